@@ -1,0 +1,329 @@
+//! What happens: one [`Function`] for each flow and each abstract node, with every call, dispatch, acquisition and
+//! failure explicit. Every back end reads this, so the server, the simulator, the picture and the path numbers cannot
+//! disagree.
+//!
+//! The form is structured, not a general graph. A [`Block`] is a list of [`Step`]s and an [`End`]; a step holds its
+//! constraints from before its call until after it, whatever way the call ends, so that a constraint cannot be leaked
+//! by construction; a step's `failure` block runs after they were released. The only joins are a function's exits and
+//! [`End::Resume`]. Functions call each other and are never copied, so that size stays linear in the program.
+
+use crate::arena::{Arena, ArenaId};
+use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program};
+use flux_source::Span;
+
+/// A function of a [`Flow`].
+pub type FunctionId = ArenaId<Function>;
+
+/// A program and all that happens in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flow {
+    /// What the author said; every signature is known.
+    pub program: Program,
+    /// Callees before callers.
+    pub functions: Arena<Function>,
+    /// One for each source of the program, in the same order.
+    pub entries: Vec<Entry>,
+}
+
+/// How the flows of one source come about and run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Makes the values a flow starts with: [`Role::Produce`]. None for a timer.
+    pub produce: Option<FunctionId>,
+    /// What the flow does with them: [`Role::Run`]; its inputs are the outputs of `produce`.
+    pub run: FunctionId,
+}
+
+/// One function of the generated program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Its name in the generated code, unique: `Handler`, `Listen_produce`, `Listen_run`, `Handler_holding_cache`.
+    pub name: String,
+    /// What it is the function of.
+    pub role: Role,
+    /// What it is called with.
+    pub inputs: Vec<Parameter>,
+    /// What it gives when it is done.
+    pub outputs: Vec<Parameter>,
+    /// The constraints that every caller holds: a function is specialised for each such set.
+    pub held: Vec<Held>,
+    /// What it does.
+    pub body: Block,
+    /// Where something outside a node may throw (a predicate, a key, the copy of a C++ object), the path offset of that
+    /// way out, which is a failure of this function; none where nothing can.
+    pub fault: Option<u64>,
+    /// How many paths lead to each exit.
+    pub paths: Exits,
+    /// The statement it stands for.
+    pub span: Span,
+}
+
+/// What a function is the function of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// An abstract node.
+    Abstract(NodeId),
+    /// A branch of a parallel step of this node.
+    Branch(NodeId),
+    /// The producing side of the source at this index: runs on the source's own thread, before the flow is queued.
+    Produce(usize),
+    /// The flow of the source at this index.
+    Run(usize),
+}
+
+/// A constraint that is held around a call, by a caller.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Held {
+    /// Which.
+    pub constraint: ConstraintId,
+    /// How.
+    pub mode: Mode,
+    /// For a keyed one: which inputs of the function its key is made of, where they still reach it; empty otherwise.
+    pub key: Vec<usize>,
+}
+
+/// A way out of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// It gave its outputs.
+    Done,
+    /// It failed, and nobody has taken care of that yet.
+    Failed,
+    /// A handler took care of a failure, and with that the flow ends.
+    Ended,
+}
+
+impl Exit {
+    /// All three, in order.
+    pub const ALL: [Self; 3] = [Self::Done, Self::Failed, Self::Ended];
+}
+
+/// A number for each exit.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash, Debug)]
+pub struct Exits {
+    /// For [`Exit::Done`].
+    pub done: u64,
+    /// For [`Exit::Failed`].
+    pub failed: u64,
+    /// For [`Exit::Ended`].
+    pub ended: u64,
+}
+
+impl Exits {
+    /// The number for `exit`.
+    pub fn get(&self, exit: Exit) -> u64 {
+        match exit {
+            Exit::Done => self.done,
+            Exit::Failed => self.failed,
+            Exit::Ended => self.ended,
+        }
+    }
+
+    /// The number for `exit`, to change.
+    pub fn get_mut(&mut self, exit: Exit) -> &mut u64 {
+        match exit {
+            Exit::Done => &mut self.done,
+            Exit::Failed => &mut self.failed,
+            Exit::Ended => &mut self.ended,
+        }
+    }
+}
+
+/// Steps one after the other, and how it ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// What comes after the last.
+    pub end: End,
+}
+
+/// How a block ends. The `offset` of an end is added to the flow's path register there (`number_paths`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The function is done, with these outputs.
+    Done {
+        /// One for each output.
+        values: Vec<Operand>,
+        /// Added to the path register.
+        offset: u64,
+    },
+    /// The error in hand leaves the function.
+    Failed {
+        /// Added to the path register.
+        offset: u64,
+    },
+    /// A handler has run: the flow ends.
+    Ended {
+        /// Added to the path register.
+        offset: u64,
+    },
+    /// In a failure block: the flow goes on after the step that failed, with these values as its outputs.
+    Resume {
+        /// One for each output of the failed step.
+        values: Vec<Operand>,
+        /// Added to the path register.
+        offset: u64,
+    },
+    /// The first line whose tests all hold goes on; only as the end of a function's body.
+    Dispatch {
+        /// In textual order; one without tests is the catch-all and the last.
+        lines: Vec<Line>,
+        /// Where no line is a catch-all: the path offset of the failure `no_match`.
+        unmatched: Option<u64>,
+    },
+}
+
+/// One line of a dispatch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// All must hold.
+    pub tests: Vec<Test>,
+    /// What happens then.
+    pub block: Block,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A predicate on a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Test {
+    /// Which predicate.
+    pub predicate: PredicateId,
+    /// Of what.
+    pub value: Operand,
+}
+
+/// The number of a step, unique in its function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct StepId(pub u32);
+
+/// One call, with what it holds and what happens when it fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Names its outputs.
+    pub id: StepId,
+    /// What is called.
+    pub callee: Callee,
+    /// What it is called with, one for each input of the callee.
+    pub inputs: Vec<Operand>,
+    /// Taken in this order before the call, released in reverse after it, whatever way it ends.
+    pub acquire: Vec<Acquisition>,
+    /// What happens on a failure, the constraints released.
+    pub failure: Block,
+    /// How path numbers go through a call of a function.
+    pub paths: StepPaths,
+    /// Where the step is named, or the handler.
+    pub span: Span,
+}
+
+/// What a step calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Callee {
+    /// The C++ function of a concrete node.
+    Node(NodeId),
+    /// A function of the flow. When it ends as [`Exit::Ended`], so does the caller.
+    Function(FunctionId),
+    /// All of them concurrently, each with the same inputs; the outputs are joined, one list after the other.
+    Fork(Vec<FunctionId>),
+    /// `void H(X_in *in, int error)`, X being the node that failed.
+    Handler {
+        /// The C++ function.
+        function: String,
+        /// The node whose inputs it takes.
+        node: NodeId,
+    },
+    /// `int F(X_in *in)`, X being the source's target: its result is the flow's session.
+    Session {
+        /// The C++ function.
+        function: String,
+        /// The node whose inputs it takes.
+        node: NodeId,
+    },
+}
+
+/// A value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// An input of the function, by position.
+    Input(usize),
+    /// An output of an earlier step.
+    Output(StepId, usize),
+    /// In a failure block: an input of the step that failed, as it was before the call.
+    Kept(StepId, usize),
+    /// In a failure block: the error code.
+    Error,
+    /// A constant.
+    Constant(Constant),
+}
+
+/// A constraint taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acquisition {
+    /// Which.
+    pub constraint: ConstraintId,
+    /// How.
+    pub mode: Mode,
+    /// The key, for a keyed one.
+    pub key: Vec<Operand>,
+    /// The mention that asks for it, or the node for which it was moved up.
+    pub span: Span,
+}
+
+/// How path numbers go through a call of a function, whose own numbers start at 0 for each of its exits: on coming back
+/// by an exit the register becomes `before * radix(exit) + own`. All of it is idle in steps that call nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash, Debug)]
+pub struct StepPaths {
+    /// The register may not be 0 before the call: it is saved, zeroed, and combined afterwards.
+    pub save: bool,
+    /// The callee's paths are counted by themselves, as the product would not fit a register.
+    pub cut: bool,
+    /// How many paths lead to each of the callee's exits (1 where `cut`).
+    pub radix: Exits,
+    /// Added when the callee ended the flow.
+    pub ended_offset: u64,
+}
+
+impl Block {
+    /// The steps of this block and of every block in it, outer before inner, in textual order.
+    pub fn all_steps(&self) -> Vec<&Step> {
+        let mut found = vec![];
+        let mut open = vec![self];
+        while let Some(block) = open.pop() {
+            if let End::Dispatch { lines, .. } = &block.end {
+                open.extend(lines.iter().rev().map(|line| &line.block));
+            }
+            open.extend(block.steps.iter().rev().map(|step| &step.failure));
+            found.extend(&block.steps);
+        }
+        found
+    }
+}
+
+impl Flow {
+    /// The inputs of what `callee` calls.
+    pub fn callee_inputs(&self, callee: &Callee) -> &[Parameter] {
+        match callee {
+            Callee::Node(node) | Callee::Handler { node, .. } | Callee::Session { node, .. } => {
+                self.program.nodes[*node].inputs()
+            }
+            Callee::Function(function) => &self.functions[*function].inputs,
+            Callee::Fork(branches) => branches.first().map_or(&[], |branch| &self.functions[*branch].inputs),
+        }
+    }
+
+    /// The outputs of what `callee` calls; none for handlers.
+    pub fn callee_outputs(&self, callee: &Callee) -> Vec<&Parameter> {
+        match callee {
+            Callee::Node(node) => self.program.nodes[*node].outputs().iter().collect(),
+            Callee::Function(function) => self.functions[*function].outputs.iter().collect(),
+            Callee::Fork(branches) => branches.iter().flat_map(|branch| &self.functions[*branch].outputs).collect(),
+            Callee::Handler { .. } | Callee::Session { .. } => vec![],
+        }
+    }
+
+    /// Whether a step with this callee can fail other than by an exception: the pictures leave such edges out.
+    pub fn is_plain_void(callee: &Callee) -> bool {
+        matches!(callee, Callee::Handler { .. } | Callee::Session { .. })
+    }
+}

@@ -1,0 +1,294 @@
+//! What the author said, resolved: declarations whose names are ids.
+//!
+//! A front end makes a [`Program`]; passes fill in the signatures that were left out, check it, and lower it to
+//! [`crate::flow`]. Optimizations are passes from program to program.
+
+use crate::arena::{Arena, ArenaId};
+use flux_source::Span;
+
+/// A node of a [`Program`].
+pub type NodeId = ArenaId<Node>;
+/// A predicate type of a [`Program`].
+pub type PredicateId = ArenaId<Predicate>;
+/// A constraint of a [`Program`].
+pub type ConstraintId = ArenaId<Constraint>;
+
+/// A whole program.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Program {
+    /// The stem of its file: `image` of `image.flux`. Names the generated files and the server.
+    pub name: String,
+    /// The headers it includes, in order.
+    pub includes: Vec<Include>,
+    /// The predicate types, in the order of their `typedef`s.
+    pub predicates: Arena<Predicate>,
+    /// Every node: declared, given a flow, or only named in one.
+    pub nodes: Arena<Node>,
+    /// The sources, in order.
+    pub sources: Vec<Source>,
+    /// The error handlers, in order.
+    pub handlers: Vec<Handler>,
+    /// The constraints, in the order of their first mention.
+    pub constraints: Arena<Constraint>,
+}
+
+/// `include "image.h";`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Include {
+    /// As written between the quotes.
+    pub path: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `typedef hit TestInCache;`: values of type `hit` are those for which `bool TestInCache(value)` holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Predicate {
+    /// The type's name.
+    pub name: String,
+    /// The C++ function that tests it.
+    pub function: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// A C++ parameter: a type, a name, and an array suffix where there is one.
+///
+/// Equality of types is equality of `ty` and `array`, which are normalised: tokens separated by one space where both
+/// are words, and by the customary spelling elsewhere (`std::map<int, T> *`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// The type, normalised: `image_tag *`, `unsigned int`.
+    pub ty: String,
+    /// The name.
+    pub name: String,
+    /// The array suffix, normalised: `[3]`; mostly empty.
+    pub array: String,
+    /// Where it is declared, or whence it was inferred.
+    pub span: Span,
+}
+
+impl Parameter {
+    /// Whether both have the same C++ type, whatever they are called.
+    pub fn same_type(&self, other: &Self) -> bool {
+        self.ty == other.ty && self.array == other.array
+    }
+}
+
+/// What goes into a node and what comes out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Signature {
+    /// The inputs, in order.
+    pub inputs: Vec<Parameter>,
+    /// The outputs, in order.
+    pub outputs: Vec<Parameter>,
+    /// True where the author did not write it and a pass found it.
+    pub inferred: bool,
+}
+
+/// A node: concrete (bound to a function) or abstract (a flow).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// The name, qualified with its module where it has one.
+    pub name: String,
+    /// The signature; `None` until it has been inferred.
+    pub signature: Option<Signature>,
+    /// What it does.
+    pub body: Body,
+    /// What it must hold while it runs, in the order written.
+    pub requirements: Vec<Requirement>,
+    /// Its declaration; where there is none its first flow; where there is none its first mention.
+    pub span: Span,
+}
+
+/// What a node does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// Calls the function of the node's name.
+    Concrete,
+    /// One chain, without patterns.
+    Chain(Chain),
+    /// Several lines with patterns; the first that matches is taken.
+    Dispatch(Vec<Line>),
+}
+
+/// Steps one after the other; empty hands its inputs on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chain {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// From the first step to the last; the whole flow statement where there is no step.
+    pub span: Span,
+}
+
+/// One step of a chain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A node is applied.
+    Apply(Application),
+    /// `(A & B)`: the chains run concurrently on copies of the same inputs, and their outputs are joined.
+    Parallel(Vec<Chain>, Span),
+}
+
+/// A node applied, with constants bound to its leading inputs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Application {
+    /// Which node.
+    pub node: NodeId,
+    /// The constants, for its first inputs.
+    pub constants: Vec<Constant>,
+    /// Where it is named.
+    pub span: Span,
+}
+
+/// A constant, in the units the runtime uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Constant {
+    /// An integer; sizes are bytes (`64k` is 65536), durations are milliseconds (`2s` is 2000).
+    Integer(i64),
+    /// A string, unescaped.
+    Text(String),
+    /// `true` or `false`.
+    Boolean(bool),
+}
+
+/// One line of a dispatch: `Handler:[_, _, hit] = ...;`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// One for each input; `None` matches anything. Empty for a catch-all written without patterns.
+    pub patterns: Vec<Option<PredicateId>>,
+    /// What happens on a match.
+    pub chain: Chain,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// Where flows come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// What brings them about.
+    pub origin: Origin,
+    /// The function that gives a flow's session from the target's inputs, where the source has sessions.
+    pub session: Option<String>,
+    /// The node each flow starts in.
+    pub target: NodeId,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What brings flows about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A node without inputs, run for ever.
+    Node(Application),
+    /// A heartbeat, every so many milliseconds.
+    Timer(u64),
+}
+
+/// `handle error ReadInFromDisk => FourOhFour;`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Handler {
+    /// Nodes one after the other, ending in the one that fails; `None` is `*`, exactly one node of any name.
+    pub path: Vec<Option<NodeId>>,
+    /// What takes the failing node's place.
+    pub target: HandlerTarget,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What handles an error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandlerTarget {
+    /// An undeclared C++ function, `void H(X_in *in, int error)`.
+    Function(String),
+    /// A declared node or flow that takes the failing node's inputs.
+    Node(NodeId),
+}
+
+/// A thing that nodes share, by its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Constraint {
+    /// The name.
+    pub name: String,
+    /// Shared by whom; the same at every mention.
+    pub scope: Scope,
+    /// The first mention.
+    pub span: Span,
+}
+
+/// Which flows a constraint holds apart. Declared in the one order: program, session, keyed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// All of them.
+    Program,
+    /// Those of one session.
+    Session,
+    /// Those with equal keys.
+    Keyed,
+}
+
+/// How a constraint is held. A writer suffices where a reader is needed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mode {
+    /// Together with other readers (`?`).
+    Read,
+    /// Alone.
+    Write,
+}
+
+/// One constraint that a node must hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Requirement {
+    /// Which.
+    pub constraint: ConstraintId,
+    /// How.
+    pub mode: Mode,
+    /// For a keyed one, which inputs of the node make the key, by position.
+    pub key: Vec<usize>,
+    /// The mention.
+    pub span: Span,
+}
+
+impl Program {
+    /// The node called `name`; O(nodes), for tests and tools.
+    pub fn node_named(&self, name: &str) -> Option<NodeId> {
+        self.nodes.iter().find(|(_, node)| node.name == name).map(|(id, _)| id)
+    }
+}
+
+impl Node {
+    /// The inputs, none where the signature is not known yet.
+    pub fn inputs(&self) -> &[Parameter] {
+        self.signature.as_ref().map_or(&[], |signature| &signature.inputs)
+    }
+
+    /// The outputs, none where the signature is not known yet.
+    pub fn outputs(&self) -> &[Parameter] {
+        self.signature.as_ref().map_or(&[], |signature| &signature.outputs)
+    }
+
+    /// The chains of its flow: none for a concrete node.
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        let (one, lines) = match &self.body {
+            Body::Concrete => (None, None),
+            Body::Chain(chain) => (Some(chain), None),
+            Body::Dispatch(lines) => (None, Some(lines)),
+        };
+        one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.chain))
+    }
+}
+
+impl Chain {
+    /// Every application in it, parallel branches included, in textual order.
+    pub fn applications(&self) -> Vec<&Application> {
+        let mut found = vec![];
+        let mut open: Vec<&Step> = self.steps.iter().rev().collect();
+        while let Some(step) = open.pop() {
+            match step {
+                Step::Apply(application) => found.push(application),
+                Step::Parallel(branches, _) => open.extend(branches.iter().flat_map(|chain| &chain.steps).rev()),
+            }
+        }
+        found
+    }
+}
