@@ -13,7 +13,9 @@
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
-use crate::flow::{Block, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
+use crate::flow::{
+    Block, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Role, Step, StepPaths,
+};
 use std::collections::HashMap;
 
 /// The largest count of paths: what a JSON number holds exactly.
@@ -74,4 +76,282 @@ pub struct Edge {
     pub from: usize,
     /// What it adds to the path register.
     pub offset: u64,
+}
+
+/// Numbers the paths of every function: fills in all offsets, [`Step::paths`], [`Function::fault`] and
+/// [`Function::paths`]. O(size of the flow).
+pub fn number(flow: &mut Flow) {
+    let mut known: HashMap<FunctionId, Exits> = HashMap::new();
+    for (id, function) in flow.functions.iter_mut() {
+        let mut counter = Counter { known: &known, totals: Exits::default() };
+        counter.block(&mut function.body, 1, 0);
+        if let Some(offset) = &mut function.fault {
+            *offset = counter.totals.failed;
+            counter.totals.failed += 1;
+        }
+        function.paths = counter.totals;
+        known.insert(id, function.paths);
+    }
+}
+
+/// Counts the paths of one function.
+struct Counter<'a> {
+    known: &'a HashMap<FunctionId, Exits>,
+    totals: Exits,
+}
+
+impl Counter<'_> {
+    /// Numbers a block at whose start `arriving` paths arrive. In a failure block, `beside` paths reach the point where
+    /// a `Resume` goes on; the result is how many more do so from here.
+    fn block(&mut self, block: &mut Block, mut arriving: u64, beside: u64) -> u64 {
+        for step in &mut block.steps {
+            arriving = self.step(step, arriving);
+        }
+        let totals = &mut self.totals;
+        let mut leave = |total: fn(&mut Exits) -> &mut u64, offset: &mut u64| {
+            let total = total(totals);
+            *offset = *total;
+            *total = total.saturating_add(arriving);
+        };
+        match &mut block.end {
+            End::Done { offset, .. } => leave(|totals| &mut totals.done, offset),
+            End::Failed { offset } => leave(|totals| &mut totals.failed, offset),
+            End::Ended { offset } => leave(|totals| &mut totals.ended, offset),
+            End::Resume { offset, .. } => {
+                *offset = beside;
+                return arriving;
+            }
+            End::Dispatch { lines, unmatched } => {
+                if let Some(offset) = unmatched {
+                    leave(|totals| &mut totals.failed, offset);
+                }
+                for line in lines {
+                    self.block(&mut line.block, arriving, 0);
+                }
+            }
+        }
+        0
+    }
+
+    /// Numbers a step before which `arriving` paths arrive; the result is how many go on after it.
+    fn step(&mut self, step: &mut Step, arriving: u64) -> u64 {
+        let counted = match &step.callee {
+            Callee::Function(callee) => self.known.get(callee).copied().unwrap_or_default(),
+            Callee::Fork(branches) => self.fork(branches),
+            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {
+                step.paths = StepPaths::default();
+                let resumed = self.block(&mut step.failure, arriving, arriving);
+                return arriving.saturating_add(resumed);
+            }
+        };
+        let fits = |count: u64| arriving.checked_mul(count).is_some_and(|product| product <= LIMIT);
+        let cut = !Exit::ALL.iter().all(|exit| fits(counted.get(*exit)));
+        let radix = if cut { one_each(counted) } else { counted };
+        let leaving = |exit| arriving.saturating_mul(radix.get(exit));
+        step.paths = StepPaths { save: arriving > 1 || cut, cut, radix, ended_offset: self.totals.ended };
+        self.totals.ended = self.totals.ended.saturating_add(leaving(Exit::Ended));
+        let done = leaving(Exit::Done);
+        done.saturating_add(self.block(&mut step.failure, leaving(Exit::Failed), done))
+    }
+
+    /// The paths of a parallel step: all branches done; or any other combination of their exits.
+    fn fork(&self, branches: &[FunctionId]) -> Exits {
+        let mut product = Exits { done: 1, failed: 1, ended: 1 };
+        for branch in branches {
+            let paths = self.known.get(branch).copied().unwrap_or_default();
+            let any = paths.done.saturating_add(paths.failed).saturating_add(paths.ended);
+            product.done = product.done.saturating_mul(paths.done);
+            product.failed = product.failed.saturating_mul(any);
+            product.ended = product.ended.saturating_mul(any);
+        }
+        product
+    }
+}
+
+/// One path to each exit that any path leads to.
+fn one_each(counted: Exits) -> Exits {
+    Exits { done: counted.done.min(1), failed: counted.failed.min(1), ended: counted.ended.min(1) }
+}
+
+/// The graph of a numbered flow. O(size of the flow).
+pub fn graph(flow: &Flow) -> PathGraph {
+    let mut graph = PathGraph::default();
+    for (_, function) in flow.functions.iter() {
+        Drawer::draw(flow, function, &mut graph);
+    }
+    graph
+}
+
+/// Draws the vertices and edges of one function.
+struct Drawer<'a> {
+    flow: &'a Flow,
+    function: &'a Function,
+    first: usize,
+    vertices: Vec<(VertexKind, Vec<Edge>)>,
+    exits: [usize; 3],
+}
+
+impl<'a> Drawer<'a> {
+    fn draw(flow: &'a Flow, function: &'a Function, graph: &mut PathGraph) {
+        let first = graph.vertices.len();
+        let mut drawer = Self { flow, function, first, vertices: vec![], exits: [0; 3] };
+        let start = drawer.vertex(VertexKind::Start, vec![]);
+        drawer.exits = Exit::ALL.map(|_| drawer.vertex(VertexKind::Join, vec![]));
+        drawer.block(&function.body, start, None);
+        if let Some(offset) = function.fault {
+            let fault = drawer.label("ERROR".to_owned(), start);
+            drawer.leave(Exit::Failed, fault, offset);
+        }
+        graph.functions.push(PathFunction {
+            name: function.name.clone(),
+            paths: function.paths,
+            exits: drawer.exits,
+        });
+        for (kind, mut edges) in drawer.vertices {
+            edges.sort_by_key(|edge| edge.offset);
+            let first_edge = graph.edges.len();
+            graph.vertices.push(Vertex { kind, first_edge, edge_count: edges.len() });
+            graph.edges.extend(edges);
+        }
+    }
+
+    fn vertex(&mut self, kind: VertexKind, edges: Vec<Edge>) -> usize {
+        self.vertices.push((kind, edges));
+        self.first + self.vertices.len() - 1
+    }
+
+    fn label(&mut self, text: String, from: usize) -> usize {
+        self.vertex(VertexKind::Label(text), vec![Edge { from, offset: 0 }])
+    }
+
+    fn join(&mut self, into: usize, from: usize, offset: u64) {
+        if let Some((_, edges)) = self.vertices.get_mut(into - self.first) {
+            edges.push(Edge { from, offset });
+        }
+    }
+
+    fn leave(&mut self, exit: Exit, from: usize, offset: u64) {
+        let [done, failed, ended] = self.exits;
+        let into = match exit {
+            Exit::Done => done,
+            Exit::Failed => failed,
+            Exit::Ended => ended,
+        };
+        self.join(into, from, offset);
+    }
+
+    /// Draws a block that begins at `at`; `resume` is where a `Resume` in it goes on.
+    fn block(&mut self, block: &Block, mut at: usize, resume: Option<usize>) {
+        for step in &block.steps {
+            at = self.step(step, at);
+        }
+        match &block.end {
+            End::Done { offset, .. } => self.leave(Exit::Done, at, *offset),
+            End::Failed { offset } => self.leave(Exit::Failed, at, *offset),
+            End::Ended { offset } => self.leave(Exit::Ended, at, *offset),
+            End::Resume { offset, .. } => {
+                if let Some(into) = resume {
+                    self.join(into, at, *offset);
+                }
+            }
+            End::Dispatch { lines, unmatched } => {
+                if let Some(offset) = unmatched {
+                    let error = self.label("ERROR".to_owned(), at);
+                    self.leave(Exit::Failed, error, *offset);
+                }
+                for line in lines {
+                    let chosen = self.label(self.line_label(line), at);
+                    self.block(&line.block, chosen, None);
+                }
+            }
+        }
+    }
+
+    /// Draws a step that begins at `at`; the result is where the flow goes on.
+    fn step(&mut self, step: &Step, at: usize) -> usize {
+        let (done, failed) = match &step.callee {
+            Callee::Node(node) => self.call(self.flow.program.nodes[*node].name.clone(), at),
+            Callee::Handler { function, .. } => self.call(function.clone(), at),
+            Callee::Session { .. } => (at, self.label("ERROR".to_owned(), at)),
+            Callee::Function(function) => {
+                let function = *function;
+                let kind = |exit| match step.paths.cut {
+                    true => VertexKind::Cut(function, exit),
+                    false => VertexKind::Call(function, exit),
+                };
+                let arrive = |drawer: &mut Self, exit| drawer.vertex(kind(exit), vec![Edge { from: at, offset: 0 }]);
+                let ended = arrive(self, Exit::Ended);
+                self.leave(Exit::Ended, ended, step.paths.ended_offset);
+                (arrive(self, Exit::Done), arrive(self, Exit::Failed))
+            }
+            Callee::Fork(_) => (at, self.label("ERROR".to_owned(), at)),
+        };
+        let go_on = self.vertex(VertexKind::Join, vec![Edge { from: done, offset: 0 }]);
+        self.block(&step.failure, failed, Some(go_on));
+        go_on
+    }
+
+    /// A call of a C++ function: where it is done, and where it failed.
+    fn call(&mut self, name: String, at: usize) -> (usize, usize) {
+        let called = self.label(name, at);
+        (called, self.label("ERROR".to_owned(), called))
+    }
+
+    /// The line as its author wrote it: `Handler:[_, _, hit]`.
+    fn line_label(&self, line: &Line) -> String {
+        let program = &self.flow.program;
+        let pattern = |input| {
+            let test = line.tests.iter().find(|test| test.value == Operand::Input(input));
+            test.map_or("_", |test| program.predicates[test.predicate].name.as_str())
+        };
+        let patterns: Vec<_> = (0..self.function.inputs.len()).map(pattern).collect();
+        let node = match self.function.role {
+            Role::Abstract(node) | Role::Branch(node) => program.nodes[node].name.as_str(),
+            Role::Produce(_) | Role::Run(_) => self.function.name.as_str(),
+        };
+        format!("{node}:[{}]", patterns.join(", "))
+    }
+}
+
+impl PathGraph {
+    /// The labels along path `number` of those that lead from the start of function `function` to `exit`; `None` where
+    /// there is no such path. O(length of the path · joins).
+    pub fn decode(&self, function: FunctionId, exit: Exit, number: u64) -> Option<Vec<&str>> {
+        let mut labels = vec![];
+        self.walk(function, exit, number, &mut labels)?;
+        labels.reverse();
+        Some(labels)
+    }
+
+    /// Collects the labels from the exit back to the start.
+    fn walk<'a>(&'a self, id: FunctionId, exit: Exit, mut number: u64, labels: &mut Vec<&'a str>) -> Option<()> {
+        let function = self.functions.get(id.index())?;
+        if number >= function.paths.get(exit) {
+            return None;
+        }
+        let [done, failed, ended] = function.exits;
+        let mut at = match exit {
+            Exit::Done => done,
+            Exit::Failed => failed,
+            Exit::Ended => ended,
+        };
+        loop {
+            let vertex = self.vertices.get(at)?;
+            match &vertex.kind {
+                VertexKind::Start => return (number == 0).then_some(()),
+                VertexKind::Join => {}
+                VertexKind::Label(label) => labels.push(label),
+                VertexKind::Cut(callee, _) => labels.push(&self.functions.get(callee.index())?.name),
+                VertexKind::Call(callee, exit) => {
+                    let radix = self.functions.get(callee.index())?.paths.get(*exit).max(1);
+                    self.walk(*callee, *exit, number % radix, labels)?;
+                    number /= radix;
+                }
+            }
+            let edges = self.edges.get(vertex.first_edge..vertex.first_edge + vertex.edge_count)?;
+            let taken = edges.iter().rfind(|edge| edge.offset <= number)?;
+            number -= taken.offset;
+            at = taken.from;
+        }
+    }
 }

@@ -1,0 +1,1 @@
+//! What must hold of both models after every pass.
