@@ -1,1 +1,58 @@
-//! .
+//! The passes of the compiler, in the order in which they run.
+//!
+//! A pass is one file, named verb first; its first lines say what it requires and what it establishes. The table below
+//! is the order; the driver runs it and verifies the model after each pass.
+
+pub mod check_cycles;
+pub mod check_dispatch;
+pub mod check_edges;
+pub mod check_handlers;
+pub mod edges;
+pub mod fit;
+pub mod ids;
+pub mod infer_signatures;
+pub mod lower_program;
+pub mod number_paths;
+
+use flux_diagnostic::Diagnostics;
+use flux_ir::flow::Flow;
+use flux_ir::program::Program;
+
+/// A pass over a program, or over a flow.
+pub struct Pass<T> {
+    /// Its name: the stem of its file.
+    pub name: &'static str,
+    /// What it does.
+    pub run: fn(&mut T, &mut Diagnostics),
+    /// Whether an error ends the compilation here, as the passes after it require what it establishes.
+    pub barrier: bool,
+}
+
+/// The passes over a program. After an error in any of them it is not lowered.
+pub const PROGRAM_PASSES: [Pass<Program>; 5] = [
+    Pass {
+        name: "check_cycles",
+        run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
+        barrier: true,
+    },
+    Pass { name: "infer_signatures", run: infer_signatures::infer_signatures, barrier: true },
+    Pass {
+        name: "check_edges",
+        run: |program, diagnostics| check_edges::check_edges(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_dispatch",
+        run: |program, diagnostics| check_dispatch::check_dispatch(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_handlers",
+        run: |program, diagnostics| check_handlers::check_handlers(program, diagnostics),
+        barrier: false,
+    },
+];
+
+/// The passes over a flow, after [`lower_program::lower_program`].
+pub const FLOW_PASSES: [Pass<Flow>; 1] =
+    [Pass { name: "number_paths", run: |flow, _| number_paths::number_paths(flow), barrier: false }];

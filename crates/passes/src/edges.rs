@@ -1,0 +1,121 @@
+//! The edges of a program: where values pass from one list of parameters to another.
+//!
+//! Inference, checking and lowering see the same edges through this module. A [`Port`] is one side of a node; what
+//! passes along an edge is the ports' lists one after the other, since a parallel step joins its branches' outputs.
+
+use flux_ir::program::{Chain, NodeId, Origin, Parameter, Program, Signature, Step};
+use flux_source::Span;
+
+/// One side of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Port {
+    /// Its inputs, without so many leading ones that constants are bound to.
+    In(NodeId, usize),
+    /// Its outputs.
+    Out(NodeId),
+}
+
+impl Port {
+    /// The node.
+    pub fn node(self) -> NodeId {
+        match self {
+            Self::In(node, _) | Self::Out(node) => node,
+        }
+    }
+
+    /// This side of `signature`.
+    pub fn of(self, signature: &Signature) -> &[Parameter] {
+        match self {
+            Self::In(_, bound) => signature.inputs.get(bound..).unwrap_or_default(),
+            Self::Out(_) => &signature.outputs,
+        }
+    }
+}
+
+/// What an edge is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A source starts a flow in its target.
+    Start,
+    /// An abstract node hands its inputs to the first step of a line.
+    Enter,
+    /// From step to step.
+    Pass,
+    /// The last step of a line gives the abstract node's outputs.
+    Leave,
+}
+
+/// Values pass from the ports `from` to the port `to`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// What it is for.
+    pub kind: Kind,
+    /// Whence: several where a parallel step joins.
+    pub from: Vec<Port>,
+    /// Whither.
+    pub to: Port,
+    /// Where the giving side is named.
+    pub from_span: Span,
+    /// Where the taking side is named.
+    pub to_span: Span,
+}
+
+/// Every edge of the program: those of sources, then those of each node's chains, in textual order.
+pub fn edges(program: &Program) -> Vec<Edge> {
+    let mut found = vec![];
+    for source in &program.sources {
+        if let Origin::Node(application) = &source.origin {
+            found.push(Edge {
+                kind: Kind::Start,
+                from: vec![Port::Out(application.node)],
+                to: Port::In(source.target, 0),
+                from_span: application.span,
+                to_span: source.span,
+            });
+        }
+    }
+    for (id, node) in program.nodes.iter() {
+        for chain in node.chains() {
+            let start = At { ports: vec![Port::In(id, 0)], span: chain.span, entered: false };
+            let end = walk(chain, start, &mut found);
+            found.push(Edge {
+                kind: Kind::Leave,
+                from: end.ports,
+                to: Port::Out(id),
+                from_span: end.span,
+                to_span: node.span,
+            });
+        }
+    }
+    found
+}
+
+/// How far along a chain we are.
+#[derive(Clone)]
+struct At {
+    ports: Vec<Port>,
+    span: Span,
+    entered: bool,
+}
+
+fn walk(chain: &Chain, mut at: At, found: &mut Vec<Edge>) -> At {
+    for step in &chain.steps {
+        at = match step {
+            Step::Apply(application) => {
+                found.push(Edge {
+                    kind: if at.entered { Kind::Pass } else { Kind::Enter },
+                    from: at.ports,
+                    to: Port::In(application.node, application.constants.len()),
+                    from_span: at.span,
+                    to_span: application.span,
+                });
+                At { ports: vec![Port::Out(application.node)], span: application.span, entered: true }
+            }
+            Step::Parallel(branches, span) => {
+                let joined = branches.iter().flat_map(|branch| walk(branch, at.clone(), found).ports).collect();
+                At { ports: joined, span: *span, entered: true }
+            }
+        };
+    }
+    at
+}

@@ -1,0 +1,94 @@
+//! Whether a list of values fits a list of parameters, and how.
+
+use flux_ir::program::Parameter;
+
+/// How values fit parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fit {
+    /// The first to the first, and so on.
+    Position,
+    /// For each parameter the position of the value with its name and type; other values are dropped.
+    Name(Vec<usize>),
+    /// The types agree by position, but the names are the same in another order: almost surely a mistake.
+    Permuted,
+    /// They do not: the first position at which they part.
+    Part(usize),
+}
+
+/// How `values` fit `parameters`: by position when arity and types agree; else by name and type when each parameter is
+/// among the values. O(n log n).
+pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Fit {
+    let differs = values.iter().zip(parameters).position(|(value, parameter)| !value.same_type(parameter));
+    if values.len() == parameters.len() && differs.is_none() {
+        return if permuted(values, parameters) { Fit::Permuted } else { Fit::Position };
+    }
+    let by_name = |parameter: &Parameter| {
+        values.iter().position(|value| value.name == parameter.name && value.same_type(parameter))
+    };
+    match parameters.iter().map(by_name).collect() {
+        Some(positions) => Fit::Name(positions),
+        None => Fit::Part(differs.unwrap_or(values.len().min(parameters.len()))),
+    }
+}
+
+fn permuted(values: &[Parameter], parameters: &[Parameter]) -> bool {
+    let names = |list: &[Parameter]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    let (mut left, mut right) = (names(values), names(parameters));
+    let in_order = left == right;
+    left.sort();
+    right.sort();
+    !in_order && left == right
+}
+
+/// The values that no parameter takes, where they fit by name.
+pub fn dropped<'a>(values: &'a [Parameter], positions: &[usize]) -> Vec<&'a Parameter> {
+    values.iter().enumerate().filter(|(at, _)| !positions.contains(at)).map(|(_, value)| value).collect()
+}
+
+/// `int socket, image_tag *request`: a list as its author would write it.
+pub fn show(list: &[Parameter]) -> String {
+    list.iter().map(show_one).collect::<Vec<_>>().join(", ")
+}
+
+/// `image_tag *request`.
+pub fn show_one(parameter: &Parameter) -> String {
+    let Parameter { ty, name, array, .. } = parameter;
+    let gap = if ty.ends_with('*') { "" } else { " " };
+    format!("{ty}{gap}{name}{array}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> Vec<Parameter> {
+        let one = |part: &str| {
+            let (ty, name) = part.trim().split_once(' ').unwrap();
+            let (ty, name) = (ty.to_owned(), name.to_owned());
+            Parameter { ty, name, array: String::new(), span: Default::default() }
+        };
+        text.split(',').filter(|part| !part.trim().is_empty()).map(one).collect()
+    }
+
+    #[test]
+    fn lists_fit_by_position_whatever_the_names() {
+        assert_eq!(fit(&list("int a, bool b"), &list("int x, bool y")), Fit::Position);
+    }
+
+    #[test]
+    fn the_same_names_in_another_order_do_not_fit() {
+        assert_eq!(fit(&list("int from, int to"), &list("int to, int from")), Fit::Permuted);
+    }
+
+    #[test]
+    fn lists_fit_by_name_where_position_does_not() {
+        assert_eq!(fit(&list("int a, bool b, int c"), &list("int c, int a")), Fit::Name(vec![2, 0]));
+        assert_eq!(fit(&list("int a"), &list("")), Fit::Name(vec![]));
+    }
+
+    #[test]
+    fn what_does_not_fit_says_where_it_parts() {
+        assert_eq!(fit(&list("int a, bool b"), &list("int a, int b")), Fit::Part(1));
+        assert_eq!(fit(&list("int a"), &list("int a, int b")), Fit::Part(1));
+    }
+}

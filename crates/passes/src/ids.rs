@@ -1,0 +1,34 @@
+//! The diagnostics that passes give. Each has its page.
+
+use flux_diagnostic::Id;
+
+/// A node reaches itself.
+pub const CYCLE: Id = Id("cycle");
+/// The values before an arrow do not fit the node after it.
+pub const EDGE_MISMATCH: Id = Id("edge-mismatch");
+/// The names on both sides of an arrow are the same in another order.
+pub const EDGE_PERMUTED: Id = Id("edge-permuted");
+/// Values that fit by name only, with what is dropped.
+pub const EDGE_BY_NAME: Id = Id("edge-by-name");
+/// More constants than a node has inputs.
+pub const TOO_MANY_CONSTANTS: Id = Id("too-many-constants");
+/// A signature found from the neighbours.
+pub const SIGNATURE_INFERRED: Id = Id("signature-inferred");
+/// A signature that nothing determines, or that the neighbours determine differently.
+pub const SIGNATURE_UNKNOWN: Id = Id("signature-unknown");
+/// As many patterns as inputs are needed.
+pub const PATTERN_COUNT: Id = Id("pattern-count");
+/// A dispatch that may match nothing.
+pub const NO_CATCH_ALL: Id = Id("no-catch-all");
+/// A line after the catch-all.
+pub const UNREACHABLE_LINE: Id = Id("unreachable-line");
+/// Two handlers for the same failure.
+pub const HANDLER_TIE: Id = Id("handler-tie");
+/// A handler node whose inputs the failing node's do not fit.
+pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
+/// A source that takes inputs.
+pub const SOURCE_INPUTS: Id = Id("source-inputs");
+/// A heartbeat whose target takes inputs.
+pub const TIMER_INPUTS: Id = Id("timer-inputs");
+/// Something of the language that this version cannot compile yet.
+pub const UNSUPPORTED: Id = Id("unsupported");

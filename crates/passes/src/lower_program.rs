@@ -1,0 +1,388 @@
+//! Lowers a program to its flow. Requires: acyclic, typed, checked. Establishes: [`flux_ir::flow`] of it, each step with
+//! its own constraints in the one order, and a failure block that holds the handler nearest to it.
+//!
+//! Shared nodes become shared functions: the flow is linear in the program.
+
+use crate::check_cycles::callees_first;
+use crate::check_handlers::handler_values;
+use crate::fit::{Fit, fit};
+use flux_ir::arena::Arena;
+use flux_ir::flow::*;
+use flux_ir::program::{
+    Application, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Parameter, Program, Requirement,
+};
+use flux_ir::program::{Line as ProgramLine, Step as ProgramStep};
+use flux_source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// The flow of `program`. O(size of the program · parameters).
+pub fn lower_program(program: Program) -> Flow {
+    let mut lowering = Lowering::new(&program);
+    for node in callees_first(&program) {
+        if !matches!(program.nodes[node].body, Body::Concrete) {
+            lowering.node(node);
+        }
+    }
+    let entries = (0..program.sources.len()).filter_map(|index| lowering.source(index)).collect();
+    let functions = lowering.functions;
+    Flow { program, functions, entries }
+}
+
+/// A value on its way through a chain.
+type Value = (Operand, Parameter);
+
+struct Lowering<'a> {
+    program: &'a Program,
+    handlers: HashMap<NodeId, &'a Handler>,
+    functions: Arena<Function>,
+    of: HashMap<NodeId, FunctionId>,
+    names: HashSet<String>,
+}
+
+/// The function that is being made.
+struct Current {
+    role: Role,
+    name: String,
+    steps: u32,
+    branches: u32,
+    may_fault: bool,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(program: &'a Program) -> Self {
+        let single = |handler: &'a Handler| match handler.path.as_slice() {
+            [Some(node)] => Some((*node, handler)),
+            _ => None,
+        };
+        let handlers = program.handlers.iter().filter_map(single).collect();
+        let names = program.nodes.iter().map(|(_, node)| function_name(&node.name)).collect();
+        Self { program, handlers, functions: Arena::default(), of: HashMap::new(), names }
+    }
+
+    /// A name that nothing else has.
+    fn fresh(&mut self, wanted: &str) -> String {
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names.find(|name| self.names.insert(name.clone())).unwrap_or_default()
+    }
+
+    /// Makes the function of an abstract node.
+    fn node(&mut self, id: NodeId) {
+        let node = &self.program.nodes[id];
+        let mut current = Current::new(Role::Abstract(id), function_name(&node.name));
+        let inputs: Vec<Value> = inputs_of(node.inputs());
+        let body = match &node.body {
+            Body::Dispatch(lines) => self.dispatch(&mut current, lines, &inputs, node.outputs()),
+            Body::Chain(chain) => self.chain(&mut current, chain, inputs, node.outputs()),
+            Body::Concrete => return,
+        };
+        let function = current.finish(node.inputs(), node.outputs(), body, node.span);
+        let function = self.functions.add(function);
+        self.of.insert(id, function);
+    }
+
+    /// Makes the functions of a source.
+    fn source(&mut self, index: usize) -> Option<Entry> {
+        let source = self.program.sources.get(index)?;
+        let stem = match &source.origin {
+            Origin::Node(application) => function_name(&self.program.nodes[application.node].name),
+            Origin::Timer(_) => format!("every_{}", function_name(&self.program.nodes[source.target].name)),
+        };
+        let mut starts = vec![];
+        let produce = match &source.origin {
+            Origin::Node(application) => {
+                let outputs = self.program.nodes[application.node].outputs();
+                let mut current = Current::new(Role::Produce(index), self.fresh(&format!("{stem}_produce")));
+                let mut steps = vec![];
+                let values = self.apply(&mut current, &mut steps, application, &[]);
+                let end = done(&values, outputs);
+                starts = outputs.to_vec();
+                let function = current.finish(&[], outputs, Block { steps, end }, source.span);
+                Some(self.functions.add(function))
+            }
+            Origin::Timer(_) => None,
+        };
+        let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")));
+        let values = inputs_of(&starts);
+        let target = Application { node: source.target, constants: vec![], span: source.span };
+        let mut steps = vec![];
+        if let Some(function) = &source.session {
+            let inputs = operands(&values, self.program.nodes[target.node].inputs());
+            let callee = Callee::Session { function: function.clone(), node: target.node };
+            current.may_fault = true;
+            steps.push(current.step(callee, inputs, vec![], failed(), source.span));
+        }
+        self.apply(&mut current, &mut steps, &target, &values);
+        let body = Block { steps, end: End::Done { values: vec![], offset: 0 } };
+        let function = current.finish(&starts, &[], body, source.span);
+        Some(Entry { produce, run: self.functions.add(function) })
+    }
+
+    fn dispatch(
+        &mut self,
+        current: &mut Current,
+        lines: &[ProgramLine],
+        inputs: &[Value],
+        outputs: &[Parameter],
+    ) -> Block {
+        let mut lowered = vec![];
+        for line in lines {
+            let tests = line.patterns.iter().zip(inputs).filter_map(|(pattern, (operand, _))| {
+                pattern.map(|predicate| Test { predicate, value: operand.clone() })
+            });
+            let tests: Vec<_> = tests.collect();
+            current.may_fault |= !tests.is_empty();
+            let last = tests.is_empty();
+            let block = self.chain(current, &line.chain, inputs.to_vec(), outputs);
+            lowered.push(Line { tests, block, span: line.span });
+            if last {
+                return Block { steps: vec![], end: End::Dispatch { lines: lowered, unmatched: None } };
+            }
+        }
+        Block { steps: vec![], end: End::Dispatch { lines: lowered, unmatched: Some(0) } }
+    }
+
+    /// A chain that ends its function.
+    fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: Vec<Value>, outputs: &[Parameter]) -> Block {
+        let mut steps = vec![];
+        let values = self.steps(current, &mut steps, chain, inputs);
+        Block { steps, end: done(&values, outputs) }
+    }
+
+    fn steps(
+        &mut self,
+        current: &mut Current,
+        steps: &mut Vec<Step>,
+        chain: &Chain,
+        mut values: Vec<Value>,
+    ) -> Vec<Value> {
+        for step in &chain.steps {
+            values = match step {
+                ProgramStep::Apply(application) => self.apply(current, steps, application, &values),
+                ProgramStep::Parallel(branches, span) => self.fork(current, steps, branches, *span, &values),
+            };
+        }
+        values
+    }
+
+    /// Applies a node to values; gives its outputs.
+    fn apply(
+        &mut self,
+        current: &mut Current,
+        steps: &mut Vec<Step>,
+        application: &Application,
+        values: &[Value],
+    ) -> Vec<Value> {
+        let node = &self.program.nodes[application.node];
+        let constants = application.constants.iter().cloned().map(Operand::Constant);
+        let left = node.inputs().get(application.constants.len()..).unwrap_or_default();
+        let inputs = constants.chain(operands(values, left)).collect();
+        let step = self.call(current, application.node, inputs, application.span);
+        let id = step.id;
+        steps.push(step);
+        outputs_of(id, node.outputs())
+    }
+
+    /// A call of a node, with what it holds and its handler.
+    fn call(&mut self, current: &mut Current, id: NodeId, inputs: Vec<Operand>, span: Span) -> Step {
+        let node = &self.program.nodes[id];
+        let callee = self.of.get(&id).map_or(Callee::Node(id), |function| Callee::Function(*function));
+        let acquire = self.acquisitions(&node.requirements, &inputs);
+        current.may_fault |= node.inputs().iter().chain(node.outputs()).any(|parameter| !is_scalar(&parameter.ty));
+        current.may_fault |= acquire.iter().any(|one| !one.key.is_empty());
+        let mut step = current.step(callee, inputs, acquire, failed(), span);
+        if let Some(handler) = self.handlers.get(&id).copied() {
+            step.failure = self.handle(current, handler, id, step.id);
+        }
+        step
+    }
+
+    /// What happens when step `failing`, a call of `node`, has failed and `handler` takes its place.
+    fn handle(&mut self, current: &mut Current, handler: &Handler, node: NodeId, failing: StepId) -> Block {
+        let failed_node = &self.program.nodes[node];
+        let kept = |(index, parameter): (usize, &Parameter)| (Operand::Kept(failing, index), parameter.clone());
+        let mut values: Vec<Value> = failed_node.inputs().iter().enumerate().map(kept).collect();
+        let ended = End::Ended { offset: 0 };
+        match &handler.target {
+            HandlerTarget::Function(function) => {
+                let inputs = values.into_iter().map(|(operand, _)| operand).collect();
+                let callee = Callee::Handler { function: function.clone(), node };
+                Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
+            }
+            HandlerTarget::Node(target) => {
+                let wanted = self.program.nodes[*target].inputs();
+                let given = handler_values(failed_node.inputs(), wanted);
+                values.extend(
+                    given.get(values.len()..).unwrap_or_default().iter().map(|one| (Operand::Error, one.clone())),
+                );
+                let step = self.call(current, *target, operands(&values, wanted), handler.span);
+                let outputs = outputs_of(step.id, self.program.nodes[*target].outputs());
+                let parameters: Vec<_> = outputs.iter().map(|(_, parameter)| parameter.clone()).collect();
+                let end = match fit(&parameters, failed_node.outputs()) {
+                    Fit::Position | Fit::Name(_) => {
+                        End::Resume { values: operands(&outputs, failed_node.outputs()), offset: 0 }
+                    }
+                    Fit::Permuted | Fit::Part(_) => ended,
+                };
+                Block { steps: vec![step], end }
+            }
+        }
+    }
+
+    /// Runs chains concurrently, each as a function of its own.
+    fn fork(
+        &mut self,
+        current: &mut Current,
+        steps: &mut Vec<Step>,
+        branches: &[Chain],
+        span: Span,
+        values: &[Value],
+    ) -> Vec<Value> {
+        let inputs: Vec<_> = values.iter().map(|(_, parameter)| parameter.clone()).collect();
+        let mut functions = vec![];
+        let mut outputs = vec![];
+        for branch in branches {
+            current.branches += 1;
+            let name = self.fresh(&format!("{}_branch_{}", current.name, current.branches));
+            let mut own = Current::new(Role::Branch(current.node()), name);
+            let mut lowered = vec![];
+            let given = self.steps(&mut own, &mut lowered, branch, inputs_of(&inputs));
+            let given_parameters: Vec<_> = given.iter().map(|(_, parameter)| parameter.clone()).collect();
+            let body = Block { steps: lowered, end: done(&given, &given_parameters) };
+            functions.push(self.functions.add(own.finish(&inputs, &given_parameters, body, branch.span)));
+            outputs.extend(given_parameters);
+        }
+        let operands = values.iter().map(|(operand, _)| operand.clone()).collect();
+        let step = current.step(Callee::Fork(functions), operands, vec![], failed(), span);
+        let id = step.id;
+        steps.push(step);
+        outputs_of(id, &outputs)
+    }
+
+    /// What a node requires, in the one order (scope, name, key), equal ones merged at the stronger mode.
+    fn acquisitions(&self, requirements: &[Requirement], inputs: &[Operand]) -> Vec<Acquisition> {
+        let mut found: Vec<Acquisition> = vec![];
+        for requirement in requirements {
+            let key: Vec<_> = requirement.key.iter().filter_map(|index| inputs.get(*index).cloned()).collect();
+            let same = |one: &&mut Acquisition| one.constraint == requirement.constraint && one.key == key;
+            match found.iter_mut().find(same) {
+                Some(one) => one.mode = one.mode.max(requirement.mode),
+                None => found.push(Acquisition {
+                    constraint: requirement.constraint,
+                    mode: requirement.mode,
+                    key,
+                    span: requirement.span,
+                }),
+            }
+        }
+        let order = |one: &Acquisition| {
+            let constraint = &self.program.constraints[one.constraint];
+            (constraint.scope, constraint.name.clone())
+        };
+        found.sort_by_key(order);
+        found
+    }
+}
+
+impl Current {
+    fn new(role: Role, name: String) -> Self {
+        Self { role, name, steps: 0, branches: 0, may_fault: false }
+    }
+
+    /// The node whose function it is; for a source's functions there are no branches.
+    fn node(&self) -> NodeId {
+        match self.role {
+            Role::Abstract(node) | Role::Branch(node) => node,
+            Role::Produce(_) | Role::Run(_) => NodeId::new(0),
+        }
+    }
+
+    fn step(
+        &mut self,
+        callee: Callee,
+        inputs: Vec<Operand>,
+        acquire: Vec<Acquisition>,
+        failure: Block,
+        span: Span,
+    ) -> Step {
+        self.steps += 1;
+        Step { id: StepId(self.steps), callee, inputs, acquire, failure, paths: StepPaths::default(), span }
+    }
+
+    fn finish(self, inputs: &[Parameter], outputs: &[Parameter], body: Block, span: Span) -> Function {
+        Function {
+            name: self.name,
+            role: self.role,
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            held: vec![],
+            body,
+            fault: self.may_fault.then_some(0),
+            paths: Exits::default(),
+            span,
+        }
+    }
+}
+
+fn failed() -> Block {
+    Block { steps: vec![], end: End::Failed { offset: 0 } }
+}
+
+fn done(values: &[Value], outputs: &[Parameter]) -> End {
+    End::Done { values: operands(values, outputs), offset: 0 }
+}
+
+fn inputs_of(parameters: &[Parameter]) -> Vec<Value> {
+    parameters.iter().enumerate().map(|(index, parameter)| (Operand::Input(index), parameter.clone())).collect()
+}
+
+fn outputs_of(step: StepId, parameters: &[Parameter]) -> Vec<Value> {
+    parameters.iter().enumerate().map(|(index, parameter)| (Operand::Output(step, index), parameter.clone())).collect()
+}
+
+/// The values that go into `parameters`, as [`fit`] says.
+fn operands(values: &[Value], parameters: &[Parameter]) -> Vec<Operand> {
+    let given: Vec<_> = values.iter().map(|(_, parameter)| parameter.clone()).collect();
+    match fit(&given, parameters) {
+        Fit::Name(positions) => positions.iter().filter_map(|at| values.get(*at)).map(|(one, _)| one.clone()).collect(),
+        Fit::Position | Fit::Permuted | Fit::Part(_) => values.iter().map(|(one, _)| one.clone()).collect(),
+    }
+}
+
+/// The name of a node's function: a module's dot becomes an underscore.
+fn function_name(node: &str) -> String {
+    node.replace('.', "_")
+}
+
+/// Whether copying a value of this type evidently cannot throw: built-in arithmetic types and pointers.
+fn is_scalar(ty: &str) -> bool {
+    const WORDS: [&str; 26] = [
+        "bool",
+        "char",
+        "short",
+        "int",
+        "long",
+        "signed",
+        "unsigned",
+        "float",
+        "double",
+        "const",
+        "volatile",
+        "size_t",
+        "ssize_t",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
+        "off_t",
+        "time_t",
+        "std::size_t",
+        "char8_t",
+        "wchar_t",
+    ];
+    ty.ends_with('*') || ty.split(' ').all(|word| WORDS.contains(&word))
+}
