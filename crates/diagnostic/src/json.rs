@@ -1,6 +1,6 @@
 //! Shows diagnostics to programs: one JSON object a line, for editors and scripts.
 //!
-//! The members of an object are the fields of [`Record`], in that order; all are always there. Lines and columns count
+//! The members of an object are the fields of [`Object`], in that order; all are always there. Lines and columns count
 //! from 1, columns in characters; an end is one past the last character.
 //!
 //! ```json
@@ -17,7 +17,7 @@ use std::fmt;
 
 /// A diagnostic as programs see it; [`fmt::Display`] writes it as one line of JSON.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
-pub struct Record<'a> {
+pub struct Object<'a> {
     /// The id, which names the page.
     pub id: &'a str,
     /// `error`, `warning` or `note`.
@@ -52,9 +52,9 @@ pub struct Marked<'a> {
     pub label: &'a str,
 }
 
-/// The record of a diagnostic whose spans are in `sources`.
-pub fn record<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Record<'a> {
-    Record {
+/// The object for a diagnostic whose spans are in `sources`.
+pub fn record<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Object<'a> {
+    Object {
         id: diagnostic.id.0,
         severity: match diagnostic.severity {
             Severity::Error => "error",
@@ -83,7 +83,7 @@ fn marked<'a>(mark: &'a Mark, sources: &'a SourceMap) -> Marked<'a> {
     }
 }
 
-impl fmt::Display for Record<'_> {
+impl fmt::Display for Object<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Strings and numbers always serialise, so that the only error is the formatter's own.
         out.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
@@ -97,7 +97,7 @@ mod tests {
     use flux_source::{FileId, Span};
 
     #[test]
-    fn a_record_is_one_line_with_every_member() {
+    fn an_object_is_one_line_with_every_member() {
         let sources = SourceMap::of("a.flux", "A => B;\nC = \"é\" D;\n");
         let diagnostic = Diagnostic::error(Id("some-id"), "a \"quoted\"\nheadline", Span::new(FileId(0), 12..16))
             .label("here")
@@ -111,7 +111,7 @@ mod tests {
             r#""marks":[{"file":"a.flux","line":1,"column":1,"end_line":1,"end_column":2,"label":"there"}],"#,
             r#""notes":["one","two"],"help":"mend it"}"#,
         );
-        assert_eq!(record(&diagnostic, &sources).to_string(), expected);
+        assert_eq!(object(&diagnostic, &sources).to_string(), expected);
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
             r#""file":"","line":1,"column":1,"end_line":1,"end_column":1,"label":"","#,
             r#""marks":[],"notes":[],"help":null}"#,
         );
-        assert_eq!(record(&diagnostic, &SourceMap::new()).to_string(), expected);
+        assert_eq!(object(&diagnostic, &SourceMap::new()).to_string(), expected);
     }
 }
