@@ -15,7 +15,7 @@ use flux_source::{Place, SourceMap};
 use serde::Serialize;
 use std::fmt;
 
-/// A diagnostic as programs see it; [`fmt::Display`] writes it as one line of JSON.
+/// A diagnostic as programs see it; [`fmt::Display`] writes it as one line.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Object<'a> {
     /// The id, which names the page.
@@ -53,7 +53,7 @@ pub struct Marked<'a> {
 }
 
 /// The object for a diagnostic whose spans are in `sources`.
-pub fn record<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Object<'a> {
+pub fn object<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Object<'a> {
     Object {
         id: diagnostic.id.0,
         severity: match diagnostic.severity {
