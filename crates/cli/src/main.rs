@@ -1,2 +1,40 @@
-//! The `flux` command.
-fn main() {}
+//! The `flux` command: a thin shell around the compiler. It reads files, starts processes and talks to a terminal; what
+//! it knows of programs it asks the driver.
+
+mod arguments;
+mod build;
+mod check;
+mod explain;
+mod failure;
+mod graph;
+mod ir;
+mod program;
+mod run;
+mod terminal;
+
+use arguments::{Arguments, Command};
+use clap::Parser as _;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let terminal = terminal::Terminal::new(arguments.color);
+    let result = match arguments.command {
+        Command::Check(check) => check::check(&check, &terminal),
+        Command::Build(build) => build::build(&build, &terminal).map(|_| ()),
+        Command::Run(run) => run::run(&run, &terminal),
+        Command::Ir(ir) => ir::ir(&ir, &terminal),
+        Command::Graph(graph) => graph::graph(&graph, &terminal),
+        Command::Explain(explain) => explain::explain(&explain),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(message) = failure.message() {
+                terminal.error(message);
+            }
+            failure.exit_code()
+        }
+    }
+}

@@ -1,1 +1,81 @@
-//! .
+//! The pipeline of the compiler, as a table of contents. It does no I/O: sources come in, models and texts go out.
+
+pub mod ids;
+
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::flow::Flow;
+use flux_ir::program::Program;
+use flux_ir::verify::{self, Violation};
+use flux_passes::{FLOW_PASSES, PROGRAM_PASSES, lower_program::lower_program};
+use flux_source::{FileId, SourceMap, Span};
+
+/// What came of a compilation.
+#[derive(Default)]
+pub struct Compilation {
+    /// What the author said, as far as the passes got with it; none where it could not be resolved.
+    pub program: Option<Program>,
+    /// What will happen; only where there was no error.
+    pub flow: Option<Flow>,
+    /// Everything there is to say.
+    pub diagnostics: Diagnostics,
+}
+
+/// Compiles the program in `file`, whose name's stem becomes the program's.
+pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
+    let mut result = Compilation::default();
+    let diagnostics = &mut result.diagnostics;
+
+    // What the author said: names become ids.
+    let mut program = flux_front::read(sources, file, diagnostics);
+    if diagnostics.has_errors() {
+        return result;
+    }
+    agree("front_flux", verify::program(&program, verify::ProgramStage::Resolved), diagnostics);
+
+    // Is it one that can run? Signatures that were left out are filled in on the way.
+    for pass in PROGRAM_PASSES {
+        (pass.run)(&mut program, diagnostics);
+        if pass.barrier && diagnostics.has_errors() {
+            result.program = Some(program);
+            return result;
+        }
+    }
+    result.program = Some(program.clone());
+    if diagnostics.has_errors() {
+        return result;
+    }
+    agree("check_handlers", verify::program(&program, verify::ProgramStage::Typed), diagnostics);
+
+    // --- From here on the program stands; what follows says how it happens. ---
+
+    let mut flow = lower_program(program);
+    agree("lower_program", verify::flow(&flow, verify::FlowStage::Lowered), diagnostics);
+    for pass in FLOW_PASSES {
+        (pass.run)(&mut flow, diagnostics);
+    }
+    agree("number_paths", verify::flow(&flow, verify::FlowStage::Numbered), diagnostics);
+
+    if !diagnostics.has_errors() {
+        result.flow = Some(flow);
+    }
+    result
+}
+
+/// A violation is a fault of ours. It is reported, never compiled.
+fn agree(stage: &str, violations: Vec<Violation>, diagnostics: &mut Diagnostics) {
+    if let Some(Violation { message, span }) = violations.into_iter().next() {
+        let headline = format!("the compiler contradicts itself after `{stage}`: {message}");
+        let error = Diagnostic::error(ids::CONTRADICTION, headline, span);
+        diagnostics.push(error.help("this is a fault of flux, not of your program: please report it with the program"));
+    }
+}
+
+/// Reports that a server cannot be made of a program without a source.
+pub fn require_source(compilation: &mut Compilation, file: FileId) {
+    let without = compilation.flow.as_ref().is_some_and(|flow| flow.entries.is_empty());
+    if without {
+        let error = Diagnostic::error(ids::NO_SOURCE, "the program has no source, so nothing would ever run", Span::new(file, 0..0));
+        compilation.diagnostics.push(error.help("say where flows come from: `source Listen => Target;`"));
+        compilation.flow = None;
+    }
+}

@@ -1,0 +1,185 @@
+//! The command line.
+
+use crate::terminal::Color;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Checks, builds and runs concurrent servers: functions in C or C++, how requests flow through them, and what they share.
+#[derive(Parser)]
+#[command(name = "flux", version, propagate_version = true, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// When to colour messages.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check a program and say what is wrong with it.
+    Check(Check),
+    /// Build the server of a program.
+    Build(Build),
+    /// Build the server of a program and run it.
+    Run(Run),
+    /// Print what the compiler makes of a program.
+    Ir(Ir),
+    /// Draw a program as a graph.
+    Graph(Graph),
+    /// Explain a diagnostic, with examples.
+    Explain(Explain),
+}
+
+/// `flux check`
+#[derive(Args)]
+#[command(after_help = "Exit status: 0 when the program is right, 1 when it has errors, 2 when it cannot be read.")]
+pub struct Check {
+    /// The program.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: MessageFormat,
+    /// Shorthand for --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Say nothing but warnings and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum MessageFormat {
+    /// For a person.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// `flux build`
+#[derive(Args, Clone)]
+#[command(after_help = "\
+The generated C++ and a Makefile that builds it without flux go to build/PROGRAM beside the program, the server to \
+build/PROGRAM/PROGRAM.
+
+Exit status: 0 when the server stands, 1 when the program or its nodes have errors, 2 when the call is wrong.")]
+pub struct Build {
+    /// The program.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// The C and C++ sources of the nodes; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
+    #[arg(value_name = "SOURCE")]
+    pub sources: Vec<PathBuf>,
+    /// Where the server goes.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Where the generated files go.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub build_dir: Option<PathBuf>,
+    /// Link with a library, as -l of the linker.
+    #[arg(long = "link", short = 'l', value_name = "LIBRARY")]
+    pub libraries: Vec<String>,
+    /// One more argument for the C and C++ compilers.
+    #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// The C++ compiler.
+    #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
+    pub cxx: String,
+    /// The C compiler.
+    #[arg(long, env = "CC", default_value = "gcc", value_name = "COMMAND")]
+    pub cc: String,
+    /// Build with a sanitizer.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub sanitize: Option<Sanitizer>,
+    /// Build for the debugger: no optimisation.
+    #[arg(long)]
+    pub debug: bool,
+    /// How many compilers run at once; as many as there are processors.
+    #[arg(long, short, value_name = "NUMBER")]
+    pub jobs: Option<usize>,
+    /// Write the C++ and the Makefile, and do not compile them.
+    #[arg(long)]
+    pub generate_only: bool,
+}
+
+/// A sanitizer of the C++ compiler.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sanitizer {
+    /// Races.
+    Thread,
+    /// Memory errors, leaks and undefined behaviour.
+    Address,
+}
+
+/// `flux run`
+#[derive(Args)]
+#[command(after_help = "Example: flux run image.flux -l jpeg -- --port 8080 --flux-runtime=pool --flux-report")]
+pub struct Run {
+    /// How to build it.
+    #[command(flatten)]
+    pub build: Build,
+    /// What the server is given on its command line.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<String>,
+}
+
+/// `flux ir`
+#[derive(Args)]
+pub struct Ir {
+    /// The program.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// Which form.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub form: Form,
+    /// Print where each thing comes from, as FILE:START-END in bytes.
+    #[arg(long)]
+    pub spans: bool,
+}
+
+/// A form of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Form {
+    /// What the author said, resolved and typed.
+    Program,
+    /// What will happen: every call, dispatch, acquisition and failure.
+    #[default]
+    Flow,
+}
+
+/// `flux graph`
+#[derive(Args)]
+#[command(after_help = "Example: flux graph image.flux -o image.svg")]
+pub struct Graph {
+    /// The program.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// The form; by the output's ending where it has one, else dot. svg needs Graphviz (apt-get install graphviz).
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Picture>,
+    /// Where the picture goes; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// A form of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Picture {
+    /// Graphviz' language.
+    Dot,
+    /// A picture for a browser.
+    Svg,
+}
+
+/// `flux explain`
+#[derive(Args)]
+pub struct Explain {
+    /// The diagnostic's name, in the brackets of its message; without one all are listed.
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+}

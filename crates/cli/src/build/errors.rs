@@ -1,0 +1,84 @@
+//! What the C++ compiler and the linker say, told in the program's own terms: a missing function is the node's that has
+//! none, and an error in generated code is at the line of the program that it was made from.
+
+use crate::program::Program;
+use crate::terminal::Terminal;
+use flux_back_cpp::GeneratedFile;
+use std::collections::BTreeSet;
+
+/// Shows what failed.
+pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], terminal: &Terminal) {
+    let missing = missing_functions(output, generated);
+    let mut origins = BTreeSet::new();
+    for line in output.lines() {
+        let about_missing = undefined(line).is_some_and(|name| missing.iter().any(|one| one.name == name));
+        if about_missing || is_noise(line, !missing.is_empty()) {
+            continue;
+        }
+        terminal.show(&format!("{line}\n"));
+        if let Some(origin) = origin(line, generated)
+            && origins.insert(origin.clone())
+        {
+            let name = program.sources.file(program.file).map_or("", |file| file.name.as_str());
+            terminal.show(&format!("  … which was made from {name}, {origin}\n"));
+        }
+    }
+    for function in &missing {
+        terminal.error(&format!("the function `{}` is not defined in any source", function.name));
+        terminal.show(&format!("  asked for by {}\n", function.asked_by));
+        terminal.show(&format!("  help: define it\n\n{}\n", function.stub));
+    }
+}
+
+/// A function that the program names and no source defines.
+struct Missing {
+    name: String,
+    asked_by: String,
+    stub: String,
+}
+
+fn missing_functions(output: &str, generated: &[GeneratedFile]) -> Vec<Missing> {
+    let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
+    names.into_iter().filter_map(|name| missing(name, generated)).collect()
+}
+
+/// The prototype in the generated header, with the comment above it, as a stub to write.
+fn missing(name: &str, generated: &[GeneratedFile]) -> Option<Missing> {
+    let header = generated.iter().find(|file| file.name.ends_with(".h"))?;
+    let lines: Vec<&str> = header.text.lines().collect();
+    let at = lines.iter().position(|line| line.contains(&format!(" {name}(")) && line.ends_with(");"))?;
+    let prototype = lines.get(at)?.trim_end_matches(';');
+    let comment = lines.get(..at)?.iter().rev().find_map(|line| line.strip_prefix("// "))?;
+    let body = match prototype.split_whitespace().next() {
+        Some("bool") => "    return false;\n",
+        Some("void") => "",
+        _ => "    return 0;\n",
+    };
+    let stub = format!("    {prototype}\n    {{\n    {body}    }}\n").replace("    }\n", "    }\n");
+    Some(Missing { name: name.to_owned(), asked_by: comment.to_owned(), stub })
+}
+
+/// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.
+fn undefined(line: &str) -> Option<&str> {
+    let after = line.split("undefined reference to `").nth(1)?;
+    let name = after.split(['(', '\'']).next()?;
+    Some(name.trim())
+}
+
+/// Lines that say nothing beside what is said already.
+fn is_noise(line: &str, linking: bool) -> bool {
+    let of_make = line.starts_with("make: ***") || line.starts_with("make[");
+    let of_linker = line.ends_with("ld returned 1 exit status") || line.contains(": in function `") && line.contains("ld: ");
+    of_make || linking && (of_linker || line.contains("in function `flux_flows::"))
+}
+
+/// For a line about a place in a generated file, the comment over that place: `image.flux:12: …`.
+fn origin(line: &str, generated: &[GeneratedFile]) -> Option<String> {
+    let file = generated.iter().find(|file| line.starts_with(&format!("{}:", file.name)))?;
+    let number: usize = line.split(':').nth(1)?.parse().ok()?;
+    let lines: Vec<&str> = file.text.lines().take(number).collect();
+    let comment = lines.iter().rev().map(|line| line.trim()).find_map(|line| line.strip_prefix("// "))?;
+    let (_, place) = comment.split_once(".flux:")?;
+    let (number, text) = place.split_once(':').unwrap_or((place, ""));
+    Some(format!("line {number}:{text}"))
+}

@@ -1,0 +1,110 @@
+//! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
+//! and what a user without flux does are the same.
+
+mod errors;
+mod files;
+mod makefile;
+mod runtime_library;
+mod sources;
+
+use crate::arguments::{Build, MessageFormat};
+use crate::failure::{Failure, Result};
+use crate::program::{Program, compile, plain};
+use crate::terminal::Terminal;
+use files::write_if_changed;
+use flux_back_cpp::GeneratedFile;
+use flux_diagnostic::Severity;
+use makefile::Plan;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Builds the server; gives its path.
+pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
+    let mut program = compile(&arguments.program)?;
+    flux_driver::require_source(&mut program.compilation, program.file);
+    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let name = program.compilation.program.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+    let home = files::parent(&arguments.program);
+    let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
+    let sources = sources::find(arguments, &home)?;
+    let generated = generate(&program, &sources)?;
+    let runtime = directory.join("runtime");
+    files::create_directory(&directory)?;
+    let plan = Plan::new(arguments, &name, &directory, &home, &sources)?;
+    for file in &generated {
+        write_if_changed(&directory.join(&file.name), &file.text)?;
+    }
+    runtime_library::write_sources(&runtime)?;
+    write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
+    let server = directory.join(&name);
+    if arguments.generate_only {
+        terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
+        return Ok(server);
+    }
+    let library = runtime_library::cached(arguments, &plan, terminal)?;
+    let made = make(arguments, &directory, &library, terminal)?;
+    if let Some(output) = made {
+        errors::show(&output, &program, &generated, terminal);
+        return Err(Failure::Build);
+    }
+    let Some(output) = &arguments.output else { return Ok(server) };
+    let copied = std::fs::copy(&server, output);
+    copied.map_err(|error| Failure::usage(format!("cannot write {}: {}", output.display(), plain(&error))))?;
+    Ok(output.clone())
+}
+
+fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<GeneratedFile>> {
+    let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
+    let c_functions = sources.iter().flat_map(|source| source.c_functions.iter().cloned()).collect();
+    let options = flux_back_cpp::Options { c_functions };
+    Ok(flux_back_cpp::generate(flow, &program.sources, &options))
+}
+
+/// Runs make, its progress shown as it comes. Gives what the compilers said where one failed.
+fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal) -> Result<Option<String>> {
+    let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |number| number.get()));
+    let mut command = Command::new("make");
+    command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=target"]).arg(format!("-j{jobs}"));
+    command.arg(format!("FLUX_LIBRARY={}", library.display()));
+    if terminal.color() {
+        command.arg("COLOR=-fdiagnostics-color=always");
+    }
+    // The messages of the linker are read below, so they must be in one language; MAKEFLAGS of a make that runs flux
+    // are not for this one.
+    command.env("LC_ALL", "C").env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::usage("make is not installed: apt-get install make g++"),
+        _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
+    })?;
+    let errors = child.stderr.take().map(|mut pipe| {
+        std::thread::spawn(move || {
+            let mut bytes = vec![];
+            let _ = pipe.read_to_end(&mut bytes);
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    });
+    for line in child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(|line| line.ok()) {
+        show_progress(&line, terminal);
+    }
+    let status = child.wait().map_err(|error| Failure::usage(format!("make failed: {}", plain(&error))))?;
+    let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    if !status.success() {
+        return Ok(Some(said));
+    }
+    terminal.show(&said);
+    Ok(None)
+}
+
+/// The Makefile prints `  verb  object`; anything else is passed on.
+fn show_progress(line: &str, terminal: &Terminal) {
+    let mut words = line.split_whitespace();
+    match (words.next(), words.next(), words.next()) {
+        (Some("compile"), Some(object), None) => terminal.progress("Compiling", object),
+        (Some("link"), Some(object), None) => terminal.progress("Linking", object),
+        (Some("archive"), Some(object), None) => terminal.progress("Archiving", object),
+        _ if line.starts_with("make") => {}
+        _ => terminal.show(&format!("{line}\n")),
+    }
+}

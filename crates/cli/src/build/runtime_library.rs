@@ -1,0 +1,79 @@
+//! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer.
+
+use super::files::{create_directory, write_if_changed};
+use super::makefile::{Plan, RUNTIME};
+use crate::arguments::Build;
+use crate::failure::{Failure, Result};
+use crate::program::plain;
+use crate::terminal::Terminal;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Writes the runtime's sources and its Makefile into a folder.
+pub fn write_sources(directory: &Path) -> Result {
+    for (path, bytes) in flux_runtime::files() {
+        let text = String::from_utf8_lossy(bytes);
+        write_if_changed(&directory.join(path), &text)?;
+    }
+    write_if_changed(&directory.join("Makefile"), RUNTIME)
+}
+
+/// The library for this plan; built where it is not in the cache yet.
+pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<PathBuf> {
+    let cache = cache_directory()?;
+    let directory = cache.join(format!("runtime-{:016x}", key(&arguments.cxx, &plan.flags())?));
+    let library = directory.join("libflux.a");
+    if library.exists() {
+        return Ok(library);
+    }
+    // Built beside its place and renamed into it, so that two builds at once do no harm.
+    let building = cache.join(format!("building-{}", std::process::id()));
+    write_sources(&building)?;
+    terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags)");
+    let jobs = std::thread::available_parallelism().map_or(1, |number| number.get());
+    let made = Command::new("make")
+        .arg("-C")
+        .arg(&building)
+        .args(["--no-print-directory", "--silent"])
+        .args([format!("-j{jobs}"), format!("CXX={}", arguments.cxx), format!("FLAGS={}", plan.flags())])
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
+        .stdout(Stdio::null())
+        .status();
+    let status = made.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::usage("make is not installed: apt-get install make g++"),
+        _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
+    })?;
+    if !status.success() {
+        return Err(Failure::usage(format!("the Flux runtime does not compile with {} {}", arguments.cxx, plan.flags())));
+    }
+    if std::fs::rename(&building, &directory).is_err() {
+        // Another build was first; its library is as good.
+        let _ = std::fs::remove_dir_all(&building);
+    }
+    Ok(library)
+}
+
+fn cache_directory() -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    let directory = base.unwrap_or_else(std::env::temp_dir).join("flux");
+    create_directory(&directory)?;
+    Ok(directory)
+}
+
+/// All that a built runtime depends on.
+fn key(cxx: &str, flags: &str) -> Result<u64> {
+    let version = Command::new(cxx).arg("--version").output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::usage(format!("the C++ compiler `{cxx}` is not installed: apt-get install g++")),
+        _ => Failure::usage(format!("cannot start {cxx}: {}", plain(&error))),
+    })?;
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), cxx, flags, RUNTIME, version.stdout).hash(&mut hasher);
+    for (path, bytes) in flux_runtime::files() {
+        (path, bytes).hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}

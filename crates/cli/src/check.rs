@@ -1,0 +1,20 @@
+//! `flux check`
+
+use crate::arguments::{Check, MessageFormat};
+use crate::failure::Result;
+use crate::program::{compile, summary};
+use crate::terminal::Terminal;
+use flux_diagnostic::Severity;
+
+/// Checks a program and says what there is to say.
+pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
+    let program = compile(&arguments.program)?;
+    let format = if arguments.json { MessageFormat::Json } else { arguments.format };
+    let least = if arguments.quiet { Severity::Warning } else { Severity::Note };
+    let result = program.report(least, format, terminal);
+    if format == MessageFormat::Human && !arguments.quiet {
+        let found = summary(&program.compilation.diagnostics);
+        terminal.show(&format!("{}: {found}\n", arguments.program.display()));
+    }
+    result
+}

@@ -1,0 +1,21 @@
+//! `flux ir`
+
+use crate::arguments::{Form, Ir, MessageFormat};
+use crate::failure::{Failure, Result};
+use crate::program::compile;
+use crate::terminal::{Terminal, print};
+use flux_diagnostic::Severity;
+use flux_ir::text;
+
+/// Prints a form of a program.
+pub fn ir(arguments: &Ir, terminal: &Terminal) -> Result {
+    let program = compile(&arguments.program)?;
+    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let options = text::Options { spans: arguments.spans };
+    let printed = match arguments.form {
+        Form::Program => program.compilation.program.as_ref().map(|model| text::print_program(model, &options)),
+        Form::Flow => program.compilation.flow.as_ref().map(|model| text::print_flow(model, &options)),
+    };
+    print(&printed.ok_or(Failure::Program)?);
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! What is shown to a person: colours on a terminal only, progress and errors on standard error.
+
+use clap::ValueEnum;
+use std::io::{IsTerminal as _, Write as _};
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where messages go.
+pub struct Terminal {
+    color: bool,
+}
+
+impl Terminal {
+    /// Asks whether standard error is a terminal.
+    pub fn new(color: Color) -> Self {
+        let wanted = || std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let color = match color {
+            Color::Auto => wanted(),
+            Color::Always => true,
+            Color::Never => false,
+        };
+        Self { color }
+    }
+
+    /// Whether messages are coloured.
+    pub fn color(&self) -> bool {
+        self.color
+    }
+
+    /// Shows text as it is.
+    pub fn show(&self, text: &str) {
+        // A closed standard error is nobody's business but the caller's.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+
+    /// `error: …`
+    pub fn error(&self, message: &str) {
+        let (on, off) = self.paint("\x1b[1;31m");
+        self.show(&format!("{on}error{off}: {message}\n"));
+    }
+
+    /// One step of what takes long: a verb and its object.
+    pub fn progress(&self, verb: &str, object: &str) {
+        let (on, off) = self.paint("\x1b[1;32m");
+        self.show(&format!("{on}{verb:>12}{off} {object}\n"));
+    }
+
+    fn paint(&self, code: &'static str) -> (&'static str, &'static str) {
+        if self.color { (code, "\x1b[0m") } else { ("", "") }
+    }
+}
+
+/// Writes a result to standard output. A reader that has gone away (`flux ir … | head`) is no error.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
