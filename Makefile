@@ -1,0 +1,47 @@
+# make demo    builds everything, starts the image server on real photographs, fetches one, shows the hot paths
+# make test    runs every test
+#
+# Both install what they need. The rest is for those who work on Flux: see `make help`.
+
+FLUX = target/release/flux
+IMAGE = examples/image
+
+help:
+	@sed -n 's/^# make/make/p; s/^## //p' Makefile
+
+demo: flux packages
+	@$(IMAGE)/setup
+	@$(FLUX) build $(IMAGE)/image.flux -l jpeg -l http_parser
+	@for runtime in pool thread; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
+
+test: flux packages-test
+	@scripts/test
+
+## make flux    the compiler alone: target/release/flux
+flux: cargo packages
+	@cargo build --release --package flux-lang --quiet
+
+## make bench   the comparisons of bench/, into bench/results/
+bench: flux packages-test
+	@bench/run
+
+## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10)
+soak: flux packages-test
+	@scripts/soak $(or $(SOAK_MINUTES),10)
+
+cargo:
+	@scripts/require-cargo
+
+packages:
+	@scripts/install-packages packages.txt
+
+packages-test: packages
+	@scripts/install-packages packages-test.txt
+
+## make clean   removes all that was built
+clean:
+	@cargo clean --quiet
+	@rm -rf $(IMAGE)/build $(IMAGE)/pictures bench/results
+	@$(MAKE) --no-print-directory -C runtime clean
+
+.PHONY: help demo test flux bench soak cargo packages packages-test clean
