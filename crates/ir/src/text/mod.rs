@@ -1,1 +1,140 @@
-//! The text forms of both models.
+//! The text form of both models: what `flux ir` prints and what tests of passes are written in.
+//!
+//! It prints and parses back to an equal value, spans included, so that any stage of the compiler can be shown, kept in
+//! a test and started from. A line holds one thing; a thing with parts ends its line in `{` and has its parts on the
+//! lines up to `}`. Whatever has a name is called by it. The parser takes text from users: it never panics, is linear,
+//! and refuses blocks nested deeper than [`NESTING_LIMIT`].
+//!
+//! # Grammar
+//!
+//! ```text
+//! program    = "program" name { include | predicate | constraint | node | source | handler }   in any order
+//! include    = "include" TEXT
+//! predicate  = "predicate" name "=" name                               the type, and the function that tests it
+//! constraint = "constraint" name ( "program" | "session" | "keyed" )
+//! node       = "node" name [ signature [ "inferred" ] ] [ "{" { holds | chain } "}" ]
+//! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
+//! parameters = parameter { "," parameter }
+//! parameter  = the C++ declaration, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
+//! holds      = "holds" held { "," held }                               in a key stand inputs of the node
+//! held       = constraint ( "?" | "!" ) [ "(" operand { "," operand } ")" ]        reader or writer, and the key
+//! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
+//! pattern    = "_" | predicate
+//! steps      = [ step { "->" step } ]
+//! step       = apply | "(" steps { "&" steps } ")"
+//! apply      = node [ "(" constant { "," constant } ")" ]
+//! constant   = [ "-" ] INT | TEXT | "true" | "false"
+//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ "session" name ]
+//! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" ( "node" node | "function" name )
+//!
+//! flow       = program { function } { entry }
+//! function   = "function" name signature "{" role block-lines "}"
+//! role       = ( "abstract" node | "branch" node | "produce" INT | "run" INT )         INT is the index of a source
+//!              [ "held" held { "," held } ] [ "paths" exits ] [ "fault" offset ]
+//! entry      = "entry" [ "produce" function ] "run" function
+//! block      = end, not a dispatch | "{" block-lines "}"
+//! block-lines = { call } end
+//! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ "holding" held { "," held } ]
+//!              [ "paths" [ "save" ] [ "cut" ] exits [ "ended" offset ] ] "else" block
+//! callee     = "node" node | "function" function | "fork" function { "&" function }
+//!            | ( "handler" | "session" ) name "for" node
+//! operand    = "in" "." position | "%" INT "." position | "%" INT "." "in" "." position | "error" | constant
+//!              an input; an output of a step; in a failure block: an input of the step that failed; the error code
+//! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" ) [ offset ]
+//!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"
+//! test       = predicate "(" operand ")"
+//! exits      = INT "/" INT "/" INT                                     done, failed, ended
+//! offset     = "+" INT                                                 left out where 0, but not after "fault"
+//!
+//! name       = WORD { ( "." | "::" ) WORD } | TEXT
+//! node, predicate, constraint, function = name | "#" INT               where mentioned; #INT is the index
+//! position   = WORD | INT                                              the parameter's name or its index
+//! TEXT       = a double-quoted string with the escapes \" \\ \n \r \t \u{…}
+//! ```
+//!
+//! A name means the first thing so called; what has no name of its own is called by its index. The outputs of a fork
+//! are always called by index, as those of several branches may share a name. `//` starts a comment.
+//!
+//! A line may end in the spans of what it declares or mentions, `@file:start-end`, in the order in which those things
+//! begin, outer before inner; the file is left out where it is that of the span before: `@0:120-135 140-145`. Without
+//! them, as printed where all are [`Span::default`](flux_source::Span), every span of the line is the default.
+
+mod cursor;
+mod lexical;
+mod names;
+mod parse_flow;
+mod parse_program;
+mod print_flow;
+mod print_program;
+mod printer;
+
+use crate::flow::Flow;
+use crate::program::Program;
+use std::fmt;
+
+/// How deep blocks and parallel steps may nest in a text that is parsed.
+pub const NESTING_LIMIT: usize = 200;
+
+/// How to print.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether to print spans. Without them the text is better to read, and parses back with default spans.
+    pub spans: bool,
+}
+
+impl Options {
+    /// The text of a program. O(size of the program).
+    pub fn print_program(self, program: &Program) -> String {
+        print_program::print(program, self)
+    }
+
+    /// The text of a flow, that of its program first. O(size of the flow).
+    pub fn print_flow(self, flow: &Flow) -> String {
+        print_flow::print(flow, self)
+    }
+}
+
+/// The text of a program, with spans.
+pub fn print_program(program: &Program) -> String {
+    Options { spans: true }.print_program(program)
+}
+
+/// The text of a flow, with spans.
+pub fn print_flow(flow: &Flow) -> String {
+    Options { spans: true }.print_flow(flow)
+}
+
+/// The program that `text` says. It is as well-formed as the text: [`crate::verify`] judges that.
+///
+/// # Errors
+///
+/// The first line that is not of the grammar, or that mentions a name which nothing bears.
+pub fn parse_program(text: &str) -> Result<Program, ParseError> {
+    parse_program::parse(text)
+}
+
+/// The flow that `text` says. It is as well-formed as the text: [`crate::verify`] judges that.
+///
+/// # Errors
+///
+/// As of [`parse_program`].
+pub fn parse_flow(text: &str) -> Result<Flow, ParseError> {
+    parse_flow::parse(text)
+}
+
+/// What is wrong with a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,270 @@
+//! Parses a program: first what is declared, so that mentions may come before; then what it does.
+
+use super::cursor::{Cursor, lines};
+use super::names::{Names, Ports};
+use super::{NESTING_LIMIT, ParseError};
+use crate::arena::ArenaId;
+use crate::program::{
+    Application, Body, Chain, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Node, NodeId, Origin,
+    Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+};
+
+/// The program that `text` says.
+pub(super) fn parse(text: &str) -> Result<Program, ParseError> {
+    let mut parser = Parser::new(text)?;
+    while let Some(line) = parser.lines.next() {
+        let error = line.expected("a statement of a program");
+        if !parser.statement(line)? {
+            return Err(error);
+        }
+    }
+    Ok(parser.program)
+}
+
+/// Reads line after line into a program.
+pub(super) struct Parser<'a> {
+    pub(super) lines: std::vec::IntoIter<Cursor<'a>>,
+    pub(super) names: Names,
+    pub(super) program: Program,
+    last_line: usize,
+    /// The nodes whose lines have not come yet.
+    nodes: std::vec::IntoIter<NodeId>,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser that has read the first line, and the declarations on all others.
+    pub(super) fn new(text: &'a str) -> Result<Self, ParseError> {
+        let mut lines = lines(text).into_iter();
+        let last_line = lines.as_slice().last().map_or(1, |line| line.line());
+        let mut program = Program::default();
+        let Some(mut first) = lines.next() else {
+            return Err(ParseError { line: 1, message: "the text is empty".to_owned() });
+        };
+        first.expect_word("program")?;
+        program.name = first.name("the program's name")?;
+        first.finish()?;
+        for line in lines.as_slice() {
+            declare(*line, &mut program)?;
+        }
+        let names = Names::of_program(&program);
+        let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
+        Ok(Self { lines, names, program, last_line, nodes })
+    }
+
+    /// The next line of something that is not closed yet.
+    pub(super) fn next_line(&mut self) -> Result<Cursor<'a>, ParseError> {
+        let missing = ParseError { line: self.last_line, message: "the text ends before a `}`".to_owned() };
+        self.lines.next().ok_or(missing)
+    }
+
+    /// Reads a statement; false where `line` does not begin one.
+    pub(super) fn statement(&mut self, mut line: Cursor<'a>) -> Result<bool, ParseError> {
+        match { line }.word() {
+            Some("predicate" | "constraint") => {}
+            Some("include") => {
+                line.eat_word("include");
+                let include = Include { span: line.span()?, path: line.text()? };
+                line.finish()?;
+                self.program.includes.push(include);
+            }
+            Some("node") => self.node(line.opens())?,
+            Some("source") => self.source(line)?,
+            Some("handle") => self.handler(line)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reads the parts of the node declared on the line before, where it `opens`.
+    fn node(&mut self, opens: bool) -> Result<(), ParseError> {
+        let (Some(id), true) = (self.nodes.next(), opens) else { return Ok(()) };
+        let mut requirements = vec![];
+        let mut body = Body::Concrete;
+        loop {
+            let mut line = self.next_line()?;
+            if line.eat("}") {
+                line.finish()?;
+                break;
+            }
+            if line.eat_word("holds") {
+                requirements.extend(line.separated(",", |line| self.requirement(line, id))?);
+            } else {
+                line.expect_word("flow")?;
+                self.flow(&mut line, &mut body)?;
+            }
+            line.finish()?;
+        }
+        let node = &mut self.program.nodes[id];
+        node.requirements = requirements;
+        node.body = body;
+        Ok(())
+    }
+
+    /// Reads one flow of a node, or one of several, into what its body is so far.
+    fn flow(&self, line: &mut Cursor<'_>, body: &mut Body) -> Result<(), ParseError> {
+        match body {
+            Body::Dispatch(lines) if line.at("[") => lines.push(self.line(line)?),
+            Body::Concrete if line.at("[") => *body = Body::Dispatch(vec![self.line(line)?]),
+            Body::Concrete => {
+                line.expect("=")?;
+                *body = Body::Chain(self.chain(line, 0)?);
+            }
+            Body::Chain(_) | Body::Dispatch(_) => {
+                return Err(line.error("a node with several flows has patterns on each"));
+            }
+        }
+        Ok(())
+    }
+
+    fn requirement(&self, line: &mut Cursor<'_>, node: NodeId) -> Result<Requirement, ParseError> {
+        let span = line.span()?;
+        let constraint = self.constraint(line)?;
+        let mode = line.mode()?;
+        let key = self.input_key(line, Ports::NodeInputs(node))?;
+        Ok(Requirement { constraint, mode, key, span })
+    }
+
+    /// A mention of a constraint.
+    pub(super) fn constraint(&self, line: &mut Cursor<'_>) -> Result<ConstraintId, ParseError> {
+        line.mention(&self.names.constraints, "a constraint").map(ArenaId::new)
+    }
+
+    /// A mention of a node.
+    pub(super) fn node_id(&self, line: &mut Cursor<'_>) -> Result<NodeId, ParseError> {
+        line.mention(&self.names.nodes, "a node").map(ArenaId::new)
+    }
+
+    /// A mention of a predicate.
+    pub(super) fn predicate(&self, line: &mut Cursor<'_>) -> Result<PredicateId, ParseError> {
+        line.mention(&self.names.predicates, "a predicate").map(ArenaId::new)
+    }
+
+    /// A key made of inputs, where there is one.
+    pub(super) fn input_key(&self, line: &mut Cursor<'_>, ports: Ports) -> Result<Vec<usize>, ParseError> {
+        if !line.at("(") {
+            return Ok(vec![]);
+        }
+        line.list("(", ")", |line| {
+            line.expect_word("in")?;
+            line.expect(".")?;
+            line.position(self.names.ports(Some(ports)))
+        })
+    }
+
+    fn line(&self, line: &mut Cursor<'_>) -> Result<Line, ParseError> {
+        let span = line.span()?;
+        let pattern = |line: &mut Cursor<'_>| {
+            if line.eat_word("_") { Ok(None) } else { self.predicate(line).map(Some) }
+        };
+        let patterns = line.list("[", "]", pattern)?;
+        line.expect("=")?;
+        Ok(Line { patterns, chain: self.chain(line, 0)?, span })
+    }
+
+    /// A chain inside of `depth` parallel steps.
+    fn chain(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Chain, ParseError> {
+        if depth > NESTING_LIMIT {
+            return Err(line.error("parallel steps are nested too deep"));
+        }
+        let span = line.span()?;
+        let empty = line.at_end() || line.at("&") || line.at(")");
+        let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, depth))? };
+        Ok(Chain { steps, span })
+    }
+
+    fn step(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Step, ParseError> {
+        if !line.at("(") {
+            return self.application(line).map(Step::Apply);
+        }
+        let span = line.span()?;
+        line.expect("(")?;
+        let branches = line.separated("&", |line| self.chain(line, depth + 1))?;
+        line.expect(")")?;
+        Ok(Step::Parallel(branches, span))
+    }
+
+    fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {
+        let span = line.span()?;
+        let node = self.node_id(line)?;
+        let constants = if line.at("(") { line.list("(", ")", Cursor::constant)? } else { vec![] };
+        Ok(Application { node, constants, span })
+    }
+
+    fn source(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
+        line.eat_word("source");
+        let span = line.span()?;
+        let mut every = line;
+        let origin = if every.eat_word("every") && every.at_digit() {
+            line = every;
+            let milliseconds = line.number("milliseconds")?;
+            line.expect_word("ms")?;
+            Origin::Timer(milliseconds)
+        } else {
+            Origin::Node(self.application(&mut line)?)
+        };
+        line.expect("=>")?;
+        let target = self.node_id(&mut line)?;
+        let session = if line.eat_word("session") { Some(line.name("a function")?) } else { None };
+        line.finish()?;
+        self.program.sources.push(Source { origin, session, target, span });
+        Ok(())
+    }
+
+    fn handler(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
+        line.eat_word("handle");
+        line.expect_word("error")?;
+        let span = line.span()?;
+        let path = line.separated("->", |line| if line.eat("*") { Ok(None) } else { self.node_id(line).map(Some) })?;
+        line.expect("=>")?;
+        let target = if line.eat_word("node") {
+            HandlerTarget::Node(self.node_id(&mut line)?)
+        } else {
+            line.expect_word("function")?;
+            HandlerTarget::Function(line.name("a function")?)
+        };
+        line.finish()?;
+        self.program.handlers.push(Handler { path, target, span });
+        Ok(())
+    }
+}
+
+/// Adds what `line` declares and others may mention: a predicate, a constraint, a node without its parts.
+fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
+    if line.eat_word("predicate") {
+        let span = line.span()?;
+        let name = line.name("the predicate's name")?;
+        line.expect("=")?;
+        let function = line.name("a function")?;
+        program.predicates.add(Predicate { name, function, span });
+    } else if line.eat_word("constraint") {
+        let span = line.span()?;
+        let name = line.name("the constraint's name")?;
+        let scope = match line.word() {
+            Some("program") => Scope::Program,
+            Some("session") => Scope::Session,
+            Some("keyed") => Scope::Keyed,
+            _ => return Err(line.error("a constraint's scope is `program`, `session` or `keyed`")),
+        };
+        program.constraints.add(Constraint { name, scope, span });
+    } else if line.eat_word("node") {
+        let span = line.span()?;
+        let name = line.name("the node's name")?;
+        let mut signature = None;
+        if line.at("(") {
+            let (inputs, outputs) = signature_of(&mut line)?;
+            signature = Some(Signature { inputs, outputs, inferred: line.eat_word("inferred") });
+        }
+        line.eat("{");
+        program.nodes.add(Node { name, signature, body: Body::Concrete, requirements: vec![], span });
+    } else {
+        return Ok(());
+    }
+    line.finish()
+}
+
+/// `(inputs) => (outputs)`
+pub(super) fn signature_of(line: &mut Cursor<'_>) -> Result<(Vec<Parameter>, Vec<Parameter>), ParseError> {
+    let inputs = line.list("(", ")", Cursor::parameter)?;
+    line.expect("=>")?;
+    Ok((inputs, line.list("(", ")", Cursor::parameter)?))
+}

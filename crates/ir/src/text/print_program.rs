@@ -1,0 +1,190 @@
+//! Prints a program.
+
+use super::Options;
+use super::lexical;
+use super::names::{Names, Ports};
+use super::printer::Printer;
+use crate::program::{
+    Application, Body, Chain, Handler, HandlerTarget, Line, Node, NodeId, Origin, Parameter, Program, Requirement,
+    Scope, Source, Step,
+};
+
+/// The text of `program`.
+pub(super) fn print(program: &Program, options: Options) -> String {
+    let mut printer = Printer::new(Names::of_program(program), options);
+    printer.program(program);
+    printer.finish()
+}
+
+impl Printer {
+    pub(super) fn program(&mut self, program: &Program) {
+        self.write(format!("program {}", lexical::name(&program.name)));
+        self.end_line();
+        self.gap();
+        self.shared(program);
+        self.gap();
+        for (id, node) in program.nodes.iter() {
+            self.node(id, node);
+        }
+        self.gap();
+        for source in &program.sources {
+            self.source(source);
+        }
+        for handler in &program.handlers {
+            self.handler(handler);
+        }
+    }
+
+    /// What nodes refer to.
+    fn shared(&mut self, program: &Program) {
+        for include in &program.includes {
+            self.span(include.span);
+            self.write(format!("include {}", lexical::quoted(&include.path)));
+            self.end_line();
+        }
+        for (_, predicate) in program.predicates.iter() {
+            self.span(predicate.span);
+            let (name, function) = (lexical::name(&predicate.name), lexical::name(&predicate.function));
+            self.write(format!("predicate {name} = {function}"));
+            self.end_line();
+        }
+        for (_, constraint) in program.constraints.iter() {
+            self.span(constraint.span);
+            let scope = match constraint.scope {
+                Scope::Program => "program",
+                Scope::Session => "session",
+                Scope::Keyed => "keyed",
+            };
+            self.write(format!("constraint {} {scope}", lexical::name(&constraint.name)));
+            self.end_line();
+        }
+    }
+
+    fn node(&mut self, id: NodeId, node: &Node) {
+        self.span(node.span);
+        self.write(format!("node {}", lexical::name(&node.name)));
+        if let Some(signature) = &node.signature {
+            self.signature(&signature.inputs, &signature.outputs);
+            self.write(if signature.inferred { " inferred" } else { "" });
+        }
+        if node.requirements.is_empty() && node.body == Body::Concrete {
+            return self.end_line();
+        }
+        self.write(" ");
+        self.open();
+        if !node.requirements.is_empty() {
+            self.write("holds ");
+            self.separated(", ", &node.requirements, |printer, one| printer.requirement(id, one));
+            self.end_line();
+        }
+        match &node.body {
+            Body::Concrete => {}
+            Body::Chain(chain) => {
+                self.write("flow = ");
+                self.chain(chain);
+                self.end_line();
+            }
+            Body::Dispatch(lines) => lines.iter().for_each(|line| self.line(line)),
+        }
+        self.close();
+    }
+
+    /// Writes ` (inputs) => (outputs)`.
+    pub(super) fn signature(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {
+        let parameter = |printer: &mut Self, parameter: &Parameter| {
+            printer.span(parameter.span);
+            printer.write(lexical::parameter(parameter));
+        };
+        self.write(" (");
+        self.separated(", ", inputs, parameter);
+        self.write(") => (");
+        self.separated(", ", outputs, parameter);
+        self.write(")");
+    }
+
+    fn requirement(&mut self, node: NodeId, requirement: &Requirement) {
+        self.span(requirement.span);
+        self.mention(|names| &names.constraints, requirement.constraint.index());
+        self.mode(requirement.mode);
+        self.input_key(Ports::NodeInputs(node), &requirement.key);
+    }
+
+    /// Writes a key that is made of inputs, where there is one.
+    pub(super) fn input_key(&mut self, ports: Ports, key: &[usize]) {
+        if !key.is_empty() {
+            self.write("(");
+            self.separated(", ", key, |printer, index| {
+                printer.write("in.");
+                printer.position(Some(ports), *index);
+            });
+            self.write(")");
+        }
+    }
+
+    fn line(&mut self, line: &Line) {
+        self.span(line.span);
+        self.write("flow [");
+        self.separated(", ", &line.patterns, |printer, pattern| match pattern {
+            None => printer.write("_"),
+            Some(predicate) => printer.mention(|names| &names.predicates, predicate.index()),
+        });
+        self.write("] = ");
+        self.chain(&line.chain);
+        self.end_line();
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        self.span(chain.span);
+        self.separated(" -> ", &chain.steps, |printer, step| match step {
+            Step::Apply(application) => printer.application(application),
+            Step::Parallel(branches, span) => {
+                printer.span(*span);
+                printer.write("(");
+                printer.separated(" & ", branches, Self::chain);
+                printer.write(")");
+            }
+        });
+    }
+
+    fn application(&mut self, application: &Application) {
+        self.span(application.span);
+        self.mention(|names| &names.nodes, application.node.index());
+        if !application.constants.is_empty() {
+            self.write("(");
+            self.separated(", ", &application.constants, Self::constant);
+            self.write(")");
+        }
+    }
+
+    fn source(&mut self, source: &Source) {
+        self.span(source.span);
+        self.write("source ");
+        match &source.origin {
+            Origin::Node(application) => self.application(application),
+            Origin::Timer(milliseconds) => self.write(format!("every {milliseconds}ms")),
+        }
+        self.write(" => ");
+        self.mention(|names| &names.nodes, source.target.index());
+        if let Some(session) = &source.session {
+            self.write(format!(" session {}", lexical::name(session)));
+        }
+        self.end_line();
+    }
+
+    fn handler(&mut self, handler: &Handler) {
+        self.span(handler.span);
+        self.write("handle error ");
+        self.separated(" -> ", &handler.path, |printer, node| match node {
+            None => printer.write("*"),
+            Some(node) => printer.mention(|names| &names.nodes, node.index()),
+        });
+        match &handler.target {
+            HandlerTarget::Function(function) => self.write(format!(" => function {}", lexical::name(function))),
+            HandlerTarget::Node(node) => {
+                self.write(" => node ");
+                self.mention(|names| &names.nodes, node.index());
+            }
+        }
+        self.end_line();
+    }
+}

@@ -1,0 +1,4 @@
+//! The model's text form, verifier and path numbers, on examples and on random programs.
+
+mod random;
+mod text;

@@ -1,0 +1,320 @@
+//! Random programs and flows of any shape: every field of every struct takes all sorts of values, sensible or not.
+//!
+//! They are made from a list of choices, so that proptest can shrink the list and with it the program; when the list is
+//! at its end every choice is the first, which is always the smallest.
+
+use flux_ir::arena::ArenaId;
+use flux_ir::flow::*;
+use flux_ir::program::{self, *};
+use flux_source::{FileId, Span};
+use proptest::prelude::*;
+
+/// The choices for one program.
+pub fn choices() -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec(any::<u16>(), 0..1500)
+}
+
+/// Choices that are left.
+pub struct Choices<'a> {
+    left: std::slice::Iter<'a, u16>,
+}
+
+impl<'a> Choices<'a> {
+    pub fn new(choices: &'a [u16]) -> Self {
+        Self { left: choices.iter() }
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.left.next().map_or(0, |choice| usize::from(*choice) % limit)
+    }
+
+    pub fn chance(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    /// One of `all`.
+    pub fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    /// At most `limit` items.
+    pub fn list<T>(&mut self, limit: usize, mut item: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.below(limit + 1)).map(|_| item(self)).collect()
+    }
+
+    /// The id of one of `count` things, rarely of one that there is not.
+    fn id<T>(&mut self, count: usize) -> ArenaId<T> {
+        ArenaId::new(if self.below(20) == 19 { self.below(1000) } else { self.below(count.max(1)) })
+    }
+
+    fn number(&mut self) -> u64 {
+        match self.below(4) {
+            0 => 0,
+            1 => self.below(10) as u64,
+            2 => u64::MAX,
+            _ => (self.below(65536) * self.below(65536)) as u64,
+        }
+    }
+
+    fn exits(&mut self) -> Exits {
+        if self.chance() {
+            Exits { done: self.number(), failed: self.number(), ended: self.number() }
+        } else {
+            Exits::default()
+        }
+    }
+
+    fn span(&mut self) -> Span {
+        if self.chance() {
+            return Span::default();
+        }
+        let start = self.below(5000) as u32;
+        Span { file: FileId(self.below(3) as u32), start, end: start + self.below(100) as u32 }
+    }
+
+    fn name(&mut self) -> String {
+        const NAMES: [&str; 16] = [
+            "A",
+            "B",
+            "in",
+            "out",
+            "node",
+            "function",
+            "http.Send",
+            "every",
+            "_",
+            "error",
+            "ns::f",
+            "true",
+            "a b",
+            "\"\n@//\\",
+            "",
+            "é\u{7f}",
+        ];
+        let name = self.of(&NAMES).to_owned();
+        if self.chance() { format!("{name}{}", self.below(100)) } else { name }
+    }
+
+    fn parameter(&mut self) -> Parameter {
+        const TYPES: [&str; 10] = [
+            "int",
+            "image_tag *",
+            "unsigned int",
+            "std::map<int, T> *",
+            "a < b",
+            "T &&",
+            "auto (*)(int) -> int",
+            "\"@\"",
+            "a // b",
+            " (",
+        ];
+        let (ty, array) = (self.of(&TYPES).to_owned(), self.of(&["", "", "[3]", "[f(1, 2)][x[0]]", "]"]).to_owned());
+        Parameter { ty, name: self.name(), array, span: self.span() }
+    }
+
+    fn constant(&mut self) -> Constant {
+        match self.below(4) {
+            0 => Constant::Integer(self.below(100) as i64),
+            1 => Constant::Integer(self.of(&[i64::MIN, i64::MAX, -1])),
+            2 => Constant::Text(self.name()),
+            _ => Constant::Boolean(self.chance()),
+        }
+    }
+
+    fn mode(&mut self) -> Mode {
+        self.of(&[Mode::Read, Mode::Write])
+    }
+}
+
+/// A program of any shape.
+pub fn any_program(choices: &mut Choices) -> Program {
+    let mut program = Program { name: choices.name(), ..Program::default() };
+    program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
+    let counts =
+        Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
+    for _ in 0..counts.predicates {
+        program.predicates.add(Predicate { name: choices.name(), function: choices.name(), span: choices.span() });
+    }
+    for _ in 0..counts.constraints {
+        let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
+        program.constraints.add(Constraint { name: choices.name(), scope, span: choices.span() });
+    }
+    for _ in 0..counts.nodes {
+        program.nodes.add(any_node(choices, counts));
+    }
+    program.sources = choices.list(3, |choices| Source {
+        origin: match choices.chance() {
+            false => Origin::Node(any_application(choices, counts)),
+            true => Origin::Timer(choices.number()),
+        },
+        session: choices.chance().then(|| choices.name()),
+        target: choices.id(counts.nodes),
+        span: choices.span(),
+    });
+    program.handlers = choices.list(3, |choices| program::Handler {
+        path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
+        target: match choices.chance() {
+            false => HandlerTarget::Function(choices.name()),
+            true => HandlerTarget::Node(choices.id(counts.nodes)),
+        },
+        span: choices.span(),
+    });
+    program
+}
+
+/// How many there are of what can be mentioned.
+#[derive(Clone, Copy)]
+struct Counts {
+    nodes: usize,
+    predicates: usize,
+    constraints: usize,
+    functions: usize,
+}
+
+fn any_node(choices: &mut Choices, counts: Counts) -> Node {
+    Node {
+        name: choices.name(),
+        signature: choices.chance().then(|| Signature {
+            inputs: choices.list(3, Choices::parameter),
+            outputs: choices.list(3, Choices::parameter),
+            inferred: choices.chance(),
+        }),
+        body: match choices.below(3) {
+            0 => Body::Concrete,
+            1 => Body::Chain(any_chain(choices, counts, 3)),
+            _ => Body::Dispatch((0..=choices.below(3)).map(|_| any_program_line(choices, counts)).collect()),
+        },
+        requirements: choices.list(2, |choices| Requirement {
+            constraint: choices.id(counts.constraints),
+            mode: choices.mode(),
+            key: choices.list(2, |choices| choices.below(4)),
+            span: choices.span(),
+        }),
+        span: choices.span(),
+    }
+}
+
+fn any_program_line(choices: &mut Choices, counts: Counts) -> program::Line {
+    program::Line {
+        patterns: choices.list(3, |choices| choices.chance().then(|| choices.id(counts.predicates))),
+        chain: any_chain(choices, counts, 1),
+        span: choices.span(),
+    }
+}
+
+fn any_chain(choices: &mut Choices, counts: Counts, depth: usize) -> Chain {
+    let span = choices.span();
+    let steps = choices.list(3, |choices| {
+        if depth > 0 && choices.below(4) == 3 {
+            let branches = (0..=choices.below(3)).map(|_| any_chain(choices, counts, depth - 1)).collect();
+            return program::Step::Parallel(branches, choices.span());
+        }
+        program::Step::Apply(any_application(choices, counts))
+    });
+    Chain { steps, span }
+}
+
+fn any_application(choices: &mut Choices, counts: Counts) -> Application {
+    let node = choices.id(counts.nodes);
+    Application { node, constants: choices.list(2, Choices::constant), span: choices.span() }
+}
+
+/// A flow of any shape.
+pub fn any_flow(choices: &mut Choices) -> Flow {
+    let program = any_program(choices);
+    let counts = Counts {
+        nodes: program.nodes.len(),
+        predicates: program.predicates.len(),
+        constraints: program.constraints.len(),
+        functions: choices.below(4),
+    };
+    let functions = (0..counts.functions).map(|_| any_function(choices, counts)).collect();
+    let entries = choices.list(2, |choices| Entry {
+        produce: choices.chance().then(|| choices.id(counts.functions)),
+        run: choices.id(counts.functions),
+    });
+    Flow { program, functions, entries }
+}
+
+fn any_function(choices: &mut Choices, counts: Counts) -> Function {
+    Function {
+        name: choices.name(),
+        role: match choices.below(4) {
+            0 => Role::Abstract(choices.id(counts.nodes)),
+            1 => Role::Branch(choices.id(counts.nodes)),
+            2 => Role::Produce(choices.below(3)),
+            _ => Role::Run(choices.below(3)),
+        },
+        inputs: choices.list(3, Choices::parameter),
+        outputs: choices.list(3, Choices::parameter),
+        held: choices.list(2, |choices| Held {
+            constraint: choices.id(counts.constraints),
+            mode: choices.mode(),
+            key: choices.list(2, |choices| choices.below(4)),
+        }),
+        body: any_block(choices, counts, 3),
+        fault: choices.chance().then(|| choices.number()),
+        paths: choices.exits(),
+        span: choices.span(),
+    }
+}
+
+fn any_block(choices: &mut Choices, counts: Counts, depth: usize) -> Block {
+    let steps = if depth == 0 { vec![] } else { choices.list(3, |choices| any_step(choices, counts, depth - 1)) };
+    let end = match choices.below(5) {
+        0 => End::Failed { offset: choices.number() },
+        1 => End::Ended { offset: choices.number() },
+        2 => End::Resume { values: choices.list(3, any_operand), offset: choices.number() },
+        3 if depth > 0 => End::Dispatch {
+            lines: choices.list(2, |choices| flux_ir::flow::Line {
+                tests: choices
+                    .list(2, |choices| Test { predicate: choices.id(counts.predicates), value: any_operand(choices) }),
+                block: any_block(choices, counts, depth - 1),
+                span: choices.span(),
+            }),
+            unmatched: choices.chance().then(|| choices.number()),
+        },
+        _ => End::Done { values: choices.list(3, any_operand), offset: choices.number() },
+    };
+    Block { steps, end }
+}
+
+fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flow::Step {
+    flux_ir::flow::Step {
+        id: StepId(choices.below(12) as u32),
+        callee: match choices.below(5) {
+            0 => Callee::Node(choices.id(counts.nodes)),
+            1 => Callee::Function(choices.id(counts.functions)),
+            2 => Callee::Fork((0..=choices.below(2)).map(|_| choices.id(counts.functions)).collect()),
+            3 => Callee::Handler { function: choices.name(), node: choices.id(counts.nodes) },
+            _ => Callee::Session { function: choices.name(), node: choices.id(counts.nodes) },
+        },
+        inputs: choices.list(3, any_operand),
+        acquire: choices.list(2, |choices| Acquisition {
+            constraint: choices.id(counts.constraints),
+            mode: choices.mode(),
+            key: choices.list(2, any_operand),
+            span: choices.span(),
+        }),
+        failure: any_block(choices, counts, depth),
+        paths: StepPaths {
+            save: choices.chance(),
+            cut: choices.chance(),
+            radix: choices.exits(),
+            ended_offset: choices.number(),
+        },
+        span: choices.span(),
+    }
+}
+
+fn any_operand(choices: &mut Choices) -> Operand {
+    let step = StepId(choices.below(12) as u32);
+    match choices.below(5) {
+        0 => Operand::Input(choices.below(4)),
+        1 => Operand::Output(step, choices.below(4)),
+        2 => Operand::Kept(step, choices.below(4)),
+        3 => Operand::Error,
+        _ => Operand::Constant(choices.constant()),
+    }
+}
