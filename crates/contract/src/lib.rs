@@ -1,1 +1,261 @@
-//! .
+//! The contract between generated code and the runtime: the one table of symbols that generated C++ may name.
+//!
+//! The back end takes every spelling from here and the runtime's headers provide each of them, so what the two sides
+//! agreed on is in one place, and [`probe`] turns it into a C++ file that compiles exactly where they still agree. A
+//! symbol enters the table when generated code needs it and leaves with its last use. A change that old generated code
+//! would not survive raises [`SUPPORT_VERSION`].
+
+/// What [`VERSION`] must be where the generated code is compiled.
+pub const SUPPORT_VERSION: u32 = 1;
+
+/// What kind of thing a symbol is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A header, spelled as between the angle brackets.
+    Header,
+    /// A macro.
+    Macro,
+    /// A class, an enumeration, or a name for a number.
+    Type,
+    /// One value of an enumeration.
+    Enumerator,
+    /// A member function of [`FLOW`], spelled without its object.
+    Member,
+    /// A function or a function template.
+    Function,
+    /// A constant or a template of constants.
+    Constant,
+}
+
+/// Something of the runtime that generated code may name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// How C++ spells it.
+    pub spelling: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// What it means, in a sentence or two.
+    pub meaning: &'static str,
+    /// C++ that compiles only where the symbol is what generated code takes it for: declarations for the file of
+    /// [`probe`], which build on those of the symbols before; for a member, requirements on `flow`.
+    pub expected: &'static str,
+}
+
+/// Declares each symbol as a constant whose documentation is its meaning, and lists them all.
+macro_rules! symbols {
+    ($($(#[doc = $meaning:literal])+ $name:ident = $kind:ident $spelling:literal, $expected:literal;)+) => {
+        $(
+            $(#[doc = $meaning])+
+            pub const $name: Symbol = Symbol {
+                spelling: $spelling,
+                kind: Kind::$kind,
+                meaning: concat!($($meaning),+).trim_ascii(),
+                expected: $expected,
+            };
+        )+
+        /// Every symbol, in the order of the table.
+        pub const ALL: &[Symbol] = &[$($name),+];
+    };
+}
+
+symbols! {
+    /// The one header that generated code includes; it brings `<utility>` too.
+    HEADER = Header "flux/generated_support.hpp",
+        "static_assert(std::is_same_v<decltype(std::move(std::declval<int &>())), int &&>);";
+    /// The version of this table that the runtime provides.
+    VERSION = Macro "FLUX_GENERATED_SUPPORT",
+        "static_assert(FLUX_GENERATED_SUPPORT == 1);";
+
+    /// The number of a node, or of a handler that is a plain function, in the table of nodes.
+    NODE_NUMBER = Type "flux::node_number",
+        "static_assert(std::is_same_v<flux::node_number, std::uint32_t>);";
+    /// The number of a generated function in the table of path functions.
+    FUNCTION_NUMBER = Type "flux::function_number",
+        "static_assert(std::is_same_v<flux::function_number, std::uint32_t>);";
+    /// The number of a path, and what is added to one.
+    PATH_NUMBER = Type "flux::path_number",
+        "static_assert(std::is_same_v<flux::path_number, std::uint64_t>);";
+
+    /// How a generated function ended.
+    OUTCOME = Type "flux::outcome",
+        "static_assert(std::is_enum_v<flux::outcome>);";
+    /// It gave its outputs.
+    OUTCOME_DONE = Enumerator "flux::outcome::done",
+        "static_assert(static_cast<int>(flux::outcome::done) == 0);";
+    /// It failed, and nobody has taken care of that yet.
+    OUTCOME_FAILED = Enumerator "flux::outcome::failed",
+        "static_assert(static_cast<int>(flux::outcome::failed) == 1);";
+    /// An error handler has run, and with that the flow ends.
+    OUTCOME_ENDED = Enumerator "flux::outcome::ended",
+        "static_assert(static_cast<int>(flux::outcome::ended) == 2);";
+
+    /// What every generated function takes first: the flow that runs it, with its error in hand, its path register and
+    /// its counters.
+    FLOW = Type "flux::flow",
+        "static_assert(std::is_class_v<flux::flow> && !std::is_copy_constructible_v<flux::flow>);";
+    /// Counts a call of the node.
+    CALL = Member "call",
+        "{ flow.call(flux::node_number{}) } noexcept -> std::same_as<void>;";
+    /// Counts a dispatch of the node.
+    DISPATCH = Member "dispatch",
+        "{ flow.dispatch(flux::node_number{}) } noexcept -> std::same_as<void>;";
+    /// In a `catch` block: the error code of the exception in flight, never 0.
+    CAUGHT = Member "caught",
+        "{ flow.caught() } noexcept -> std::same_as<int>;";
+    /// Counts a failure of the node; its code is now the error in hand.
+    FAILED_IN = Member "failed_in",
+        "{ flow.failed_in(flux::node_number{}, int{}) } noexcept -> std::same_as<void>;";
+    /// The error in hand.
+    ERROR = Member "error",
+        "{ std::as_const(flow).error() } noexcept -> std::same_as<int>;";
+    /// Adds to the path register and leaves the function as done.
+    DONE = Member "done",
+        "{ flow.done() } noexcept -> std::same_as<flux::outcome>;\n    \
+         { flow.done(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// Adds to the path register and leaves the function as failed, with the error in hand.
+    FAILED = Member "failed",
+        "{ flow.failed() } noexcept -> std::same_as<flux::outcome>;\n    \
+         { flow.failed(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// Adds to the path register and leaves the function as ended.
+    ENDED = Member "ended",
+        "{ flow.ended() } noexcept -> std::same_as<flux::outcome>;\n    \
+         { flow.ended(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// Sets the path register and leaves the function as failed: something outside a node threw.
+    FAULT = Member "fault",
+        "{ flow.fault(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// Adds to the path register where a fallback joins the way of success.
+    ADD_PATH = Member "add_path",
+        "{ flow.add_path(flux::path_number{}) } noexcept -> std::same_as<void>;";
+    /// Gives the path register and zeroes it, before a call of a function.
+    BEGIN_PATH = Member "begin_path",
+        "{ flow.begin_path() } noexcept -> std::same_as<flux::path_number>;";
+    /// After the call, with what `begin_path` gave and the number of the callee's paths to the exit that it took:
+    /// the register becomes `before * paths + register`.
+    END_PATH = Member "end_path",
+        "{ flow.end_path(flux::path_number{}, flux::path_number{}) } noexcept -> std::same_as<void>;";
+    /// After the call of a function whose paths are counted by themselves: counts the register as a path of the
+    /// function to that exit, and gives the register back what `begin_path` took.
+    CUT_PATH = Member "cut_path",
+        "{ flow.cut_path(flux::path_number{}, flux::function_number{}, flux::outcome{}) } noexcept -> std::same_as<void>;";
+
+    /// The error code of a dispatch in which no line matches.
+    NO_MATCH = Constant "flux::no_match",
+        "static_assert(std::is_same_v<decltype(flux::no_match), const int> && flux::no_match != 0);";
+    /// Copies an array into another of the same type, element by element; or moves it, from a `std::move`.
+    COPY = Function "flux::copy",
+        "static_assert(requires(int (&to)[2][3], const int (&from)[2][3]) { flux::copy(to, from); });\n\
+         static_assert(requires(int (&to)[2][3], int (&from)[2][3]) { flux::copy(to, std::move(from)); });";
+    /// Whether values of a type can be copied; for an array, its elements.
+    KEEPABLE = Constant "flux::keepable",
+        "static_assert(flux::keepable<int> && flux::keepable<int[3]> && !flux::keepable<std::unique_ptr<int>>);";
+
+    /// The lock of a constraint that all flows share.
+    PROGRAM_LOCK = Type "flux::program_lock",
+        "static_assert(std::is_constructible_v<flux::program_lock, const char *>);";
+    /// Holds a constraint for the flow from here to the end of the block.
+    HOLD = Type "flux::hold",
+        "static_assert(std::is_nothrow_constructible_v<flux::hold, flux::flow &, flux::program_lock &, flux::mode>);\n\
+         static_assert(!std::is_copy_constructible_v<flux::hold>);";
+    /// Held together with other readers.
+    MODE_READ = Enumerator "flux::mode::read",
+        "static_assert(flux::mode::read != flux::mode::write);";
+    /// Held alone.
+    MODE_WRITE = Enumerator "flux::mode::write",
+        "static_assert(std::is_same_v<decltype(flux::mode::write), flux::mode>);";
+
+    /// A node in the tables: name, file, line.
+    NODE_INFO = Type "flux::node_info",
+        "constexpr flux::node_info nodes[] = {{\"Listen\", \"a.flux\", 5}};";
+    /// A constraint in the tables: name, scope.
+    CONSTRAINT_INFO = Type "flux::constraint_info",
+        "constexpr flux::constraint_info constraints[] = {{\"cache\", flux::scope::program}};";
+    /// Shared by all flows.
+    SCOPE_PROGRAM = Enumerator "flux::scope::program",
+        "static_assert(std::is_same_v<decltype(flux::scope::program), flux::scope>);";
+    /// A generated function in the path graph: name, how many paths lead to each exit, the vertex of each exit; exits in
+    /// the order of the outcomes.
+    PATH_FUNCTION = Type "flux::path_function",
+        "constexpr flux::path_function path_functions[] = {{\"Listen_run\", {1, 0, 0}, {1, 2, 3}}};";
+    /// A vertex of the path graph: kind, label, function, first edge into it, number of edges into it.
+    PATH_VERTEX = Type "flux::path_vertex",
+        "constexpr flux::path_vertex path_vertices[] = {{flux::path_kind::start, nullptr, 0, 0, 0}};";
+    /// A vertex where the function begins.
+    KIND_START = Enumerator "flux::path_kind::start",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::start), flux::path_kind>);";
+    /// A vertex where ways come together; nothing to show.
+    KIND_JOIN = Enumerator "flux::path_kind::join",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::join), flux::path_kind>);";
+    /// A vertex that is shown by its label.
+    KIND_LABEL = Enumerator "flux::path_kind::label",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::label), flux::path_kind>);";
+    /// A vertex where a call of the function came back as done.
+    KIND_CALL_DONE = Enumerator "flux::path_kind::call_done",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::call_done), flux::path_kind>);";
+    /// A vertex where a call of the function came back as failed.
+    KIND_CALL_FAILED = Enumerator "flux::path_kind::call_failed",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::call_failed), flux::path_kind>);";
+    /// A vertex where a call of the function came back as ended.
+    KIND_CALL_ENDED = Enumerator "flux::path_kind::call_ended",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::call_ended), flux::path_kind>);";
+    /// As `call_done`, where the function's paths are counted by themselves.
+    KIND_CUT_DONE = Enumerator "flux::path_kind::cut_done",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::cut_done), flux::path_kind>);";
+    /// As `call_failed`, where the function's paths are counted by themselves.
+    KIND_CUT_FAILED = Enumerator "flux::path_kind::cut_failed",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::cut_failed), flux::path_kind>);";
+    /// As `call_ended`, where the function's paths are counted by themselves.
+    KIND_CUT_ENDED = Enumerator "flux::path_kind::cut_ended",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::cut_ended), flux::path_kind>);";
+    /// An edge of the path graph: the vertex it comes from, what it adds to the path number.
+    PATH_EDGE = Type "flux::path_edge",
+        "constexpr flux::path_edge path_edges[] = {{0, flux::path_number{1} << 52}};";
+    /// A source in the tables.
+    SOURCE_INFO = Type "flux::source_info",
+        "flux::outcome produce(flux::flow &flow, values &out);\n\
+         flux::outcome run(flux::flow &flow, values &in);\n\
+         flux::outcome produce_nothing(flux::flow &flow);\n\
+         flux::outcome run_with_nothing(flux::flow &flow);";
+    /// A source of the two functions that produce and run its flows: name, file and line, then their numbers. Both
+    /// functions take the values, or neither does where the source gives none.
+    MAKE_SOURCE = Function "flux::make_source",
+        "constexpr flux::source_info sources[] = {\n    \
+             flux::make_source<produce, run>({\"Listen\", \"a.flux\", 19}, 0, 1),\n    \
+             flux::make_source<produce_nothing, run_with_nothing>({\"Tick\", \"a.flux\", 20}, 2, 3),\n\
+         };";
+    /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`).
+    PROGRAM = Type "flux::program",
+        "constexpr flux::program full{\"a\", nodes, constraints, sources, path_functions, path_vertices, path_edges};\n\
+         constexpr flux::program bare{\"a\", {}, {}, {}, {}, {}, {}};";
+    /// Runs the server until it is told to end; gives the exit status of the process.
+    SERVE = Function "flux::serve",
+        "static_assert(std::is_same_v<decltype(flux::serve(full, int{}, std::declval<char **>())), int>);\n\
+         static_assert(std::is_same_v<decltype(flux::serve(bare, int{}, std::declval<char **>())), int>);";
+}
+
+/// What the probe starts with: the header that generated code includes, and what its own assertions need.
+const PROBE_START: &str = "#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace probe {
+
+// What a source gives.
+struct values {
+    int value;
+};
+";
+
+/// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
+pub fn probe() -> String {
+    let mut text = format!("#include <{}>\n\n{PROBE_START}", HEADER.spelling);
+    for symbol in ALL {
+        let expected = match symbol.kind {
+            Kind::Member => format!("static_assert(requires(flux::flow &flow) {{\n    {}\n}});", symbol.expected),
+            _ => symbol.expected.to_owned(),
+        };
+        text += &format!("\n// {}: {}\n{expected}\n", symbol.spelling, symbol.meaning);
+    }
+    text += "\n} // namespace probe\n";
+    text
+}

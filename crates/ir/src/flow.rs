@@ -322,6 +322,21 @@ impl Flow {
         }
     }
 
+    /// A line of the dispatch of `function` as its author wrote it, with all patterns: `Handler:[_, _, hit]`. Reports
+    /// and generated code call it so.
+    pub fn line_label(&self, function: &Function, line: &Line) -> String {
+        let pattern = |input| {
+            let test = line.tests.iter().find(|test| test.value == Operand::Input(input));
+            test.map_or("_", |test| self.program.predicates[test.predicate].name.as_str())
+        };
+        let patterns: Vec<_> = (0..function.inputs.len()).map(pattern).collect();
+        let node = match function.role {
+            Role::Abstract(node) | Role::Branch(node) => self.program.nodes[node].name.as_str(),
+            Role::Produce(_) | Role::Run(_) => function.name.as_str(),
+        };
+        format!("{node}:[{}]", patterns.join(", "))
+    }
+
     /// Whether a step with this callee can fail other than by an exception: the pictures leave such edges out.
     pub fn is_plain_void(callee: &Callee) -> bool {
         matches!(callee, Callee::Handler { .. } | Callee::Session { .. })
