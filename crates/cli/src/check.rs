@@ -2,9 +2,9 @@
 
 use crate::arguments::{Check, MessageFormat};
 use crate::failure::Result;
-use crate::program::{compile, summary};
+use crate::program::compile;
 use crate::terminal::Terminal;
-use flux_diagnostic::Severity;
+use flux_diagnostic::{Severity, render};
 
 /// Checks a program and says what there is to say.
 pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
@@ -13,7 +13,7 @@ pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
     let least = if arguments.quiet { Severity::Warning } else { Severity::Note };
     let result = program.report(least, format, terminal);
     if format == MessageFormat::Human && !arguments.quiet {
-        let found = summary(&program.compilation.diagnostics);
+        let found = render::summary(&program.compilation.diagnostics).unwrap_or_else(|| "no errors".into());
         terminal.show(&format!("{}: {found}\n", arguments.program.display()));
     }
     result

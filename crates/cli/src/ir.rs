@@ -13,8 +13,8 @@ pub fn ir(arguments: &Ir, terminal: &Terminal) -> Result {
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let options = text::Options { spans: arguments.spans };
     let printed = match arguments.form {
-        Form::Program => program.compilation.program.as_ref().map(|model| text::print_program(model, &options)),
-        Form::Flow => program.compilation.flow.as_ref().map(|model| text::print_flow(model, &options)),
+        Form::Program => program.compilation.program.as_ref().map(|model| options.print_program(model)),
+        Form::Flow => program.compilation.flow.as_ref().map(|model| options.print_flow(model)),
     };
     print(&printed.ok_or(Failure::Program)?);
     Ok(())

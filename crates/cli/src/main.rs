@@ -1,6 +1,8 @@
 //! The `flux` command: a thin shell around the compiler. It reads files, starts processes and talks to a terminal; what
 //! it knows of programs it asks the driver.
 
+#![expect(clippy::disallowed_methods, reason = "a shell reads files and starts processes")]
+
 mod arguments;
 mod build;
 mod check;

@@ -3,7 +3,7 @@
 use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
-use flux_diagnostic::{Diagnostics, Severity, json, render};
+use flux_diagnostic::{Severity, json, render};
 use flux_driver::Compilation;
 use flux_source::{FileId, SourceMap};
 use std::path::Path;
@@ -47,9 +47,8 @@ impl Program {
             }
             match format {
                 MessageFormat::Human => {
-                    let options = render::Options { color: terminal.color(), ..render::Options::default() };
-                    terminal.show(&render::render(diagnostic, &self.sources, &options));
-                    terminal.show("\n");
+                    let options = render::Options { color: terminal.color(), width: terminal.width() };
+                    terminal.show(&format!("{}\n\n", render::render(diagnostic, &self.sources, options)));
                 }
                 MessageFormat::Json => {
                     crate::terminal::print(&format!("{}\n", json::object(diagnostic, &self.sources)));
@@ -58,11 +57,6 @@ impl Program {
         }
         if diagnostics.has_errors() { Err(Failure::Program) } else { Ok(()) }
     }
-}
-
-/// `2 errors and 1 warning`, for the last line of `flux check`.
-pub fn summary(diagnostics: &Diagnostics) -> String {
-    render::summary(diagnostics)
 }
 
 /// An operating system error without its number.

@@ -18,6 +18,7 @@ pub enum Color {
 /// Where messages go.
 pub struct Terminal {
     color: bool,
+    width: usize,
 }
 
 impl Terminal {
@@ -29,12 +30,19 @@ impl Terminal {
             Color::Always => true,
             Color::Never => false,
         };
-        Self { color }
+        // Shells say how wide they are; elsewhere lines are as wide as those of a file.
+        let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        Self { color, width: columns.unwrap_or(120) }
     }
 
     /// Whether messages are coloured.
     pub fn color(&self) -> bool {
         self.color
+    }
+
+    /// The columns of a line.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// Shows text as it is.

@@ -5,7 +5,7 @@ pub mod ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
-use flux_ir::verify::{self, Violation};
+use flux_ir::verify::{self, Stage, Violation};
 use flux_passes::{FLOW_PASSES, PROGRAM_PASSES, lower_program::lower_program};
 use flux_source::{FileId, SourceMap, Span};
 
@@ -30,7 +30,7 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
     if diagnostics.has_errors() {
         return result;
     }
-    agree("front_flux", verify::program(&program, verify::ProgramStage::Resolved), diagnostics);
+    agree("front_flux", verify::program(&program, Stage::Resolved), diagnostics);
 
     // Is it one that can run? Signatures that were left out are filled in on the way.
     for pass in PROGRAM_PASSES {
@@ -44,16 +44,16 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
     if diagnostics.has_errors() {
         return result;
     }
-    agree("check_handlers", verify::program(&program, verify::ProgramStage::Typed), diagnostics);
+    agree("check_handlers", verify::program(&program, Stage::Typed), diagnostics);
 
     // --- From here on the program stands; what follows says how it happens. ---
 
     let mut flow = lower_program(program);
-    agree("lower_program", verify::flow(&flow, verify::FlowStage::Lowered), diagnostics);
+    agree("lower_program", verify::flow(&flow, Stage::Lowered), diagnostics);
     for pass in FLOW_PASSES {
         (pass.run)(&mut flow, diagnostics);
     }
-    agree("number_paths", verify::flow(&flow, verify::FlowStage::Numbered), diagnostics);
+    agree("number_paths", verify::flow(&flow, Stage::Numbered), diagnostics);
 
     if !diagnostics.has_errors() {
         result.flow = Some(flow);

@@ -58,7 +58,10 @@ fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<Ge
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let c_functions = sources.iter().flat_map(|source| source.c_functions.iter().cloned()).collect();
     let options = flux_back_cpp::Options { c_functions };
-    Ok(flux_back_cpp::generate(flow, &program.sources, &options))
+    flux_back_cpp::generate(flow, &program.sources, &options).map_err(|unsupported| {
+        let place = program.sources.name_and_line(unsupported.span);
+        Failure::usage(format!("{place}: {unsupported}"))
+    })
 }
 
 /// Runs make, its progress shown as it comes. Gives what the compilers said where one failed.

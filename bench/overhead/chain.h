@@ -1,0 +1,2 @@
+// How many flows the benchmark starts.
+#pragma once
