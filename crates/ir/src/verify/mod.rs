@@ -1,1 +1,90 @@
 //! What must hold of both models after every pass.
+//!
+//! A pass that breaks the model is found here, before a back end turns the mistake into a server. The checks share
+//! nothing with the passes: what a pass works out, they work out again in another way, or they check what follows from
+//! it. A violation is a defect of the compiler, never of the program that is compiled.
+
+mod flow;
+mod names;
+mod paths;
+mod program;
+
+use crate::flow::Flow;
+use crate::program::Program;
+use flux_source::Span;
+use std::fmt;
+
+/// How far the passes have come, and so how much must hold. Each stage includes those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// A program whose names are ids.
+    Resolved,
+    /// All signatures are known, and what is applied, tested and held fits them; no node reaches itself.
+    Typed,
+    /// A flow: calls, dispatch, acquisitions and failures are explicit and fit.
+    Lowered,
+    /// The paths of the flow have numbers.
+    Numbered,
+}
+
+/// Something that does not hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// What, as a sentence without a full stop.
+    pub message: String,
+    /// Where in the source; the default span where no place is concerned.
+    pub span: Span,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.message)
+    }
+}
+
+/// What does not hold of `program` and must at `stage`. O(size of the program).
+pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
+    let mut violations = Violations::default();
+    program::check_resolved(program, &mut violations);
+    // Once an id leads nowhere, what it leads to cannot be judged.
+    if violations.is_empty() && stage >= Stage::Typed {
+        program::check_typed(program, &mut violations);
+    }
+    violations.found
+}
+
+/// What does not hold of `flow` and must at `stage`. O(size of the flow · log).
+pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
+    let mut violations = Violations { found: program(&flow.program, Stage::Typed) };
+    if violations.is_empty() {
+        flow::check(flow, &mut violations);
+    }
+    if violations.is_empty() && stage >= Stage::Numbered {
+        paths::check(flow, &mut violations);
+    }
+    violations.found
+}
+
+/// The violations found so far.
+#[derive(Default)]
+struct Violations {
+    found: Vec<Violation>,
+}
+
+impl Violations {
+    fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Adds a violation.
+    fn add(&mut self, span: Span, message: String) {
+        self.found.push(Violation { message, span });
+    }
+
+    /// Adds a violation unless `holds`.
+    fn require(&mut self, holds: bool, span: Span, message: impl FnOnce() -> String) {
+        if !holds {
+            self.add(span, message());
+        }
+    }
+}

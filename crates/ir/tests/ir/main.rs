@@ -2,5 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+mod paths;
 mod random;
+mod sound;
 mod text;
+mod verify;

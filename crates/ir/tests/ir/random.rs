@@ -8,10 +8,21 @@ use flux_ir::flow::*;
 use flux_ir::program::{self, *};
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
+use std::fmt;
 
 /// The choices for one program.
-pub fn choices() -> impl Strategy<Value = Vec<u16>> {
-    prop::collection::vec(any::<u16>(), 0..1500)
+pub fn choices() -> impl Strategy<Value = Chosen> {
+    prop::collection::vec(any::<u16>(), 0..1500).prop_map(Chosen)
+}
+
+/// All choices for one program; a failing test shows the program, which says more.
+#[derive(Clone)]
+pub struct Chosen(Vec<u16>);
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} choices", self.0.len())
+    }
 }
 
 /// Choices that are left.
@@ -20,8 +31,8 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    pub fn new(choices: &'a [u16]) -> Self {
-        Self { left: choices.iter() }
+    pub fn new(choices: &'a Chosen) -> Self {
+        Self { left: choices.0.iter() }
     }
 
     /// A number below `limit`.

@@ -180,7 +180,7 @@ fn assert_flow_round_trip(flow: &Flow) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn random_programs_round_trip(choices in random::choices()) {

@@ -1,0 +1,187 @@
+//! What must hold of a program: every id leads somewhere, names are unique, and later all lists have the lengths that
+//! the signatures say.
+
+use super::Violations;
+use crate::arena::Arena;
+use crate::program::{
+    Application, Body, Chain, ConstraintId, HandlerTarget, Line, Node, NodeId, Origin, Program, Requirement, Scope,
+    Step,
+};
+use flux_source::Span;
+use std::collections::HashSet;
+
+/// What must hold as soon as names are ids.
+pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
+    unique_names(program, violations);
+    let mut checker = Checker { program, violations };
+    for (_, node) in program.nodes.iter() {
+        node.requirements.iter().for_each(|requirement| checker.requirement(requirement));
+        node.chains().for_each(|chain| checker.chain(chain));
+        if let Body::Dispatch(lines) = &node.body {
+            checker
+                .violations
+                .require(!lines.is_empty(), node.span, || format!("the dispatch of `{}` has no line", node.name));
+            lines.iter().for_each(|line| checker.patterns(line));
+        }
+    }
+    for source in &program.sources {
+        if let Origin::Node(application) = &source.origin {
+            checker.node(application.node, application.span);
+        }
+        checker.node(source.target, source.span);
+    }
+    for handler in &program.handlers {
+        checker.violations.require(!handler.path.is_empty(), handler.span, || "a handler is for no node".to_owned());
+        handler.path.iter().flatten().for_each(|node| checker.node(*node, handler.span));
+        if let HandlerTarget::Node(node) = handler.target {
+            checker.node(node, handler.span);
+        }
+    }
+}
+
+/// A name means one node, one predicate, one constraint.
+fn unique_names(program: &Program, violations: &mut Violations) {
+    fn check<T>(things: &Arena<T>, kind: &str, name: impl Fn(&T) -> (&str, Span), violations: &mut Violations) {
+        let mut seen = HashSet::new();
+        for (_, thing) in things.iter() {
+            let (name, span) = name(thing);
+            violations.require(seen.insert(name), span, || format!("two {kind} are called `{name}`"));
+        }
+    }
+    check(&program.nodes, "nodes", |node| (&node.name, node.span), violations);
+    check(&program.predicates, "predicates", |predicate| (&predicate.name, predicate.span), violations);
+    check(&program.constraints, "constraints", |constraint| (&constraint.name, constraint.span), violations);
+}
+
+struct Checker<'a> {
+    program: &'a Program,
+    violations: &'a mut Violations,
+}
+
+impl Checker<'_> {
+    fn node(&mut self, node: NodeId, span: Span) {
+        self.violations.require(self.program.nodes.find(node).is_some(), span, || format!("there is no node {node:?}"));
+    }
+
+    fn requirement(&mut self, requirement: &Requirement) {
+        constraint_and_key(
+            self.program,
+            self.violations,
+            requirement.constraint,
+            requirement.key.len(),
+            requirement.span,
+        );
+    }
+
+    fn patterns(&mut self, line: &Line) {
+        for predicate in line.patterns.iter().flatten() {
+            self.violations.require(self.program.predicates.find(*predicate).is_some(), line.span, || {
+                format!("there is no predicate {predicate:?}")
+            });
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        chain.applications().into_iter().for_each(|application| self.node(application.node, application.span));
+        let mut open: Vec<&Step> = chain.steps.iter().collect();
+        while let Some(step) = open.pop() {
+            if let Step::Parallel(branches, span) = step {
+                self.violations.require(!branches.is_empty(), *span, || "a parallel step has no branch".to_owned());
+                open.extend(branches.iter().flat_map(|branch| &branch.steps));
+            }
+        }
+    }
+}
+
+/// A constraint is one that there is, and has a key exactly where its scope is keyed.
+pub(super) fn constraint_and_key(
+    program: &Program,
+    violations: &mut Violations,
+    id: ConstraintId,
+    key_length: usize,
+    span: Span,
+) {
+    let Some(constraint) = program.constraints.find(id) else {
+        return violations.add(span, format!("there is no constraint {id:?}"));
+    };
+    let keyed = constraint.scope == Scope::Keyed;
+    violations.require(keyed == (key_length > 0), span, || match keyed {
+        true => format!("the keyed constraint `{}` is held without a key", constraint.name),
+        false => format!("the constraint `{}` is held with a key and is not keyed", constraint.name),
+    });
+}
+
+/// What must hold once signatures are known, of a program whose ids lead somewhere.
+pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
+    for (_, node) in program.nodes.iter() {
+        violations
+            .require(node.signature.is_some(), node.span, || format!("the signature of `{}` is not known", node.name));
+    }
+    if violations.is_empty() {
+        program.nodes.iter().for_each(|(_, node)| check_lengths(program, node, violations));
+        for source in &program.sources {
+            if let Origin::Node(Application { node, constants, span }) = &source.origin {
+                let node = &program.nodes[*node];
+                violations.require(constants.len() == node.inputs().len(), *span, || {
+                    format!("the source `{}` has inputs that no constant binds", node.name)
+                });
+            }
+        }
+    }
+    check_acyclic(program, violations);
+}
+
+/// Lists in a node are as long as signatures say.
+fn check_lengths(program: &Program, node: &Node, violations: &mut Violations) {
+    let inputs = node.inputs().len();
+    for requirement in &node.requirements {
+        let within = requirement.key.iter().all(|input| *input < inputs);
+        violations.require(within, requirement.span, || format!("a key of `{}` is not among its inputs", node.name));
+    }
+    if let Body::Dispatch(lines) = &node.body {
+        for line in lines {
+            let patterns = line.patterns.len();
+            violations.require(patterns == 0 || patterns == inputs, line.span, || {
+                format!("a line of `{}` has {patterns} patterns for {inputs} inputs", node.name)
+            });
+        }
+    }
+    for application in node.chains().flat_map(Chain::applications) {
+        let applied = &program.nodes[application.node];
+        violations.require(application.constants.len() <= applied.inputs().len(), application.span, || {
+            format!("`{}` is applied to more constants than it has inputs", applied.name)
+        });
+    }
+}
+
+/// No node reaches itself: nodes are taken away that no node left applies, and in the end none is left (Kahn,
+/// "Topological sorting of large networks", CACM 5(11), 1962).
+fn check_acyclic(program: &Program, violations: &mut Violations) {
+    let applied: Vec<Vec<NodeId>> = program
+        .nodes
+        .iter()
+        .map(|(_, node)| node.chains().flat_map(Chain::applications).map(|application| application.node).collect())
+        .collect();
+    let mut uses = vec![0_usize; program.nodes.len()];
+    for node in applied.iter().flatten() {
+        if let Some(count) = uses.get_mut(node.index()) {
+            *count += 1;
+        }
+    }
+    let unused = |(index, count): (usize, &usize)| (*count == 0).then_some(index);
+    let mut taken: Vec<usize> = uses.iter().enumerate().filter_map(unused).collect();
+    while let Some(index) = taken.pop() {
+        for node in applied.get(index).into_iter().flatten() {
+            if let Some(count) = uses.get_mut(node.index()) {
+                *count -= 1;
+                if *count == 0 {
+                    taken.push(node.index());
+                }
+            }
+        }
+    }
+    let left = program.nodes.iter().zip(&uses).find(|(_, count)| **count > 0);
+    if let Some(((_, node), _)) = left {
+        violations.add(node.span, format!("`{}` reaches itself, or is reached by a node that does", node.name));
+    }
+}

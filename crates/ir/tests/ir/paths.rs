@@ -1,0 +1,161 @@
+//! Path numbers, held to what a machine does that takes every way through a function one by one.
+//!
+//! The machine knows nothing of ranges: it has a register for each way and adds, saves and multiplies as a server does.
+//! The verifier, which reasons about ranges and so covers functions of any size, must agree with it.
+
+use crate::random::{self, Choices};
+use crate::sound::sound_flow;
+use flux_ir::flow::*;
+use flux_ir::paths;
+use flux_ir::text;
+use flux_ir::verify::{self, Stage};
+use proptest::prelude::*;
+
+/// Functions with more ways than this through them are not tried.
+const MOST: usize = 4096;
+
+/// The registers with which ways through a function arrive at its exits.
+#[derive(Default)]
+struct Machine<'a> {
+    flow: Option<&'a Flow>,
+    done: Vec<u64>,
+    failed: Vec<u64>,
+    ended: Vec<u64>,
+    ways: usize,
+}
+
+impl<'a> Machine<'a> {
+    /// The registers at the exits of `function`; none where there are too many ways.
+    fn run(flow: &'a Flow, function: &Function) -> Option<[Vec<u64>; 3]> {
+        let mut machine = Self { flow: Some(flow), ..Self::default() };
+        machine.block(&function.body, vec![0])?;
+        if let Some(offset) = function.fault {
+            machine.failed.push(offset);
+        }
+        let mut exits = [machine.done, machine.failed, machine.ended];
+        exits.iter_mut().for_each(|exit| exit.sort_unstable());
+        Some(exits)
+    }
+
+    /// Goes through a block with each of the registers; gives those that resume.
+    fn block(&mut self, block: &Block, mut registers: Vec<u64>) -> Option<Vec<u64>> {
+        for step in &block.steps {
+            registers = self.step(step, registers)?;
+        }
+        let add = |offset: u64| registers.iter().map(move |register| register.wrapping_add(offset));
+        match &block.end {
+            End::Done { offset, .. } => self.done.extend(add(*offset)),
+            End::Failed { offset } => self.failed.extend(add(*offset)),
+            End::Ended { offset } => self.ended.extend(add(*offset)),
+            End::Resume { offset, .. } => return Some(add(*offset).collect()),
+            End::Dispatch { lines, unmatched } => {
+                if let Some(offset) = unmatched {
+                    self.failed.extend(add(*offset));
+                }
+                for line in lines {
+                    self.block(&line.block, registers.clone())?;
+                }
+            }
+        }
+        Some(vec![])
+    }
+
+    fn step(&mut self, step: &Step, registers: Vec<u64>) -> Option<Vec<u64>> {
+        let counted = match &step.callee {
+            Callee::Function(callee) => self.flow?.functions[*callee].paths,
+            Callee::Fork(_) => step.paths.radix,
+            _ => {
+                let resumed = self.block(&step.failure, registers.clone())?;
+                return Some(registers.into_iter().chain(resumed).collect());
+            }
+        };
+        let StepPaths { save, cut, radix, ended_offset } = step.paths;
+        let mut back = |exit: Exit| {
+            let own = if cut { counted.get(exit).min(1) } else { counted.get(exit) };
+            self.ways = self.ways.saturating_add(registers.len().saturating_mul(own as usize));
+            let come_back = |before: &u64| {
+                let before = *before;
+                (0..own).map(
+                    move |own| if save { before.wrapping_mul(radix.get(exit)).wrapping_add(own) } else { before + own },
+                )
+            };
+            (self.ways <= MOST).then(|| registers.iter().flat_map(come_back).collect::<Vec<_>>())
+        };
+        let (mut done, failed, ended) = (back(Exit::Done)?, back(Exit::Failed)?, back(Exit::Ended)?);
+        self.ended.extend(ended.into_iter().map(|register| register.wrapping_add(ended_offset)));
+        done.extend(self.block(&step.failure, failed)?);
+        Some(done)
+    }
+}
+
+/// Whether every way through every function ends with a number of its own, and the numbers are dense.
+fn is_dense(flow: &Flow) -> Option<bool> {
+    let mut dense = true;
+    for (_, function) in flow.functions.iter() {
+        let exits = Machine::run(flow, function)?;
+        dense &= exits.iter().zip(Exit::ALL).all(|(exit, of)| exit.iter().copied().eq(0..function.paths.get(of)));
+    }
+    Some(dense)
+}
+
+/// Every number in the path numbers of a flow.
+fn numbers(flow: &mut Flow) -> Vec<&mut u64> {
+    fn of_block<'a>(block: &'a mut Block, found: &mut Vec<&'a mut u64>) {
+        for step in &mut block.steps {
+            if matches!(step.callee, Callee::Function(_)) {
+                let StepPaths { radix, ended_offset, .. } = &mut step.paths;
+                found.extend([&mut radix.done, &mut radix.failed, &mut radix.ended, ended_offset]);
+            }
+            of_block(&mut step.failure, found);
+        }
+        match &mut block.end {
+            End::Done { offset, .. } | End::Failed { offset } | End::Ended { offset } | End::Resume { offset, .. } => {
+                found.push(offset);
+            }
+            End::Dispatch { lines, unmatched } => {
+                found.extend(unmatched);
+                lines.iter_mut().for_each(|line| of_block(&mut line.block, found));
+            }
+        }
+    }
+    let mut found = vec![];
+    for (_, function) in flow.functions.iter_mut() {
+        found.extend(&mut function.fault);
+        found.extend([&mut function.paths.done, &mut function.paths.failed, &mut function.paths.ended]);
+        of_block(&mut function.body, &mut found);
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn numbers_are_dense_and_the_verifier_agrees(choices in random::choices()) {
+        let mut flow = sound_flow(&mut Choices::new(&choices));
+        prop_assert_eq!(verify::flow(&flow, Stage::Lowered), [], "{}", text::print_flow(&flow));
+        paths::number(&mut flow);
+        prop_assert_eq!(verify::flow(&flow, Stage::Numbered), [], "{}", text::print_flow(&flow));
+        prop_assert_ne!(is_dense(&flow), Some(false), "{}", text::print_flow(&flow));
+        let printed = text::print_flow(&flow);
+        prop_assert_eq!(text::parse_flow(&printed), Ok(flow));
+    }
+
+    #[test]
+    fn wrong_numbers_are_found(
+        choices in random::choices(), which in any::<prop::sample::Index>(), with in any::<Option<prop::sample::Index>>(),
+    ) {
+        let mut flow = sound_flow(&mut Choices::new(&choices));
+        paths::number(&mut flow);
+        let mut numbers = numbers(&mut flow);
+        let index = which.index(numbers.len());
+        let before = *numbers[index];
+        let other = with.map(|with| with.index(numbers.len()));
+        *numbers[index] = other.map_or(before.wrapping_add(1), |other| *numbers[other]);
+        if let Some(other) = other {
+            *numbers[other] = before;
+        }
+        let found = verify::flow(&flow, Stage::Numbered);
+        prop_assert!(!found.is_empty() || is_dense(&flow) != Some(false), "{}", text::print_flow(&flow));
+    }
+}
