@@ -188,7 +188,8 @@ impl<'a> Lowering<'a> {
         let node = &self.program.nodes[id];
         let callee = self.of.get(&id).map_or(Callee::Node(id), |function| Callee::Function(*function));
         let acquire = self.acquisitions(&node.requirements, &inputs);
-        current.may_fault |= node.inputs().iter().chain(node.outputs()).any(|parameter| !is_scalar(&parameter.ty));
+        current.may_fault |=
+            node.inputs().iter().chain(node.outputs()).any(|parameter| !parameter.is_evidently_scalar());
         current.may_fault |= acquire.iter().any(|one| !one.key.is_empty());
         let mut step = current.step(callee, inputs, acquire, failed(), span);
         if let Some(handler) = self.handlers.get(&id).copied() {
@@ -352,37 +353,4 @@ fn operands(values: &[Value], parameters: &[Parameter]) -> Vec<Operand> {
 /// The name of a node's function: a module's dot becomes an underscore.
 fn function_name(node: &str) -> String {
     node.replace('.', "_")
-}
-
-/// Whether copying a value of this type evidently cannot throw: built-in arithmetic types and pointers.
-fn is_scalar(ty: &str) -> bool {
-    const WORDS: [&str; 26] = [
-        "bool",
-        "char",
-        "short",
-        "int",
-        "long",
-        "signed",
-        "unsigned",
-        "float",
-        "double",
-        "const",
-        "volatile",
-        "size_t",
-        "ssize_t",
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
-        "off_t",
-        "time_t",
-        "std::size_t",
-        "char8_t",
-        "wchar_t",
-    ];
-    ty.ends_with('*') || ty.split(' ').all(|word| WORDS.contains(&word))
 }
