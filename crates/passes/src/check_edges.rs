@@ -2,7 +2,7 @@
 //! edge fits by position or by name, and no step binds more constants than its node has inputs.
 
 use crate::edges::{Edge, Kind, Port, edges};
-use crate::fit::{Fit, dropped, fit, show, show_one};
+use crate::fit::{Fit, count, dropped, fit, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{NodeId, Origin};
@@ -38,57 +38,56 @@ fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter
 
 fn check(program: &Program, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Diagnostic> {
     let sides = Sides::of(program, edge);
-    let at = edge.to_span;
     match fit(given, taken) {
         Fit::Position => None,
         Fit::Name(positions) => {
             let dropped = dropped(given, &positions);
-            let names: Vec<_> = dropped.iter().map(|one| format!("`{}`", one.name)).collect();
-            let lost =
-                if names.is_empty() { "in another order".into() } else { format!("without {}", names.join(", ")) };
-            let headline = format!("{} {} fits {} by name, {lost}", sides.giver, sides.gives, sides.taker);
-            Some(
-                Diagnostic::note(ids::EDGE_BY_NAME, headline, at)
-                    .mark(edge.from_span, format!("gives ({})", show(given))),
-            )
+            let lost = if dropped.is_empty() {
+                "in another order".into()
+            } else {
+                format!("without {}", show_names(&dropped))
+            };
+            let headline = format!("what {} {} fits {} by name, {lost}", sides.giver, sides.gives, sides.taker);
+            Some(sides.mark(Diagnostic::note(ids::EDGE_BY_NAME, headline, edge.to_span), edge, given, taken))
         }
         Fit::Permuted => {
             let headline = format!("{} and {} name the same values in another order", sides.giver, sides.taker);
-            let error = Diagnostic::error(ids::EDGE_PERMUTED, headline, at)
-                .label(format!("{} ({})", sides.takes, show(taken)))
-                .mark(edge.from_span, format!("{} ({})", sides.gives, show(given)));
-            Some(error.help("values go by position here; give both lists one order"))
+            let error = Diagnostic::error(ids::EDGE_PERMUTED, headline, edge.to_span);
+            Some(sides.mark(error, edge, given, taken).help("values go by position here; give both lists one order"))
         }
         Fit::Part(index) => {
-            let headline = format!("{} does not {} what {} {}", sides.giver, sides.give, sides.taker, sides.takes);
-            let error = Diagnostic::error(ids::EDGE_MISMATCH, headline, at)
-                .label(format!("{} ({})", sides.takes, show(taken)))
-                .mark(edge.from_span, format!("{} ({})", sides.gives, show(given)));
-            Some(explain(error, given, taken, index))
+            let headline = match edge.kind {
+                Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
+                    format!("{} takes something else than it gives, so its flow cannot be empty", sides.giver)
+                }
+                _ => format!("{} does not {} what {} {}", sides.giver, sides.give, sides.taker, sides.takes),
+            };
+            let error = sides.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken);
+            Some(explain(error, &sides, given.get(index), taken.get(index), index + 1))
         }
     }
 }
 
-/// Says where two lists part, and what to do about it.
-fn explain(error: Diagnostic, given: &[Parameter], taken: &[Parameter], index: usize) -> Diagnostic {
-    let place = ordinal(index + 1);
-    match (given.get(index), taken.get(index)) {
-        (Some(given), Some(taken)) => {
-            let error = error.fact(format!(
-                "they part at the {place} value: `{}` against `{}`",
-                show_one(given),
-                show_one(taken)
-            ));
-            error.help("change one of the two declarations, or put a node between that converts")
-        }
+/// Says where two lists part, at the values in the place `number`, and what to do about it.
+fn explain(
+    error: Diagnostic,
+    sides: &Sides,
+    given: Option<&Parameter>,
+    taken: Option<&Parameter>,
+    number: usize,
+) -> Diagnostic {
+    let place = ordinal(number);
+    match (given.map(show_one), taken.map(show_one)) {
+        (Some(given), Some(taken)) => error
+            .fact(format!("they part at the {place} value: `{given}` against `{taken}`"))
+            .help("change one of the two declarations, or put a node between that converts"),
         (None, Some(taken)) => {
-            let error = error.fact(format!("the {place} value, `{}`, is not given", show_one(taken)));
-            error.help(format!("give `{}` too, or do not take it", show_one(taken)))
+            let other = if sides.takes == "gives" { "declare that it is not given" } else { "do not take it" };
+            error.fact(format!("the {place} value, `{taken}`, is not given")).help(format!("give it too, or {other}"))
         }
-        (Some(given), None) => {
-            let error = error.fact(format!("the {place} value, `{}`, is not taken", show_one(given)));
-            error.help("values may be left out where names and types agree: call the others alike on both sides")
-        }
+        (Some(given), None) => error
+            .fact(format!("the {place} value, `{given}`, is not taken"))
+            .help("values may be left out where names and types agree: call the others alike on both sides"),
         (None, None) => error,
     }
 }
@@ -125,6 +124,17 @@ impl Sides {
         let takes = if edge.kind == Kind::Leave { "gives" } else { "takes" };
         Self { giver, give, gives, taker, takes }
     }
+
+    /// Marks both sides with what passes there. The place to edit is where the values are taken; where that is a
+    /// declaration far from the edge (of a source's target, of a flow's outputs) it is where they are given.
+    fn mark(&self, mut diagnostic: Diagnostic, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
+        let gives = (edge.from_span, format!("{} ({})", self.gives, show(given)));
+        let takes = (edge.to_span, format!("{} ({})", self.takes, show(taken)));
+        let (first, second) =
+            if matches!(edge.kind, Kind::Start | Kind::Leave) { (gives, takes) } else { (takes, gives) };
+        diagnostic.primary.span = first.0;
+        diagnostic.label(first.1).mark(second.0, second.1)
+    }
 }
 
 fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
@@ -150,17 +160,18 @@ fn check_source(program: &Program, source: &Source, diagnostics: &mut Diagnostic
     match &source.origin {
         Origin::Node(application) => {
             let node = &program.nodes[application.node];
-            let left = node.inputs().len().saturating_sub(application.constants.len());
-            if left > 0 {
-                let headline = format!(
-                    "the source `{}` takes {}, but nothing comes before a source",
-                    node.name,
-                    count(left, "input")
-                );
-                let error =
-                    Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span).mark(node.span, "declared here");
+            let (inputs, bound) = (node.inputs().len(), application.constants.len());
+            if inputs > bound {
+                let why = match bound {
+                    0 => "nothing comes before a source".to_owned(),
+                    1 => "only 1 constant is given".to_owned(),
+                    _ => format!("only {bound} constants are given"),
+                };
+                let headline = format!("the source `{}` takes {}, but {why}", node.name, count(inputs, "input"));
+                let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span)
+                    .mark(node.span, format!("takes ({})", show(node.inputs())));
                 diagnostics.push(error.help(format!(
-                    "bind them to constants, `source {}(…) => …`, or declare it `{} () => (…)`",
+                    "bind its inputs to constants, `source {}(…) => …`, or declare it `{} () => (…)`",
                     node.name, node.name
                 )));
             }
@@ -176,14 +187,5 @@ fn check_source(program: &Program, source: &Source, diagnostics: &mut Diagnostic
                     .push(error.help(format!("let `{}` take nothing: `{} () => (…);`", target.name, target.name)));
             }
         }
-    }
-}
-
-/// `1 input`, `3 inputs`, `no inputs`.
-fn count(number: usize, noun: &str) -> String {
-    match number {
-        0 => format!("no {noun}s"),
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
     }
 }

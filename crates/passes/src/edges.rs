@@ -56,7 +56,7 @@ pub struct Edge {
     pub to: Port,
     /// Where the giving side is named.
     pub from_span: Span,
-    /// Where the taking side is named.
+    /// Where the taking side is named; for a source's target and a node's outputs, where that node is declared.
     pub to_span: Span,
 }
 
@@ -70,21 +70,17 @@ pub fn edges(program: &Program) -> Vec<Edge> {
                 from: vec![Port::Out(application.node)],
                 to: Port::In(source.target, 0),
                 from_span: application.span,
-                to_span: source.span,
+                to_span: program.nodes[source.target].span,
             });
         }
     }
     for (id, node) in program.nodes.iter() {
         for chain in node.chains() {
-            let start = At { ports: vec![Port::In(id, 0)], span: chain.span, entered: false };
+            let start = At { ports: vec![Port::In(id, 0)], span: node.span, entered: false };
             let end = walk(chain, start, &mut found);
-            found.push(Edge {
-                kind: Kind::Leave,
-                from: end.ports,
-                to: Port::Out(id),
-                from_span: end.span,
-                to_span: node.span,
-            });
+            // An empty flow gives what it takes: it is the flow that says so, not the node.
+            let from_span = if chain.steps.is_empty() { chain.span } else { end.span };
+            found.push(Edge { kind: Kind::Leave, from: end.ports, to: Port::Out(id), from_span, to_span: node.span });
         }
     }
     found

@@ -1,6 +1,7 @@
 //! Whether a list of values fits a list of parameters, and how.
 
 use flux_ir::program::Parameter;
+use flux_source::Span;
 
 /// How values fit parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +56,26 @@ pub fn show_one(parameter: &Parameter) -> String {
     let Parameter { ty, name, array, .. } = parameter;
     let gap = if ty.ends_with('*') { "" } else { " " };
     format!("{ty}{gap}{name}{array}")
+}
+
+/// Where a list is written, from the first parameter to the last; none where it is empty.
+pub fn whole(list: &[Parameter]) -> Option<Span> {
+    let (first, last) = (list.first()?, list.last()?);
+    Some(Span { end: last.span.end, ..first.span })
+}
+
+/// `` `socket`, `request` ``.
+pub fn show_names(list: &[&Parameter]) -> String {
+    list.iter().map(|one| format!("`{}`", one.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// `1 input`, `3 inputs`, `no inputs`.
+pub fn count(number: usize, noun: &str) -> String {
+    match number {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
 }
 
 #[cfg(test)]
