@@ -1,16 +1,16 @@
 //! Finds the signatures that the author left out. Requires: acyclic. Establishes: every signature is known.
 //!
 //! First, bottom-up: an abstract node takes its inputs from the first steps of its lines and its outputs from the last,
-//! where those are known and agree. Then what is open takes its neighbours': ports are united along every edge that has
-//! an open end, exactly in types and names, and a class with one known list gives it to its open members. No list, or
-//! two, is an error that asks for a declaration and shows the candidates.
+//! where those are known and agree. What begins a flow takes nothing. Then what is open takes its neighbours': ports are
+//! united along every edge that has an open end, exactly in types and names, and a class with one known list gives it to
+//! its open members. No list, or two, is an error that asks for a declaration and shows the candidates.
 
 use crate::check_cycles::callees_first;
 use crate::edges::{Edge, Kind, Port, edges};
-use crate::fit::show;
+use crate::fit::{show, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
-use flux_ir::program::{Body, NodeId, Parameter, Program, Signature};
+use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
 use std::collections::HashMap;
 
 /// Fills in every missing signature it can and reports the others. O(edges · α), but for candidates that are shown.
@@ -23,16 +23,19 @@ pub fn infer_signatures(program: &mut Program, diagnostics: &mut Diagnostics) {
     let edges = edges(program);
     let mut known = Known::new(program);
     known.bottom_up(program, &edges);
+    known.begin(program);
     let candidates = known.unite(&edges);
+    let mut unknown = vec![];
     for node in open {
-        let (inputs, outputs) = (known.take(Port::In(node, 0)), known.take(Port::Out(node)));
-        if let (Some(inputs), Some(outputs)) = (inputs, outputs) {
-            program.nodes[node].signature = Some(Signature { inputs, outputs, inferred: true });
-            diagnostics.push(inferred(program, node));
-        } else {
-            diagnostics.push(unknown(program, node, &candidates));
+        match (known.take(Port::In(node, 0)), known.take(Port::Out(node))) {
+            (Some(inputs), Some(outputs)) => {
+                program.nodes[node].signature = Some(Signature { inputs, outputs, inferred: true });
+                diagnostics.push(describe_inferred(program, node));
+            }
+            (inputs, outputs) => unknown.push(Unknown::new(node, inputs, outputs, &candidates)),
         }
     }
+    report(program, &unknown, diagnostics);
 }
 
 type List = Vec<Parameter>;
@@ -95,6 +98,18 @@ impl Known {
             if let Some(list) = agreed(given) {
                 self.lists.insert(Port::Out(id), list);
             }
+        }
+    }
+
+    /// A node that is a source, or the target of a heartbeat, takes nothing where nothing else is known of it.
+    fn begin(&mut self, program: &Program) {
+        for source in &program.sources {
+            let first = match &source.origin {
+                Origin::Node(application) if application.constants.is_empty() => application.node,
+                Origin::Node(_) => continue,
+                Origin::Timer(_) => source.target,
+            };
+            self.lists.entry(Port::In(first, 0)).or_default();
         }
     }
 
@@ -195,34 +210,93 @@ impl Classes {
     }
 }
 
-fn inferred(program: &Program, id: NodeId) -> Diagnostic {
+fn describe_inferred(program: &Program, id: NodeId) -> Diagnostic {
     let node = &program.nodes[id];
     let text = format!("{} ({}) => ({});", node.name, show(node.inputs()), show(node.outputs()));
-    let from = if matches!(node.body, Body::Concrete) { "its neighbours" } else { "its flow" };
-    let headline = format!("`{}` is not declared; {from} make it `{text}`", node.name);
+    let is_concrete = matches!(node.body, Body::Concrete);
+    let from = if is_concrete { "its neighbours make" } else { "its flow makes" };
+    let headline = format!("`{}` is not declared; {from} it `{text}`", node.name);
     let note = Diagnostic::note(ids::SIGNATURE_INFERRED, headline, node.span);
     let declared = program
         .nodes
         .iter()
         .filter(|(other, one)| *other != id && one.signature.as_ref().is_some_and(|it| !it.inferred));
     match nearest(&node.name, declared.map(|(_, other)| other.name.as_str())) {
-        Some(near) if matches!(node.body, Body::Concrete) => note.help(format!("did you mean `{near}`?")),
+        Some(near) if is_concrete => note.help(format!("did you mean `{near}`?")),
         _ => note,
     }
 }
 
-fn unknown(program: &Program, id: NodeId, candidates: &Candidates) -> Diagnostic {
-    let node = &program.nodes[id];
-    let headline = format!("`{}` is not declared, and its neighbours do not say what it takes and gives", node.name);
-    let mut error = Diagnostic::error(ids::SIGNATURE_UNKNOWN, headline, node.span);
-    for (port, what) in [(Port::In(id, 0), "takes"), (Port::Out(id), "gives")] {
-        for list in candidates.get(&port).into_iter().flatten() {
-            error = error.fact(format!("one neighbour says that it {what} ({})", show(list)));
+/// A node whose signature was not found.
+struct Unknown {
+    node: NodeId,
+    inputs: Side,
+    outputs: Side,
+}
+
+/// What is known of one side of a node.
+enum Side {
+    Known(List),
+    /// All that the neighbours say: nothing, or several lists.
+    Open(Vec<List>),
+}
+
+impl Unknown {
+    fn new(node: NodeId, inputs: Option<List>, outputs: Option<List>, candidates: &Candidates) -> Self {
+        let open = |port| Side::Open(candidates.get(&port).cloned().unwrap_or_default());
+        Self {
+            node,
+            inputs: inputs.map_or_else(|| open(Port::In(node, 0)), Side::Known),
+            outputs: outputs.map_or_else(|| open(Port::Out(node)), Side::Known),
         }
     }
-    let others = program.nodes.iter().filter(|(other, _)| *other != id);
-    match nearest(&node.name, others.map(|(_, other)| other.name.as_str())) {
-        Some(near) => error.help(format!("did you mean `{near}`? If not, declare it: `{} (…) => (…);`", node.name)),
-        None => error.help(format!("declare it: `{} (…) => (…);`", node.name)),
+
+    fn is_disputed(&self) -> bool {
+        [&self.inputs, &self.outputs].iter().any(|side| matches!(side, Side::Open(lists) if !lists.is_empty()))
+    }
+}
+
+/// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself
+/// only where its neighbours disagree.
+fn report(program: &Program, unknown: &[Unknown], diagnostics: &mut Diagnostics) {
+    let is_concrete = |one: &Unknown| matches!(program.nodes[one.node].body, Body::Concrete);
+    let has_concrete = unknown.iter().any(is_concrete);
+    for one in unknown {
+        if is_concrete(one) || one.is_disputed() || !has_concrete {
+            diagnostics.push(describe_unknown(program, one));
+        }
+    }
+}
+
+fn describe_unknown(program: &Program, unknown: &Unknown) -> Diagnostic {
+    let node = &program.nodes[unknown.node];
+    let name = &node.name;
+    let what = match (&unknown.inputs, &unknown.outputs) {
+        (Side::Open(_), Side::Known(_)) => "takes",
+        (Side::Known(_), Side::Open(_)) => "gives",
+        _ => "takes and gives",
+    };
+    let how = if unknown.is_disputed() { "disagree about what it" } else { "do not say what it" };
+    let headline = format!("`{name}` is not declared, and its neighbours {how} {what}");
+    let mut error = Diagnostic::error(ids::SIGNATURE_UNKNOWN, headline, node.span);
+    for (side, what) in [(&unknown.inputs, "takes"), (&unknown.outputs, "gives")] {
+        let Side::Open(lists) = side else { continue };
+        for list in lists {
+            let text = format!("by this it {what} ({})", show(list));
+            error = match whole(list) {
+                Some(span) => error.mark(span, text),
+                None => error.fact(format!("one neighbour says that it {what} ()")),
+            };
+        }
+    }
+    let text = |side: &Side| match side {
+        Side::Known(list) => show(list),
+        Side::Open(_) => "…".to_owned(),
+    };
+    let declare = format!("`{name} ({}) => ({});`", text(&unknown.inputs), text(&unknown.outputs));
+    let others = program.nodes.iter().filter(|(other, _)| *other != unknown.node);
+    match nearest(name, others.map(|(_, other)| other.name.as_str())) {
+        Some(near) => error.help(format!("did you mean `{near}`? If not, declare it: {declare}")),
+        None => error.help(format!("declare it: {declare}")),
     }
 }
