@@ -1,24 +1,40 @@
-//! Checks the error handlers. Requires: every signature is known. Establishes: at most one handler for a path, and each
-//! handler that is a node takes what the failing node takes (and last, if it wants it, an `int error`).
+//! Checks the error handlers. Requires: every signature is known. Establishes: each handler is for one node, each node has
+//! at most one, and a handler that is a node takes what the failing node takes (and last, if it wants it, an `int error`).
 
-use crate::fit::{Fit, fit, show};
+use crate::fit::{Fit, dropped, fit, show, show_names};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Handler, HandlerTarget, NodeId, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// Reports handlers for the same path, and handler nodes that do not fit.
+/// Reports second handlers, handlers on paths, handler nodes that do not fit, and as a note what such a node leaves out.
 pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
-    let mut seen: HashMap<&[Option<NodeId>], &Handler> = HashMap::new();
+    let mut first: HashMap<&[Option<NodeId>], Span> = HashMap::new();
     for handler in &program.handlers {
-        if let Some(earlier) = seen.insert(&handler.path, handler) {
-            let headline = format!("{} has two handlers", path_name(program, handler));
-            let error = Diagnostic::error(ids::HANDLER_TIE, headline, handler.span).mark(earlier.span, "the other one");
-            diagnostics.push(error.help("one failure has one handler: remove one of the two"));
+        match first.entry(&handler.path) {
+            Entry::Vacant(place) => {
+                place.insert(handler.span);
+            }
+            Entry::Occupied(first) => {
+                let headline = format!("`{}` has two handlers", path_name(program, &handler.path));
+                let error = Diagnostic::error(ids::HANDLER_TIE, headline, handler.span);
+                diagnostics.push(
+                    error.mark(*first.get(), "the first one").help("one failure has one handler: remove one of them"),
+                );
+            }
         }
-        if let (HandlerTarget::Node(target), Some(Some(failing))) = (&handler.target, handler.path.last()) {
-            check_fit(program, handler, *target, *failing, diagnostics);
+        match (handler.path.as_slice(), &handler.target) {
+            ([Some(failing)], HandlerTarget::Node(target)) => {
+                check_fit(program, handler, *target, *failing, diagnostics);
+            }
+            ([Some(_)], HandlerTarget::Function(_)) => {}
+            (path, _) => {
+                let headline = format!("a handler on the path `{}` cannot be compiled yet", path_name(program, path));
+                let error = Diagnostic::error(ids::UNSUPPORTED, headline, handler.span);
+                diagnostics.push(error.help("handle the errors of one node: `handle error Node => …;`"));
+            }
         }
     }
 }
@@ -26,15 +42,32 @@ pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
 fn check_fit(program: &Program, handler: &Handler, target: NodeId, failing: NodeId, diagnostics: &mut Diagnostics) {
     let (target, failing) = (&program.nodes[target], &program.nodes[failing]);
     let given = handler_values(failing.inputs(), target.inputs());
-    if matches!(fit(&given, target.inputs()), Fit::Position | Fit::Name(_)) {
-        return;
-    }
-    let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
-    let error = Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span)
-        .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
-        .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs())));
+    let found = match fit(&given, target.inputs()) {
+        Fit::Position => return,
+        Fit::Name(positions) => {
+            let dropped = dropped(&given, &positions);
+            if dropped.is_empty() {
+                return;
+            }
+            let headline = format!(
+                "the handler `{}` takes what `{}` takes by name, without {}",
+                target.name,
+                failing.name,
+                show_names(&dropped)
+            );
+            Diagnostic::note(ids::EDGE_BY_NAME, headline, handler.span)
+        }
+        Fit::Permuted | Fit::Part(_) => {
+            let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
+            let help =
+                format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()));
+            Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span).help(help)
+        }
+    };
     diagnostics.push(
-        error.help(format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()))),
+        found
+            .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
+            .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs()))),
     );
 }
 
@@ -47,7 +80,7 @@ pub fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Paramet
     values
 }
 
-fn path_name(program: &Program, handler: &Handler) -> String {
+fn path_name(program: &Program, path: &[Option<NodeId>]) -> String {
     let name = |node: &Option<NodeId>| node.map_or("*", |node| program.nodes[node].name.as_str());
-    format!("`{}`", handler.path.iter().map(name).collect::<Vec<_>>().join(" -> "))
+    path.iter().map(name).collect::<Vec<_>>().join(" -> ")
 }
