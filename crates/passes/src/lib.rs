@@ -7,6 +7,7 @@ pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
+pub mod check_nesting;
 pub mod edges;
 pub mod fit;
 pub mod ids;
@@ -29,7 +30,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 5] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 6] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -49,6 +50,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 5] = [
     Pass {
         name: "check_handlers",
         run: |program, diagnostics| check_handlers::check_handlers(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_nesting",
+        run: |program, diagnostics| check_nesting::check_nesting(program, diagnostics),
         barrier: false,
     },
 ];
