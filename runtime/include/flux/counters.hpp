@@ -1,0 +1,31 @@
+/// \file
+/// What flows count as they go. The counters are compiled into every flow, as each is one addition in memory that the
+/// flow has to itself.
+#pragma once
+
+#include <cstdint>
+
+namespace flux {
+
+/// How often things happened.
+struct counters {
+    /// Calls of nodes, abstract ones included, and of error handlers.
+    std::uint64_t calls = 0;
+    /// Choices among the lines of a node.
+    std::uint64_t dispatches = 0;
+    /// Constraints taken.
+    std::uint64_t acquisitions = 0;
+    /// Nodes and error handlers that failed.
+    std::uint64_t failures = 0;
+
+    counters &operator+=(const counters &other) noexcept
+    {
+        calls += other.calls;
+        dispatches += other.dispatches;
+        acquisitions += other.acquisitions;
+        failures += other.failures;
+        return *this;
+    }
+};
+
+} // namespace flux

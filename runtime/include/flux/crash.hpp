@@ -1,0 +1,49 @@
+/// \file
+/// The last words of a server that crashes: which node, which flow, which path.
+///
+/// A fault in a node (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) would end the process without a word of what it was
+/// doing. A handler on a stack of its own, so that an overflow of the flow's stack is told of too, writes one line and
+/// then lets happen what would have happened without it: a core dump, or the report of a sanitizer.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace flux {
+
+struct program;
+
+/// Says the last words for this program from now on. Signals that somebody else already handles keep that as what
+/// happens next.
+void install_crash_message(const program &of) noexcept;
+
+/// Memory for the signal handlers of one thread at a time.
+class signal_stack
+{
+  public:
+    /// Throws `std::bad_alloc`.
+    signal_stack();
+
+    std::byte *begin() noexcept { return memory_.get(); }
+    std::size_t size() const noexcept { return size_; }
+
+  private:
+    std::size_t size_;
+    std::unique_ptr<std::byte[]> memory_;
+};
+
+/// The calling thread's signal handlers run on this stack from here to the end of the block; unless it has one of its
+/// own, as under the address sanitizer.
+class on_signal_stack
+{
+  public:
+    explicit on_signal_stack(signal_stack &stack) noexcept;
+    ~on_signal_stack();
+    on_signal_stack(const on_signal_stack &) = delete;
+    on_signal_stack &operator=(const on_signal_stack &) = delete;
+
+  private:
+    bool installed_ = false;
+};
+
+} // namespace flux

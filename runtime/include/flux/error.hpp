@@ -1,0 +1,24 @@
+/// \file
+/// Error codes. A node says what went wrong with an `int` of its own choice, 0 being success; these are the codes that
+/// Flux itself adds where no node could say anything. They are far from every `errno`, exit status and small negative
+/// number that components use.
+#pragma once
+
+#include <string>
+
+namespace flux {
+
+/// The values fit no line of a dispatch.
+inline constexpr int no_match = -1'000'000'001;
+/// An exception came out of a node, a predicate, or the copy of a value.
+inline constexpr int exception_thrown = -1'000'000'002;
+/// As `exception_thrown`, the exception being `std::bad_alloc`.
+inline constexpr int out_of_memory = -1'000'000'003;
+
+/// The name of a code of Flux's own; null for any other.
+const char *error_name(int error) noexcept;
+
+/// The code for people: `no_match`, or `error 24 (Too many open files)` where it may be an `errno`.
+std::string describe_error(int error);
+
+} // namespace flux

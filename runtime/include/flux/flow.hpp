@@ -1,0 +1,182 @@
+/// \file
+/// A flow: one request on its way through the graph, from the values its source made to its end.
+///
+/// Every generated function takes its flow first. What is in here is what every flow needs everywhere: who it is, what
+/// went wrong last, which path it took, where it is, what it has done. The members that generated code calls are a few
+/// instructions each. The values are not here: a source makes its flows as a `flow` with its own values behind it
+/// (`program.hpp`), and uses them again for the flows that follow, so that a flow allocates nothing.
+///
+/// A flow runs on one thread at a time and nothing here needs a lock. Its position alone may be read by others.
+#pragma once
+
+#include "flux/counters.hpp"
+#include "flux/outcome.hpp"
+#include "flux/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace flux {
+
+class runner;
+class source;
+
+/// The number of a node, or of an error handler that is a plain function, in the table of nodes.
+using node_number = std::uint32_t;
+/// The number of a generated function in the table of path functions.
+using function_number = std::uint32_t;
+/// The number of a path through a function, or what is added to one.
+using path_number = std::uint64_t;
+
+/// Where a flow is before its first node.
+inline constexpr node_number no_node = ~node_number{0};
+
+/// The header of a flow.
+class flow
+{
+  public:
+    flow() noexcept = default;
+    flow(const flow &) = delete;
+    flow &operator=(const flow &) = delete;
+
+    // What generated code says.
+
+    /// The node is called next.
+    void call(node_number node) noexcept
+    {
+        position_.store(node, std::memory_order_relaxed);
+        ++counters_.calls;
+    }
+
+    /// The node chooses among its lines next.
+    void dispatch(node_number node) noexcept
+    {
+        position_.store(node, std::memory_order_relaxed);
+        ++counters_.dispatches;
+    }
+
+    /// In a `catch` block: the code of the exception in flight, never 0. Says on standard error what was thrown.
+    int caught() noexcept;
+
+    /// The node failed with this error, which is now the one in hand.
+    void failed_in(node_number node, int error) noexcept
+    {
+        failed_node_ = node;
+        error_ = error;
+        ++counters_.failures;
+    }
+
+    /// The error in hand.
+    int error() const noexcept { return error_; }
+
+    /// Leaves a function, adding to the path register.
+    outcome done(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::done;
+    }
+
+    /// As `done`, with the error in hand.
+    outcome failed(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::failed;
+    }
+
+    /// As `done`, after an error handler.
+    outcome ended(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::ended;
+    }
+
+    /// Something outside a node threw: leaves the function on the path of this number.
+    outcome fault(path_number number) noexcept
+    {
+        path_ = number;
+        return outcome::failed;
+    }
+
+    /// A fallback joins the way of success.
+    void add_path(path_number offset) noexcept { path_ += offset; }
+
+    /// Before a call whose callee numbers its own paths from 0: gives the register and zeroes it.
+    path_number begin_path() noexcept
+    {
+        const path_number before = path_;
+        path_ = 0;
+        return before;
+    }
+
+    /// After it: `before` is what `begin_path` gave, `radix` how many paths lead to the exit that was taken.
+    void end_path(path_number before, path_number radix) noexcept { path_ = before * radix + path_; }
+
+    /// Instead of `end_path`, where the product would not fit: counts the register as a path of `callee` to that exit,
+    /// by itself, and goes on with `before`.
+    void cut_path(path_number before, function_number callee, outcome exit) noexcept;
+
+    // What the runtime says and asks.
+
+    /// Starts anew as flow `id` of the source.
+    void begin(source &from, std::uint64_t id) noexcept
+    {
+        source_ = &from;
+        id_ = id;
+        session_ = 0;
+        path_ = 0;
+        error_ = 0;
+        failed_node_ = no_node;
+        position_.store(no_node, std::memory_order_relaxed);
+        counters_ = {};
+    }
+
+    /// From now on the flow runs on this.
+    void run_on(runner &on) noexcept;
+
+    /// Counts an acquisition; the place where the flow waits for it.
+    waiter &acquiring() noexcept
+    {
+        ++counters_.acquisitions;
+        return *place_;
+    }
+
+    /// Sets the session: flows with equal ones share the constraints of scope session.
+    void set_session(std::uint64_t session) noexcept { session_ = session; }
+
+    /// Its number among the flows of its source, from 1.
+    std::uint64_t id() const noexcept { return id_; }
+    /// Where it comes from.
+    source &from() const noexcept { return *source_; }
+    /// What it runs on.
+    runner &on() const noexcept { return *runner_; }
+    /// Its session; 0 where its source has none.
+    std::uint64_t session() const noexcept { return session_; }
+    /// The path register.
+    path_number path() const noexcept { return path_; }
+    /// The node whose error is in hand.
+    node_number failed_node() const noexcept { return failed_node_; }
+    /// The node that was called or asked to dispatch last. Any thread may ask.
+    node_number position() const noexcept { return position_.load(std::memory_order_relaxed); }
+    /// What the flow has done so far.
+    const counters &counted() const noexcept { return counters_; }
+
+    /// For lists: a flow stands in one at a time, idle or queued.
+    flow *next = nullptr;
+
+  private:
+    path_number path_ = 0;
+    counters counters_;
+    std::atomic<node_number> position_{no_node};
+    int error_ = 0;
+    node_number failed_node_ = no_node;
+    std::uint64_t id_ = 0;
+    std::uint64_t session_ = 0;
+    source *source_ = nullptr;
+    runner *runner_ = nullptr;
+    waiter *place_ = nullptr;
+};
+
+/// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.
+inline thread_local constinit flow *running_flow = nullptr;
+
+} // namespace flux

@@ -1,0 +1,55 @@
+/// \file
+/// The options that every server has: flags that start with `--flux-`, and environment variables for the same. The rest
+/// of the command line is the program's own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace flux {
+
+/// What runs flows.
+enum class strategy_kind { thread, pool };
+
+/// What is reported when the server ends.
+enum class report_kind { none, text, json };
+
+/// What this run of the program is to do.
+enum class run_kind { serve, show_help, show_version };
+
+/// The options, with what holds where nothing is said.
+struct options {
+    /// `--flux-runtime`
+    strategy_kind strategy = strategy_kind::pool;
+    /// `--flux-workers`: the threads of the pool; 0 for four times the processors, at least 16, as nodes wait.
+    std::size_t workers = 0;
+    /// `--flux-max-flows`: how many flows of one source may be in progress.
+    std::size_t max_flows = 1024;
+    /// `--flux-queue`: how many flows may wait for a thread of the pool.
+    std::size_t queue = 1024;
+    /// `--flux-drain`: how long flows may go on when the server is told to end.
+    std::chrono::milliseconds drain{30'000};
+    /// `--flux-report`
+    report_kind report = report_kind::none;
+    /// Where the report goes; empty for standard error.
+    std::string report_file;
+    /// `--flux-help`, `--flux-version`
+    run_kind run = run_kind::serve;
+};
+
+/// Gives the value of an environment variable or null: `std::getenv`, but in tests.
+using environment = char *(*)(const char *name);
+
+/// Reads the options from the environment and then from the arguments, and takes those of Flux out of the latter (up to
+/// a `--`); `argv[argc]` stays null. `--help` asks for help only where `plain_help` says so. Gives a message where
+/// something is wrong, and nothing where all is well.
+std::string read_options(options &into, int &argc, char **argv, environment variables, bool plain_help);
+
+/// What `--flux-help` prints, for a program of this name.
+std::string help_text(const char *program_name);
+
+/// How the option spells a strategy.
+const char *strategy_name(strategy_kind which) noexcept;
+
+} // namespace flux

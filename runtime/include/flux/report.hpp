@@ -1,0 +1,45 @@
+/// \file
+/// What a server says at its end of how it ran: flows, counters, and the paths they took, most frequent first.
+///
+/// The JSON form is one object:
+///
+///     {
+///       "flux": "0.1.0",                      the runtime's version
+///       "program": "image",
+///       "strategy": "pool",
+///       "flows": {"started": 3, "done": 1, "failed": 1, "ended": 1, "cancelled": 0},
+///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "failures": 2},
+///       "lost": 0,                            paths that could not be counted for want of memory
+///       "sources": [
+///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}
+///       ],
+///       "paths": [                            of whole flows, most frequent first
+///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
+///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
+///       ],
+///       "cut": [                              of functions that are counted by themselves, most frequent first
+///         {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 2, "labels": ["Listen", "ERROR"]}
+///       ]
+///     }
+///
+/// Numbers are exact up to 2^53; `share` is the share of the flows that came to their end. `labels` is null for a number
+/// that the program's tables do not know.
+#pragma once
+
+#include "flux/options.hpp"
+#include "flux/path_counts.hpp"
+
+#include <string>
+
+namespace flux {
+
+/// The report for people.
+std::string text_report(const program &of, const path_counts &counts);
+
+/// The report for programs.
+std::string json_report(const program &of, const path_counts &counts, strategy_kind strategy);
+
+/// Writes the report that the options ask for; says on standard error where that fails.
+void report(const program &of, const path_counts &counts, const options &how);
+
+} // namespace flux

@@ -1,0 +1,74 @@
+/// \file
+/// What a thread needs to run flows: a place to wait, counts of its own, and a stack for the moment it crashes.
+///
+/// Threads come and go, one for each flow under the strategy `thread`; their runners stay and are used again. They end
+/// with the server, so a waiter can be woken and counts be read without asking whether their thread still lives.
+#pragma once
+
+#include "flux/crash.hpp"
+#include "flux/lock.hpp"
+#include "flux/path_counts.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace flux {
+
+/// What runs flows.
+class runner
+{
+  public:
+    /// Throws `std::bad_alloc`.
+    explicit runner(const program &of) : counts_(of) {}
+
+    /// Where its thread waits.
+    waiter &place() noexcept { return place_; }
+
+    /// Its thread's stack for signals.
+    signal_stack &stack() noexcept { return stack_; }
+
+    /// Calls `action(path_counts &)`, alone: others may read the counts at any time. `place` is the caller's.
+    template <class Action>
+    void count(waiter &place, Action action)
+    {
+        const locked alone(counting_, mode::write, place);
+        action(counts_);
+    }
+
+  private:
+    friend class runners;
+
+    thread_waiter place_;
+    signal_stack stack_;
+    lock counting_;
+    path_counts counts_;
+    runner *idle_next_ = nullptr;
+};
+
+/// All runners of a server.
+class runners
+{
+  public:
+    explicit runners(const program &of) noexcept : program_(of) {}
+
+    /// One that nobody else uses, until it is given back; null where there is no memory.
+    runner *borrow() noexcept;
+
+    /// Its counts are kept.
+    void give_back(runner &unused) noexcept;
+
+    /// The sum of all counts so far. Throws `std::bad_alloc`.
+    path_counts total();
+
+    /// How many flows have started and not ended.
+    std::uint64_t flows_in_progress() noexcept;
+
+  private:
+    const program &program_;
+    lock lock_;
+    std::vector<std::unique_ptr<runner>> all_;
+    runner *idle_ = nullptr;
+};
+
+} // namespace flux

@@ -1,0 +1,30 @@
+/// \file
+/// Signals: how the server is told to end, and how it wakes a source that waits for the world.
+///
+/// SIGTERM and SIGINT ask for an orderly end; the second one ends the process at once. Node code never sees an
+/// interrupted call because of them (the handler restarts what can be restarted, and Linux gives them to the main
+/// thread). SIGPIPE is caught by a handler that does nothing: the write fails with EPIPE, and unlike an ignored signal
+/// it is not inherited by the programs that nodes start.
+///
+/// A source may wait in any system call of its component, so it can be woken only by a signal whose handler does not
+/// restart the call: SIGURG, which nobody else minds, as it is ignored unless a handler is there.
+#pragma once
+
+#include <pthread.h>
+
+namespace flux {
+
+/// Catches SIGTERM, SIGINT and SIGPIPE from now on. One of the first two that was ignored before, as by nohup or for a
+/// background job, stays so.
+void catch_signals() noexcept;
+
+/// Waits until the process is told to end; the number of the signal that did it.
+int wait_for_end() noexcept;
+
+/// Makes `interrupt` work; called once, when sources are to stop.
+void allow_interrupts() noexcept;
+
+/// Interrupts the system call that the thread waits in, if it waits in one now.
+void interrupt(pthread_t thread) noexcept;
+
+} // namespace flux

@@ -1,0 +1,70 @@
+#include "flux/log.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+namespace flux {
+namespace {
+
+constexpr std::size_t longest_line = 1024;
+
+// Gives the length of the text, without its end; `line` has room for one character more.
+std::size_t format_line(char *line, const char *format, std::va_list values) noexcept
+{
+    constexpr char mark[] = "flux: ";
+    constexpr std::size_t marked = sizeof mark - 1;
+    std::memcpy(line, mark, marked);
+    const int length = std::vsnprintf(line + marked, longest_line - marked, format, values);
+    const std::size_t text = length < 0 ? 0 : static_cast<std::size_t>(length);
+    return marked + std::min(text, longest_line - marked - 1);
+}
+
+void write_line(char *line, std::size_t length) noexcept
+{
+    line[length] = '\n';
+    // If standard error is closed there is nobody left to tell.
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, length + 1);
+}
+
+} // namespace
+
+void log_line(const char *format, ...) noexcept
+{
+    char line[longest_line + 1];
+    std::va_list values;
+    va_start(values, format);
+    write_line(line, format_line(line, format, values));
+    va_end(values);
+}
+
+void log_rarely(const char *format, ...) noexcept
+{
+    using clock = std::chrono::steady_clock;
+    static std::atomic<clock::rep> next{0};
+    static std::atomic<unsigned> left_out{0};
+    const clock::rep now = clock::now().time_since_epoch().count();
+    clock::rep due = next.load(std::memory_order_relaxed);
+    const clock::rep later = now + clock::duration(std::chrono::seconds(1)).count();
+    if (now < due || !next.compare_exchange_strong(due, later, std::memory_order_relaxed)) {
+        left_out.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    char line[longest_line + 1];
+    std::va_list values;
+    va_start(values, format);
+    std::size_t length = format_line(line, format, values);
+    va_end(values);
+    if (const unsigned count = left_out.exchange(0, std::memory_order_relaxed); count != 0) {
+        const int more = std::snprintf(line + length, longest_line - length, " (and %u such lines before it)", count);
+        length = std::min(length + static_cast<std::size_t>(std::max(more, 0)), longest_line - 1);
+    }
+    write_line(line, length);
+}
+
+} // namespace flux

@@ -1,0 +1,186 @@
+#include "flux/server.hpp"
+
+#include "flux/crash.hpp"
+#include "flux/init.hpp"
+#include "flux/log.hpp"
+#include "flux/options.hpp"
+#include "flux/report.hpp"
+#include "flux/runner.hpp"
+#include "flux/signals.hpp"
+#include "flux/source.hpp"
+#include "flux/strategy.hpp"
+#include "flux/version.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+
+namespace flux {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// A source that cannot be woken in this time is left behind.
+constexpr std::chrono::seconds wake_limit{1};
+/// How often sources are woken and flows counted while the server ends.
+constexpr std::chrono::milliseconds drain_step{5};
+
+// Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost, unless
+// one of those threads is at it.
+[[noreturn]] void leave(int status) noexcept
+{
+    for (std::FILE *const stream : {stdout, stderr}) {
+        if (ftrylockfile(stream) == 0) {
+            fflush_unlocked(stream);
+            funlockfile(stream);
+        }
+    }
+    _exit(status);
+}
+
+class server
+{
+  public:
+    server(const program &served, const options &chosen) : program_(served), options_(chosen), runners_(served) {}
+
+    // Gives the exit status, or ends the process with it.
+    int run()
+    {
+        try {
+            start();
+        } catch (const std::exception &problem) {
+            log_line("%s cannot start: %s", program_.name, problem.what());
+            leave(EXIT_FAILURE);
+        }
+        const int signal = wait_for_end();
+        log_line("SIG%s: sources stop, flows have %g s to end", sigabbrev_np(signal),
+                 std::chrono::duration<double>(options_.drain).count());
+        if (!drain()) {
+            log_line("%" PRIu64 " flows have not ended and are cancelled", runners_.flows_in_progress());
+            report_at_end();
+            leave(EXIT_FAILURE);
+        }
+        if (!sources_ended()) {
+            report_at_end();
+            leave(EXIT_SUCCESS);
+        }
+        for (const auto &source : sources_) {
+            source->join();
+        }
+        strategy_->finish();
+        report_at_end();
+        return EXIT_SUCCESS;
+    }
+
+  private:
+    void start()
+    {
+        if (options_.max_flows * program_.sources.size() > lock::max_holders) {
+            throw std::invalid_argument("its sources may have " + std::to_string(lock::max_holders) +
+                                        " flows in progress together; --flux-max-flows is for each");
+        }
+        strategy_ = make_strategy();
+        for (source_number number = 0; number < program_.sources.size(); ++number) {
+            runner *const own = runners_.borrow();
+            if (own == nullptr) {
+                throw std::bad_alloc();
+            }
+            sources_.push_back(std::make_unique<source>(program_, number, options_.max_flows, *strategy_, *own));
+        }
+        for (const auto &source : sources_) {
+            source->start();
+        }
+    }
+
+    std::unique_ptr<strategy> make_strategy()
+    {
+        if (options_.strategy == strategy_kind::thread) {
+            log_line("%s runs, a thread for each flow", program_.name);
+            return make_thread_strategy(runners_);
+        }
+        constexpr std::size_t fewest_workers = 16;
+        const std::size_t by_processors = std::max<std::size_t>(4 * std::thread::hardware_concurrency(), fewest_workers);
+        const std::size_t workers = options_.workers != 0 ? options_.workers : by_processors;
+        log_line("%s runs on a pool of %zu threads", program_.name, workers);
+        return make_pool_strategy(runners_, workers, options_.queue);
+    }
+
+    // True when all flows have ended and no source that can be woken will start another.
+    bool drain()
+    {
+        allow_interrupts();
+        const clock::time_point begin = clock::now();
+        while (true) {
+            for (const auto &source : sources_) {
+                source->stop();
+            }
+            const clock::duration waited = clock::now() - begin;
+            // In this order: a source that has ended starts no more flows.
+            const bool final_count = sources_ended() || waited >= wake_limit;
+            if (final_count && runners_.flows_in_progress() == 0) {
+                return true;
+            }
+            if (waited >= options_.drain && (sources_ended() || waited >= wake_limit)) {
+                return false;
+            }
+            std::this_thread::sleep_for(drain_step);
+        }
+    }
+
+    void report_at_end() noexcept
+    {
+        try {
+            report(program_, runners_.total(), options_);
+        } catch (const std::bad_alloc &) {
+            log_line("there is no memory for the report");
+        }
+    }
+
+    bool sources_ended() const noexcept
+    {
+        return std::all_of(sources_.begin(), sources_.end(), [](const auto &source) { return source->ended(); });
+    }
+
+    const program &program_;
+    const options options_;
+    runners runners_;
+    std::unique_ptr<strategy> strategy_;
+    std::vector<std::unique_ptr<source>> sources_;
+};
+
+} // namespace
+
+int serve(const program &served, int argc, char **argv)
+{
+    options chosen;
+    const std::string problem = read_options(chosen, argc, argv, std::getenv, !has_init());
+    if (!problem.empty()) {
+        log_line("%s", problem.c_str());
+        return 2;
+    }
+    switch (chosen.run) {
+    case run_kind::show_help:
+        std::fputs(help_text(served.name).c_str(), stdout);
+        return EXIT_SUCCESS;
+    case run_kind::show_version:
+        std::printf("flux %s\n", version);
+        return EXIT_SUCCESS;
+    case run_kind::serve:
+        break;
+    }
+    signal_stack stack;
+    const on_signal_stack here(stack);
+    install_crash_message(served);
+    catch_signals();
+    call_init(argc, argv);
+    return server(served, chosen).run();
+}
+
+} // namespace flux

@@ -1,0 +1,134 @@
+#include "flux/source.hpp"
+
+#include "flux/error.hpp"
+#include "flux/log.hpp"
+#include "flux/signals.hpp"
+
+#include <cstdio>
+#include <pthread.h>
+
+namespace flux {
+
+source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own)
+    : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
+      flows_(info_, max_flows), timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now())
+{
+}
+
+void source::start()
+{
+    thread_ = std::thread([this] { loop(); });
+}
+
+void source::stop() noexcept
+{
+    stopping_.store(true);
+    if (producing_.load() && !ended()) {
+        interrupt(thread_.native_handle());
+    }
+}
+
+const char *source::node_name(node_number node) const noexcept
+{
+    return node < program_.nodes.size() ? program_.nodes[node].name : info_.node.name;
+}
+
+void source::run(flow &started, runner &on) noexcept
+{
+    running_flow = &started;
+    started.run_on(on);
+    const path_number made = started.begin_path();
+    const outcome exit = info_.run(started);
+    started.end_path(made, paths_.radix[index_of(exit)]);
+    on.count(on.place(), [&](path_counts &counts) { counts.finished(number_, started, exit); });
+    running_flow = nullptr;
+    flows_.give_back(started);
+}
+
+void source::loop() noexcept
+{
+    char thread_name[16]; // the kernel's limit
+    std::snprintf(thread_name, sizeof thread_name, "%s", info_.node.name);
+    pthread_setname_np(pthread_self(), thread_name);
+    const on_signal_stack here(own_.stack());
+    while (!stopping_.load()) {
+        flow &next = flows_.take(own_.place());
+        next.begin(*this, last_id_ + 1);
+        next.run_on(own_);
+        if (produce(next)) {
+            last_id_ += 1;
+            own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
+            strategy_.start(next, own_);
+        } else {
+            flows_.put_back(next);
+        }
+    }
+    ended_.store(true, std::memory_order_release);
+}
+
+// True where there are values, and the flow is to start.
+bool source::produce(flow &into) noexcept
+{
+    const bool timed = slow_down_.watching();
+    const auto before = timed ? timer::clock::now() : timer::clock::time_point();
+    running_flow = &into;
+    producing_.store(true);
+    // Who stops the source after this sees that it is producing, and interrupts it.
+    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat() : make_values(into));
+    producing_.store(false);
+    running_flow = nullptr;
+    if (made) {
+        slow_down_.succeeded();
+    } else if (!stopping_.load()) {
+        rest(into.error(), timed ? timer::clock::now() - before : std::chrono::nanoseconds(0));
+    }
+    return made;
+}
+
+bool source::wait_for_beat() noexcept
+{
+    if (!timer_.wait()) {
+        return false;
+    }
+    timer_.given(timer::clock::now());
+    return true;
+}
+
+bool source::make_values(flow &into) noexcept
+{
+    outcome made = outcome::failed;
+    bool on_a_path = true;
+    try {
+        made = info_.produce(into);
+    } catch (...) {
+        // The values could not even be constructed: that is before the path begins.
+        into.failed_in(no_node, into.caught());
+        on_a_path = false;
+    }
+    if (made != outcome::done && stopping_.load()) {
+        return false; // it was interrupted, which is no failure of the source
+    }
+    own_.count(own_.place(), [&](path_counts &counts) {
+        if (made != outcome::done) {
+            counts.made_nothing(number_, into);
+        }
+        if (on_a_path && (made != outcome::done || paths_.cut)) {
+            counts.took(info_.produce_function, made, into.begin_path());
+        }
+    });
+    return made == outcome::done;
+}
+
+void source::rest(int error, std::chrono::nanoseconds took) noexcept
+{
+    const std::chrono::milliseconds pause = slow_down_.failed(took);
+    if (slow_down_.to_be_named()) {
+        log_line("source %s (%s:%u) fails again and again without waiting for anything, with %s: it is slowed down",
+                 info_.node.name, info_.node.file, info_.node.line, describe_error(error).c_str());
+    }
+    if (pause.count() != 0) {
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+} // namespace flux
