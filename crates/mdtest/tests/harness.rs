@@ -68,7 +68,8 @@ fn assert_fails(page: &str, line: usize, words: &str) {
 
 #[test]
 fn a_page_that_is_right_passes_and_counts_what_it_asserts() {
-    let page = "# Title\n\n```flux\nA; bad; // error: [bad-word] \"bad\"\n```\n\nMore.\n\n```flux\nfyi;\n```\n\n```ir flow\n\
+    let page = "# Title\n\n```flux\nA; bad; // error: [bad-word] \"bad\"\n```\n\nMore.\n\n```flux\nfyi;\n```\n\n\
+                ```ir flow\n\
                 program test.flux\n  fyi;\n```\n\n```cpp\nint x;\n```\n";
     let report = toy(page);
     assert_eq!((report.to_string().as_str(), report.assertions, report.updated), ("", 3, None));

@@ -349,8 +349,8 @@ private:
 
     #[test]
     fn templates_and_attributes_do_not_hide_functions() {
-        let text = "template <typename T, std::size_t N = (4 > 3)>\nrequires (sizeof(T) > 4)\n[[nodiscard]] auto f(T t) -> int {\n}\n";
-        assert_eq!(found(text), ["f 1+4"]);
+        let header = "template <typename T, std::size_t N = (4 > 3)>\nrequires (sizeof(T) > 4)\n[[nodiscard]]";
+        assert_eq!(found(&format!("{header} auto f(T t) -> int {{\n}}\n")), ["f 1+4"]);
         assert_eq!(found("class alignas(64) [[maybe_unused]] Slot {\n    void run() {}\n};\n"), ["run 2+1"]);
         assert_eq!(found("struct Point at(int n)\n{\n}\n"), ["at 1+3"]);
         assert_eq!(found("TEST(Lock, IsFair)\n{\n}\n"), ["TEST 1+3"]);

@@ -62,3 +62,16 @@ pub const RULES: &[Rule] = &[
     Rule { name: "words_are_ours", check: rules::words::check },
     Rule { name: "nothing_tells_of_one_machine", check: rules::machines::check },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_in_the_guide_that_gives_its_reason() {
+        let guide = include_str!("../../../STYLE.md");
+        for Rule { name, .. } in RULES {
+            assert!(guide.contains(&format!("`{name}`")), "STYLE.md does not name `{name}`");
+        }
+    }
+}

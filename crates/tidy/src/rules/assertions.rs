@@ -97,7 +97,14 @@ fn run() {}
 
     #[test]
     fn properties_are_tests() {
-        let text = "proptest! {\n    #[test]\n    fn holds(a: u8) { f(a); }\n    #[test]\n    fn fine(a: u8) { prop_assert!(f(a)); }\n}\n";
+        let text = "\
+proptest! {
+    #[test]
+    fn holds(a: u8) { f(a); }
+    #[test]
+    fn fine(a: u8) { prop_assert!(f(a)); }
+}
+";
         assert_found(check, &[("crates/a/src/lib.rs", text)], &["crates/a/src/lib.rs:3: `holds` asserts nothing"]);
     }
 

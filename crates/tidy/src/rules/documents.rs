@@ -100,7 +100,12 @@ mod tests {
 
     #[test]
     fn a_row_of_the_glossary_names_a_file() {
-        let text = "| term | meaning | model |\n| --- | --- | --- |\n| flow | a | `crates/ir/src/flow.rs` |\n| lock | b | – |\n";
+        let text = "\
+| term | meaning | model                   |
+| ---- | ------- | ----------------------- |
+| flow | one     | `crates/ir/src/flow.rs` |
+| lock | another | –                       |
+";
         let files = [&THERE[..], &[("GLOSSARY.md", text)]].concat();
         assert_found(glossary, &files, &["GLOSSARY.md:4: names no file"]);
         assert_found(glossary, &THERE, &["GLOSSARY.md:1: is missing"]);

@@ -72,8 +72,9 @@ mod tests {
 
     #[test]
     fn registries_are_found() {
-        let lock = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\nsource = \"registry+https://mirror\"\n";
-        let files = [("Cargo.lock", lock), (".cargo/config.toml", "[source.crates-io]\nreplace-with = \"mirror\"\n")];
+        let lock = format!("source = \"{REGISTRY}\"\nsource = \"registry+https://mirror\"\n");
+        let files =
+            [("Cargo.lock", lock.as_str()), (".cargo/config.toml", "[source.crates-io]\nreplace-with = \"mirror\"\n")];
         let expected =
             [".cargo/config.toml:2: takes crates from a registry", "Cargo.lock:2: takes a crate from elsewhere"];
         assert_found(check, &files, &expected);
