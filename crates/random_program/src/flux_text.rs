@@ -1,0 +1,111 @@
+//! Writes a model as a Flux program, its statements in a random order: the language has none.
+
+use crate::model::*;
+use crate::random::Random;
+
+/// The text of `model`; `seed` orders its statements.
+pub fn flux_text(model: &Model, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut places: Vec<usize> = vec![];
+    let groups = statements(model);
+    for (group, statements) in groups.iter().enumerate() {
+        places.extend(std::iter::repeat_n(group, statements.len()));
+    }
+    random.shuffle(&mut places);
+    // Within a group the order has a meaning, so the places that fell to a group are filled in its order.
+    let mut groups: Vec<_> = groups.into_iter().map(Vec::into_iter).collect();
+    let lines = places.into_iter().filter_map(|group| groups.get_mut(group).and_then(Iterator::next));
+    let text: Vec<_> = lines.collect();
+    format!("include \"values.hpp\";\n\n{}\n", text.join("\n"))
+}
+
+/// The statements, those whose order among each other has a meaning side by side.
+fn statements(model: &Model) -> Vec<Vec<String>> {
+    let mut groups = vec![];
+    for (_, predicate) in model.predicates.iter() {
+        groups.push(vec![format!("typedef {} {};", predicate.name, predicate.function)]);
+    }
+    for (_, node) in model.nodes.iter() {
+        groups.push(vec![format!("{} ({}) => ({});", node.name, list(&node.inputs), list(&node.outputs))]);
+        groups.push(flows(model, node));
+        groups.push(node.handler.iter().map(|handler| handler_statement(model, node, handler)).collect());
+        groups.push(atomic(model, node).into_iter().collect());
+    }
+    groups.push(model.sources.iter().map(|source| source_statement(model, source)).collect());
+    groups
+}
+
+/// `int flow, std::string text_1`
+fn list(parameters: &[Parameter]) -> String {
+    parameters.iter().map(parameter).collect::<Vec<_>>().join(", ")
+}
+
+/// `record *record_2`
+fn parameter(parameter: &Parameter) -> String {
+    let (ty, array, _) = parameter.ty.spelling();
+    let gap = if ty.ends_with('*') { "" } else { " " };
+    format!("{ty}{gap}{}{array}", parameter.name)
+}
+
+fn flows(model: &Model, node: &Node) -> Vec<String> {
+    let flow = |patterns: &str, chain: &Chain| format!("{}{patterns} = {};", node.name, chain_text(model, chain));
+    match &node.body {
+        Body::Concrete(_) => vec![],
+        Body::Chain(chain) => vec![flow("", chain)],
+        Body::Dispatch(lines) => {
+            let of_line = |line: &Line| match line.written {
+                true => flow(&format!(":{}", patterns(model, line)), &line.chain),
+                false => flow("", &line.chain),
+            };
+            lines.iter().map(of_line).collect()
+        }
+    }
+}
+
+/// `[_, is_3]`
+pub fn patterns(model: &Model, line: &Line) -> String {
+    let pattern =
+        |pattern: &Option<PredicateId>| pattern.map_or("_", |predicate| model.predicates[predicate].name.as_str());
+    format!("[{}]", line.patterns.iter().map(pattern).collect::<Vec<_>>().join(", "))
+}
+
+fn chain_text(model: &Model, chain: &Chain) -> String {
+    let branch = |chain: &Chain| chain_text(model, chain);
+    let step = |step: &Step| match step {
+        Step::Apply(node) => model.nodes[*node].name.clone(),
+        Step::Parallel(branches) => format!("({})", branches.iter().map(branch).collect::<Vec<_>>().join(" & ")),
+    };
+    chain.iter().map(step).collect::<Vec<_>>().join(" -> ")
+}
+
+fn handler_statement(model: &Model, node: &Node, handler: &Handler) -> String {
+    let target = match handler {
+        Handler::Function { name, .. } => name,
+        Handler::Node(target) => &model.nodes[*target].name,
+    };
+    format!("handle error {} => {target};", node.name)
+}
+
+fn atomic(model: &Model, node: &Node) -> Option<String> {
+    let constraint = |requirement: &Requirement| {
+        let constraint = &model.constraints[requirement.constraint];
+        let mode = match requirement.mode {
+            Mode::Read => "?",
+            Mode::Write => "",
+            Mode::MarkedWrite => "!",
+        };
+        let scope = match constraint.scope {
+            Scope::Program => "",
+            Scope::Session => "(session)",
+            Scope::Keyed => "(flow)",
+        };
+        format!("{}{mode}{scope}", constraint.name)
+    };
+    let constraints: Vec<_> = node.requirements.iter().map(constraint).collect();
+    (!constraints.is_empty()).then(|| format!("atomic {}:{{{}}};", node.name, constraints.join(", ")))
+}
+
+fn source_statement(model: &Model, source: &Source) -> String {
+    let session = source.session.as_ref().map_or(String::new(), |function| format!(" {{session: {function}}}"));
+    format!("source {}{session} => {};", model.nodes[source.node].name, model.nodes[source.target].name)
+}

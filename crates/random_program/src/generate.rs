@@ -1,0 +1,356 @@
+//! Draws a program at random, well-formed by construction.
+//!
+//! A node is added to the model when it is complete, and applies only nodes that are in the model by then: so graphs are
+//! acyclic, handlers included. Every edge is drawn from the values that arrive: the next node is one that they fit, or a
+//! new one that takes them, or some of them by name. All lists begin with the flow's number, by which a node finds the
+//! trace of its flow.
+
+use crate::model::*;
+use crate::random::Random;
+use crate::shape::Shape;
+
+/// The program of `seed`; the same for the same shape, always.
+pub fn generate(seed: u64, shape: &Shape) -> Model {
+    let mut random = Random::new(seed);
+    let row = |random: &mut Random| {
+        let length = random.between(shape.values.min(1), shape.values);
+        (0..length).filter_map(|_| random.choose(&Type::VALUES)).collect()
+    };
+    let rows = (0..4).map(|_| row(&mut random)).collect();
+    let nests_left = shape.abstract_nodes;
+    let mut generator = Generator { random, shape, rows, nests_left, model: Model::default(), calls: vec![] };
+    generator.constraints();
+    for _ in 0..generator.random.between(1, shape.sources) {
+        generator.source();
+    }
+    generator.model
+}
+
+struct Generator<'a> {
+    random: Random,
+    shape: &'a Shape,
+    /// The lists of types that nodes pass on. There are few, so that many nodes fit each other.
+    rows: Vec<Vec<Type>>,
+    /// How many more abstract nodes there may be.
+    nests_left: usize,
+    model: Model,
+    /// For each node of the model, the most calls that applying it may take.
+    calls: Vec<usize>,
+}
+
+impl Generator<'_> {
+    fn constraints(&mut self) {
+        for number in 1..=self.shape.constraints {
+            let mut scopes = vec![Scope::Program];
+            scopes.extend(self.shape.sessions.then_some(Scope::Session));
+            scopes.extend(self.shape.keys.then_some(Scope::Keyed));
+            let scope = self.random.choose(&scopes).unwrap_or(Scope::Program);
+            self.model.constraints.add(Constraint { name: format!("lock_{number}"), scope });
+        }
+    }
+
+    /// A source with its target: one that exists, or a new one.
+    fn source(&mut self) {
+        let number = self.model.sources.len() + 1;
+        let targets: Vec<_> = self.model.sources.iter().map(|source| source.target).collect();
+        let shared = self.random.choose(&targets).filter(|_| self.random.chance(self.shape.shared));
+        let (outputs, target) = match shared {
+            Some(target) => {
+                let wanted = self.model.nodes[target].inputs.clone();
+                (self.given(&wanted), target)
+            }
+            None => {
+                let outputs = self.row();
+                let (inputs, given) = (self.taken(&outputs), self.given(&[]));
+                (outputs, self.abstract_node(inputs, given, self.shape.depth))
+            }
+        };
+        let body = Body::Concrete(self.behaviour(50, 10));
+        let node = self.add(Node {
+            name: format!("Source{number}"),
+            inputs: vec![],
+            outputs,
+            body,
+            requirements: vec![],
+            handler: None,
+        });
+        let session = self.shape.sessions.then(|| format!("Session{number}"));
+        self.model.sources.push(Source { node, target, session });
+    }
+
+    fn abstract_node(&mut self, inputs: Vec<Parameter>, outputs: Vec<Parameter>, depth: usize) -> NodeId {
+        self.nests_left = self.nests_left.saturating_sub(1);
+        let inside = depth.saturating_sub(1);
+        let body = if self.random.chance(self.shape.dispatches) {
+            Body::Dispatch(self.lines(&inputs, &outputs, inside))
+        } else {
+            Body::Chain(self.chain(&inputs, &outputs, inside))
+        };
+        let handler = self.handler(&inputs, &outputs, inside);
+        let requirements = if self.shape.abstract_constraints { self.requirements() } else { vec![] };
+        let name = format!("Flow{}", self.model.nodes.len());
+        self.add(Node { name, inputs, outputs, body, requirements, handler })
+    }
+
+    fn concrete_node(&mut self, inputs: Vec<Parameter>, outputs: Vec<Parameter>, depth: usize) -> NodeId {
+        let body = Body::Concrete(match self.random.chance(self.shape.fallible) {
+            true => {
+                let errors = self.random.choose(&[10, 30, 80, 200]).unwrap_or(50);
+                let throws = self.random.choose(&[0, 0, 10]).unwrap_or(0);
+                self.behaviour(errors, throws)
+            }
+            false => self.behaviour(0, 0),
+        });
+        let handler = self.handler(&inputs, &outputs, depth);
+        let requirements = self.requirements();
+        let name = format!("Step{}", self.model.nodes.len());
+        self.add(Node { name, inputs, outputs, body, requirements, handler })
+    }
+
+    fn behaviour(&mut self, errors: u64, throws: u64) -> Behaviour {
+        Behaviour { salt: self.random.word(), errors, throws }
+    }
+
+    fn add(&mut self, node: Node) -> NodeId {
+        let calls = self.node_calls(&node);
+        self.calls.push(calls);
+        self.model.nodes.add(node)
+    }
+
+    fn node_calls(&self, node: &Node) -> usize {
+        let own = match &node.body {
+            Body::Concrete(_) => 1,
+            Body::Chain(chain) => self.chain_calls(chain),
+            Body::Dispatch(lines) => lines.iter().map(|line| self.chain_calls(&line.chain)).max().unwrap_or(0),
+        };
+        let handler = match &node.handler {
+            None => 0,
+            Some(Handler::Function { .. }) => 1,
+            Some(Handler::Node(target)) => self.calls_of(*target),
+        };
+        own + handler
+    }
+
+    fn chain_calls(&self, chain: &Chain) -> usize {
+        let of_step = |step: &Step| match step {
+            Step::Apply(node) => self.calls_of(*node),
+            Step::Parallel(branches) => branches.iter().map(|branch| self.chain_calls(branch)).sum(),
+        };
+        chain.iter().map(of_step).sum()
+    }
+
+    fn calls_of(&self, node: NodeId) -> usize {
+        self.calls.get(node.index()).copied().unwrap_or(0)
+    }
+
+    /// The lines of a dispatch; those that take whatever comes are last.
+    fn lines(&mut self, inputs: &[Parameter], outputs: &[Parameter], depth: usize) -> Vec<Line> {
+        let count = self.random.between(1, self.shape.lines);
+        let complete = !self.random.chance(self.shape.incomplete);
+        let mut lines = vec![];
+        for number in 1..=count {
+            let (patterns, written) = if complete && number == count {
+                (vec![None; inputs.len()], count == 1 || self.random.chance(700))
+            } else {
+                (self.patterns(inputs), true)
+            };
+            lines.push(Line { patterns, written, chain: self.chain(inputs, outputs, depth) });
+        }
+        lines
+    }
+
+    /// A pattern for each input, one of them at least a predicate. Arrays are not tested, as C++ passes none by value.
+    fn patterns(&mut self, inputs: &[Parameter]) -> Vec<Option<PredicateId>> {
+        let testable = |input: &Parameter| !matches!(input.ty, Type::Array | Type::Error);
+        let all: Vec<_> = (0..inputs.len()).filter(|at| inputs.get(*at).is_some_and(testable)).collect();
+        let certain = self.random.choose(&all);
+        let pattern = |(index, input): (usize, &Parameter)| {
+            let tested = certain == Some(index) || testable(input) && self.random.chance(250);
+            tested.then(|| self.predicate(input.ty))
+        };
+        inputs.iter().enumerate().map(pattern).collect()
+    }
+
+    /// A predicate for values of `ty`: one that exists, or a new one.
+    fn predicate(&mut self, ty: Type) -> PredicateId {
+        let fitting: Vec<_> =
+            self.model.predicates.iter().filter(|(_, one)| one.ty == ty).map(|(predicate, _)| predicate).collect();
+        if let (Some(existing), true) = (self.random.choose(&fitting), self.random.chance(600)) {
+            return existing;
+        }
+        let errors = self.random.choose(&[300, 500, 700]).unwrap_or(500);
+        let throws = self.random.choose(&[0, 0, 0, 10]).unwrap_or(0);
+        let behaviour = self.behaviour(errors, throws);
+        let number = self.model.predicates.len() + 1;
+        let (name, function) = (format!("is_{number}"), format!("Test{number}"));
+        self.model.predicates.add(Predicate { name, function, ty, behaviour })
+    }
+
+    /// A chain that takes `from` and gives what fits `to`.
+    fn chain(&mut self, from: &[Parameter], to: &[Parameter], depth: usize) -> Chain {
+        let mut chain = vec![];
+        if accepts(from, to) && self.random.chance(self.shape.empty) {
+            return chain;
+        }
+        let mut values = from.to_vec();
+        for left in (0..self.random.between(1, self.shape.steps)).rev() {
+            let step = if self.shape.parallel && left > 0 && self.random.chance(150) {
+                self.parallel(&values, depth)
+            } else {
+                Step::Apply(self.step(&values, (left == 0).then_some(to), depth))
+            };
+            values = self.model.outputs(&step, &values);
+            chain.push(step);
+        }
+        chain
+    }
+
+    fn parallel(&mut self, values: &[Parameter], depth: usize) -> Step {
+        let branch = |generator: &mut Self| {
+            let length = generator.random.between(0, 2);
+            let mut values = values.to_vec();
+            let mut chain = vec![];
+            for _ in 0..length {
+                let step = Step::Apply(generator.step(&values, None, depth));
+                values = generator.model.outputs(&step, &values);
+                chain.push(step);
+            }
+            chain
+        };
+        Step::Parallel((0..self.random.between(2, 3)).map(|_| branch(self)).collect())
+    }
+
+    /// A node that takes `values`, and gives what fits `to`; something, where that is open.
+    fn step(&mut self, values: &[Parameter], to: Option<&[Parameter]>, depth: usize) -> NodeId {
+        let enough = self.model.nodes.len() >= self.shape.concrete_nodes + self.shape.abstract_nodes;
+        if (enough || self.random.chance(self.shape.shared))
+            && let Some(node) = self.shared(values, to)
+        {
+            return node;
+        }
+        let inputs = self.taken(values);
+        let outputs = match to {
+            Some(to) => self.given(to),
+            None => self.row(),
+        };
+        if depth > 0 && self.nests_left > 0 && self.random.chance(self.shape.nested) {
+            self.abstract_node(inputs, outputs, depth)
+        } else {
+            self.concrete_node(inputs, outputs, depth)
+        }
+    }
+
+    /// A node of the model that takes `values` and gives what fits `to`.
+    fn shared(&mut self, values: &[Parameter], to: Option<&[Parameter]>) -> Option<NodeId> {
+        let gives = |node: &Node| to.map_or(!node.outputs.is_empty(), |to| accepts(&node.outputs, to));
+        let fits = |node: &Node| !node.inputs.is_empty() && accepts(values, &node.inputs) && gives(node);
+        let short = |node: NodeId| self.calls_of(node) <= self.shape.calls;
+        let nodes = self.model.nodes.iter();
+        let fitting: Vec<_> = nodes.filter(|(id, node)| short(*id) && fits(node)).map(|(id, _)| id).collect();
+        self.random.choose(&fitting)
+    }
+
+    /// What takes the place of a node with these inputs and outputs.
+    fn handler(&mut self, inputs: &[Parameter], outputs: &[Parameter], depth: usize) -> Option<Handler> {
+        if !self.random.chance(self.shape.handlers) {
+            return None;
+        }
+        let has_error = inputs.iter().any(|input| input.ty == Type::Error);
+        if has_error || depth == 0 || self.random.chance(400) {
+            let throws = self.random.choose(&[0, 0, 100]).unwrap_or(0);
+            let name = format!("Handle{}", self.model.nodes.len());
+            return Some(Handler::Function { name, behaviour: self.behaviour(0, throws) });
+        }
+        if self.random.chance(self.shape.shared)
+            && let Some(node) = self.shared(inputs, None)
+        {
+            return Some(Handler::Node(node));
+        }
+        let mut wanted = self.taken(inputs);
+        if self.random.chance(500) {
+            wanted.push(Parameter { ty: Type::Error, name: "error".to_owned() });
+        }
+        let given = if self.random.chance(600) { self.given(outputs) } else { vec![] };
+        let node = match self.nests_left > 0 && self.random.chance(self.shape.nested) {
+            true => self.abstract_node(wanted, given, depth - 1),
+            false => self.concrete_node(wanted, given, depth - 1),
+        };
+        Some(Handler::Node(node))
+    }
+
+    fn requirements(&mut self) -> Vec<Requirement> {
+        let mut requirements = vec![];
+        if self.shape.constraints == 0 || !self.random.chance(self.shape.constrained) {
+            return requirements;
+        }
+        for _ in 0..self.random.between(1, 3) {
+            let constraint = ConstraintId::new(self.random.below(self.shape.constraints));
+            let mode = self.random.choose(&[Mode::Read, Mode::Read, Mode::Write, Mode::MarkedWrite]);
+            requirements.extend(mode.map(|mode| Requirement { constraint, mode }));
+        }
+        requirements
+    }
+
+    /// The inputs of a new node that is given `values`.
+    fn taken(&mut self, values: &[Parameter]) -> Vec<Parameter> {
+        if self.random.chance(self.shape.fits_by_name) {
+            let rest = values.get(1..).unwrap_or_default();
+            let mut some: Vec<_> = rest.iter().filter(|_| self.random.chance(600)).cloned().collect();
+            self.random.shuffle(&mut some);
+            some.splice(0..0, values.first().cloned());
+            if distinct(values) && accepts(values, &some) {
+                return some;
+            }
+        }
+        let renamed = self.named(values.get(1..).unwrap_or_default().iter().map(|value| value.ty));
+        if accepts(values, &renamed) { renamed } else { values.to_vec() }
+    }
+
+    /// The outputs of a new node that gives what fits `to`.
+    fn given(&mut self, to: &[Parameter]) -> Vec<Parameter> {
+        let Some((flow, rest)) = to.split_first() else {
+            return if self.random.chance(self.shape.without_outputs) { vec![] } else { self.row() };
+        };
+        if self.random.chance(self.shape.fits_by_name) {
+            let ty = self.random.choose(&Type::VALUES).unwrap_or(Type::Integer);
+            let mut more = rest.to_vec();
+            more.push(Parameter { ty, name: format!("{}_dropped", ty.spelling().2) });
+            self.random.shuffle(&mut more);
+            more.insert(0, flow.clone());
+            if distinct(&more) && accepts(&more, to) {
+                return more;
+            }
+        }
+        let renamed = self.named(rest.iter().map(|value| value.ty));
+        if accepts(&renamed, to) { renamed } else { to.to_vec() }
+    }
+
+    /// A list that some other nodes pass on too.
+    fn row(&mut self) -> Vec<Parameter> {
+        let types = self.random.choose(&self.rows).unwrap_or_default();
+        self.named(types.into_iter())
+    }
+
+    /// The flow's number, and values of these types with names of two kinds: so lists with the same types often differ
+    /// in some names, and never hold the same names in another order by chance.
+    fn named(&mut self, types: impl Iterator<Item = Type>) -> Vec<Parameter> {
+        let mut list = vec![Parameter { ty: Type::Integer, name: "flow".to_owned() }];
+        for (position, ty) in types.enumerate() {
+            let prefix = if self.random.chance(300) { "other_" } else { "" };
+            list.push(Parameter { ty, name: format!("{prefix}{}_{position}", ty.spelling().2) });
+        }
+        list
+    }
+}
+
+/// Whether values fit, and each keeps its type: an error code is an `int` to C++, but not to the nodes.
+fn accepts(values: &[Parameter], parameters: &[Parameter]) -> bool {
+    let same = |(parameter, at): (&Parameter, usize)| values.get(at).is_some_and(|value| value.ty == parameter.ty);
+    fit(values, parameters).is_some_and(|positions| parameters.iter().zip(positions).all(same))
+}
+
+fn distinct(list: &[Parameter]) -> bool {
+    let mut names: Vec<_> = list.iter().map(|one| &one.name).collect();
+    names.sort();
+    names.windows(2).all(|pair| matches!(pair, [first, second] if first != second))
+}

@@ -1,0 +1,374 @@
+//! A random program as its generator knows it.
+//!
+//! This is a model of its own, not the compiler's: what the compiler makes of the program's text is checked against
+//! what this model says, so the two share nothing but the language's rules. [`fit`] is the rule of edges, written a
+//! second time for that reason.
+
+use crate::random::combine;
+use flux_ir::arena::{Arena, ArenaId};
+
+/// A node of a [`Model`].
+pub type NodeId = ArenaId<Node>;
+/// A predicate of a [`Model`].
+pub type PredicateId = ArenaId<Predicate>;
+/// A constraint of a [`Model`].
+pub type ConstraintId = ArenaId<Constraint>;
+
+/// A whole program.
+#[derive(Clone, Default, Debug)]
+pub struct Model {
+    /// Every node, sources and handlers included; each comes after all that it reaches.
+    pub nodes: Arena<Node>,
+    /// The predicates.
+    pub predicates: Arena<Predicate>,
+    /// The constraints.
+    pub constraints: Arena<Constraint>,
+    /// The sources, in order.
+    pub sources: Vec<Source>,
+}
+
+/// A C++ type whose values carry bits: what [`Type::narrow`] keeps of a word goes in and comes out again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// `int`; the flow's number, the first value of every list, is one.
+    Integer,
+    /// `unsigned long`
+    Wide,
+    /// `bool`
+    Flag,
+    /// `std::string`, long enough not to be stored in the object itself.
+    Text,
+    /// `int[3]`
+    Array,
+    /// `std::vector<int>`
+    Vector,
+    /// `std::map<int, long>`: its comma separates no parameters.
+    Table,
+    /// `record *`, which points to memory of the flow's own.
+    Record,
+    /// `tracked`, a class that counts its objects: none may be lost, none destroyed twice.
+    Tracked,
+    /// `int`, the error code that a handler is given.
+    Error,
+}
+
+impl Type {
+    /// The types that nodes pass on.
+    pub const VALUES: [Self; 9] = [
+        Self::Integer,
+        Self::Wide,
+        Self::Flag,
+        Self::Text,
+        Self::Array,
+        Self::Vector,
+        Self::Table,
+        Self::Record,
+        Self::Tracked,
+    ];
+
+    /// The C++ type, its array suffix, and the stem of names for such values.
+    pub fn spelling(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Integer => ("int", "", "number"),
+            Self::Wide => ("unsigned long", "", "wide"),
+            Self::Flag => ("bool", "", "flag"),
+            Self::Text => ("std::string", "", "text"),
+            Self::Array => ("int", "[3]", "array"),
+            Self::Vector => ("std::vector<int>", "", "vector"),
+            Self::Table => ("std::map<int, long>", "", "table"),
+            Self::Record => ("record *", "", "record"),
+            Self::Tracked => ("tracked", "", "tracked"),
+            Self::Error => ("int", "", "error"),
+        }
+    }
+
+    /// What a value of this type keeps of `bits`.
+    pub fn narrow(self, bits: u64) -> u64 {
+        match self {
+            Self::Integer => bits & 0xffff_ffff,
+            Self::Flag => bits & 1,
+            Self::Error => code(bits),
+            _ => bits,
+        }
+    }
+}
+
+/// An error code as nodes see it: those they return, [`Decision::Fail`], are themselves; those of the runtime, for an
+/// exception or a dispatch that no line matches, are all 0.
+fn code(bits: u64) -> u64 {
+    if (1..=CODES).contains(&bits) { bits } else { 0 }
+}
+
+/// Nodes return error codes from 1 to this.
+const CODES: u64 = 200;
+
+/// A value's type and name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// The type.
+    pub ty: Type,
+    /// The name.
+    pub name: String,
+}
+
+impl Parameter {
+    /// Whether C++ sees the same type.
+    fn same_type(&self, other: &Self) -> bool {
+        let spelling = |ty: Type| (ty.spelling().0, ty.spelling().1);
+        spelling(self.ty) == spelling(other.ty)
+    }
+}
+
+/// How `values` fit `parameters`: for each parameter the position of its value. By position where arity and types
+/// agree, unless the names are the same in another order; else by name and type; `None` where neither holds.
+pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Option<Vec<usize>> {
+    let pairs = || values.iter().zip(parameters);
+    if values.len() == parameters.len() && pairs().all(|(value, parameter)| value.same_type(parameter)) {
+        let in_place = pairs().all(|(value, parameter)| value.name == parameter.name);
+        return (in_place || sorted_names(values) != sorted_names(parameters)).then(|| (0..values.len()).collect());
+    }
+    let find = |parameter: &Parameter| {
+        values.iter().position(|value| value.name == parameter.name && value.same_type(parameter))
+    };
+    parameters.iter().map(find).collect()
+}
+
+fn sorted_names(list: &[Parameter]) -> Vec<&str> {
+    let mut names: Vec<_> = list.iter().map(|one| one.name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What it takes: the flow's number and what else there is; nothing where it is a source.
+    pub inputs: Vec<Parameter>,
+    /// What it gives: the flow's number and what else there is, or nothing.
+    pub outputs: Vec<Parameter>,
+    /// What it does.
+    pub body: Body,
+    /// What it must hold.
+    pub requirements: Vec<Requirement>,
+    /// What takes its place where it fails.
+    pub handler: Option<Handler>,
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A function decides what it does by a hash.
+    Concrete(Behaviour),
+    /// One chain.
+    Chain(Chain),
+    /// The first line that matches is taken.
+    Dispatch(Vec<Line>),
+}
+
+/// Steps one after the other.
+pub type Chain = Vec<Step>;
+
+/// One step of a chain.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A node is applied.
+    Apply(NodeId),
+    /// Chains run concurrently, each on a copy of the same values; their outputs are joined.
+    Parallel(Vec<Chain>),
+}
+
+/// One line of a dispatch.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// One for each input; `None` matches anything.
+    pub patterns: Vec<Option<PredicateId>>,
+    /// Whether the patterns are written; they may be left out where all of them match anything.
+    pub written: bool,
+    /// What happens on a match.
+    pub chain: Chain,
+}
+
+/// A predicate: a type's name, and the function that tests it.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    /// The name in patterns.
+    pub name: String,
+    /// The C++ function.
+    pub function: String,
+    /// The type of what it tests.
+    pub ty: Type,
+    /// In how many of a thousand cases it does not hold, or throws.
+    pub behaviour: Behaviour,
+}
+
+/// What takes a failing node's place.
+#[derive(Clone, Debug)]
+pub enum Handler {
+    /// An undeclared function, which may throw.
+    Function {
+        /// Its name.
+        name: String,
+        /// Its failures; as it returns nothing, it only throws.
+        behaviour: Behaviour,
+    },
+    /// A node.
+    Node(NodeId),
+}
+
+/// A source of flows.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The node that makes them.
+    pub node: NodeId,
+    /// The node they start in.
+    pub target: NodeId,
+    /// The function that tells a flow's session.
+    pub session: Option<String>,
+}
+
+/// A thing that nodes share.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// Its name.
+    pub name: String,
+    /// Who shares it.
+    pub scope: Scope,
+}
+
+/// Which flows a constraint holds apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All.
+    Program,
+    /// Those of one session.
+    Session,
+    /// Those in which a value has the same bits: the flow's number, in these programs.
+    Keyed,
+}
+
+/// One mention of a constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Requirement {
+    /// Which.
+    pub constraint: ConstraintId,
+    /// How it is written.
+    pub mode: Mode,
+}
+
+/// How a constraint is held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mode {
+    /// `name?`
+    Read,
+    /// `name`
+    Write,
+    /// `name!`, the same as `name`.
+    MarkedWrite,
+}
+
+/// How a function decides what to do: by a hash of what it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Behaviour {
+    /// Sets this function's decisions apart from others'.
+    pub salt: u64,
+    /// In so many of a thousand cases it returns an error; a predicate returns false.
+    pub errors: u64,
+    /// In so many of a thousand cases it throws.
+    pub throws: u64,
+}
+
+/// What a function decides to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// It succeeds.
+    Succeed,
+    /// It returns this error code, never 0.
+    Fail(u64),
+    /// It throws.
+    Throw,
+}
+
+impl Behaviour {
+    /// The hash of a call with `inputs`, as narrowed to their types.
+    pub fn digest(&self, inputs: impl IntoIterator<Item = u64>) -> u64 {
+        inputs.into_iter().fold(self.salt, combine)
+    }
+
+    /// What the call with this digest does.
+    pub fn decide(&self, digest: u64) -> Decision {
+        let roll = combine(digest, 1) % 1000;
+        if roll < self.errors {
+            Decision::Fail(1 + combine(digest, 2) % CODES)
+        } else if roll < self.errors + self.throws {
+            Decision::Throw
+        } else {
+            Decision::Succeed
+        }
+    }
+
+    /// The bits of output `index` of the call with this digest, before they are narrowed to its type.
+    pub fn output(digest: u64, index: usize) -> u64 {
+        combine(digest, 16 + index as u64)
+    }
+}
+
+impl Model {
+    /// The strongest mode in which `node` names each constraint that it names.
+    pub fn held(&self, node: &Node) -> Vec<(ConstraintId, Mode)> {
+        let modes = |constraint| {
+            let mentions = node.requirements.iter().filter(|one| one.constraint == constraint);
+            mentions.map(|one| one.mode).max().map(|mode| (constraint, mode))
+        };
+        self.constraints.ids().filter_map(modes).collect()
+    }
+
+    /// What a step gives.
+    pub fn outputs(&self, step: &Step, inputs: &[Parameter]) -> Vec<Parameter> {
+        match step {
+            Step::Apply(node) => self.nodes[*node].outputs.clone(),
+            Step::Parallel(branches) => {
+                let given = |chain: &Chain| chain.last().map_or(inputs.to_vec(), |step| self.outputs(step, inputs));
+                branches.iter().flat_map(given).collect()
+            }
+        }
+    }
+
+    /// The values that a handler which takes `wanted` is given in place of a node that takes `inputs`: those, and last
+    /// the error code if it wants that.
+    pub fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
+        let mut values = inputs.to_vec();
+        values.extend(wanted.last().filter(|last| last.ty == Type::Error && last.name == "error").cloned());
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(parameters: &[(Type, &str)]) -> Vec<Parameter> {
+        parameters.iter().map(|(ty, name)| Parameter { ty: *ty, name: (*name).to_owned() }).collect()
+    }
+
+    #[test]
+    fn values_fit_by_position_else_by_name_and_never_permuted() {
+        use Type::{Error, Flag, Integer};
+        let values = list(&[(Integer, "a"), (Integer, "b"), (Flag, "c")]);
+        assert_eq!(fit(&values, &list(&[(Integer, "x"), (Error, "y"), (Flag, "z")])), Some(vec![0, 1, 2]));
+        assert_eq!(fit(&values, &list(&[(Integer, "b"), (Integer, "a"), (Flag, "c")])), None);
+        assert_eq!(fit(&values, &list(&[(Flag, "c"), (Integer, "a")])), Some(vec![2, 0]));
+        assert_eq!(fit(&values, &list(&[(Flag, "a")])), None);
+        assert_eq!(fit(&values, &[]), Some(vec![]));
+    }
+
+    #[test]
+    fn shares_of_a_thousand_are_kept() {
+        let behaviour = Behaviour { salt: 9, errors: 100, throws: 300 };
+        let decisions: Vec<_> = (0..10_000).map(|input| behaviour.decide(behaviour.digest([input]))).collect();
+        let count = |wanted: fn(&Decision) -> bool| decisions.iter().filter(|one| wanted(one)).count();
+        assert!((900..1100).contains(&count(|one| matches!(one, Decision::Fail(1..=200)))));
+        assert!((2800..3200).contains(&count(|one| matches!(one, Decision::Throw))));
+    }
+}

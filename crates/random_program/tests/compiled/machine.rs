@@ -1,0 +1,254 @@
+//! Runs a compiled flow on one thread, with the path register that generated code keeps, and reads the paths back.
+//!
+//! What nodes do is the random program's business; how values go, which function is called and what is added to the
+//! register is read from the compiler's flow. It does what generated code does, by the contract with the runtime.
+
+use flux_ir::flow::*;
+use flux_ir::paths::{PathGraph, graph};
+use flux_random_program::RandomProgram;
+use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Type};
+use std::collections::{HashMap, HashSet};
+
+/// What became of a flow.
+pub struct Seen {
+    pub exit: Exit,
+    /// The labels along its path, those of paths that were cut out put back in their place.
+    pub path: Vec<String>,
+    /// How many paths were cut out.
+    pub cut: usize,
+}
+
+pub struct Machine<'a> {
+    model: &'a Model,
+    flow: &'a Flow,
+    graph: PathGraph,
+    functions: HashSet<&'a str>,
+    nodes: HashMap<&'a str, &'a Node>,
+    predicates: HashMap<&'a str, (Type, &'a Behaviour)>,
+    handlers: HashMap<&'a str, (&'a Node, &'a Behaviour)>,
+}
+
+/// One flow.
+struct State {
+    register: u64,
+    error: u64,
+    /// The labels of the paths that were cut out below the function that runs, in the order of their calls.
+    cut: Vec<Vec<String>>,
+    cut_count: usize,
+}
+
+/// The values in one function.
+#[derive(Default)]
+struct Frame {
+    inputs: Vec<u64>,
+    outputs: HashMap<(StepId, usize), u64>,
+    kept: HashMap<(StepId, usize), u64>,
+}
+
+/// How a block was left.
+enum Left {
+    By(Exit, Vec<u64>),
+    Resumed(Vec<u64>),
+    Faulted,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(program: &'a RandomProgram, flow: &'a Flow) -> Self {
+        let model = &program.model;
+        let nodes = model.nodes.iter().map(|(_, node)| (node.name.as_str(), node)).collect();
+        let predicates =
+            model.predicates.iter().map(|(_, one)| (one.name.as_str(), (one.ty, &one.behaviour))).collect();
+        let handler = |node: &'a Node| match &node.handler {
+            Some(Handler::Function { name, behaviour }) => Some((name.as_str(), (node, behaviour))),
+            _ => None,
+        };
+        let handlers = model.nodes.iter().filter_map(|(_, node)| handler(node)).collect();
+        let functions = flow.functions.iter().map(|(_, function)| function.name.as_str()).collect();
+        Self { model, flow, graph: graph(flow), functions, nodes, predicates, handlers }
+    }
+
+    /// Runs flow `number`, which the source at index `source` produced.
+    pub fn run(&self, source: usize, number: u32) -> Seen {
+        let node = &self.model.nodes[self.model.sources[source].node];
+        let values = outputs(node, number.into(), behaviour(node).digest([number.into()]));
+        let mut state = State { register: 0, error: 0, cut: vec![], cut_count: 0 };
+        let run = self.flow.entries[source].run;
+        let (exit, _) = self.function(&mut state, run, values);
+        let path = self.labels(run, exit, state.register, std::mem::take(&mut state.cut));
+        Seen { exit, path, cut: state.cut_count }
+    }
+
+    /// The labels of a path, with `cut` in the places of the functions that were cut out of it.
+    fn labels(&self, function: FunctionId, exit: Exit, number: u64, cut: Vec<Vec<String>>) -> Vec<String> {
+        let decoded = self.graph.decode(function, exit, number).expect("a path number leads back to the start");
+        let mut cut = cut.into_iter();
+        let expand = |label: &str| match self.functions.contains(label) {
+            true => cut.next().expect("as many paths were cut out as the path says"),
+            false => vec![label.to_owned()],
+        };
+        let labels = decoded.into_iter().flat_map(expand).collect();
+        assert_eq!(cut.next(), None, "as many paths were cut out as the path says");
+        labels
+    }
+
+    fn function(&self, state: &mut State, id: FunctionId, inputs: Vec<u64>) -> (Exit, Vec<u64>) {
+        let function = &self.flow.functions[id];
+        let mut frame = Frame { inputs, ..Frame::default() };
+        match self.block(state, &mut frame, &function.body) {
+            Left::By(exit, values) => (exit, values),
+            Left::Resumed(_) => panic!("a function's body cannot resume"),
+            Left::Faulted => {
+                state.error = 0;
+                state.register = function.fault.expect("a function with a predicate can fault");
+                (Exit::Failed, vec![])
+            }
+        }
+    }
+
+    fn block(&self, state: &mut State, frame: &mut Frame, block: &Block) -> Left {
+        for step in &block.steps {
+            if let Some(left) = self.step(state, frame, step) {
+                return left;
+            }
+        }
+        let values =
+            |frame: &Frame, operands: &[Operand], error| operands.iter().map(|one| value(frame, one, error)).collect();
+        let (exit, offset, given) = match &block.end {
+            End::Done { values: operands, offset } => (Exit::Done, offset, values(frame, operands, state.error)),
+            End::Failed { offset } => (Exit::Failed, offset, vec![]),
+            End::Ended { offset } => (Exit::Ended, offset, vec![]),
+            End::Resume { values: operands, offset } => {
+                state.register += offset;
+                return Left::Resumed(values(frame, operands, state.error));
+            }
+            End::Dispatch { lines, unmatched } => return self.dispatch(state, frame, lines, *unmatched),
+        };
+        state.register += offset;
+        Left::By(exit, given)
+    }
+
+    fn dispatch(&self, state: &mut State, frame: &mut Frame, lines: &[Line], unmatched: Option<u64>) -> Left {
+        for line in lines {
+            let mut matches = true;
+            for test in &line.tests {
+                let (ty, behaviour) = self.predicates[self.flow.program.predicates[test.predicate].name.as_str()];
+                let bits = ty.narrow(value(frame, &test.value, state.error));
+                match behaviour.decide(behaviour.digest([bits])) {
+                    Decision::Succeed => {}
+                    Decision::Fail(_) => matches = false,
+                    Decision::Throw => return Left::Faulted,
+                }
+                if !matches {
+                    break;
+                }
+            }
+            if matches {
+                return self.block(state, frame, &line.block);
+            }
+        }
+        state.register += unmatched.expect("a dispatch that may match nothing says so");
+        state.error = 0;
+        Left::By(Exit::Failed, vec![])
+    }
+
+    /// Runs a step; says how the block was left where it does not go on.
+    fn step(&self, state: &mut State, frame: &mut Frame, step: &Step) -> Option<Left> {
+        let inputs: Vec<_> = step.inputs.iter().map(|one| value(frame, one, state.error)).collect();
+        for (index, bits) in inputs.iter().enumerate() {
+            frame.kept.insert((step.id, index), *bits);
+        }
+        let given = match self.call(state, step, inputs) {
+            (Exit::Done, given) => given,
+            (Exit::Ended, _) => {
+                state.register += step.paths.ended_offset;
+                return Some(Left::By(Exit::Ended, vec![]));
+            }
+            (Exit::Failed, _) => match self.block(state, frame, &step.failure) {
+                Left::Resumed(values) => values,
+                left => return Some(left),
+            },
+        };
+        for (index, bits) in given.into_iter().enumerate() {
+            frame.outputs.insert((step.id, index), bits);
+        }
+        None
+    }
+
+    fn call(&self, state: &mut State, step: &Step, inputs: Vec<u64>) -> (Exit, Vec<u64>) {
+        match &step.callee {
+            Callee::Node(id) => {
+                let node = self.nodes[self.flow.program.nodes[*id].name.as_str()];
+                let flow = inputs[0];
+                let digest = behaviour(node).digest(narrowed(node, &inputs));
+                match self.decide(state, behaviour(node), digest) {
+                    true => (Exit::Done, outputs(node, flow, digest)),
+                    false => (Exit::Failed, vec![]),
+                }
+            }
+            Callee::Handler { function, .. } => {
+                let (node, behaviour) = self.handlers[function.as_str()];
+                let error = Type::Error.narrow(state.error);
+                let digest = behaviour.digest(narrowed(node, &inputs).into_iter().chain([error]));
+                let done = self.decide(state, behaviour, digest);
+                (if done { Exit::Done } else { Exit::Failed }, vec![])
+            }
+            Callee::Function(callee) => self.call_function(state, step, *callee, inputs),
+            Callee::Fork(_) | Callee::Session { .. } => panic!("not in the programs run here"),
+        }
+    }
+
+    /// Whether a call succeeds; where not, its error is in hand.
+    fn decide(&self, state: &mut State, behaviour: &Behaviour, digest: u64) -> bool {
+        match behaviour.decide(digest) {
+            Decision::Succeed => return true,
+            Decision::Fail(error) => state.error = error,
+            Decision::Throw => state.error = 0,
+        }
+        false
+    }
+
+    fn call_function(&self, state: &mut State, step: &Step, callee: FunctionId, inputs: Vec<u64>) -> (Exit, Vec<u64>) {
+        let StepPaths { save, cut, radix, .. } = step.paths;
+        let before = state.register;
+        assert!(save || before == 0, "a register that is not saved is 0");
+        state.register = 0;
+        let cut_before = if cut { std::mem::take(&mut state.cut) } else { vec![] };
+        let (exit, given) = self.function(state, callee, inputs);
+        if cut {
+            let below = std::mem::replace(&mut state.cut, cut_before);
+            let labels = self.labels(callee, exit, state.register, below);
+            state.cut.push(labels);
+            state.cut_count += 1;
+            state.register = before;
+        } else {
+            state.register += before * radix.get(exit);
+        }
+        (exit, given)
+    }
+}
+
+fn behaviour(node: &Node) -> &Behaviour {
+    match &node.body {
+        Body::Concrete(behaviour) => behaviour,
+        Body::Chain(_) | Body::Dispatch(_) => panic!("{} is called, but has no function", node.name),
+    }
+}
+
+fn narrowed(node: &Node, inputs: &[u64]) -> Vec<u64> {
+    node.inputs.iter().zip(inputs).map(|(input, bits)| input.ty.narrow(*bits)).collect()
+}
+
+fn outputs(node: &Node, flow: u64, digest: u64) -> Vec<u64> {
+    let bits = |index: usize, ty: Type| if index == 0 { flow } else { ty.narrow(Behaviour::output(digest, index)) };
+    node.outputs.iter().enumerate().map(|(index, output)| bits(index, output.ty)).collect()
+}
+
+fn value(frame: &Frame, operand: &Operand, error: u64) -> u64 {
+    match operand {
+        Operand::Input(index) => frame.inputs[*index],
+        Operand::Output(step, index) => frame.outputs[&(*step, *index)],
+        Operand::Kept(step, index) => frame.kept[&(*step, *index)],
+        Operand::Error => error,
+        Operand::Constant(_) => panic!("random programs bind no constants"),
+    }
+}

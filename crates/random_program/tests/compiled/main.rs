@@ -1,0 +1,100 @@
+//! Random programs through the compiler, without C++: they are accepted, and the path numbers that their flow would
+//! count lead back to the paths that the reference took.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
+
+mod machine;
+
+use flux_driver::{Compilation, compile};
+use flux_random_program::{Exit, RandomProgram, Shape, generate};
+use flux_source::{FileId, SourceMap};
+use machine::Machine;
+
+fn compiled(program: &RandomProgram) -> (SourceMap, Compilation) {
+    let sources = SourceMap::of(format!("{}.flux", program.name), program.flux_text());
+    let compilation = compile(&sources, FileId(0));
+    (sources, compilation)
+}
+
+/// Says what is wrong with a program that should have been accepted.
+fn check_accepted(program: &RandomProgram, shape: &Shape) -> Compilation {
+    let (sources, compilation) = compiled(program);
+    if compilation.flow.is_none() || compilation.diagnostics.has_errors() {
+        let said: Vec<_> = compilation.diagnostics.sorted();
+        let errors: Vec<_> = said.iter().filter(|one| one.severity == flux_diagnostic::Severity::Error).collect();
+        let shown: Vec<_> = errors
+            .iter()
+            .map(|error| format!("{}: {}", sources.name_and_line(error.primary.span), error.headline))
+            .collect();
+        panic!("seed {} of {shape:?}\n{}\n{}", program.seed, program.flux_text(), shown.join("\n"));
+    }
+    compilation
+}
+
+#[test]
+fn random_programs_are_accepted() {
+    let full = Shape { sessions: true, keys: true, parallel: true, ..Shape::default() };
+    for (shape, seeds) in [(Shape::default(), 500), (Shape::small(), 500), (full, 200)] {
+        for seed in 0..seeds {
+            check_accepted(&generate(seed, &shape), &shape);
+        }
+    }
+}
+
+#[test]
+fn path_numbers_lead_back_to_the_paths_taken() {
+    let shape = Shape::default();
+    for seed in 0..200 {
+        let flow = check_accepted(&generate(seed, &shape), &shape).flow.unwrap();
+        check_paths(&generate(seed, &shape), &flow, 100);
+    }
+}
+
+/// Functions with more paths than a register counts: some calls are cut.
+#[test]
+fn path_numbers_that_would_not_fit_are_cut_and_lead_back_too() {
+    let shape = Shape {
+        sources: 1,
+        abstract_nodes: 40,
+        steps: 8,
+        calls: 400,
+        shared: 600,
+        dispatches: 900,
+        incomplete: 0,
+        fallible: 300,
+        ..Shape::default()
+    };
+    let mut cut = 0;
+    for seed in 0..60 {
+        let program = generate(seed, &shape);
+        let flow = check_accepted(&program, &shape).flow.unwrap();
+        cut += check_paths(&program, &flow, 50);
+    }
+    assert!(cut > 100, "only {cut} paths were cut out: the shape is too small for what is tested");
+}
+
+/// Compares the flows that the machine ran with those of the reference; gives how many paths were cut out of others.
+fn check_paths(program: &RandomProgram, flow: &flux_ir::flow::Flow, flows: u32) -> usize {
+    let machine = Machine::new(program, flow);
+    let mut cut = 0;
+    for number in 0..flows {
+        let expected = program.run(number);
+        let seen = machine.run(expected.source, number);
+        let exit = match seen.exit {
+            flux_ir::flow::Exit::Done => Exit::Done,
+            flux_ir::flow::Exit::Failed => Exit::Failed,
+            flux_ir::flow::Exit::Ended => Exit::Ended,
+        };
+        let labels: Vec<_> = expected.path.iter().map(|label| label.text().to_owned()).collect();
+        let context = || format!("seed {}, flow {number}\n{}", program.seed, program.flux_text());
+        assert_eq!((seen.path, exit), (labels, expected.exit), "{}", context());
+        cut += seen.cut;
+    }
+    cut
+}

@@ -1,0 +1,135 @@
+//! What the generator draws: the same from the same seed, and all that the language has.
+
+#![allow(clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use flux_random_program::model::{Body, Handler, Line, Mode, Model, Node, Step};
+use flux_random_program::{Exit, Label, RandomProgram, Run, Shape, generate};
+
+const SEEDS: u64 = 200;
+const FLOWS: u32 = 200;
+
+fn texts(program: &RandomProgram) -> Vec<String> {
+    program.files().into_iter().map(|file| file.text).collect()
+}
+
+#[test]
+fn a_seed_replays_and_another_seed_differs() {
+    let shape = Shape::default();
+    assert_eq!(texts(&generate(7, &shape)), texts(&generate(7, &shape)));
+    assert_ne!(texts(&generate(7, &shape)), texts(&generate(8, &shape)));
+    let (first, second) = (generate(7, &shape), generate(7, &shape));
+    assert!((0..FLOWS).all(|flow| first.run(flow) == second.run(flow)));
+}
+
+#[test]
+fn no_node_reaches_a_later_one() {
+    for seed in 0..SEEDS {
+        let model = generate(seed, &Shape::default()).model;
+        for (id, node) in model.nodes.iter() {
+            assert!(reached(node).into_iter().all(|other| other < id.index()), "seed {seed}, {}", node.name);
+        }
+    }
+}
+
+fn reached(node: &Node) -> Vec<usize> {
+    let mut reached = vec![];
+    for chain in chains(node) {
+        for step in chain {
+            match step {
+                Step::Apply(other) => reached.push(other.index()),
+                Step::Parallel(_) => panic!("parallel steps are off by default"),
+            }
+        }
+    }
+    if let Some(Handler::Node(target)) = node.handler {
+        reached.push(target.index());
+    }
+    reached
+}
+
+fn chains(node: &Node) -> Vec<&Vec<Step>> {
+    match &node.body {
+        Body::Concrete(_) => vec![],
+        Body::Chain(chain) => vec![chain],
+        Body::Dispatch(lines) => lines.iter().map(|line| &line.chain).collect(),
+    }
+}
+
+/// Each thing that programs are drawn for, and a test whether a program has it.
+#[test]
+fn everything_the_language_has_is_drawn_often() {
+    type Has = fn(&Model) -> bool;
+    let wanted: [(&str, Has); 12] = [
+        ("several sources", |model| model.sources.len() > 1),
+        ("two sources with one target", |model| {
+            model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
+        }),
+        ("an abstract node applied from several places", |model| applied_twice(model)),
+        ("a dispatch on two values", |model| any_line(model, |line| line.patterns.iter().flatten().count() > 1)),
+        ("an empty line", |model| any_line(model, |line| line.chain.is_empty())),
+        ("a catch-all without patterns", |model| any_line(model, |line| !line.written)),
+        ("a node without outputs", |model| any(model, |node| node.outputs.is_empty())),
+        ("a function that handles the errors of a concrete node", |model| {
+            any(model, |node| is_concrete(node) && matches!(node.handler, Some(Handler::Function { .. })))
+        }),
+        ("a node that handles the errors of an abstract node", |model| {
+            any(model, |node| !is_concrete(node) && matches!(node.handler, Some(Handler::Node(_))))
+        }),
+        ("a handler that has a handler", |model| {
+            any(model, |node| matches!(node.handler, Some(Handler::Node(id)) if model.nodes[id].handler.is_some()))
+        }),
+        ("a reader", |model| any(model, |node| model.held(node).iter().any(|(_, mode)| *mode == Mode::Read))),
+        ("a constraint named twice", |model| any(model, |node| model.held(node).len() < node.requirements.len())),
+    ];
+    let models: Vec<_> = (0..SEEDS).map(|seed| generate(seed, &Shape::default()).model).collect();
+    for (name, has) in wanted {
+        let count = models.iter().filter(|model| has(model)).count();
+        assert!(count as u64 > SEEDS / 10, "{name}: in {count} of {SEEDS} programs");
+    }
+}
+
+fn any(model: &Model, has: impl Fn(&Node) -> bool) -> bool {
+    model.nodes.iter().any(|(_, node)| has(node))
+}
+
+fn any_line(model: &Model, has: fn(&Line) -> bool) -> bool {
+    any(model, |node| matches!(&node.body, Body::Dispatch(lines) if lines.iter().any(has)))
+}
+
+fn is_concrete(node: &Node) -> bool {
+    matches!(node.body, Body::Concrete(_))
+}
+
+fn applied_twice(model: &Model) -> bool {
+    let applications = model.nodes.iter().flat_map(|(_, node)| reached(node));
+    let mut counts = vec![0; model.nodes.len()];
+    applications.for_each(|index| counts[index] += 1);
+    model.nodes.iter().any(|(id, node)| !is_concrete(node) && counts[id.index()] > 1)
+}
+
+/// Each way that flows go, and a test whether a run went it.
+#[test]
+fn flows_go_all_ways() {
+    type Went = fn(&Run) -> bool;
+    let wanted: [(&str, Went); 7] = [
+        ("done", |run| run.exit == Exit::Done),
+        ("failed", |run| run.exit == Exit::Failed),
+        ("ended", |run| run.exit == Exit::Ended),
+        ("done after a failure: a fallback", |run| run.exit == Exit::Done && run.path.contains(&Label::CallFailed)),
+        ("a dispatch that failed and was handled", |run| {
+            run.exit != Exit::Failed && run.path.contains(&Label::DispatchFailed)
+        }),
+        ("a handler that failed", |run| {
+            let failed =
+                |pair: &[Label]| matches!(pair, [Label::Called(name), Label::CallFailed] if name.starts_with('H'));
+            run.path.windows(2).any(failed)
+        }),
+        ("twenty calls", |run| run.path.iter().filter(|label| matches!(label, Label::Called(_))).count() >= 20),
+    ];
+    let programs: Vec<_> = (0..SEEDS).map(|seed| generate(seed, &Shape::default())).collect();
+    for (name, went) in wanted {
+        let has = |program: &&RandomProgram| (0..FLOWS).any(|flow| went(&program.run(flow)));
+        let count = programs.iter().filter(has).count();
+        assert!(count as u64 > SEEDS / 25, "{name}: in {count} of {SEEDS} programs");
+    }
+}
