@@ -22,10 +22,20 @@ namespace http = boost::beast::http;
 
 using parser = http::request_parser<http::empty_body>;
 
-/// The status for a head that the parser refused.
-int status_of(const boost::beast::error_code &error)
+/// Whether the third word of `head` is an HTTP version, be it one we do not speak.
+bool names_version(std::string_view head)
 {
-    if (error == http::error::bad_version)
+    const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };
+    const std::string_view line = head.substr(0, head.find("\r\n"));
+    const std::string_view version = line.substr(line.find(' ', line.find(' ') + 1) + 1);
+    return version.size() == 8 && version.starts_with("HTTP/") && is_digit(version[5]) && version[6] == '.' &&
+           is_digit(version[7]);
+}
+
+/// The status for a head that the parser refused.
+int status_of(const boost::beast::error_code &error, std::string_view head)
+{
+    if (error == http::error::bad_version && names_version(head))
         return 505;
     if (error == http::error::header_limit)
         return 431;
@@ -54,7 +64,7 @@ int refusal_of(const parser &parsed)
     if (hosts > 1 || (hosts == 0 && head.version() >= 11))
         return 400;
     // A GET has no use for a body, and not to read one that is there would take it for the next request.
-    if (parsed.chunked() || parsed.content_length().value_or(0) > 0)
+    if (head.count(http::field::transfer_encoding) > 0 || parsed.content_length().value_or(0) > 0)
         return 413;
     return 0;
 }
@@ -123,7 +133,7 @@ parsed_request parse_request(std::string_view input, image_tag &request)
     boost::beast::error_code error;
     parsed.put(boost::asio::buffer(input.data(), result.length), error);
     if (error || !parsed.is_header_done()) {
-        result.refusal = error ? status_of(error) : 400;
+        result.refusal = error ? status_of(error, input) : 400;
         return result;
     }
     result.refusal = refusal_of(parsed);
