@@ -1,0 +1,314 @@
+//! C++ parameters: from a run of tokens to a type, a name and an array suffix.
+//!
+//! Flux does not know C++ types; it compares their spellings. So that `char *a` and `char*a` have one type, a type is
+//! normalised: tokens are separated by one space where both are words, and as C++ is customarily written elsewhere:
+//! `unsigned int`, `char **`, `std::map<int, T> *`, `char *const`. The last word of the run is the name.
+//!
+//! A parameter becomes a member of a struct that is copied from node to node, which decides what is refused here:
+//! references, default values, functions, `void`, arrays without a size.
+
+use crate::cpp_keyword::is_keyword;
+use crate::ids;
+use crate::syntax::{Name, Parameter};
+use crate::token::{Token, TokenKind};
+use flux_diagnostic::{Diagnostic, Id};
+use flux_source::Span;
+use std::borrow::Cow;
+
+/// Reads one parameter from `run`, the tokens between two commas; linear in the run. `text` is the whole file.
+///
+/// An empty run, and one that is not a parameter, is a diagnostic at `place` or at the token that is wrong.
+pub fn read_parameter<'text>(
+    text: &'text str,
+    run: &[Token],
+    place: Span,
+) -> Result<Parameter<'text>, Box<Diagnostic>> {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else {
+        return Err(fault(
+            ids::PARAMETER_NAME,
+            "a parameter is missing here".to_owned(),
+            place,
+            "write a type and a name",
+        ));
+    };
+    let span = first.span.to(last.span);
+    let written = normalise(text, run);
+    if let Some(diagnostic) = refuse(text, run, &written) {
+        return Err(diagnostic);
+    }
+    let suffix_start = array_suffix(run);
+    let (declarator, suffix) = run.split_at(suffix_start);
+    let Some((name, type_tokens)) = declarator.split_last() else {
+        return Err(unnamed(&written, span));
+    };
+    let word = spelling(text, name);
+    let belongs_to_type = type_tokens
+        .last()
+        .is_some_and(|before| matches!(before.kind, TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Less));
+    match name.kind {
+        TokenKind::Word if is_type_word(word) || belongs_to_type => return Err(unnamed(&written, span)),
+        TokenKind::Word if type_tokens.is_empty() => return Err(untyped(word, span)),
+        TokenKind::Word => {}
+        TokenKind::CloseParenthesis => {
+            let headline = format!("`{written}` declares a function, which cannot be passed from node to node");
+            return Err(fault(
+                ids::PARAMETER_TYPE,
+                headline,
+                span,
+                "name the type in a header: `using callback = ...;`",
+            ));
+        }
+        _ => return Err(unnamed(&written, span)),
+    }
+    let ty = normalise(text, type_tokens);
+    if ty == "void" {
+        let headline = format!("the parameter `{word}` is `void`, and there are no values of that type");
+        return Err(fault(ids::PARAMETER_TYPE, headline, span, "leave the list empty, or name another type"));
+    }
+    let name = Name { text: Cow::Borrowed(word), span: name.span };
+    Ok(Parameter { ty, name, array: normalise(text, suffix), span })
+}
+
+/// The spelling of `token`.
+fn spelling<'text>(text: &'text str, token: &Token) -> &'text str {
+    text.get(token.span.range()).unwrap_or("")
+}
+
+fn fault(id: Id, headline: String, span: Span, help: impl Into<String>) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(id, headline, span).help(help))
+}
+
+fn unnamed(written: &str, span: Span) -> Box<Diagnostic> {
+    let (headline, help) = if written == "void" {
+        ("an empty list is written `()`, not `(void)`".to_owned(), "leave out `void`".to_owned())
+    } else {
+        let gap = if written.ends_with('*') { "" } else { " " };
+        (format!("the parameter `{written}` has no name"), format!("add one: `{written}{gap}value`"))
+    };
+    Box::new(Diagnostic::error(ids::PARAMETER_NAME, headline, span).help(help))
+}
+
+fn untyped(word: &str, span: Span) -> Box<Diagnostic> {
+    let headline = format!("the parameter `{word}` is one word where a type and a name are needed");
+    let help = format!("write its type before it, `int {word}`, or its name after it, `{word} value`");
+    Box::new(Diagnostic::error(ids::PARAMETER_NAME, headline, span).help(help))
+}
+
+/// Whether `word` can end a type and never be a name. Other keywords may well be meant as names, which is reported
+/// where names are checked.
+fn is_type_word(word: &str) -> bool {
+    const TYPE_WORDS: [&str; 18] = [
+        "auto", "bool", "char", "char16_t", "char32_t", "char8_t", "const", "double", "float", "int", "long", "short",
+        "signed", "struct", "unsigned", "void", "volatile", "wchar_t",
+    ];
+    TYPE_WORDS.contains(&word)
+}
+
+/// Refuses what no member of a struct can be.
+fn refuse(text: &str, run: &[Token], written: &str) -> Option<Box<Diagnostic>> {
+    let mut open: Vec<Token> = vec![];
+    let mut before = TokenKind::End;
+    for token in run {
+        let at_top = open.is_empty();
+        match token.kind {
+            TokenKind::OpenParenthesis | TokenKind::OpenBracket | TokenKind::Less => open.push(*token),
+            TokenKind::CloseParenthesis | TokenKind::CloseBracket | TokenKind::Greater => {
+                let opener = open.pop();
+                if opener.is_none_or(|opener| !closes(opener.kind, token.kind)) {
+                    let place = opener.map_or(token.span, |opener| opener.span);
+                    return Some(unbalanced(text, written, place));
+                }
+                if before == TokenKind::OpenBracket && token.kind == TokenKind::CloseBracket {
+                    let headline = format!("the array `{written}` has no size");
+                    return Some(fault(ids::PARAMETER_TYPE, headline, token.span, "write a size, or pass a pointer"));
+                }
+            }
+            TokenKind::Ampersand if at_top => return Some(reference(written, token.span)),
+            TokenKind::Equals if at_top => {
+                let headline = format!("the parameter `{written}` has a default value");
+                let help = "leave it out: values come along the edges, constants from the step";
+                return Some(fault(ids::PARAMETER_TYPE, headline, token.span, help));
+            }
+            TokenKind::Word | TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Asterisk => {}
+            TokenKind::Text { .. } => return Some(foreign(text, written, token)),
+            _ if at_top => return Some(foreign(text, written, token)),
+            _ => {}
+        }
+        before = token.kind;
+    }
+    open.last().map(|opener| unbalanced(text, written, opener.span))
+}
+
+fn closes(open: TokenKind, close: TokenKind) -> bool {
+    matches!(
+        (open, close),
+        (TokenKind::OpenParenthesis, TokenKind::CloseParenthesis)
+            | (TokenKind::OpenBracket, TokenKind::CloseBracket)
+            | (TokenKind::Less, TokenKind::Greater)
+    )
+}
+
+fn unbalanced(text: &str, written: &str, span: Span) -> Box<Diagnostic> {
+    let bracket = text.get(span.range()).unwrap_or("");
+    let headline = format!("`{bracket}` in the parameter `{written}` has no counterpart");
+    Box::new(Diagnostic::error(ids::UNCLOSED_BRACKET, headline, span).label("this one"))
+}
+
+fn reference(written: &str, span: Span) -> Box<Diagnostic> {
+    let headline = format!("the parameter `{written}` is a reference");
+    let help = "pass it by value or as a pointer: values are copied from node to node";
+    Box::new(Diagnostic::error(ids::PARAMETER_REFERENCE, headline, span).help(help))
+}
+
+fn foreign(text: &str, written: &str, token: &Token) -> Box<Diagnostic> {
+    let headline = format!("`{}` cannot be part of the parameter `{written}`", spelling(text, token));
+    fault(ids::PARAMETER_TYPE, headline, token.span, "a parameter is a C++ type and a name: `image_tag *request`")
+}
+
+/// Where the array suffix of `run` starts: the brackets at its end, of which there may be several pairs.
+fn array_suffix(run: &[Token]) -> usize {
+    let mut start = run.len();
+    let mut depth = 0_usize;
+    for (index, token) in run.iter().enumerate().rev() {
+        match token.kind {
+            TokenKind::CloseBracket => depth += 1,
+            TokenKind::OpenBracket => {
+                depth = depth.saturating_sub(1);
+                start = index;
+            }
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    start
+}
+
+/// Writes `run` with the customary spaces.
+fn normalise(text: &str, run: &[Token]) -> String {
+    let length = |first: &Token, last: &Token| last.span.range().end.saturating_sub(first.span.range().start);
+    let mut written = String::with_capacity(run.first().zip(run.last()).map_or(0, |(first, last)| length(first, last)));
+    let mut before: Option<&Token> = None;
+    for token in run {
+        if before.is_some_and(|before| is_spaced(text, before, token)) {
+            written.push(' ');
+        }
+        written.push_str(spelling(text, token));
+        before = Some(token);
+    }
+    written
+}
+
+/// Whether a space goes between two neighbours.
+fn is_spaced(text: &str, left: &Token, right: &Token) -> bool {
+    use TokenKind::{
+        Ampersand, Asterisk, CloseBracket, CloseParenthesis, Comma, DoubleColon, Equals, Greater, Less, Number,
+        OpenBracket, OpenParenthesis, Word,
+    };
+    match (left.kind, right.kind) {
+        (Comma | Equals, _) | (_, Equals) => true,
+        (Word | Number | Greater | CloseParenthesis | CloseBracket, Word | Number) => true,
+        (Asterisk | Ampersand | OpenParenthesis | OpenBracket | Less, Asterisk | Ampersand) => false,
+        (_, Asterisk | Ampersand) => true,
+        // `const ::image::Tag`, but `image::Tag`.
+        (Word, DoubleColon) => is_keyword(spelling(text, left)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer::lex;
+    use flux_source::FileId;
+
+    fn read(text: &str) -> Result<Parameter<'_>, Box<Diagnostic>> {
+        let mut tokens = lex(FileId(0), text);
+        tokens.retain(|token| !matches!(token.kind, TokenKind::End | TokenKind::Comment { .. }));
+        read_parameter(text, &tokens, Span::default())
+    }
+
+    fn parts(text: &str) -> (String, String, String) {
+        let parameter = read(text).unwrap();
+        (parameter.ty, parameter.name.text.into_owned(), parameter.array)
+    }
+
+    fn id(text: &str) -> &'static str {
+        read(text).unwrap_err().id.0
+    }
+
+    #[test]
+    fn types_are_normalised() {
+        for (text, ty, name, array) in [
+            ("int socket", "int", "socket", ""),
+            ("char*a", "char *", "a", ""),
+            ("char **v", "char **", "v", ""),
+            ("char * * v", "char **", "v", ""),
+            ("unsigned   int\n n", "unsigned int", "n", ""),
+            ("std::map<int,T> m", "std::map<int, T>", "m", ""),
+            ("std :: map < int , T > * m", "std::map<int, T> *", "m", ""),
+            ("std::vector<std::vector<char*>>v", "std::vector<std::vector<char *>>", "v", ""),
+            ("std::vector<int>::iterator i", "std::vector<int>::iterator", "i", ""),
+            ("memcached.Command *c", "memcached.Command *", "c", ""),
+            ("int x[3]", "int", "x", "[3]"),
+            ("char line [ MAX+1 ][2]", "char", "line", "[MAX+1][2]"),
+            ("char *const p", "char *const", "p", ""),
+            ("char const * p", "char const *", "p", ""),
+            ("const ::image::Tag *t", "const ::image::Tag *", "t", ""),
+            ("std::function<void(int&, char)> f", "std::function<void(int &, char)>", "f", ""),
+            ("std::array<int, 4> /* four */ a", "std::array<int, 4>", "a", ""),
+            ("struct image_tag *request", "struct image_tag *", "request", ""),
+            ("__u8 *rgb_data", "__u8 *", "rgb_data", ""),
+            ("T source", "T", "source", ""),
+        ] {
+            assert_eq!(parts(text), (ty.into(), name.into(), array.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_normal_form_is_a_fixed_point() {
+        for text in ["std::map<int,std::vector<char*>>*const m", "unsigned long long n[2][N]", "A<B<C>,D(*)(int)>x"] {
+            let (ty, name, array) = parts(text);
+            let again = parts(&format!("{ty} {name}{array}"));
+            assert_eq!(again, (ty, name, array));
+        }
+    }
+
+    #[test]
+    fn a_parameter_needs_a_type_and_a_name() {
+        for text in ["int", "char *", "unsigned int", "std::string", "std::vector<int>", "socket", "void", "[3]"] {
+            assert_eq!(id(text), "parameter-name", "{text}");
+        }
+        assert_eq!(read("").unwrap_err().id.0, "parameter-name");
+    }
+
+    #[test]
+    fn references_are_refused_wherever_they_bind() {
+        for text in ["int &x", "std::string&name", "T &&x", "const T & x"] {
+            assert_eq!(id(text), "parameter-reference", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_member_is_refused() {
+        for text in [
+            "int x = 3",
+            "void (*f)(int)",
+            "void x",
+            "int x[]",
+            "int flag : 1",
+            "int \"x\"",
+            "int 3",
+            "int @x",
+            "int x?",
+        ] {
+            assert_eq!(id(text), "parameter-type", "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_balance() {
+        for text in ["std::map<int m", "int x[3", "T> x", "A<(B>) x"] {
+            assert_eq!(id(text), "unclosed-bracket", "{text}");
+        }
+    }
+}

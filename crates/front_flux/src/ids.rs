@@ -1,0 +1,97 @@
+//! The diagnostics of this crate. Each id has a page in `crates/diagnostic/pages`.
+
+use flux_diagnostic::Id;
+
+/// Declares the ids and the list of all of them.
+macro_rules! ids {
+    ($($(#[$documentation:meta])* $name:ident = $id:literal;)*) => {
+        $($(#[$documentation])* pub const $name: Id = Id($id);)*
+
+        /// All of them, in the order of this file.
+        pub const ALL: &[Id] = &[$($name),*];
+    };
+}
+
+ids! {
+    // Characters and words.
+    /// A character that means nothing in Flux.
+    STRAY_CHARACTER = "stray-character";
+    /// A `/*` without its `*/`.
+    UNTERMINATED_COMMENT = "unterminated-comment";
+    /// A string without its closing quote.
+    UNTERMINATED_STRING = "unterminated-string";
+    /// A backslash in a string that is followed by something unknown.
+    BAD_ESCAPE = "bad-escape";
+    /// A number with an unknown unit, or that does not fit.
+    BAD_NUMBER = "bad-number";
+    /// A reserved word where a name should be.
+    RESERVED_WORD = "reserved-word";
+    /// A name that C++ does not allow.
+    INVALID_NAME = "invalid-name";
+
+    // Statements.
+    /// Something that starts no statement.
+    UNKNOWN_STATEMENT = "unknown-statement";
+    /// Something else was expected here.
+    UNEXPECTED_TOKEN = "unexpected-token";
+    /// A statement without its `;`.
+    MISSING_SEMICOLON = "missing-semicolon";
+    /// A bracket that is not closed.
+    UNCLOSED_BRACKET = "unclosed-bracket";
+    /// `->`, `=>` or `=` in place of another of them.
+    WRONG_ARROW = "wrong-arrow";
+    /// Parallel steps in parallel steps, too deep.
+    NESTING_TOO_DEEP = "nesting-too-deep";
+    /// A heartbeat that is not a duration above zero.
+    TIMER_PERIOD = "timer-period";
+
+    // Parameters.
+    /// A parameter without a name or without a type.
+    PARAMETER_NAME = "parameter-name";
+    /// A parameter that is a reference.
+    PARAMETER_REFERENCE = "parameter-reference";
+    /// A parameter whose type cannot be a member of a struct.
+    PARAMETER_TYPE = "parameter-type";
+    /// Two parameters of a list with the same name.
+    DUPLICATE_PARAMETER = "duplicate-parameter";
+
+    // What this compiler cannot do yet.
+    /// A message type.
+    UNIT_UNSUPPORTED = "unit-unsupported";
+    /// A module, used or named.
+    MODULE_UNSUPPORTED = "module-unsupported";
+    /// An option of the server.
+    OPTION_UNSUPPORTED = "option-unsupported";
+
+    // Names.
+    /// A constant that is a name and not an option.
+    UNKNOWN_OPTION = "unknown-option";
+    /// An attribute that does not exist.
+    UNKNOWN_ATTRIBUTE = "unknown-attribute";
+    /// A pattern that is no predicate type.
+    UNKNOWN_PREDICATE = "unknown-predicate";
+    /// A constraint or a handler for a node that does not exist.
+    UNKNOWN_NODE = "unknown-node";
+    /// A second declaration of a node.
+    DUPLICATE_NODE = "duplicate-node";
+    /// A second flow without patterns.
+    DUPLICATE_FLOW = "duplicate-flow";
+    /// A second declaration of a predicate type.
+    DUPLICATE_PREDICATE = "duplicate-predicate";
+    /// A name that stands for two different things.
+    NAME_CLASH = "name-clash";
+
+    // Constraints.
+    /// A constraint with two scopes.
+    CONSTRAINT_SCOPE = "constraint-scope";
+    /// A key that is not an input of the node.
+    UNKNOWN_KEY = "unknown-key";
+    /// A key for a node whose inputs are not declared.
+    UNDECLARED_KEY = "undeclared-key";
+    /// `session` or `program` among keys.
+    RESERVED_KEY = "reserved-key";
+    /// `(session)` where an input of that name could be meant.
+    SCOPE_NOT_KEY = "scope-not-key";
+    /// A constraint that is named once and nearly like another.
+    SIMILAR_CONSTRAINT = "similar-constraint";
+}

@@ -1,0 +1,103 @@
+//! Constants: numbers with units, strings, truth values, options.
+
+use super::{Parsed, Parser};
+use crate::ids;
+use crate::quantity::{self, Fault, Quantity, Unit};
+use crate::syntax::{Constant, ConstantValue};
+use crate::token::TokenKind;
+use flux_diagnostic::Diagnostic;
+use flux_ir::program;
+use flux_source::Span;
+use std::fmt;
+
+impl<'text> Parser<'text, '_> {
+    /// `constant = ["-"] INT | SIZE | DURATION | STRING | "true" | "false" | NAME`
+    pub(super) fn constant(&mut self, place: fmt::Arguments) -> Parsed<Constant<'text>> {
+        let start = self.position;
+        let first = self.peek();
+        let value = match first.kind {
+            TokenKind::Number | TokenKind::Minus => {
+                let negative = self.take(TokenKind::Minus).is_some();
+                let value = self.quantity(negative)?.map_or(0, |quantity| quantity.value);
+                ConstantValue::Known(program::Constant::Integer(value))
+            }
+            TokenKind::Text { closed: true } => {
+                self.bump();
+                ConstantValue::Known(program::Constant::Text(self.unescape(first.span)))
+            }
+            TokenKind::Word => match self.spelling(first) {
+                word @ ("true" | "false") => {
+                    self.bump();
+                    ConstantValue::Known(program::Constant::Boolean(word == "true"))
+                }
+                _ => ConstantValue::Option(self.name("a constant", place)?),
+            },
+            _ => return self.fail_expecting("a number, a string, `true`, `false` or an option", place),
+        };
+        Ok(Constant { value, span: self.span_from(start) })
+    }
+
+    /// The period of a timer, in milliseconds.
+    pub(super) fn period(&mut self) -> Parsed<u64> {
+        let token = self.peek();
+        let Some(quantity) = self.quantity(false)? else { return Ok(1) };
+        let spelling = self.spelling(token);
+        let headline = match quantity {
+            Quantity { value, unit: Unit::Millisecond } if value > 0 => return Ok(value.unsigned_abs()),
+            Quantity { unit: Unit::Millisecond, .. } => format!("a period of `{spelling}` never ends"),
+            Quantity { unit: Unit::Byte, .. } => format!("the period `{spelling}` is a size, not a duration"),
+            Quantity { unit: Unit::One, .. } => format!("the period `{spelling}` has no unit"),
+        };
+        let help = "a period is a duration of at least a millisecond: `100ms`, `2s`, `5m`";
+        self.report(Diagnostic::error(ids::TIMER_PERIOD, headline, token.span).help(help));
+        Ok(1)
+    }
+
+    /// A number with its unit; none where it was wrong, which has been reported.
+    fn quantity(&mut self, negative: bool) -> Parsed<Option<Quantity>> {
+        let token = self.expect(TokenKind::Number, format_args!("after `-`"))?;
+        let spelling = self.spelling(token);
+        let (headline, help) = match quantity::read(spelling, negative) {
+            Ok(quantity) => return Ok(Some(quantity)),
+            Err(Fault::UnknownUnit) => (
+                format!("`{spelling}` is not a number that Flux knows"),
+                "write a whole number, a size (`64k`, `2M`, `1G`) or a duration (`100ms`, `2s`, `5m`)",
+            ),
+            Err(Fault::TooLarge) => {
+                (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807")
+            }
+            Err(Fault::Negative) => (format!("`-{spelling}` is below zero"), "sizes and durations start at zero"),
+        };
+        self.report(Diagnostic::error(ids::BAD_NUMBER, headline, token.span).help(help));
+        Ok(None)
+    }
+
+    /// The text of the string at `span`, its escapes resolved.
+    fn unescape(&mut self, span: Span) -> String {
+        let written = self.text.get(span.range()).unwrap_or("");
+        let inside = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("");
+        let mut unescaped = String::with_capacity(inside.len());
+        let mut rest = inside.char_indices();
+        while let Some((at, character)) = rest.next() {
+            if character != '\\' {
+                unescaped.push(character);
+                continue;
+            }
+            let Some((_, escaped)) = rest.next() else { break };
+            match escaped {
+                'n' => unescaped.push('\n'),
+                'r' => unescaped.push('\r'),
+                't' => unescaped.push('\t'),
+                '\\' | '"' => unescaped.push(escaped),
+                _ => {
+                    let start = span.range().start + 1 + at;
+                    let place = Span::new(span.file, start..start + 1 + escaped.len_utf8());
+                    let headline = format!("`\\{escaped}` is not an escape that Flux knows");
+                    let help = "there are `\\n`, `\\r`, `\\t`, `\\\\` and `\\\"`; a backslash itself is `\\\\`";
+                    self.report(Diagnostic::error(ids::BAD_ESCAPE, headline, place).help(help));
+                }
+            }
+        }
+        unescaped
+    }
+}

@@ -1,0 +1,87 @@
+//! Constraints: names, modes, scopes and keys.
+
+use super::{Parsed, Parser};
+use crate::ids;
+use crate::syntax::{Atomic, Constraint, Name, Scope, Statement};
+use crate::token::TokenKind;
+use flux_diagnostic::Diagnostic;
+use flux_ir::program::Mode;
+
+impl<'text> Parser<'text, '_> {
+    /// `atomic = "atomic" qname ":" "{" constraint { "," constraint } "}" ";"`
+    pub(super) fn atomic(&mut self) -> Parsed<Statement<'text>> {
+        let start = self.position;
+        self.bump();
+        let node = self.qualified_name("a node", format_args!("after `atomic`"))?;
+        self.expect(TokenKind::Colon, format_args!("after `atomic {}`", node.text))?;
+        let open = self.expect(TokenKind::OpenBrace, format_args!("after `atomic {}:`", node.text))?;
+        let mut constraints = vec![];
+        loop {
+            constraints.push(self.constraint(&node)?);
+            if self.take(TokenKind::Comma).is_none() {
+                break;
+            }
+        }
+        self.expect_close(open, "`,`", format_args!("the constraints of `{}`", node.text))?;
+        let span = self.end_statement(start, "`;`", format_args!("after the constraints of `{}`", node.text))?;
+        Ok(Statement::Atomic(Atomic { node, constraints, span }))
+    }
+
+    /// `constraint = NAME [ "?" | "!" ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ]`
+    fn constraint(&mut self, node: &Name) -> Parsed<Constraint<'text>> {
+        let start = self.position;
+        let name = self.name("a constraint", format_args!("in the constraints of `{}`", node.text))?;
+        let mode = self.mode().unwrap_or(Mode::Write);
+        let scope = if self.at(TokenKind::OpenParenthesis) { self.scope(&name)? } else { Scope::Program };
+        if matches!(self.peek().kind, TokenKind::Question | TokenKind::Exclamation) {
+            let mark = self.spelling(self.peek());
+            let help = format!("`{mark}` comes right after the name and once: `{}{mark}`", name.text);
+            return self.fail_helping("`,` or `}`", format_args!("after the constraint `{}`", name.text), help);
+        }
+        Ok(Constraint { name, mode, scope, span: self.span_from(start) })
+    }
+
+    /// `?` or `!`, where there is one.
+    fn mode(&mut self) -> Option<Mode> {
+        if self.take(TokenKind::Question).is_some() {
+            return Some(Mode::Read);
+        }
+        self.take(TokenKind::Exclamation).map(|_| Mode::Write)
+    }
+
+    /// `"(" ( "program" | "session" | NAME { "," NAME } ) ")"`
+    fn scope(&mut self, constraint: &Name) -> Parsed<Scope<'text>> {
+        let open = self.bump();
+        let is_alone = self.second().kind == TokenKind::CloseParenthesis;
+        let scope = match self.spelling(self.peek()) {
+            "program" if is_alone => {
+                self.bump();
+                Scope::Program
+            }
+            "session" if is_alone => Scope::Session(self.bump().span),
+            _ => Scope::Keyed(self.keys(constraint)?),
+        };
+        self.expect_close(open, "`,`", format_args!("the key of `{}`", constraint.text))?;
+        Ok(scope)
+    }
+
+    /// `NAME { "," NAME }`; a scope among the names is reported and left out.
+    fn keys(&mut self, constraint: &Name) -> Parsed<Vec<Name<'text>>> {
+        let mut keys = vec![];
+        loop {
+            let token = self.peek();
+            if self.at_word("session") || self.at_word("program") {
+                self.bump();
+                let word = self.spelling(token);
+                let headline = format!("`{word}` is a scope and cannot be part of the key of `{}`", constraint.text);
+                let help = format!("write `{}({word})` for the scope, or key by other inputs", constraint.text);
+                self.report(Diagnostic::error(ids::RESERVED_KEY, headline, token.span).help(help));
+            } else {
+                keys.push(self.name("an input of the node", format_args!("in the key of `{}`", constraint.text))?);
+            }
+            if self.take(TokenKind::Comma).is_none() {
+                return Ok(keys);
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! From tokens to the syntax tree.
+//!
+//! A hand-written descent through the grammar of the language reference, with two tokens of look-ahead (and past the
+//! points of a qualified name), in linear time. One rule is one function; the rules of one concept are one file.
+//!
+//! What is wrong is reported where it is found, once. A rule that cannot go on returns [`Reported`], up to
+//! [`parse`], which skips to the end of the statement: a `;`, or a line that starts another statement, so that one
+//! mistake costs one statement. The words skipped are kept, as whatever they declare is not unknown. Where what was
+//! meant is plain (a missing `;`, the wrong arrow), the rule reports it and goes on.
+
+mod complain;
+mod constant;
+mod constraint;
+mod flow;
+mod parameter;
+mod statement;
+
+use crate::ids;
+use crate::syntax::{Name, Syntax};
+use crate::token::{RESERVED, Token, TokenKind};
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_source::Span;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+/// How deep parallel steps may be in each other. Bounds the stack, here and wherever a chain is walked.
+pub const DEPTH_LIMIT: usize = 64;
+
+/// Reads `tokens`, which are those of `text` up to its end; what is wrong goes to `diagnostics`.
+pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Syntax<'text> {
+    let mut syntax = Syntax::default();
+    if let Some(comment) = tokens.iter().find(|token| token.kind == TokenKind::Comment { closed: false }) {
+        syntax.truncated = true;
+        diagnostics.push(
+            Diagnostic::error(ids::UNTERMINATED_COMMENT, "this comment is never closed", opening(comment.span))
+                .label("opened here")
+                .help("write `*/` where it ends"),
+        );
+    }
+    tokens.retain(|token| !matches!(token.kind, TokenKind::Comment { .. }));
+    let mut parser = Parser { text, tokens, position: 0, depth: 0, diagnostics, named_badly: HashSet::new(), syntax };
+    while parser.peek().kind != TokenKind::End {
+        let start = parser.position;
+        parser.depth = 0;
+        match parser.statement() {
+            Ok(statement) => parser.syntax.statements.push(statement),
+            Err(Reported) => parser.skip_statement(start),
+        }
+    }
+    parser.syntax
+}
+
+/// The `/*` of a comment.
+fn opening(comment: Span) -> Span {
+    Span { end: comment.end.min(comment.start + 2), ..comment }
+}
+
+/// A mistake was reported, and the rest of the statement is to be skipped.
+struct Reported;
+
+/// What a rule gives.
+type Parsed<T> = Result<T, Reported>;
+
+struct Parser<'text, 'run> {
+    text: &'text str,
+    /// Without comments.
+    tokens: Vec<Token>,
+    /// The next token.
+    position: usize,
+    /// How many parallel steps are open.
+    depth: usize,
+    diagnostics: &'run mut Diagnostics,
+    /// The words that were reported as bad names; each is reported once.
+    named_badly: HashSet<&'text str>,
+    syntax: Syntax<'text>,
+}
+
+impl<'text> Parser<'text, '_> {
+    /// The token at `position`; beyond the last one, and it is the end, the end again.
+    fn token(&self, position: usize) -> Token {
+        let end = Token { kind: TokenKind::End, span: Span::default(), starts_line: false };
+        self.tokens.get(position).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    fn peek(&self) -> Token {
+        self.token(self.position)
+    }
+
+    fn second(&self) -> Token {
+        self.token(self.position + 1)
+    }
+
+    /// The token before the next one.
+    fn previous(&self) -> Token {
+        self.token(self.position.saturating_sub(1))
+    }
+
+    fn bump(&mut self) -> Token {
+        let token = self.peek();
+        if token.kind != TokenKind::End {
+            self.position += 1;
+        }
+        token
+    }
+
+    fn at(&self, kind: TokenKind) -> bool {
+        self.peek().kind == kind
+    }
+
+    /// Takes a string that is closed, and gives what is between its quotes, as written.
+    fn take_text(&mut self) -> Option<&'text str> {
+        let token = self.take(TokenKind::Text { closed: true })?;
+        self.spelling(token).strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// Takes the next token if it is of `kind`.
+    fn take(&mut self, kind: TokenKind) -> Option<Token> {
+        self.at(kind).then(|| self.bump())
+    }
+
+    fn spelling(&self, token: Token) -> &'text str {
+        self.text.get(token.span.range()).unwrap_or("")
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.at(TokenKind::Word) && self.spelling(self.peek()) == word
+    }
+
+    /// From the token at `start` to the last one taken.
+    fn span_from(&self, start: usize) -> Span {
+        self.token(start).span.to(self.previous().span)
+    }
+
+    /// Takes a token of `kind`; `place` says where it belongs: "after `source`".
+    fn expect(&mut self, kind: TokenKind, place: fmt::Arguments) -> Parsed<Token> {
+        match self.take(kind) {
+            Some(token) => Ok(token),
+            None => self.fail_expecting(kind.name(), place),
+        }
+    }
+
+    /// Takes the bracket that closes `open`. `list` says what of: "the patterns of `Handler`", and `others` what else
+    /// could stand here. Where nothing of the list can follow any more, the bracket is what is wrong.
+    fn expect_close(&mut self, open: Token, others: &str, list: fmt::Arguments) -> Parsed<()> {
+        let kind = match open.kind {
+            TokenKind::OpenBracket => TokenKind::CloseBracket,
+            TokenKind::OpenBrace => TokenKind::CloseBrace,
+            _ => TokenKind::CloseParenthesis,
+        };
+        if self.take(kind).is_some() {
+            return Ok(());
+        }
+        let ends_list = matches!(
+            self.peek().kind,
+            TokenKind::Semicolon
+                | TokenKind::End
+                | TokenKind::Equals
+                | TokenKind::FatArrow
+                | TokenKind::Arrow
+                | TokenKind::CloseParenthesis
+                | TokenKind::CloseBracket
+                | TokenKind::CloseBrace
+        );
+        if ends_list || self.starts_statement(self.position) {
+            return self.fail_unclosed(open, kind, list);
+        }
+        self.fail_expecting(&format!("{others} or {}", kind.name()), format_args!("in {list}"))
+    }
+
+    /// Takes the `=>` after what `place` names; another arrow there is reported and taken for it.
+    fn expect_fat_arrow(&mut self, place: fmt::Arguments) -> Parsed<()> {
+        if self.take(TokenKind::FatArrow).is_some() {
+            return Ok(());
+        }
+        if matches!(self.peek().kind, TokenKind::Arrow | TokenKind::Equals) {
+            let found = self.bump();
+            self.report_wrong_arrow(found, "=>", place);
+            return Ok(());
+        }
+        self.fail_expecting("`=>`", place)
+    }
+
+    /// Takes the `;` of a statement that started at `start` and gives the statement's span. `expected` names all that
+    /// could stand here. Where the next line starts a statement, only the `;` is missing.
+    fn end_statement(&mut self, start: usize, expected: &str, place: fmt::Arguments) -> Parsed<Span> {
+        if self.take(TokenKind::Semicolon).is_none() {
+            if !self.at(TokenKind::End) && !self.starts_statement(self.position) {
+                return self.fail_expecting(expected, place);
+            }
+            self.report_missing_semicolon(place);
+        }
+        Ok(self.span_from(start))
+    }
+
+    /// Takes a name without points; `what` says of what: "a constraint".
+    fn name(&mut self, what: &str, place: fmt::Arguments) -> Parsed<Name<'text>> {
+        let token = self.peek();
+        let word = self.spelling(token);
+        // In `A = B ->` and then `source C => D;` the name is missing; in `A = source;` a reserved word is one.
+        let is_next_statement =
+            matches!(word, "typedef" | "source" | "handle" | "atomic") && self.starts_statement(self.position);
+        if token.kind != TokenKind::Word || word == "_" || is_next_statement {
+            return self.fail_expecting(what, place);
+        }
+        if RESERVED.contains(&word) {
+            return self.fail_reserved(word, token.span);
+        }
+        self.bump();
+        let name = Name { text: Cow::Borrowed(word), span: token.span };
+        self.check_letters(&name);
+        Ok(name)
+    }
+
+    /// Takes a name that may be qualified.
+    fn qualified_name(&mut self, what: &str, place: fmt::Arguments) -> Parsed<Name<'text>> {
+        let mut name = self.name(what, place)?;
+        while self.take(TokenKind::Dot).is_some() {
+            let part = self.name("a name", format_args!("after `{}.`", name.text))?;
+            name.text.to_mut().push('.');
+            name.text.to_mut().push_str(&part.text);
+            name.span = name.span.to(part.span);
+        }
+        Ok(name)
+    }
+
+    /// Reports a name whose letters are not those of a C++ name.
+    fn check_letters(&mut self, name: &Name<'text>) {
+        let word = self.text.get(name.span.range()).unwrap_or("");
+        if !word.is_ascii() && self.named_badly.insert(word) {
+            self.report_foreign_letters(word, name.span);
+        }
+    }
+
+    /// Whether a statement starts at `position`, which is then the first word of a line. Used only where the grammar
+    /// allows no word (or after the place where it does), so that a chain may be laid out in any way.
+    fn starts_statement(&self, position: usize) -> bool {
+        let token = self.token(position);
+        if token.kind != TokenKind::Word || !token.starts_line {
+            return false;
+        }
+        let next = self.token(position + 1).kind;
+        match self.spelling(token) {
+            "typedef" | "source" | "handle" | "atomic" => next == TokenKind::Word,
+            _ if position.checked_sub(1).is_some_and(|before| continues(self.token(before).kind)) => false,
+            "include" if matches!(next, TokenKind::Text { .. }) => true,
+            "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
+            "option" | "type" if next == TokenKind::Word => true,
+            _ => {
+                let mut after = position + 1;
+                while self.token(after).kind == TokenKind::Dot && self.token(after + 1).kind == TokenKind::Word {
+                    after += 2;
+                }
+                let following = self.token(after + 1).kind;
+                match self.token(after).kind {
+                    TokenKind::Equals | TokenKind::OpenBracket => true,
+                    TokenKind::Colon => following == TokenKind::OpenBracket,
+                    TokenKind::OpenParenthesis => {
+                        !matches!(following, TokenKind::Number | TokenKind::Minus | TokenKind::Text { .. })
+                    }
+                    _ => false,
+                }
+            }
+        }
+    }
+
+    /// Skips what is left of a statement that started at `start`, and keeps its words. A `;` in braces does not end it.
+    /// Nor does a line there, if these are the braces of a unit; others may be open by mistake.
+    fn skip_statement(&mut self, start: usize) {
+        let failed_at = self.position;
+        let is_unit = self.spelling(self.token(start)) == "type";
+        let mut open_braces = 0_usize;
+        self.position = start;
+        loop {
+            let token = self.peek();
+            match token.kind {
+                TokenKind::End => break,
+                TokenKind::OpenBrace => open_braces += 1,
+                TokenKind::CloseBrace => open_braces = open_braces.saturating_sub(1),
+                TokenKind::Word => {
+                    let may_end = self.position > start && self.position >= failed_at;
+                    if may_end && !(is_unit && open_braces > 0) && self.starts_statement(self.position) {
+                        break;
+                    }
+                    self.syntax.skipped_words.insert(self.spelling(token));
+                }
+                _ => {}
+            }
+            self.bump();
+            if token.kind == TokenKind::Semicolon && self.position > failed_at && open_braces == 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether a token of this kind leaves a statement open, so that none starts after it.
+fn continues(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Comma
+            | TokenKind::Ampersand
+            | TokenKind::Colon
+            | TokenKind::Dot
+            | TokenKind::OpenParenthesis
+            | TokenKind::OpenBracket
+            | TokenKind::OpenBrace
+    )
+}

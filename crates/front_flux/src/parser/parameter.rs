@@ -1,0 +1,75 @@
+//! Lists of parameters: where each begins and ends. What it is, [`crate::cpp_type`] reads.
+
+use super::{Parsed, Parser};
+use crate::cpp_type::read_parameter;
+use crate::syntax::Parameter;
+use crate::token::TokenKind;
+use std::fmt;
+
+impl<'text> Parser<'text, '_> {
+    /// `"(" [ params ] ")"`. A parameter that is wrong is reported and left out.
+    pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
+        let open = self.expect(TokenKind::OpenParenthesis, format_args!("before {list}"))?;
+        let mut parameters = vec![];
+        if self.take(TokenKind::CloseParenthesis).is_some() {
+            return Ok(parameters);
+        }
+        loop {
+            parameters.extend(self.parameter());
+            if self.take(TokenKind::Comma).is_none() {
+                break;
+            }
+        }
+        self.expect_close(open, "`,`", list)?;
+        Ok(parameters)
+    }
+
+    /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for
+    /// the caller to report.
+    fn parameter(&mut self) -> Option<Parameter<'text>> {
+        let start = self.position;
+        self.skip_parameter();
+        if self.ends_statement() {
+            return None;
+        }
+        let run = self.tokens.get(start..self.position).unwrap_or(&[]);
+        match read_parameter(self.text, run, self.peek().span) {
+            Ok(parameter) => {
+                self.check_letters(&parameter.name);
+                Some(parameter)
+            }
+            Err(diagnostic) => {
+                let words = run.iter().filter(|token| token.kind == TokenKind::Word);
+                self.syntax.skipped_words.extend(words.filter_map(|word| self.text.get(word.span.range())));
+                self.report(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Takes the tokens up to a `,` outside of brackets, or to the `)` that closes the list.
+    fn skip_parameter(&mut self) {
+        let mut round = 0_usize;
+        let mut others = 0_usize;
+        while !self.ends_statement() {
+            match self.peek().kind {
+                TokenKind::Comma if round == 0 && others == 0 => return,
+                TokenKind::CloseParenthesis if round == 0 => return,
+                TokenKind::OpenParenthesis => round += 1,
+                TokenKind::CloseParenthesis => round -= 1,
+                TokenKind::OpenBracket | TokenKind::Less => others += 1,
+                TokenKind::CloseBracket | TokenKind::Greater => others = others.saturating_sub(1),
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Whether the next token can be in no parameter: the list is not closed.
+    fn ends_statement(&self) -> bool {
+        matches!(
+            self.peek().kind,
+            TokenKind::Semicolon | TokenKind::FatArrow | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End
+        )
+    }
+}

@@ -1,0 +1,164 @@
+//! Flows and sources: chains, constants, the lines of a dispatch.
+
+use super::Resolver;
+use crate::ids;
+use crate::syntax::{self, ConstantValue, Flow, NameOrAny, Statement};
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::program::{Application, Body, Chain, Constant, Line, NodeId, Origin, PredicateId, Source, Step};
+use std::collections::HashMap;
+
+impl<'syntax> Resolver<'syntax, '_> {
+    /// Flows and sources in the order of the text, as nodes that are only mentioned are numbered by it.
+    pub(super) fn resolve_flows(&mut self) {
+        let syntax = self.syntax;
+        // The flow without patterns of each node that has one.
+        let mut plain: HashMap<NodeId, &Flow> = HashMap::new();
+        for statement in &syntax.statements {
+            match statement {
+                Statement::Flow(flow) => {
+                    let id = self.node(&flow.node, flow.span);
+                    let first_plain = plain.get(&id).copied();
+                    self.add_flow(id, flow, first_plain);
+                    if flow.patterns.is_none() {
+                        plain.entry(id).or_insert(flow);
+                    }
+                }
+                Statement::Source(source) => self.add_source(source),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_source(&mut self, source: &'syntax syntax::Source<'syntax>) {
+        let origin = match &source.origin {
+            syntax::Origin::Node(application) => Origin::Node(self.application(application)),
+            syntax::Origin::Timer(period_ms) => Origin::Timer(*period_ms),
+        };
+        if let Some(function) = &source.session {
+            self.check_function(function);
+        }
+        let session = source.session.as_ref().map(|function| function.as_str().to_owned());
+        let target = self.node(&source.target, source.target.span);
+        self.program.sources.push(Source { origin, session, target, span: source.span });
+    }
+
+    /// Adds a flow to the node `id`; `first_plain` is the one without patterns that it has already. A line without
+    /// patterns among lines that have some is their catch-all.
+    fn add_flow(&mut self, id: NodeId, flow: &'syntax Flow<'syntax>, first_plain: Option<&Flow>) {
+        let chain = self.chain(&flow.chain);
+        let patterns: Vec<_> = flow.patterns.iter().flat_map(|it| &it.list).map(|it| self.pattern(it)).collect();
+        if let (None, Some(first)) = (&flow.patterns, first_plain) {
+            return self.report_second_flow(flow, first);
+        }
+        let line = Line { patterns, chain, span: flow.span };
+        let body = &mut self.program.nodes[id].body;
+        match body {
+            Body::Concrete if flow.patterns.is_none() => *body = Body::Chain(line.chain),
+            Body::Concrete => *body = Body::Dispatch(vec![line]),
+            Body::Dispatch(all) => all.push(line),
+            Body::Chain(first) => {
+                let span = first_plain.map_or(first.span, |plain| plain.span);
+                let first = Line { patterns: vec![], chain: std::mem::replace(first, line.chain.clone()), span };
+                *body = Body::Dispatch(vec![first, line]);
+            }
+        }
+    }
+
+    fn report_second_flow(&mut self, flow: &Flow, first: &Flow) {
+        let node = &flow.node.text;
+        let diagnostic = Diagnostic::error(
+            ids::DUPLICATE_FLOW,
+            format!("the node `{node}` has two flows without patterns"),
+            flow.node.span,
+        )
+        .mark(first.node.span, "the first one")
+        .help(format!("remove one, or say when each is taken: `{node}:[...] = ...;`"));
+        self.report(diagnostic);
+    }
+
+    /// The predicate a pattern names; none for a wildcard, and for one that is unknown, which is reported.
+    fn pattern(&mut self, pattern: &'syntax NameOrAny<'syntax>) -> Option<PredicateId> {
+        let NameOrAny::Name(name) = pattern else { return None };
+        let known = self.predicates.get(name.as_str()).copied();
+        if known.is_none() && self.is_unknown(ids::UNKNOWN_PREDICATE, &name.text) {
+            self.report_unknown_predicate(name);
+        }
+        known
+    }
+
+    fn report_unknown_predicate(&mut self, name: &syntax::Name) {
+        let word = &name.text;
+        let (mut tested_by, mut meant) = (None, None);
+        if self.may_suggest() {
+            let predicates = || self.program.predicates.iter().map(|(_, predicate)| predicate);
+            tested_by = predicates().find(|predicate| predicate.function == *word);
+            meant = nearest(word, predicates().map(|predicate| predicate.name.as_str()));
+        }
+        let diagnostic =
+            Diagnostic::error(ids::UNKNOWN_PREDICATE, format!("there is no predicate type `{word}`"), name.span);
+        let diagnostic = match (tested_by, meant) {
+            (Some(tested), _) => diagnostic
+                .mark(tested.span, format!("`{word}` is the function that tests `{}`", tested.name))
+                .help(format!("write the type: `{}`", tested.name)),
+            (None, Some(meant)) => diagnostic.help(format!("did you mean `{meant}`?")),
+            (None, None) => {
+                diagnostic.help(format!("declare it with the function that tests it: `typedef {word} YourFunction;`"))
+            }
+        };
+        self.report(diagnostic);
+    }
+
+    /// The recursion is as deep as parallel steps are in each other, which the parser bounds.
+    fn chain(&mut self, chain: &'syntax syntax::Chain<'syntax>) -> Chain {
+        let mut steps = Vec::with_capacity(chain.steps.len());
+        for step in &chain.steps {
+            match step {
+                syntax::Step::Apply(application) => steps.push(Step::Apply(self.application(application))),
+                syntax::Step::Parallel(branches, span) => {
+                    let mut branches: Vec<_> = branches.iter().map(|branch| self.chain(branch)).collect();
+                    match branches.pop() {
+                        // `(A -> B)` alone is `A -> B`.
+                        Some(only) if branches.is_empty() => steps.extend(only.steps),
+                        last => {
+                            branches.extend(last);
+                            steps.push(Step::Parallel(branches, *span));
+                        }
+                    }
+                }
+            }
+        }
+        Chain { steps, span: chain.span }
+    }
+
+    fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {
+        let node = self.node(&application.node, application.node.span);
+        let constants = application.constants.iter().filter_map(|constant| self.constant(constant)).collect();
+        Application { node, constants, span: application.node.span }
+    }
+
+    /// The value of a constant; none for an option, which has been reported or is now.
+    fn constant(&mut self, constant: &'syntax syntax::Constant) -> Option<Constant> {
+        let name = match &constant.value {
+            ConstantValue::Known(value) => return Some(value.clone()),
+            ConstantValue::Option(name) => name.as_str(),
+        };
+        if !self.options.contains(name) && self.is_unknown(ids::UNKNOWN_OPTION, name) {
+            let meant = if self.may_suggest() { nearest(name, self.option_names()) } else { None };
+            let help = match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "a constant is a number, a string, `true`, `false` or the name of an option".to_owned(),
+            };
+            let headline = format!("there is no option `{name}`");
+            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
+        }
+        None
+    }
+
+    /// The names of the options, in the order of the text.
+    fn option_names(&self) -> impl Iterator<Item = &'syntax str> {
+        self.syntax.statements.iter().filter_map(|statement| match statement {
+            Statement::Option(option) => Some(option.name.as_str()),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! Error handlers: the path each is for, and what it is.
+
+use super::Resolver;
+use crate::syntax::{self, NameOrAny, Statement};
+use flux_ir::program::{Handler, HandlerTarget, NodeId};
+
+impl<'syntax> Resolver<'syntax, '_> {
+    pub(super) fn resolve_handlers(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            let Statement::Handler(handler) = statement else { continue };
+            let target = self.handler_target(&handler.target);
+            // One unknown name is reported; the handler is then for no path at all.
+            let Some(path) = self.handler_path(handler) else { continue };
+            self.program.handlers.push(Handler { path, target, span: handler.span });
+        }
+    }
+
+    /// The nodes of a path; none where one does not exist.
+    fn handler_path(&mut self, handler: &'syntax syntax::Handler<'syntax>) -> Option<Vec<Option<NodeId>>> {
+        let mut path = vec![];
+        for part in &handler.path {
+            path.push(match part {
+                NameOrAny::Any(_) => None,
+                NameOrAny::Name(name) => Some(self.existing_node(name, "a handler")?),
+            });
+        }
+        Some(path)
+    }
+
+    /// A declared node or flow, or else a function.
+    fn handler_target(&mut self, name: &'syntax syntax::Name<'syntax>) -> HandlerTarget {
+        match self.nodes.get(name.as_str()) {
+            Some(id) if self.is_defined(*id) => HandlerTarget::Node(*id),
+            _ => {
+                self.check_function(name);
+                HandlerTarget::Function(name.as_str().to_owned())
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! From the syntax tree to the program: names become ids.
+//!
+//! Statements come in any order, so this goes over them several times: what is declared, then what is said of it. Nodes
+//! are numbered by their first declaration or flow, and after those by their first mention, so that ids follow the text
+//! and nothing else.
+//!
+//! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it ([`Resolver::is_unknown`]).
+//! One name that is wrong is reported where it is first used.
+//!
+
+mod constraint;
+mod flow;
+mod handler;
+mod name;
+
+use crate::ids;
+use crate::syntax::{self, Declaration, Name, Statement, Syntax};
+use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
+use flux_ir::program::{Body, Include, Node, NodeId, Parameter, Predicate, PredicateId, Program, Signature};
+use flux_source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// The attributes that a declaration may have.
+const ATTRIBUTES: [&str; 1] = ["blocking"];
+
+/// How many mistakes of a run get a "did you mean", which looks at every name.
+const SUGGESTION_LIMIT: usize = 20;
+
+/// Resolves `syntax` to the program called `name`; what is wrong goes to `diagnostics`.
+pub fn resolve<'syntax>(name: String, syntax: &'syntax Syntax<'syntax>, diagnostics: &mut Diagnostics) -> Program {
+    let mut resolver = Resolver {
+        syntax,
+        diagnostics,
+        program: Program { name, ..Program::default() },
+        nodes: HashMap::new(),
+        node_names: vec![],
+        predicates: HashMap::new(),
+        options: HashSet::new(),
+        modules: HashSet::new(),
+        declarations: HashMap::new(),
+        reported: HashSet::new(),
+        suggestions_left: SUGGESTION_LIMIT,
+    };
+    resolver.take_preamble();
+    resolver.declare_predicates();
+    resolver.declare_nodes();
+    resolver.resolve_flows();
+    resolver.resolve_handlers();
+    resolver.resolve_constraints();
+    resolver.check_node_names();
+    resolver.program
+}
+
+struct Resolver<'syntax, 'run> {
+    syntax: &'syntax Syntax<'syntax>,
+    diagnostics: &'run mut Diagnostics,
+    program: Program,
+    nodes: HashMap<&'syntax str, NodeId>,
+    /// By id: the name of the node where it is declared, or stands first.
+    node_names: Vec<&'syntax Name<'syntax>>,
+    predicates: HashMap<&'syntax str, PredicateId>,
+    options: HashSet<&'syntax str>,
+    /// The modules that are used, and those that were reported.
+    modules: HashSet<&'syntax str>,
+    /// The declared nodes.
+    declarations: HashMap<NodeId, &'syntax Declaration<'syntax>>,
+    /// What was said of which name.
+    reported: HashSet<(Id, &'syntax str)>,
+    suggestions_left: usize,
+}
+
+impl<'syntax> Resolver<'syntax, '_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether `id` is to be said of `name`: once, and only if nothing that was skipped can have declared it.
+    fn is_unknown(&mut self, id: Id, name: &'syntax str) -> bool {
+        let may_be_declared = self.syntax.truncated || self.syntax.skipped_words.contains(name);
+        !may_be_declared && self.reported.insert((id, name))
+    }
+
+    /// Includes, and what cannot be compiled yet: modules, options, units.
+    fn take_preamble(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            match statement {
+                Statement::Include(include) => {
+                    self.program.includes.push(Include { path: include.path.clone(), span: include.span });
+                }
+                Statement::Use(used) => self.take_module(used),
+                Statement::Option(option) => {
+                    self.options.insert(&option.name.text);
+                    let headline = format!("the option `{}` cannot be compiled yet", option.name.text);
+                    let help = "write its value where it is used, until options are supported";
+                    self.report(Diagnostic::error(ids::OPTION_UNSUPPORTED, headline, option.name.span).help(help));
+                }
+                Statement::Unit(unit) => {
+                    let headline = format!("the message type `{}` cannot be compiled yet", unit.name.text);
+                    let help = "declare a struct in a header, and read it in a node, until units are supported";
+                    self.report(Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, unit.name.span).help(help));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn take_module(&mut self, used: &'syntax syntax::Use<'syntax>) {
+        let name = used.alias.as_ref().unwrap_or(&used.module);
+        // Both `std.files` and its last part, by which its nodes are named.
+        self.modules.insert(&name.text);
+        self.modules.extend(name.text.rsplit('.').next());
+        let headline = format!("the module `{}` cannot be used yet", used.module.text);
+        let help = "include the header of the functions it is made of, until modules are supported";
+        self.report(Diagnostic::error(ids::MODULE_UNSUPPORTED, headline, used.module.span).help(help));
+    }
+
+    fn declare_predicates(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            let Statement::Typedef(typedef) = statement else { continue };
+            let name = typedef.name.as_str();
+            self.check_function(&typedef.function);
+            if let Some(first) = self.predicates.get(name) {
+                let first = &self.program.predicates[*first];
+                let diagnostic = Diagnostic::error(
+                    ids::DUPLICATE_PREDICATE,
+                    format!("the predicate type `{name}` is declared twice"),
+                    typedef.name.span,
+                )
+                .mark(first.span, format!("first bound to `{}` here", first.function))
+                .help("remove one of them, or give it another name");
+                self.report(diagnostic);
+                continue;
+            }
+            let function = typedef.function.as_str().to_owned();
+            let id = self.program.predicates.add(Predicate { name: name.to_owned(), function, span: typedef.span });
+            self.predicates.insert(name, id);
+        }
+    }
+
+    /// The nodes that are declared or have a flow, in the order of the text.
+    fn declare_nodes(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            match statement {
+                Statement::Declaration(declaration) => self.declare_node(declaration),
+                Statement::Flow(flow) => {
+                    self.node(&flow.node, flow.span);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn declare_node(&mut self, declaration: &'syntax Declaration<'syntax>) {
+        let name = declaration.name.as_str();
+        let id = self.node(&declaration.name, declaration.span);
+        if let Some(first) = self.declarations.get(&id) {
+            let diagnostic = Diagnostic::error(
+                ids::DUPLICATE_NODE,
+                format!("the node `{name}` is declared twice"),
+                declaration.name.span,
+            )
+            .mark(first.name.span, "first declared here")
+            .help("remove one of them, or give it another name");
+            return self.report(diagnostic);
+        }
+        self.declarations.insert(id, declaration);
+        let inputs = self.parameters(&declaration.inputs, "input", name);
+        let outputs = self.parameters(&declaration.outputs, "output", name);
+        self.check_attributes(declaration);
+        let node = &mut self.program.nodes[id];
+        node.signature = Some(Signature { inputs, outputs, inferred: false });
+        node.span = declaration.span;
+        if let Some(declared) = self.node_names.get_mut(id.index()) {
+            *declared = &declaration.name;
+        }
+    }
+
+    /// The parameters of a list, which name different things.
+    fn parameters(&mut self, list: &'syntax [syntax::Parameter<'syntax>], kind: &str, node: &str) -> Vec<Parameter> {
+        for syntax::Parameter { ty, name, .. } in list {
+            self.check_word(&name.text, name.span, "parameter");
+            self.check_type_modules(ty, name.span);
+        }
+        let mut names: Vec<&Name> = list.iter().map(|parameter| &parameter.name).collect();
+        names.sort_by_key(|name| (name.as_str(), name.span));
+        for (first, second) in
+            names.iter().zip(names.iter().skip(1)).filter(|(first, second)| first.text == second.text)
+        {
+            let headline = format!("`{node}` has two {kind}s called `{}`", second.text);
+            let diagnostic = Diagnostic::error(ids::DUPLICATE_PARAMETER, headline, second.span);
+            self.report(diagnostic.mark(first.span, "the first one").help("give one of them another name"));
+        }
+        let parameter = |it: &syntax::Parameter| Parameter {
+            ty: it.ty.clone(),
+            name: it.name.as_str().to_owned(),
+            array: it.array.clone(),
+            span: it.span,
+        };
+        list.iter().map(parameter).collect()
+    }
+
+    fn check_attributes(&mut self, declaration: &'syntax Declaration<'syntax>) {
+        for attribute in &declaration.attributes {
+            let name = attribute.as_str();
+            if ATTRIBUTES.contains(&name) || !self.is_unknown(ids::UNKNOWN_ATTRIBUTE, name) {
+                continue;
+            }
+            let headline = format!("there is no attribute `{name}`");
+            let help = match nearest(name, ATTRIBUTES) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "a node can be `blocking`; that is all".to_owned(),
+            };
+            self.report(Diagnostic::error(ids::UNKNOWN_ATTRIBUTE, headline, attribute.span).help(help));
+        }
+    }
+
+    /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.
+    fn node(&mut self, name: &'syntax Name<'syntax>, span: Span) -> NodeId {
+        if let Some(known) = self.nodes.get(name.as_str()) {
+            return *known;
+        }
+        let id = self.program.nodes.add(Node {
+            name: name.as_str().to_owned(),
+            signature: None,
+            body: Body::Concrete,
+            requirements: vec![],
+            span,
+        });
+        self.nodes.insert(&name.text, id);
+        self.node_names.push(name);
+        id
+    }
+
+    /// Whether the node is more than a name in a chain.
+    fn is_defined(&self, id: NodeId) -> bool {
+        let node = &self.program.nodes[id];
+        node.signature.is_some() || node.body != Body::Concrete
+    }
+}

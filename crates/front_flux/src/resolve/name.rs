@@ -1,0 +1,130 @@
+//! Names that become C++, names that do not exist, and names that stand for two things.
+
+use super::Resolver;
+use crate::cpp_keyword::is_keyword;
+use crate::ids;
+use crate::syntax::Name;
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::program::NodeId;
+use flux_source::Span;
+
+/// The names that a server has already.
+const TAKEN: [(&str, &str); 3] = [
+    ("main", "the server starts in a `main` of its own"),
+    ("flux", "`flux` is the namespace of the runtime"),
+    ("std", "`std` is the namespace of the C++ library"),
+];
+
+impl<'syntax> Resolver<'syntax, '_> {
+    /// Whether one more mistake may look at every name for the one that was meant.
+    pub(super) fn may_suggest(&mut self) -> bool {
+        let left = self.suggestions_left.checked_sub(1);
+        self.suggestions_left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// The node called `name`, which is declared, has a flow or is mentioned in one; `who` speaks of it: "a handler".
+    pub(super) fn existing_node(&mut self, name: &'syntax Name<'syntax>, who: &str) -> Option<NodeId> {
+        let known = self.nodes.get(name.as_str()).copied();
+        if known.is_none() && self.is_unknown(ids::UNKNOWN_NODE, &name.text) {
+            self.report_unknown_node(name, who);
+        }
+        known
+    }
+
+    fn report_unknown_node(&mut self, name: &Name, who: &str) {
+        let word = &name.text;
+        let may_suggest = self.may_suggest();
+        let headline = format!("there is no node `{word}` to have {who}");
+        let diagnostic = Diagnostic::error(ids::UNKNOWN_NODE, headline, name.span);
+        let names = self.node_names.iter().map(|known| known.as_str());
+        let meant = if may_suggest { nearest(word, names) } else { None };
+        let meant = meant.and_then(|meant| self.node_names.get(self.nodes.get(meant)?.index()));
+        let diagnostic = match meant {
+            Some(meant) => {
+                diagnostic.mark(meant.span, "a similar name").help(format!("did you mean `{}`?", meant.text))
+            }
+            None => diagnostic.help(format!("declare it, `{word} (...) => (...);`, or name it in a flow")),
+        };
+        self.report(diagnostic);
+    }
+
+    /// Checks that `name` can be a C++ function.
+    pub(super) fn check_function(&mut self, name: &'syntax Name<'syntax>) {
+        self.check_module(&name.text, name.span);
+        self.check_word(&name.text, name.span, "function");
+        self.check_taken(&name.text, name.span);
+    }
+
+    /// Checks that `word` is not a keyword of C++; `kind` says what it names.
+    pub(super) fn check_word(&mut self, word: &'syntax str, span: Span, kind: &str) {
+        if is_keyword(word) && self.reported.insert((ids::INVALID_NAME, word)) {
+            let headline = format!("`{word}` is a keyword of C++ and cannot name a {kind}");
+            self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help("choose another name"));
+        }
+    }
+
+    fn check_taken(&mut self, word: &'syntax str, span: Span) {
+        let Some((_, reason)) = TAKEN.iter().find(|(taken, _)| *taken == word) else { return };
+        if self.reported.insert((ids::INVALID_NAME, word)) {
+            let headline = format!("`{word}` cannot name a function: {reason}");
+            self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help("choose another name"));
+        }
+    }
+
+    /// Reports the module of a qualified name, where that was not done yet.
+    pub(super) fn check_module(&mut self, name: &'syntax str, span: Span) {
+        let Some((module, _)) = name.rsplit_once('.') else { return };
+        if self.modules.insert(module) {
+            let headline = format!("`{name}` is of the module `{module}`, and modules cannot be used yet");
+            let help = "include the header of the functions it is made of, until modules are supported";
+            self.report(Diagnostic::error(ids::MODULE_UNSUPPORTED, headline, span).help(help));
+        }
+    }
+
+    /// Reports the module of a type: `memcached` of `memcached.Command *`.
+    pub(super) fn check_type_modules(&mut self, ty: &'syntax str, span: Span) {
+        if !ty.contains('.') {
+            return;
+        }
+        let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+        for name in ty.split(|character| !is_part(character)).filter(|name| name.contains('.')) {
+            self.check_module(name, span);
+        }
+    }
+
+    /// Checks every node's name, where it is declared or stands first.
+    pub(super) fn check_node_names(&mut self) {
+        for id in self.program.nodes.ids() {
+            let Some(name) = self.node_names.get(id.index()).copied() else { continue };
+            self.check_module(&name.text, name.span);
+            self.check_word(&name.text, name.span, "node");
+            self.check_taken(&name.text, name.span);
+            self.check_clash(&name.text, name.span);
+        }
+    }
+
+    /// Checks that no predicate type, and no struct that is generated for another node, has the node's name.
+    fn check_clash(&mut self, name: &'syntax str, span: Span) {
+        if let Some(predicate) = self.predicates.get(name) {
+            let predicate = &self.program.predicates[*predicate];
+            let diagnostic =
+                Diagnostic::error(ids::NAME_CLASH, format!("`{name}` is both a node and a predicate type"), span)
+                    .mark(predicate.span, "the predicate type")
+                    .help("give one of them another name");
+            return self.report(diagnostic);
+        }
+        for (suffix, values) in [("_in", "inputs"), ("_out", "outputs")] {
+            let Some(node) = name.strip_suffix(suffix).and_then(|other| self.nodes.get(other)) else { continue };
+            let Some(node) = self.node_names.get(node.index()) else { continue };
+            let diagnostic = Diagnostic::error(
+                ids::NAME_CLASH,
+                format!("the node `{name}` has the name of the struct for the {values} of `{}`", node.text),
+                span,
+            )
+            .mark(node.span, format!("its {values} are a `struct {name}`"))
+            .help("give one of them another name");
+            self.report(diagnostic);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The syntax tree: a `.flux` text as it was written, names not resolved.
+//!
+//! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
+
+use flux_ir::program::Mode;
+use flux_source::Span;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// A whole text.
+#[derive(Clone, Debug, Default)]
+pub struct Syntax<'text> {
+    /// The statements that could be read, in order.
+    pub statements: Vec<Statement<'text>>,
+    /// Every word of the text that could not be read. Whatever such a word names may have been declared there, so
+    /// nothing is said of it.
+    pub skipped_words: HashSet<&'text str>,
+    /// Whether an open comment swallowed the rest of the file: then nothing is called unknown.
+    pub truncated: bool,
+}
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub enum Statement<'text> {
+    /// `include "image.h";`
+    Include(Include),
+    /// `use std.http as web;`
+    Use(Use<'text>),
+    /// `option port : int = 8080;`
+    Option(OptionDeclaration<'text>),
+    /// `typedef hit TestInCache;`
+    Typedef(Typedef<'text>),
+    /// `type Command = unit { ... };`
+    Unit(Unit<'text>),
+    /// `Listen () => (int socket);`
+    Declaration(Declaration<'text>),
+    /// `source Listen => Image;`
+    Source(Source<'text>),
+    /// `Image = ReadRequest -> Write;`
+    Flow(Flow<'text>),
+    /// `handle error ReadRequest => BadRequest;`
+    Handler(Handler<'text>),
+    /// `atomic CheckCache:{cache};`
+    Atomic(Atomic<'text>),
+}
+
+/// A name, qualified where it has points: `files.Find`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name<'text> {
+    /// The words, joined by points.
+    pub text: Cow<'text, str>,
+    /// From the first word to the last.
+    pub span: Span,
+}
+
+impl Name<'_> {
+    /// The words, joined by points.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A name, or a wildcard.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NameOrAny<'text> {
+    /// `*`, and in patterns also `_`.
+    Any(Span),
+    /// A name.
+    Name(Name<'text>),
+}
+
+/// `include "image.h";`
+#[derive(Clone, Debug)]
+pub struct Include {
+    /// As written between the quotes.
+    pub path: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `use std.http as web;` or `use "cache.flux";`
+#[derive(Clone, Debug)]
+pub struct Use<'text> {
+    /// The module's name, or the path of its file.
+    pub module: Name<'text>,
+    /// What it is called here, where that differs.
+    pub alias: Option<Name<'text>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `option port : int = 8080;`
+#[derive(Clone, Debug)]
+pub struct OptionDeclaration<'text> {
+    /// What it is called.
+    pub name: Name<'text>,
+    /// `int`, `string`, `path`, `bool`, `duration` or `size`.
+    pub kind: Name<'text>,
+    /// Its value where the command line gives none.
+    pub default: Option<Constant<'text>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `typedef hit TestInCache;`
+#[derive(Clone, Debug)]
+pub struct Typedef<'text> {
+    /// The predicate type.
+    pub name: Name<'text>,
+    /// The function that tests it.
+    pub function: Name<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `type Command = unit { ... };`, its fields not read.
+#[derive(Clone, Debug)]
+pub struct Unit<'text> {
+    /// The message type.
+    pub name: Name<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `Listen () => (int socket);`
+#[derive(Clone, Debug)]
+pub struct Declaration<'text> {
+    /// The node.
+    pub name: Name<'text>,
+    /// What goes in.
+    pub inputs: Vec<Parameter<'text>>,
+    /// What comes out.
+    pub outputs: Vec<Parameter<'text>>,
+    /// What else is said of it: `blocking`.
+    pub attributes: Vec<Name<'text>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter<'text> {
+    /// The type.
+    pub ty: String,
+    /// The name.
+    pub name: Name<'text>,
+    /// The array suffix, mostly empty.
+    pub array: String,
+    /// From the type to the suffix.
+    pub span: Span,
+}
+
+/// `source Listen {session: Client} => Image;` or `source every 100ms => Beat;`
+#[derive(Clone, Debug)]
+pub struct Source<'text> {
+    /// What brings flows about.
+    pub origin: Origin<'text>,
+    /// The session function.
+    pub session: Option<Name<'text>>,
+    /// Where flows start.
+    pub target: Name<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What brings flows about.
+#[derive(Clone, Debug)]
+pub enum Origin<'text> {
+    /// A node.
+    Node(Application<'text>),
+    /// A heartbeat, every so many milliseconds.
+    Timer(u64),
+}
+
+/// `Image = ReadRequest -> Write;` or `Handler:[_, _, hit] = ;`
+#[derive(Clone, Debug)]
+pub struct Flow<'text> {
+    /// The node whose flow it is.
+    pub node: Name<'text>,
+    /// The patterns in their brackets; none written is different from an empty list.
+    pub patterns: Option<Patterns<'text>>,
+    /// What happens.
+    pub chain: Chain<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `[_, _, hit]`
+#[derive(Clone, Debug)]
+pub struct Patterns<'text> {
+    /// At least one.
+    pub list: Vec<NameOrAny<'text>>,
+    /// With the brackets.
+    pub span: Span,
+}
+
+/// Steps joined by arrows; may be empty.
+#[derive(Clone, Debug)]
+pub struct Chain<'text> {
+    /// The steps, in order.
+    pub steps: Vec<Step<'text>>,
+    /// From the first step to the last; where there is none, the flow or the parallel step it belongs to.
+    pub span: Span,
+}
+
+/// One step.
+#[derive(Clone, Debug)]
+pub enum Step<'text> {
+    /// `Find("public")`
+    Apply(Application<'text>),
+    /// `(A & B)`: at least one branch.
+    Parallel(Vec<Chain<'text>>, Span),
+}
+
+/// A node applied, with constants where there are any.
+#[derive(Clone, Debug)]
+pub struct Application<'text> {
+    /// The node.
+    pub node: Name<'text>,
+    /// The constants.
+    pub constants: Vec<Constant<'text>>,
+}
+
+/// A constant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Constant<'text> {
+    /// What it is.
+    pub value: ConstantValue<'text>,
+    /// Where.
+    pub span: Span,
+}
+
+/// The value of a constant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConstantValue<'text> {
+    /// A value; sizes are bytes, durations milliseconds.
+    Known(flux_ir::program::Constant),
+    /// That of an option.
+    Option(Name<'text>),
+}
+
+/// `handle error Image -> ReadRequest => BadRequest;`
+#[derive(Clone, Debug)]
+pub struct Handler<'text> {
+    /// At least one.
+    pub path: Vec<NameOrAny<'text>>,
+    /// What handles the error.
+    pub target: Name<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `atomic CheckCache:{cache};`
+#[derive(Clone, Debug)]
+pub struct Atomic<'text> {
+    /// The node.
+    pub node: Name<'text>,
+    /// At least one.
+    pub constraints: Vec<Constraint<'text>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `account!(from)`
+#[derive(Clone, Debug)]
+pub struct Constraint<'text> {
+    /// What is shared.
+    pub name: Name<'text>,
+    /// How it is held.
+    pub mode: Mode,
+    /// Shared by whom.
+    pub scope: Scope<'text>,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// The scope of a constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scope<'text> {
+    /// `(program)`, or nothing.
+    Program,
+    /// `(session)`, and where that is written.
+    Session(Span),
+    /// `(from, to)`: names of inputs, at least one.
+    Keyed(Vec<Name<'text>>),
+}

@@ -1,0 +1,83 @@
+//! What messages about names say.
+
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_source::{FileId, SourceMap};
+
+/// The one diagnostic of `text`, and the text itself for its marks.
+fn only(text: &str) -> Diagnostic {
+    let mut diagnostics = Diagnostics::new();
+    flux_front::read(&SourceMap::of("test.flux", text), FileId(0), &mut diagnostics);
+    let all = diagnostics.sorted();
+    assert_eq!(all.len(), 1, "{text}\n{all:#?}");
+    all[0].clone()
+}
+
+fn help(text: &str) -> String {
+    only(text).help.unwrap_or_default()
+}
+
+/// The primary mark, then the others, as the text they cover.
+fn marks(text: &str) -> Vec<&str> {
+    let diagnostic = only(text);
+    let spans = std::iter::once(&diagnostic.primary).chain(&diagnostic.secondary);
+    spans.map(|mark| &text[mark.span.range()]).collect()
+}
+
+#[test]
+fn near_names_are_offered() {
+    assert_eq!(help("StoreInCache = ;\natomic StoreInCahce:{x};"), "did you mean `StoreInCache`?");
+    assert_eq!(help("Read () => ();\nhandle error Raed => X;"), "did you mean `Read`?");
+    assert_eq!(help("typedef hit F;\nA:[hti] = ;"), "did you mean `hit`?");
+    assert_eq!(help("A (int from) => ();\natomic A:{x(form)};"), "did you mean `from`?");
+    assert_eq!(help("A () => () blokcing;"), "did you mean `blocking`?");
+    assert_eq!(help("sourc A => B;"), "did you mean `source`?");
+}
+
+#[test]
+fn where_nothing_is_near_help_says_what_to_write() {
+    assert_eq!(help("A:[hit] = ;"), "declare it with the function that tests it: `typedef hit YourFunction;`");
+    assert_eq!(help("typedef hit Test;\nA:[Test] = ;"), "write the type: `hit`");
+    assert_eq!(help("atomic A:{x};"), "declare it, `A (...) => (...);`, or name it in a flow");
+    assert_eq!(help("A (int b, int c) => ();\natomic A:{x(zebra)};"), "the inputs of `A` are `b`, `c`");
+    assert_eq!(help("A () => ();\natomic A:{x(b)};"), "`A` has no inputs");
+    assert_eq!(help("A:{x};"), "constraints are written `atomic A:{...};`");
+    assert_eq!(help("A = ;\natomic A:{x(session)?};"), "`?` comes right after the name and once: `x?`");
+    assert_eq!(help("A = B (C & D);"), "a parallel step comes after an arrow: `B -> (...)`");
+    assert_eq!(help("A (char *) => ();"), "add one: `char *value`");
+}
+
+#[test]
+fn marks_are_where_to_edit_and_at_the_other_place() {
+    assert_eq!(marks("A () => ();\nA (int x) => ();"), ["A", "A"]);
+    assert_eq!(marks("typedef a B;\ntypedef a C;"), ["a", "typedef a B;"]);
+    assert_eq!(marks("A (int x, int x) => ();"), ["x", "x"]);
+    assert_eq!(marks("A = ;\natomic A:{x(session)};\natomic A:{x};"), ["x", "x(session)"]);
+    assert_eq!(marks("Read () => ();\nhandle error Raed => X;"), ["Raed", "Read"]);
+    assert_eq!(marks("A (int x => (int y);"), ["(", "=>"]);
+    assert_eq!(marks("A (int &x) => ();"), ["&"]);
+    assert_eq!(marks("A = B\nC = D;"), [""]);
+    assert_eq!(only("A = B\nC = D;").primary.span.range(), 5..5);
+    assert_eq!(marks("A = B(\"x\\qy\");"), ["\\q"]);
+}
+
+#[test]
+fn headlines_stand_alone() {
+    for (text, headline) in [
+        ("A = B\nC = D;", "missing `;` after the step `B`"),
+        ("Listen () (int x);", "expected `=>` after the inputs of `Listen`, found `(`"),
+        ("source Read -> Page;", "`->` after the source `Read` should be `=>`"),
+        ("A (int x => (int y);", "`(` of the inputs of `A` is never closed"),
+        ("A = error;", "`error` is a reserved word and cannot be a name"),
+        ("A = ;\natomic A:{x(session), x};", "the constraint `x` has two scopes"),
+        ("A = B;\nA = C;", "the node `A` has two flows without patterns"),
+        ("Listen;", "`Listen` alone is not a statement"),
+    ] {
+        assert_eq!(only(text).headline, headline);
+    }
+}
+
+#[test]
+fn a_long_word_is_cut() {
+    let headline = only(&format!("A = B {};", "n".repeat(1_000))).headline;
+    assert_eq!(headline, format!("expected `->` or `;` after the step `B`, found `{}...`", "n".repeat(40)));
+}

@@ -1,0 +1,119 @@
+//! No text makes the front end panic or loop, and what it gives is in order.
+
+use flux_diagnostic::Diagnostics;
+use flux_front::{lexer, parser};
+use flux_source::{FileId, SourceMap};
+use proptest::prelude::*;
+
+/// A valid program with every statement and most of their parts.
+const WHOLE: &str = r#"include "image.h";
+use std.http as web;
+option port : int = 8080;
+type Command = unit (int n) { a : uint8; # comment
+};
+Listen (int port) => (int socket) blocking;
+Read (int socket) => (int socket, std::map<int, char *> m, int x[3]);
+typedef hit TestInCache;
+source Listen(8080) {session: Client} => Page;
+source every 100ms => Beat;
+Page = Read -> Find -> (Log("a\n", -1, 64k, true) & & (A & B)) -> Write;
+Find:[_, *, hit] = ;
+Find [_, _, _] = Load -> Store;
+Find = Give;
+handle error Page -> * -> Load => FourOhFour;
+atomic Read:{cache?, log!, account(socket), user(session), all(program)};
+"#;
+
+/// Reads `text` and holds what must be so of any text.
+fn hold(text: &str) {
+    let sources = SourceMap::of("test.flux", text);
+    let mut diagnostics = Diagnostics::new();
+    let program = flux_front::read(&sources, FileId(0), &mut diagnostics);
+    for one in diagnostics.sorted() {
+        for mark in std::iter::once(&one.primary).chain(&one.secondary) {
+            assert!(text.get(mark.span.range()).is_some(), "{one:?} marks no text of {text:?}");
+        }
+        assert!(flux_front::ids::ALL.contains(&one.id), "{one:?}");
+        assert!(!one.headline.is_empty() && !one.headline.ends_with('.'), "{one:?}");
+    }
+    for (_, node) in program.nodes.iter() {
+        assert!(text.get(node.span.range()).is_some_and(|spelling| !spelling.is_empty()), "{}", node.name);
+    }
+    if !diagnostics.has_errors() {
+        // Every word of a program without errors is in a statement.
+        let tokens = lexer::lex(FileId(0), text);
+        let syntax = parser::parse(text, tokens, &mut Diagnostics::new());
+        assert!(syntax.skipped_words.is_empty() && !syntax.truncated);
+    }
+}
+
+/// The tokens of the whole program, to be put together anew.
+fn words() -> Vec<&'static str> {
+    lexer::lex(FileId(0), WHOLE).iter().map(|token| &WHOLE[token.span.range()]).collect()
+}
+
+#[test]
+fn the_whole_program_has_no_mistake_but_what_is_not_supported() {
+    let mut diagnostics = Diagnostics::new();
+    flux_front::read(&SourceMap::of("test.flux", WHOLE), FileId(0), &mut diagnostics);
+    let ids: Vec<_> = diagnostics.sorted().iter().map(|one| one.id.0).collect();
+    assert_eq!(ids, ["module-unsupported", "option-unsupported", "unit-unsupported"]);
+}
+
+#[test]
+fn every_prefix_and_every_suffix_is_read() {
+    for at in (0..=WHOLE.len()).filter(|at| WHOLE.is_char_boundary(*at)) {
+        hold(&WHOLE[..at]);
+        hold(&WHOLE[at..]);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(text in any::<String>()) {
+        hold(&text);
+    }
+
+    #[test]
+    fn any_text_of_our_characters_is_read(text in "[A-C_ \n\"/*#:;,.=<>&?!(){}\\[\\]0-9ksm→⇒\\\\-]{0,80}") {
+        hold(&text);
+    }
+
+    #[test]
+    fn any_order_of_words_is_read(order in prop::collection::vec((0..200_usize, "[ \n]"), 0..60)) {
+        let words = words();
+        let mut text = String::new();
+        for (index, gap) in order {
+            text.push_str(words[index % words.len()]);
+            text.push_str(&gap);
+        }
+        hold(&text);
+    }
+
+    #[test]
+    fn a_program_with_words_changed_is_read(changes in prop::collection::vec((0..200_usize, 0..200_usize, 0..3_u8), 1..6)) {
+        let mut words = words();
+        let all = words.clone();
+        for (at, other, kind) in changes {
+            let at = at % words.len();
+            match kind {
+                0 => { words.remove(at); }
+                1 => words.insert(at, all[other % all.len()]),
+                _ => words[at] = all[other % all.len()],
+            }
+        }
+        hold(&words.join("\n"));
+        hold(&words.join(" "));
+    }
+
+    #[test]
+    fn a_program_with_a_character_changed_is_read(at in 0..WHOLE.len(), character in any::<char>(), insert in any::<bool>()) {
+        let mut text = WHOLE.to_owned();
+        prop_assume!(text.is_char_boundary(at));
+        if !insert {
+            text.remove(at);
+        }
+        text.insert(at, character);
+        hold(&text);
+    }
+}
