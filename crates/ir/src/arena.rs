@@ -85,7 +85,7 @@ impl<T> Arena<T> {
     }
 
     /// The element `id`, where there is one.
-    pub fn get(&self, id: ArenaId<T>) -> Option<&T> {
+    pub fn find(&self, id: ArenaId<T>) -> Option<&T> {
         self.elements.get(id.index())
     }
 

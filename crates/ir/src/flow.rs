@@ -72,14 +72,27 @@ pub enum Role {
 }
 
 /// A constraint that is held around a call, by a caller.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Held {
     /// Which.
     pub constraint: ConstraintId,
     /// How.
     pub mode: Mode,
-    /// For a keyed one: which inputs of the function its key is made of, where they still reach it; empty otherwise.
-    pub key: Vec<usize>,
+    /// The key, for a keyed one.
+    pub key: Vec<HeldKey>,
+    /// A pass put the acquisition where it is; else the author did.
+    pub moved: bool,
+}
+
+/// A value of a key that a caller holds, as the function sees it: by where the value comes from, not by its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum HeldKey {
+    /// The value that reaches the function as these inputs, ascending.
+    Inputs(Vec<usize>),
+    /// A constant.
+    Constant(Constant),
+    /// A value that does not reach the function.
+    Lost,
 }
 
 /// A way out of a function.
@@ -225,7 +238,7 @@ pub enum Callee {
     /// A function of the flow. When it ends as [`Exit::Ended`], so does the caller.
     Function(FunctionId),
     /// All of them concurrently, each with the same inputs; the outputs are joined, one list after the other.
-    Fork(Vec<FunctionId>),
+    Fork(Vec<Branch>),
     /// `void H(X_in *in, int error)`, X being the node that failed.
     Handler {
         /// The C++ function.
@@ -240,6 +253,15 @@ pub enum Callee {
         /// The node whose inputs it takes.
         node: NodeId,
     },
+}
+
+/// A branch of a parallel step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Branch {
+    /// What it runs.
+    pub function: FunctionId,
+    /// It starts when the branch at this index, an earlier one, has ended; else at once.
+    pub after: Option<usize>,
 }
 
 /// A value.
@@ -266,7 +288,9 @@ pub struct Acquisition {
     pub mode: Mode,
     /// The key, for a keyed one.
     pub key: Vec<Operand>,
-    /// The mention that asks for it, or the node for which it was moved up.
+    /// Where a pass moved it up to here: the node inside that asks for it. None where the author wrote it here.
+    pub moved_for: Option<NodeId>,
+    /// Where it is asked for.
     pub span: Span,
 }
 
@@ -308,7 +332,7 @@ impl Flow {
                 self.program.nodes[*node].inputs()
             }
             Callee::Function(function) => &self.functions[*function].inputs,
-            Callee::Fork(branches) => branches.first().map_or(&[], |branch| &self.functions[*branch].inputs),
+            Callee::Fork(branches) => branches.first().map_or(&[], |branch| &self.functions[branch.function].inputs),
         }
     }
 
@@ -317,7 +341,9 @@ impl Flow {
         match callee {
             Callee::Node(node) => self.program.nodes[*node].outputs().iter().collect(),
             Callee::Function(function) => self.functions[*function].outputs.iter().collect(),
-            Callee::Fork(branches) => branches.iter().flat_map(|branch| &self.functions[*branch].outputs).collect(),
+            Callee::Fork(branches) => {
+                branches.iter().flat_map(|branch| &self.functions[branch.function].outputs).collect()
+            }
             Callee::Handler { .. } | Callee::Session { .. } => vec![],
         }
     }

@@ -14,7 +14,7 @@
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
 use crate::flow::{
-    Block, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Role, Step, StepPaths,
+    Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Role, Step, StepPaths,
 };
 use std::collections::HashMap;
 
@@ -155,10 +155,10 @@ impl Counter<'_> {
     }
 
     /// The paths of a parallel step: all branches done; or any other combination of their exits.
-    fn fork(&self, branches: &[FunctionId]) -> Exits {
+    fn fork(&self, branches: &[Branch]) -> Exits {
         let mut product = Exits { done: 1, failed: 1, ended: 1 };
         for branch in branches {
-            let paths = self.known.get(branch).copied().unwrap_or_default();
+            let paths = self.known.get(&branch.function).copied().unwrap_or_default();
             let any = paths.done.saturating_add(paths.failed).saturating_add(paths.ended);
             product.done = product.done.saturating_mul(paths.done);
             product.failed = product.failed.saturating_mul(any);
@@ -202,11 +202,7 @@ impl<'a> Drawer<'a> {
             let fault = drawer.label("ERROR".to_owned(), start);
             drawer.leave(Exit::Failed, fault, offset);
         }
-        graph.functions.push(PathFunction {
-            name: function.name.clone(),
-            paths: function.paths,
-            exits: drawer.exits,
-        });
+        graph.functions.push(PathFunction { name: function.name.clone(), paths: function.paths, exits: drawer.exits });
         for (kind, mut edges) in drawer.vertices {
             edges.sort_by_key(|edge| edge.offset);
             let first_edge = graph.edges.len();

@@ -161,7 +161,7 @@ pub struct Application {
 }
 
 /// A constant, in the units the runtime uses.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Constant {
     /// An integer; sizes are bytes (`64k` is 65536), durations are milliseconds (`2s` is 2000).
     Integer(i64),

@@ -250,7 +250,8 @@ impl<'a> Lowering<'a> {
             let given = self.steps(&mut own, &mut lowered, branch, inputs_of(&inputs));
             let given_parameters: Vec<_> = given.iter().map(|(_, parameter)| parameter.clone()).collect();
             let body = Block { steps: lowered, end: done(&given, &given_parameters) };
-            functions.push(self.functions.add(own.finish(&inputs, &given_parameters, body, branch.span)));
+            let function = self.functions.add(own.finish(&inputs, &given_parameters, body, branch.span));
+            functions.push(Branch { function, after: None });
             outputs.extend(given_parameters);
         }
         let operands = values.iter().map(|(operand, _)| operand.clone()).collect();
@@ -272,6 +273,7 @@ impl<'a> Lowering<'a> {
                     constraint: requirement.constraint,
                     mode: requirement.mode,
                     key,
+                    moved_for: None,
                     span: requirement.span,
                 }),
             }

@@ -30,14 +30,18 @@
 //! flow       = program { function } { entry }
 //! function   = "function" name signature "{" role block-lines "}"
 //! role       = ( "abstract" node | "branch" node | "produce" INT | "run" INT )         INT is the index of a source
-//!              [ "held" held { "," held } ] [ "paths" exits ] [ "fault" offset ]
+//!              [ "held" outer { "," outer } ] [ "paths" exits ] [ "fault" offset ]
 //! entry      = "entry" [ "produce" function ] "run" function
 //! block      = end, not a dispatch | "{" block-lines "}"
 //! block-lines = { call } end
-//! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ "holding" held { "," held } ]
+//! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ "holding" taken { "," taken } ]
 //!              [ "paths" [ "save" ] [ "cut" ] exits [ "ended" offset ] ] "else" block
-//! callee     = "node" node | "function" function | "fork" function { "&" function }
+//! outer      = constraint ( "?" | "!" ) [ "(" part { "," part } ")" ] [ "moved" ]
+//! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
+//! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
+//! callee     = "node" node | "function" function | "fork" branch { "&" branch }
 //!            | ( "handler" | "session" ) name "for" node
+//! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | "%" INT "." "in" "." position | "error" | constant
 //!              an input; an output of a step; in a failure block: an input of the step that failed; the error code
 //! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" ) [ offset ]

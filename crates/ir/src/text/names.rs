@@ -56,7 +56,7 @@ impl Ports {
                 Some(Self::NodeInputs(*node))
             }
             Callee::Function(function) => Some(Self::FunctionInputs(*function)),
-            Callee::Fork(branches) => branches.first().map(|branch| Self::FunctionInputs(*branch)),
+            Callee::Fork(branches) => branches.first().map(|branch| Self::FunctionInputs(branch.function)),
         }
     }
 

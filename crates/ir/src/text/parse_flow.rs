@@ -6,8 +6,8 @@ use super::parse_program::{Parser, signature_of};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::{Arena, ArenaId};
 use crate::flow::{
-    Acquisition, Block, Callee, End, Entry, Exits, Flow, Function, FunctionId, Held, Line, Operand, Role, Step, StepId,
-    StepPaths, Test,
+    Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey, Line, Operand,
+    Role, Step, StepId, StepPaths, Test,
 };
 use std::collections::HashMap;
 
@@ -115,8 +115,24 @@ impl<'text> FunctionParser<'_, 'text> {
     fn held(&self, line: &mut Cursor<'_>) -> Result<Held, ParseError> {
         let constraint = self.parser.constraint(line)?;
         let mode = line.mode()?;
-        let key = self.parser.input_key(line, Ports::FunctionInputs(self.id))?;
-        Ok(Held { constraint, mode, key })
+        let key = if line.at("(") { line.list("(", ")", |line| self.held_key(line))? } else { vec![] };
+        Ok(Held { constraint, mode, key, moved: line.eat_word("moved") })
+    }
+
+    fn held_key(&self, line: &mut Cursor<'_>) -> Result<HeldKey, ParseError> {
+        if line.eat_word("lost") {
+            return Ok(HeldKey::Lost);
+        }
+        if !line.at("in") {
+            return line.constant().map(HeldKey::Constant);
+        }
+        let ports = self.parser.names.ports(Some(Ports::FunctionInputs(self.id)));
+        let input = |line: &mut Cursor<'_>| {
+            line.expect_word("in")?;
+            line.expect(".")?;
+            line.position(ports)
+        };
+        line.separated("|", input).map(HeldKey::Inputs)
     }
 
     /// A block inside of `depth` others: the rest of the line, or the lines after it up to `}`.
@@ -236,7 +252,7 @@ impl<'text> FunctionParser<'_, 'text> {
         match line.word() {
             Some("node") => parser.node_id(line).map(Callee::Node),
             Some("function") => parser.function_id(line).map(Callee::Function),
-            Some("fork") => line.separated("&", |line| parser.function_id(line)).map(Callee::Fork),
+            Some("fork") => line.separated("&", |line| self.branch(line)).map(Callee::Fork),
             Some(kind @ ("handler" | "session")) => {
                 let function = line.name("a function")?;
                 line.expect_word("for")?;
@@ -248,12 +264,25 @@ impl<'text> FunctionParser<'_, 'text> {
         }
     }
 
+    fn branch(&self, line: &mut Cursor<'_>) -> Result<Branch, ParseError> {
+        let function = self.parser.function_id(line)?;
+        let waits = line.eat_word("after");
+        let after = if waits { Some(line.number::<u32>("the index of a branch")? as usize) } else { None };
+        Ok(Branch { function, after })
+    }
+
     fn acquisition(&self, line: &mut Cursor<'_>) -> Result<Acquisition, ParseError> {
         let span = line.span()?;
         let constraint = self.parser.constraint(line)?;
         let mode = line.mode()?;
         let key = if line.at("(") { line.list("(", ")", |line| self.operand(line))? } else { vec![] };
-        Ok(Acquisition { constraint, mode, key, span })
+        let moved_for = if line.eat_word("moved") {
+            line.expect_word("for")?;
+            Some(self.parser.node_id(line)?)
+        } else {
+            None
+        };
+        Ok(Acquisition { constraint, mode, key, moved_for, span })
     }
 
     fn operand(&self, line: &mut Cursor<'_>) -> Result<Operand, ParseError> {

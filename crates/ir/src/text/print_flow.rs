@@ -5,8 +5,8 @@ use super::lexical;
 use super::names::{Names, Ports};
 use super::printer::Printer;
 use crate::flow::{
-    Acquisition, Block, Callee, End, Entry, Exits, Flow, Function, FunctionId, Line, Operand, Role, Step, StepId,
-    StepPaths,
+    Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, HeldKey, Line, Operand, Role,
+    Step, StepId, StepPaths,
 };
 use std::collections::HashMap;
 
@@ -98,7 +98,8 @@ impl FunctionPrinter<'_> {
             printer.separated(", ", &function.held, |printer, held| {
                 printer.mention(|names| &names.constraints, held.constraint.index());
                 printer.mode(held.mode);
-                printer.input_key(Ports::FunctionInputs(self.id), &held.key);
+                printer.held_key(Ports::FunctionInputs(self.id), &held.key);
+                printer.write(if held.moved { " moved" } else { "" });
             });
         }
         if function.paths != Exits::default() {
@@ -158,8 +159,11 @@ impl FunctionPrinter<'_> {
             }
             Callee::Fork(branches) => {
                 printer.write("fork ");
-                let branch = |printer: &mut Printer, branch: &FunctionId| {
-                    printer.mention(|names| &names.functions, branch.index());
+                let branch = |printer: &mut Printer, branch: &Branch| {
+                    printer.mention(|names| &names.functions, branch.function.index());
+                    if let Some(after) = branch.after {
+                        printer.write(format!(" after {after}"));
+                    }
                 };
                 return printer.separated(" & ", branches, branch);
             }
@@ -178,6 +182,10 @@ impl FunctionPrinter<'_> {
             self.printer.write("(");
             self.operands(&acquisition.key);
             self.printer.write(")");
+        }
+        if let Some(node) = acquisition.moved_for {
+            self.printer.write(" moved for ");
+            self.printer.mention(|names| &names.nodes, node.index());
         }
     }
 
@@ -238,5 +246,24 @@ impl FunctionPrinter<'_> {
             self.printer.end_line();
         }
         self.printer.close();
+    }
+}
+
+impl Printer {
+    /// A key that a caller holds, as the function sees it.
+    fn held_key(&mut self, ports: Ports, key: &[HeldKey]) {
+        if key.is_empty() {
+            return;
+        }
+        self.write("(");
+        self.separated(", ", key, |printer, part| match part {
+            HeldKey::Inputs(inputs) => printer.separated(" | ", inputs, |printer, input| {
+                printer.write("in.");
+                printer.position(Some(ports), *input);
+            }),
+            HeldKey::Constant(constant) => printer.constant(constant),
+            HeldKey::Lost => printer.write("lost"),
+        });
+        self.write(")");
     }
 }

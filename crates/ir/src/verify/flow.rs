@@ -5,7 +5,8 @@ use super::Violations;
 use super::names::is_free_identifier;
 use super::program::constraint_and_key;
 use crate::flow::{
-    Acquisition, Block, Callee, End, Entry, Flow, Function, FunctionId, Line, Operand, Role, Step, StepId,
+    Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
+    StepId,
 };
 use crate::program::{Body, ConstraintId, Node, NodeId, Origin, Parameter, Source};
 use flux_source::Span;
@@ -142,7 +143,10 @@ impl<'a> Checker<'a> {
             };
             let once = seen.insert((held.constraint, &held.key));
             self.require(once, function.span, || format!("`{}` is held twice", constraint.name));
-            let within = held.key.iter().all(|input| *input < function.inputs.len());
+            let within = held.key.iter().all(|part| match part {
+                HeldKey::Inputs(inputs) => inputs.iter().all(|input| *input < function.inputs.len()),
+                HeldKey::Constant(_) | HeldKey::Lost => true,
+            });
             self.require(within, function.span, || format!("the key of `{}` is not among the inputs", constraint.name));
         }
     }
@@ -209,7 +213,11 @@ impl<'a> Checker<'a> {
             Callee::Function(id) => self.callee(*id, span).map(|callee| vec![callee.inputs.as_slice()]),
             Callee::Fork(branches) => {
                 self.require(!branches.is_empty(), span, || "it forks into no branch".to_owned());
-                branches.iter().map(|id| self.callee(*id, span).map(|callee| callee.inputs.as_slice())).collect()
+                let earlier = branches.iter().enumerate().all(|(at, one)| one.after.is_none_or(|after| after < at));
+                self.require(earlier, span, || "a branch waits for a later one".to_owned());
+                let inputs =
+                    |branch: &Branch| self.callee(branch.function, span).map(|callee| callee.inputs.as_slice());
+                branches.iter().map(inputs).collect()
             }
             Callee::Handler { function, node } => {
                 let failing = !self.failing.is_empty();

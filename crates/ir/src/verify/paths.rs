@@ -6,7 +6,7 @@
 //! lie end to end from 0. A call that comes back by an exit with `radix` paths turns `0..n` into `0..n * radix`.
 
 use super::Violations;
-use crate::flow::{Block, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
+use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, Step, StepPaths};
 use crate::paths::LIMIT;
 
 /// What must hold once paths have numbers, of a flow that is well-formed otherwise.
@@ -149,8 +149,8 @@ impl Checker<'_> {
     }
 
     /// The paths of a parallel step: all branches done; or any combination of their exits.
-    fn fork(&self, branches: &[FunctionId]) -> Exits {
-        let paths = || branches.iter().map(|branch| self.flow.functions[*branch].paths);
+    fn fork(&self, branches: &[Branch]) -> Exits {
+        let paths = || branches.iter().map(|branch| self.flow.functions[branch.function].paths);
         let any = |paths: Exits| Exit::ALL.iter().fold(0_u64, |sum, exit| sum.saturating_add(paths.get(*exit)));
         let product = |counts: &mut dyn Iterator<Item = u64>| counts.fold(1, u64::saturating_mul);
         let ways = product(&mut paths().map(any));

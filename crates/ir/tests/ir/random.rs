@@ -262,7 +262,8 @@ fn any_function(choices: &mut Choices, counts: Counts) -> Function {
         held: choices.list(2, |choices| Held {
             constraint: choices.id(counts.constraints),
             mode: choices.mode(),
-            key: choices.list(2, |choices| choices.below(4)),
+            key: choices.list(2, any_held_key),
+            moved: choices.chance(),
         }),
         body: any_block(choices, counts, 3),
         fault: choices.chance().then(|| choices.number()),
@@ -291,13 +292,26 @@ fn any_block(choices: &mut Choices, counts: Counts, depth: usize) -> Block {
     Block { steps, end }
 }
 
+fn any_held_key(choices: &mut Choices) -> HeldKey {
+    match choices.below(3) {
+        0 => HeldKey::Lost,
+        1 => HeldKey::Constant(Constant::Integer(7)),
+        _ => HeldKey::Inputs((0..=choices.below(2)).collect()),
+    }
+}
+
+fn any_branch(choices: &mut Choices, counts: Counts) -> Branch {
+    let after = choices.chance().then(|| choices.below(3));
+    Branch { function: choices.id(counts.functions), after }
+}
+
 fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flow::Step {
     flux_ir::flow::Step {
         id: StepId(choices.below(12) as u32),
         callee: match choices.below(5) {
             0 => Callee::Node(choices.id(counts.nodes)),
             1 => Callee::Function(choices.id(counts.functions)),
-            2 => Callee::Fork((0..=choices.below(2)).map(|_| choices.id(counts.functions)).collect()),
+            2 => Callee::Fork((0..=choices.below(2)).map(|_| any_branch(choices, counts)).collect()),
             3 => Callee::Handler { function: choices.name(), node: choices.id(counts.nodes) },
             _ => Callee::Session { function: choices.name(), node: choices.id(counts.nodes) },
         },
@@ -306,6 +320,7 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
             constraint: choices.id(counts.constraints),
             mode: choices.mode(),
             key: choices.list(2, any_operand),
+            moved_for: choices.chance().then(|| choices.id(counts.nodes)),
             span: choices.span(),
         }),
         failure: any_block(choices, counts, depth),

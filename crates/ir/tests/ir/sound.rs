@@ -180,7 +180,9 @@ impl Maker<'_, '_> {
                 let types = |id: FunctionId| functions[id].inputs.iter().map(|input| &input.ty).collect::<Vec<_>>();
                 let alike: Vec<_> = ids.iter().copied().filter(|id| types(*id) == types(first)).collect();
                 let others: Vec<_> = self.choices.list(2, |choices| choices.of(&alike));
-                Callee::Fork(std::iter::once(first).chain(others).collect())
+                Callee::Fork(
+                    std::iter::once(first).chain(others).map(|function| Branch { function, after: None }).collect(),
+                )
             }
             4 if failing => Callee::Handler { function: "handle".to_owned(), node },
             _ => Callee::Node(node),
@@ -195,7 +197,13 @@ impl Maker<'_, '_> {
         let acquisition = |constraint| {
             let keyed = program.constraints[constraint].scope == Scope::Keyed;
             let key = if keyed { vec![self.any(values)] } else { vec![] };
-            Acquisition { constraint, mode: self.choices.of(&[Mode::Read, Mode::Write]), key, span: Span::default() }
+            Acquisition {
+                constraint,
+                mode: self.choices.of(&[Mode::Read, Mode::Write]),
+                key,
+                moved_for: None,
+                span: Span::default(),
+            }
         };
         ids.into_iter().map(acquisition).collect()
     }
