@@ -79,9 +79,6 @@ symbols! {
     /// How a generated function ended.
     OUTCOME = Type "flux::outcome",
         "static_assert(std::is_enum_v<flux::outcome>);";
-    /// It gave its outputs.
-    OUTCOME_DONE = Enumerator "flux::outcome::done",
-        "static_assert(static_cast<int>(flux::outcome::done) == 0);";
     /// It failed, and nobody has taken care of that yet.
     OUTCOME_FAILED = Enumerator "flux::outcome::failed",
         "static_assert(static_cast<int>(flux::outcome::failed) == 1);";

@@ -1,0 +1,57 @@
+//! What error handlers read of the inputs of a node that failed.
+//!
+//! The node is given a copy of such a value and the handler the value itself, so its type must be one that can be
+//! copied. What the C++ compiler would say about that in its own words, far from the cause, is said here in the user's.
+
+use crate::Context;
+use crate::structs::{Side, struct_name};
+use crate::tree::{Declaration, Expression};
+use crate::uses::Uses;
+use flux_contract as contract;
+use flux_ir::flow::{Callee, Flow, Role, Step};
+use flux_ir::program::{Node, NodeId, Parameter};
+use std::collections::BTreeSet;
+
+/// An assertion for each type of such inputs that is not evidently scalar, with a comment over them.
+pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
+    let mut types = BTreeSet::new();
+    let mut assertions = vec![];
+    for (_, function) in context.flow.functions.iter() {
+        let uses = Uses::of(function);
+        for step in function.body.all_steps() {
+            let Some(node) = node_of(context.flow, step) else { continue };
+            let node = &context.flow.program.nodes[node];
+            let inputs = node.inputs().iter().enumerate().filter(|(index, _)| uses.is_kept(step.id, *index));
+            let objects = inputs.map(|(_, input)| input).filter(|input| !input.is_evidently_scalar());
+            let new = objects.filter(|input| types.insert(&input.ty));
+            assertions.extend(new.map(|input| assertion(context, step, node, input)));
+        }
+    }
+    if assertions.is_empty() {
+        return vec![];
+    }
+    let comment = "What error handlers read of the inputs of a node, which is given a copy.";
+    [Declaration::Blank, Declaration::Comment(comment.to_owned())].into_iter().chain(assertions).collect()
+}
+
+/// The node that a step calls.
+fn node_of(flow: &Flow, step: &Step) -> Option<NodeId> {
+    match &step.callee {
+        Callee::Node(node) => Some(*node),
+        Callee::Function(function) => match flow.functions[*function].role {
+            Role::Abstract(node) => Some(node),
+            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => None,
+        },
+        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    }
+}
+
+fn assertion(context: &Context<'_>, step: &Step, node: &Node, input: &Parameter) -> Declaration {
+    let member = format!("{}::{}", struct_name(node, Side::In), input.name);
+    let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
+    let handler = step.failure.steps.first().map_or(step.span, |handler| handler.span);
+    let place = context.sources.name_and_line(handler);
+    let reads = format!("the handler of {} reads its input '{}'", node.name, input.name);
+    let message = format!("{place}: {reads}, so its type must be one that can be copied");
+    Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![ty]), message)
+}

@@ -1,0 +1,194 @@
+//! The names of the generated code, none of which collide.
+//!
+//! The user's names stay as they are. What is added is made of them (`ReadRequest_input`, `lock_cache`) and steps aside
+//! where the user already has such a name. The user's functions are called as `::Name`, so that nothing local can hide
+//! them; everything that generated code names without `::` is here.
+
+use crate::structs::{Side, struct_name};
+use flux_ir::arena::ArenaId;
+use flux_ir::flow::{Flow, FunctionId};
+use flux_ir::program::{Constraint, ConstraintId, Node, NodeId};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The namespace of the generated code.
+pub const NAMESPACE: &str = "flux_flows";
+
+/// The names at the level of the namespace.
+pub struct Names {
+    taken: HashSet<String>,
+    nodes: Vec<String>,
+    functions: Vec<String>,
+    locks: Vec<String>,
+    handlers: BTreeMap<String, String>,
+    /// The enumeration of the nodes.
+    pub node_enum: String,
+    /// The enumeration of the functions.
+    pub function_enum: String,
+    /// The tables.
+    pub tables: Tables,
+}
+
+/// The names of the tables.
+pub struct Tables {
+    /// Of the nodes.
+    pub nodes: String,
+    /// Of the constraints.
+    pub constraints: String,
+    /// Of the sources.
+    pub sources: String,
+    /// Of the functions in the path graph.
+    pub path_functions: String,
+    /// Of its vertices.
+    pub path_vertices: String,
+    /// Of its edges.
+    pub path_edges: String,
+    /// What holds them together.
+    pub program: String,
+}
+
+/// Names that are not yet taken.
+struct Free(HashSet<String>);
+
+impl Free {
+    fn claim(&mut self, wanted: impl Into<String>) -> String {
+        let wanted = wanted.into();
+        if self.0.insert(wanted.clone()) {
+            return wanted;
+        }
+        let mut numbered = (2u64..).map(|number| format!("{wanted}_{number}"));
+        numbered.find(|name| self.0.insert(name.clone())).unwrap_or(wanted)
+    }
+}
+
+impl Names {
+    /// Names for everything in `flow`, whose plain-function handlers are `handlers`.
+    pub fn of(flow: &Flow, handlers: impl Iterator<Item = String>) -> Self {
+        let program = &flow.program;
+        let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
+        let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
+        let mut free = Free(functions.chain(program.nodes.iter().flat_map(sides)).collect());
+        let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
+        let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
+        let handlers = handlers.map(|name| (name.clone(), free.claim(format!("node_{name}")))).collect();
+        let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
+        let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name.replace('.', "_")));
+        let locks = program.constraints.iter().map(lock).collect();
+        let tables = Tables {
+            nodes: free.claim("nodes"),
+            constraints: free.claim("constraints"),
+            sources: free.claim("sources"),
+            path_functions: free.claim("path_functions"),
+            path_vertices: free.claim("path_vertices"),
+            path_edges: free.claim("path_edges"),
+            program: free.claim("program"),
+        };
+        Self { taken: free.0, nodes, functions, locks, handlers, node_enum, function_enum, tables }
+    }
+
+    /// The number of a node, by name.
+    pub fn node(&self, node: NodeId) -> &str {
+        at(&self.nodes, node)
+    }
+
+    /// The number of a function, by name.
+    pub fn function(&self, function: FunctionId) -> &str {
+        at(&self.functions, function)
+    }
+
+    /// The lock of a constraint.
+    pub fn lock(&self, constraint: ConstraintId) -> &str {
+        at(&self.locks, constraint)
+    }
+
+    /// The number of a handler that is a plain function, by name.
+    pub fn handler(&self, function: &str) -> &str {
+        self.handlers.get(function).map_or("", String::as_str)
+    }
+
+    /// The values of the enumeration of nodes: the nodes, then the handlers.
+    pub fn node_values(&self) -> Vec<String> {
+        self.nodes.iter().chain(self.handlers.values()).cloned().collect()
+    }
+
+    /// The values of the enumeration of functions.
+    pub fn function_values(&self) -> Vec<String> {
+        self.functions.clone()
+    }
+
+    /// The handlers that are plain functions, as they are numbered.
+    pub fn handlers(&self) -> impl Iterator<Item = &str> {
+        self.handlers.keys().map(String::as_str)
+    }
+}
+
+// An id comes from the flow that these names are of.
+fn at<T>(names: &[String], id: ArenaId<T>) -> &str {
+    names.get(id.index()).map_or("", String::as_str)
+}
+
+/// The local names of a function, scope by scope; sibling scopes may use the same ones.
+pub struct Locals<'a> {
+    names: &'a Names,
+    counts: HashMap<String, u32>,
+    claimed: Vec<(String, String)>,
+    visible: HashSet<String>,
+}
+
+impl<'a> Locals<'a> {
+    /// No names yet.
+    pub fn new(names: &'a Names) -> Self {
+        Self { names, counts: HashMap::new(), claimed: vec![], visible: HashSet::new() }
+    }
+
+    /// A name for this scope: `wanted`, or with the first number from 2 that makes it differ from all that is visible.
+    pub fn claim(&mut self, wanted: &str) -> String {
+        let count = self.counts.entry(wanted.to_owned()).or_insert(0);
+        let name = loop {
+            *count += 1;
+            let name = if *count == 1 { wanted.to_owned() } else { format!("{wanted}_{count}") };
+            if !self.names.taken.contains(&name) && !self.visible.contains(&name) {
+                break name;
+            }
+        };
+        self.visible.insert(name.clone());
+        self.claimed.push((wanted.to_owned(), name.clone()));
+        name
+    }
+
+    /// Where the scope that now begins must be left to.
+    pub fn enter(&self) -> usize {
+        self.claimed.len()
+    }
+
+    /// Ends the scope that began at `mark`; its names are free again.
+    pub fn leave(&mut self, mark: usize) {
+        for (wanted, name) in self.claimed.drain(mark.min(self.claimed.len())..) {
+            self.visible.remove(&name);
+            // Counting starts again below the first name that is free again.
+            self.counts.remove(&wanted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_name_differs_from_all_that_is_visible() {
+        let flow = Flow { program: Default::default(), functions: Default::default(), entries: vec![] };
+        let names = Names::of(&flow, std::iter::empty());
+        let mut locals = Locals::new(&names);
+        assert_eq!(locals.claim("A_input"), "A_input");
+        assert_eq!(locals.claim("nodes"), "nodes_2", "a table of the namespace has that name");
+        assert_eq!(locals.claim("A_input_2"), "A_input_2");
+        let scope = locals.enter();
+        assert_eq!(locals.claim("A_input"), "A_input_3");
+        locals.leave(scope);
+        let scope = locals.enter();
+        assert_eq!(locals.claim("A_input"), "A_input_3", "a sibling scope may use it again");
+        locals.leave(scope);
+        assert_eq!(locals.claim("A_input"), "A_input_3");
+        assert_eq!(locals.claim("A_input"), "A_input_4");
+    }
+}

@@ -1,0 +1,393 @@
+//! Writes the tree of [`crate::tree`] as text: four spaces a level, 120 columns, the brace of a function on its own line.
+//!
+//! A list that does not fit on its line is filled: its elements go on under the first one, or, where that leaves too
+//! little room, a level further in. Nothing else is ever broken.
+
+use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Row, Statement};
+
+/// The last column that text may reach, where it can be helped.
+const WIDTH: usize = 120;
+/// The columns of a level.
+const LEVEL: usize = 4;
+
+/// The text of a file.
+pub fn print(declarations: &[Declaration]) -> String {
+    let mut printer = Printer::default();
+    declarations.iter().for_each(|declaration| printer.declaration(declaration));
+    printer.text
+}
+
+#[derive(Default)]
+struct Printer {
+    text: String,
+    level: usize,
+    /// How many characters the line has so far.
+    column: usize,
+}
+
+impl Printer {
+    fn write(&mut self, text: &str) {
+        if self.column == 0 {
+            self.start_line(self.level * LEVEL);
+        }
+        self.text += text;
+        self.column += text.chars().count();
+    }
+
+    fn start_line(&mut self, column: usize) {
+        self.text.extend(std::iter::repeat_n(' ', column));
+        self.column = column;
+    }
+
+    fn end_line(&mut self) {
+        self.text.push('\n');
+        self.column = 0;
+    }
+
+    fn line(&mut self, text: &str) {
+        self.write(text);
+        self.end_line();
+    }
+
+    /// A line that starts in the first column at every level: the preprocessor's.
+    fn directive(&mut self, text: &str) {
+        self.text += &format!("#{text}\n");
+    }
+
+    fn comment(&mut self, text: &str) {
+        // A backslash at the end of the line would take the next line into the comment.
+        let text: String = text.chars().map(|letter| if is_printable(letter) { letter } else { '?' }).collect();
+        self.line(format!("// {text}").trim_end_matches(['\\', ' ']));
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        match declaration {
+            Declaration::Blank => self.end_line(),
+            Declaration::Comment(text) => self.comment(text),
+            Declaration::Include(path) => self.directive(&format!("include \"{path}\"")),
+            Declaration::SystemInclude(path) => self.directive(&format!("include <{path}>")),
+            Declaration::Directive(text) => self.directive(text),
+            Declaration::ExternC(inner) => self.extern_c(inner),
+            Declaration::Namespace(name, inner) => {
+                self.line(&format!("namespace {name} {{"));
+                inner.iter().for_each(|one| self.declaration(one));
+                self.line(&format!("}} // namespace {name}"));
+            }
+            Declaration::Struct(name, members) => {
+                let members = members.iter().map(|member| format!("{};", declarator(member)));
+                self.lines(&format!("struct {name} {{"), members, "};");
+            }
+            Declaration::Enum(name, base, values) => {
+                let values = values.iter().map(|value| format!("{value},"));
+                self.lines(&format!("enum {name} : {base} {{"), values, "};");
+            }
+            Declaration::Prototype(result, name, parameters) => {
+                self.write(&declarator(&Declarator::new(result, name)));
+                self.parameters(parameters, "(void)");
+                self.line(";");
+            }
+            Declaration::Function(function) => self.function(function),
+            Declaration::Variable(variable, initial) => self.variable(variable, initial),
+            Declaration::Assert(condition, message) => {
+                self.write("static_assert");
+                self.list("(", &[condition.clone(), Expression::Text(message.clone())], ")", 1);
+                self.line(";");
+            }
+            Declaration::Table(ty, name, rows) => self.table(ty, name, rows),
+        }
+    }
+
+    fn lines(&mut self, open: &str, lines: impl Iterator<Item = String>, close: &str) {
+        self.line(open);
+        self.level += 1;
+        lines.for_each(|line| self.line(&line));
+        self.level -= 1;
+        self.line(close);
+    }
+
+    fn extern_c(&mut self, inner: &[Declaration]) {
+        self.directive("ifdef __cplusplus");
+        self.line("extern \"C\" {");
+        self.directive("endif");
+        inner.iter().for_each(|one| self.declaration(one));
+        self.directive("ifdef __cplusplus");
+        self.line("}");
+        self.directive("endif");
+    }
+
+    fn function(&mut self, function: &Function) {
+        self.write(&declarator(&Declarator::new(&function.result, &function.name)));
+        self.parameters(&function.parameters, "()");
+        self.end_line();
+        if function.caught.is_empty() {
+            self.line("{");
+            self.body(&function.body);
+        } else {
+            self.line("try {");
+            self.body(&function.body);
+            self.line("} catch (...) {");
+            self.body(&function.caught);
+        }
+        self.line("}");
+    }
+
+    fn parameters(&mut self, parameters: &[Declarator], none: &str) {
+        if parameters.is_empty() {
+            return self.write(none);
+        }
+        let parameters: Vec<_> = parameters.iter().map(|one| Expression::Name(declarator(one))).collect();
+        self.list("(", &parameters, ")", 1);
+    }
+
+    fn table(&mut self, ty: &str, name: &str, rows: &[Row]) {
+        self.line(&format!("constexpr {ty} {name}[] = {{"));
+        self.level += 1;
+        for row in rows {
+            match row {
+                Row::Comment(text) => self.comment(text),
+                Row::Element(element) => {
+                    self.expression(element, 1);
+                    self.line(",");
+                }
+                Row::Elements(elements) => {
+                    self.fill("", elements, ",", "", 1);
+                    self.line(",");
+                }
+            }
+        }
+        self.level -= 1;
+        self.line("};");
+    }
+
+    fn body(&mut self, statements: &[Statement]) {
+        self.level += 1;
+        statements.iter().for_each(|statement| self.statement(statement));
+        self.level -= 1;
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Blank => self.end_line(),
+            Statement::Comment(text) => self.comment(text),
+            Statement::Variable(variable, initial) => self.variable(variable, initial),
+            Statement::Assign(to, from) => {
+                self.expression(to, 0);
+                self.write(" = ");
+                self.ending(from);
+            }
+            Statement::Run(expression) => self.ending(expression),
+            Statement::If(condition, then, otherwise) => {
+                self.write("if (");
+                self.expression(condition, 3);
+                self.line(") {");
+                self.body(then);
+                if !otherwise.is_empty() {
+                    self.line("} else {");
+                    self.body(otherwise);
+                }
+                self.line("}");
+            }
+            Statement::Try(body, caught) => {
+                self.line("try {");
+                self.body(body);
+                self.line("} catch (...) {");
+                self.body(caught);
+                self.line("}");
+            }
+            Statement::Scope(body) => {
+                self.line("{");
+                self.body(body);
+                self.line("}");
+            }
+            Statement::Return(value) => {
+                self.write("return ");
+                self.ending(value);
+            }
+        }
+    }
+
+    fn variable(&mut self, variable: &Declarator, initial: &Initial) {
+        self.write(&declarator(variable));
+        match initial {
+            Initial::Braces(values) => self.list("{", values, "}", 1),
+            Initial::Arguments(arguments) => self.list("(", arguments, ")", 1),
+            Initial::Value(value) => {
+                self.write(" = ");
+                self.expression(value, 1);
+            }
+        }
+        self.line(";");
+    }
+
+    /// The last expression of a statement.
+    fn ending(&mut self, expression: &Expression) {
+        self.expression(expression, 1);
+        self.line(";");
+    }
+
+    /// Writes an expression, after which `tail` more characters come before a line can be broken.
+    fn expression(&mut self, expression: &Expression, tail: usize) {
+        let text = flat(expression);
+        if self.fits(&text, tail) {
+            return self.write(&text);
+        }
+        match expression {
+            Expression::Call(function, arguments) => {
+                self.expression(function, 1);
+                self.list("(", arguments, ")", tail);
+            }
+            Expression::Braces(values) => self.list("{", values, "}", tail),
+            Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
+            _ => self.write(&text),
+        }
+    }
+
+    fn fits(&self, text: &str, tail: usize) -> bool {
+        self.column.max(self.level * LEVEL) + text.chars().count() + tail <= WIDTH
+    }
+
+    fn list(&mut self, open: &str, elements: &[Expression], close: &str, tail: usize) {
+        self.fill(open, elements, ",", close, tail);
+    }
+
+    /// Writes elements, breaking the line before each that does not fit on it.
+    fn fill(&mut self, open: &str, elements: &[Expression], separator: &str, close: &str, tail: usize) {
+        self.write(open);
+        let widest = elements.iter().map(|element| flat(element).chars().count()).max().unwrap_or(0);
+        let last = elements.len().saturating_sub(1);
+        let mut under = self.column.max(self.level * LEVEL);
+        if under + widest + close.len() + tail > WIDTH && !open.is_empty() {
+            under = (self.level + 1) * LEVEL;
+            self.end_line();
+            self.start_line(under);
+        }
+        for (index, element) in elements.iter().enumerate() {
+            let after = if index == last { close.len() + tail } else { separator.len() };
+            if index > 0 && self.fits(&flat(element), after + 1) {
+                self.write(" ");
+            } else if index > 0 {
+                self.end_line();
+                self.start_line(under);
+            }
+            self.expression(element, after);
+            self.write(if index == last { close } else { separator });
+        }
+        if elements.is_empty() {
+            self.write(close);
+        }
+    }
+}
+
+/// The expression on one line.
+fn flat(expression: &Expression) -> String {
+    match expression {
+        Expression::Name(name) => name.clone(),
+        Expression::Text(text) => quoted(text),
+        Expression::Member(object, member) => format!("{}.{member}", flat(object)),
+        Expression::Address(object) => format!("&{}", flat(object)),
+        Expression::Call(function, arguments) => format!("{}({})", flat(function), joined(arguments, ", ")),
+        Expression::Instance(name, arguments) => format!("{name}<{}>", joined(arguments, ", ")),
+        Expression::Braces(values) => format!("{{{}}}", joined(values, ", ")),
+        Expression::Compare(left, operator, right) => format!("{} {operator} {}", flat(left), flat(right)),
+        Expression::All(conditions) => joined(conditions, " && "),
+    }
+}
+
+fn joined(expressions: &[Expression], separator: &str) -> String {
+    expressions.iter().map(flat).collect::<Vec<_>>().join(separator)
+}
+
+/// `char *argv`, `int count`, `int x[3]`, `Handler_in &`: a star or an ampersand stands with the name.
+fn declarator(declarator: &Declarator) -> String {
+    let Declarator { ty, name, array } = declarator;
+    let space = if name.is_empty() || ty.ends_with(['*', '&']) { "" } else { " " };
+    format!("{ty}{space}{name}{array}")
+}
+
+/// A string literal. Octal escapes end after three digits, so that they cannot take in what follows.
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().map(|letter| match letter {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        letter if letter.is_ascii_control() => format!("\\{:03o}", u32::from(letter)),
+        letter => letter.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// Whether a letter may stand in a comment: neither a control character nor one that reorders the text around it or ends
+/// its line (Unicode's bidirectional controls and separators).
+fn is_printable(letter: char) -> bool {
+    let reorders = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !reorders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<Expression> {
+        names.iter().map(Expression::name).collect()
+    }
+
+    fn in_function(statements: Vec<Statement>) -> String {
+        let (result, name) = ("void".to_owned(), "f".to_owned());
+        let function = Function { result, name, parameters: vec![], body: statements, caught: vec![] };
+        print(&[Declaration::Function(function)])
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_on_under_the_first_element() {
+        let long: Vec<_> = (0..20).map(|number| format!("argument_{number}")).collect();
+        let long: Vec<_> = long.iter().map(String::as_str).collect();
+        let text = in_function(vec![Statement::Run(Expression::name("call").call(names(&long)))]);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 6, "{text}");
+        assert!(lines[2].starts_with("    call(argument_0, ") && lines[2].ends_with(','), "{text}");
+        assert!(lines[3].starts_with("         argument_"), "{text}");
+        assert!(lines[4].ends_with("argument_19);"), "{text}");
+        assert!(lines.iter().all(|line| line.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn a_list_with_no_room_under_its_bracket_starts_on_the_next_line() {
+        let wide = "w".repeat(60);
+        let function = Expression::name("f".repeat(70));
+        let text = in_function(vec![Statement::Run(function.call(names(&[&wide, "x"])))]);
+        assert_eq!(text.lines().nth(3), Some(format!("        {wide}, x);").as_str()), "{text}");
+    }
+
+    #[test]
+    fn a_line_may_be_full_to_the_last_column() {
+        let text =
+            in_function(vec![Statement::Run(Expression::name("f").call(names(&[&"x".repeat(54), &"y".repeat(56)])))]);
+        assert_eq!(text.lines().nth(2).map(str::len), Some(WIDTH), "{text}");
+        let text =
+            in_function(vec![Statement::Run(Expression::name("f").call(names(&[&"x".repeat(54), &"y".repeat(57)])))]);
+        assert_eq!(text.lines().nth(2).map(str::len), Some(61), "{text}");
+    }
+
+    #[test]
+    fn a_comment_cannot_take_in_the_next_line() {
+        let text =
+            print(&[Declaration::Comment("ends \\ \\".to_owned()), Declaration::Comment("a\nb\u{202e}→".to_owned())]);
+        assert_eq!(text, "// ends\n// a?b?→\n");
+    }
+
+    #[test]
+    fn strings_are_escaped() {
+        assert_eq!(quoted("a\"b\\c\n\u{1}2é"), "\"a\\\"b\\\\c\\n\\0012é\"");
+    }
+
+    #[test]
+    fn stars_stand_with_the_name() {
+        let declared = |ty: &str, name: &str, array: &str| {
+            declarator(&Declarator { ty: ty.to_owned(), name: name.to_owned(), array: array.to_owned() })
+        };
+        assert_eq!(declared("image_tag *", "request", ""), "image_tag *request");
+        assert_eq!(declared("int", "x", "[3]"), "int x[3]");
+        assert_eq!(declared("Handler_in &", "", ""), "Handler_in &");
+    }
+}

@@ -1,0 +1,264 @@
+//! One step of a function: the structs, the constraints, the call, and what happens when it fails.
+//!
+//! A node is called in a `try` block that also holds its constraints, so that these are released whatever way the node
+//! ends and before its failure is handled. A generated function does not throw: it says how it ended.
+
+use crate::Unsupported;
+use crate::function::{Writer, declare_error};
+use crate::structs::{Side, function_structs, node_struct};
+use crate::tree::{Declarator, Expression, Initial, Statement};
+use crate::uses::Value;
+use flux_contract as contract;
+use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Role, Step, StepId};
+use flux_ir::program::{Mode, NodeId, Scope};
+
+impl Writer<'_> {
+    /// The statements of a step; `failed` is the step whose failure block it is in.
+    pub(crate) fn step(
+        &mut self,
+        step: &Step,
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let unsupported = |what: &str| Err(Unsupported { what: what.to_owned(), span: step.span });
+        out.extend(self.step_comment(step).map(Statement::Comment));
+        match &step.callee {
+            Callee::Node(node) => self.call_node(step, *node, failed, out),
+            Callee::Handler { function, node } => self.call_handler(step, function, *node, failed, out),
+            Callee::Function(callee) => self.call_function(step, *callee, failed, out),
+            Callee::Fork(_) => unsupported("a parallel step"),
+            Callee::Session { .. } => unsupported("sessions"),
+        }
+    }
+
+    /// `image.flux:25: StoreInCache, holding cache`; nothing where the comment over the function says the same.
+    fn step_comment(&self, step: &Step) -> Option<String> {
+        let statement = self.context.statement(step.span);
+        let held: Vec<_> = step.acquire.iter().map(|taken| self.held(taken.constraint, taken.mode)).collect();
+        if !held.is_empty() {
+            return Some(format!("{}, holding {}", statement.trim_end_matches(';'), held.join(", ")));
+        }
+        (step.span != self.function.span).then_some(statement)
+    }
+
+    fn call_node(
+        &mut self,
+        step: &Step,
+        id: NodeId,
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let context = self.context;
+        let node = &context.flow.program.nodes[id];
+        let input = self.declare_inputs(step, node_struct(node, Side::In), &node.name, failed, out);
+        let output = self.declare_outputs(step, node_struct(node, Side::Out), &node.name, out);
+        let arguments = input.into_iter().chain(output).map(|name| Expression::name(name).address()).collect();
+        let error = match failed {
+            None => self.error.clone(),
+            Some(_) => self.own_error(&node.name, out),
+        };
+        let call = Expression::name(format!("::{}", node.name)).call(arguments);
+        let call = Statement::Assign(Expression::name(&error), call);
+        self.guard(step, context.names.node(id), error, call, out)
+    }
+
+    /// A plain function does not return an error: it fails only by throwing.
+    fn call_handler(
+        &mut self,
+        step: &Step,
+        function: &str,
+        node: NodeId,
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let context = self.context;
+        let ty = node_struct(&context.flow.program.nodes[node], Side::In);
+        let input = self.declare_inputs(step, ty, function, failed, out);
+        let mut arguments: Vec<_> = input.map(|name| Expression::name(name).address()).into_iter().collect();
+        arguments.push(self.read(&Value::Error(failed)));
+        let error = self.own_error(function, out);
+        let call = Statement::Run(Expression::name(format!("::{function}")).call(arguments));
+        self.guard(step, context.names.handler(function), error, call, out)
+    }
+
+    /// Declares the error of a step in a failure block, where that of the step that failed is still wanted.
+    fn own_error(&mut self, stem: &str, out: &mut Vec<Statement>) -> String {
+        let error = self.locals.claim(&format!("{stem}_error"));
+        out.push(declare_error(&error));
+        error
+    }
+
+    /// The call of a C++ function under its constraints, and what happens when it fails. `number` is its number in the
+    /// table of nodes and `error` the variable for its error.
+    fn guard(
+        &mut self,
+        step: &Step,
+        number: &str,
+        error: String,
+        call: Statement,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let (number, variable) = (Expression::name(number), Expression::name(&error));
+        let scope = self.locals.enter();
+        let mut guarded = self.holds(step)?;
+        guarded.push(Statement::Run(self.on_flow(contract::CALL, vec![number.clone()])));
+        guarded.push(call);
+        self.locals.leave(scope);
+        let caught = Statement::Assign(variable.clone(), self.on_flow(contract::CAUGHT, vec![]));
+        out.push(Statement::Try(guarded, vec![caught]));
+        self.errors.insert(step.id, error);
+        let failure = self.on_flow(contract::FAILED_IN, vec![number, variable.clone()]);
+        let failure = self.failure(step, vec![Statement::Run(failure)])?;
+        out.push(Statement::If(variable.compare("!=", Expression::name(0)), failure, vec![]));
+        Ok(())
+    }
+
+    /// The failure block of a step, after what comes `first` in it.
+    fn failure(&mut self, step: &Step, first: Vec<Statement>) -> Result<Vec<Statement>, Unsupported> {
+        let mut statements = first;
+        let scope = self.locals.enter();
+        self.block(&step.failure, Some(step.id), &mut statements)?;
+        self.locals.leave(scope);
+        Ok(statements)
+    }
+
+    /// The constraints of a step, in the one order.
+    fn holds(&mut self, step: &Step) -> Result<Vec<Statement>, Unsupported> {
+        step.acquire.iter().map(|taken| self.hold(taken)).collect()
+    }
+
+    fn hold(&mut self, taken: &Acquisition) -> Result<Statement, Unsupported> {
+        let constraint = &self.context.flow.program.constraints[taken.constraint];
+        let what = match constraint.scope {
+            Scope::Program => None,
+            Scope::Session => Some(format!("the constraint `{}` of a session", constraint.name)),
+            Scope::Keyed => Some(format!("the keyed constraint `{}`", constraint.name)),
+        };
+        if let Some(what) = what {
+            return Err(Unsupported { what, span: taken.span });
+        }
+        let mode = match taken.mode {
+            Mode::Read => contract::MODE_READ,
+            Mode::Write => contract::MODE_WRITE,
+        };
+        let lock = self.context.names.lock(taken.constraint);
+        let arguments = [&self.flow, lock, mode.spelling].map(Expression::name).to_vec();
+        let name = self.locals.claim(&format!("hold_{}", constraint.name.replace('.', "_")));
+        let hold = Declarator::constant(contract::HOLD.spelling, name);
+        Ok(Statement::Variable(hold, Initial::Arguments(arguments)))
+    }
+
+    fn call_function(
+        &mut self,
+        step: &Step,
+        callee: FunctionId,
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let context = self.context;
+        let function = &context.flow.functions[callee];
+        let stem = stem(context, function);
+        let (input, output) = function_structs(context.flow, function.role);
+        let input = self.declare_inputs(step, input, &stem, failed, out);
+        let output = self.declare_outputs(step, output, &stem, out);
+        let path = step.paths.save.then(|| self.locals.claim(&format!("{stem}_path")));
+        if let Some(path) = &path {
+            let path = Declarator::constant(contract::PATH_NUMBER.spelling, path);
+            out.push(Statement::Variable(path, Initial::Value(self.on_flow(contract::BEGIN_PATH, vec![]))));
+        }
+        let arguments = std::iter::once(self.flow.clone()).chain(input).chain(output).map(Expression::name).collect();
+        let call = Expression::name(&function.name).call(arguments);
+        let outcome = self.call_holding(step, &stem, function, call, out)?;
+        if let Some(path) = path.as_ref().filter(|_| step.paths.cut) {
+            let arguments = [path, context.names.function(callee), &outcome].map(Expression::name).to_vec();
+            out.push(Statement::Run(self.on_flow(contract::CUT_PATH, arguments)));
+        }
+        let path = path.filter(|_| !step.paths.cut);
+        if function.paths.ended > 0 {
+            let mut ended = self.end_path(step, path.as_deref(), Exit::Ended);
+            ended.push(self.leave(contract::ENDED, step.paths.ended_offset));
+            out.push(Statement::If(is(&outcome, contract::OUTCOME_ENDED), ended, vec![]));
+        }
+        self.after_call(step, &stem, &outcome, path.as_deref(), out)
+    }
+
+    /// Calls a function under the constraints of the step; gives the variable with its outcome.
+    fn call_holding(
+        &mut self,
+        step: &Step,
+        stem: &str,
+        function: &Function,
+        call: Expression,
+        out: &mut Vec<Statement>,
+    ) -> Result<String, Unsupported> {
+        let outcome = self.locals.claim(&format!("{stem}_outcome"));
+        let count = match function.role {
+            Role::Abstract(node) | Role::Branch(node) => Some(Expression::name(self.context.names.node(node))),
+            Role::Produce(_) | Role::Run(_) => None,
+        };
+        let count = count.map(|number| Statement::Run(self.on_flow(contract::CALL, vec![number])));
+        if step.acquire.is_empty() {
+            out.extend(count);
+            let variable = Declarator::constant(contract::OUTCOME.spelling, &outcome);
+            out.push(Statement::Variable(variable, Initial::Value(call)));
+            return Ok(outcome);
+        }
+        let scope = self.locals.enter();
+        let mut guarded = self.holds(step)?;
+        guarded.extend(count);
+        guarded.push(Statement::Assign(Expression::name(&outcome), call));
+        self.locals.leave(scope);
+        let before = Initial::Value(Expression::name(contract::OUTCOME_FAILED.spelling));
+        out.push(Statement::Variable(Declarator::new(contract::OUTCOME.spelling, &outcome), before));
+        out.push(Statement::Scope(guarded));
+        Ok(outcome)
+    }
+
+    /// The ways on from a function that was called: done or failed.
+    fn after_call(
+        &mut self,
+        step: &Step,
+        stem: &str,
+        outcome: &str,
+        path: Option<&str>,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), Unsupported> {
+        let mut first = self.end_path(step, path, Exit::Failed);
+        let scope = self.locals.enter();
+        if self.uses.reads_error(step.id) {
+            let error = self.locals.claim(&format!("{stem}_error"));
+            let value = Initial::Value(self.on_flow(contract::ERROR, vec![]));
+            first.push(Statement::Variable(Declarator::constant("int", &error), value));
+            self.errors.insert(step.id, error);
+        }
+        let failure = self.failure(step, first)?;
+        self.locals.leave(scope);
+        let done = self.end_path(step, path, Exit::Done);
+        // Where the failure block resumes, it joins the way of success only after that has its path number.
+        let resumes = matches!(step.failure.end, End::Resume { .. });
+        let (otherwise, after) = if resumes { (done, vec![]) } else { (vec![], done) };
+        out.push(Statement::If(is(outcome, contract::OUTCOME_FAILED), failure, otherwise));
+        out.extend(after);
+        Ok(())
+    }
+
+    /// Combines the path register with what it was before the call, where that was saved.
+    fn end_path(&self, step: &Step, path: Option<&str>, exit: Exit) -> Vec<Statement> {
+        let radix = step.paths.radix.get(exit);
+        let end = |path: &str| self.on_flow(contract::END_PATH, vec![Expression::name(path), Expression::name(radix)]);
+        path.map(end).map(Statement::Run).into_iter().collect()
+    }
+}
+
+/// What the locals of a call are named after.
+fn stem(context: &crate::Context<'_>, function: &Function) -> String {
+    match function.role {
+        Role::Abstract(node) => context.flow.program.nodes[node].name.clone(),
+        Role::Branch(_) | Role::Produce(_) | Role::Run(_) => function.name.clone(),
+    }
+}
+
+/// `outcome == flux::outcome::failed`
+fn is(outcome: &str, which: contract::Symbol) -> Expression {
+    Expression::name(outcome).compare("==", Expression::name(which.spelling))
+}

@@ -1,0 +1,170 @@
+//! The part of C++ that generated code is made of, as a tree.
+//!
+//! The back end builds this tree and [`crate::print`] writes it, so that indentation, wrapping and punctuation are
+//! decided in one place and no stage glues text together. Names and types are leaves: a type is whatever the user wrote.
+
+/// A type with the name that has it: a parameter, a member, a variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Declarator {
+    /// The type: `image_tag *`, `const flux::outcome`.
+    pub ty: String,
+    /// The name; empty for a parameter that is not used.
+    pub name: String,
+    /// The array suffix: `[3]`; mostly empty.
+    pub array: String,
+}
+
+/// Something with a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expression {
+    /// A name or a number, as it is written.
+    Name(String),
+    /// A string: the text, not yet escaped.
+    Text(String),
+    /// `object.member`
+    Member(Box<Self>, String),
+    /// `&object`
+    Address(Box<Self>),
+    /// `function(arguments)`
+    Call(Box<Self>, Vec<Self>),
+    /// `name<arguments>`
+    Instance(String, Vec<Self>),
+    /// `{values}`
+    Braces(Vec<Self>),
+    /// `left != right`, with whichever operator.
+    Compare(Box<Self>, &'static str, Box<Self>),
+    /// `one && another`
+    All(Vec<Self>),
+}
+
+/// How a variable starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Initial {
+    /// `name{values}`
+    Braces(Vec<Expression>),
+    /// `name(arguments)`
+    Arguments(Vec<Expression>),
+    /// `name = value`
+    Value(Expression),
+}
+
+/// One statement of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Statement {
+    /// An empty line.
+    Blank,
+    /// A comment of one line.
+    Comment(String),
+    /// A local variable.
+    Variable(Declarator, Initial),
+    /// `to = from;`
+    Assign(Expression, Expression),
+    /// An expression for its effect.
+    Run(Expression),
+    /// `if (condition) { … } else { … }`, the latter left out where it is empty.
+    If(Expression, Vec<Self>, Vec<Self>),
+    /// `try { … } catch (...) { … }`
+    Try(Vec<Self>, Vec<Self>),
+    /// `{ … }`
+    Scope(Vec<Self>),
+    /// `return value;`
+    Return(Expression),
+}
+
+/// A function with a body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// What it returns.
+    pub result: String,
+    /// What it is called.
+    pub name: String,
+    /// What it takes.
+    pub parameters: Vec<Declarator>,
+    /// What it does.
+    pub body: Vec<Statement>,
+    /// What it does about an exception from its body, which then is a function-try-block; nothing where empty.
+    pub caught: Vec<Statement>,
+}
+
+/// A row of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Row {
+    /// A comment between the rows.
+    Comment(String),
+    /// One element, on a line of its own.
+    Element(Expression),
+    /// Short elements, as many on a line as fit.
+    Elements(Vec<Expression>),
+}
+
+/// Something at the level of a file or a namespace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Declaration {
+    /// An empty line.
+    Blank,
+    /// A comment of one line.
+    Comment(String),
+    /// `#include "…"`
+    Include(String),
+    /// `#include <…>`
+    SystemInclude(String),
+    /// A line for the preprocessor, without its `#`.
+    Directive(String),
+    /// Declarations with C linkage, in a header that C reads too.
+    ExternC(Vec<Self>),
+    /// `namespace name { … }`
+    Namespace(String, Vec<Self>),
+    /// `struct name { … };`
+    Struct(String, Vec<Declarator>),
+    /// `enum name : base { … };`
+    Enum(String, String, Vec<String>),
+    /// A function without a body, in a header that C reads too: result, name, parameters.
+    Prototype(String, String, Vec<Declarator>),
+    /// A function.
+    Function(Function),
+    /// A variable.
+    Variable(Declarator, Initial),
+    /// `static_assert(condition, "message");`
+    Assert(Expression, String),
+    /// `constexpr type name[] = { … };`
+    Table(String, String, Vec<Row>),
+}
+
+impl Declarator {
+    /// A type and a name.
+    pub fn new(ty: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { ty: ty.into(), name: name.into(), array: String::new() }
+    }
+
+    /// A type and a name, never assigned to.
+    pub fn constant(ty: &str, name: impl Into<String>) -> Self {
+        Self::new(format!("const {ty}"), name)
+    }
+}
+
+impl Expression {
+    /// A name or a number.
+    pub fn name(name: impl ToString) -> Self {
+        Self::Name(name.to_string())
+    }
+
+    /// A member of this object.
+    pub fn member(self, name: impl Into<String>) -> Self {
+        Self::Member(Box::new(self), name.into())
+    }
+
+    /// A call of this function.
+    pub fn call(self, arguments: Vec<Self>) -> Self {
+        Self::Call(Box::new(self), arguments)
+    }
+
+    /// The address of this object.
+    pub fn address(self) -> Self {
+        Self::Address(Box::new(self))
+    }
+
+    /// A comparison with `right`.
+    pub fn compare(self, operator: &'static str, right: Self) -> Self {
+        Self::Compare(Box::new(self), operator, Box::new(right))
+    }
+}

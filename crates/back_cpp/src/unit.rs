@@ -1,0 +1,83 @@
+//! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
+
+use crate::function::function;
+use crate::kept::kept;
+use crate::names::NAMESPACE;
+use crate::tables::tables;
+use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
+use crate::{Context, Unsupported};
+use flux_contract as contract;
+
+/// The whole file.
+pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
+    let mut unit = vec![
+        Declaration::Comment(context.banner()),
+        Declaration::Include(format!("{}.flux.h", context.flow.program.name)),
+        Declaration::Blank,
+        Declaration::SystemInclude(contract::HEADER.spelling.to_owned()),
+        Declaration::Directive(format!("if {} != {}", contract::VERSION.spelling, contract::SUPPORT_VERSION)),
+        Declaration::Directive(format!("error \"{VERSIONS_DIFFER}\"")),
+        Declaration::Directive("endif".to_owned()),
+        Declaration::Blank,
+    ];
+    unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)?));
+    unit.extend([Declaration::Blank, main_function(context)]);
+    Ok(unit)
+}
+
+const VERSIONS_DIFFER: &str = "the runtime is of another version: generate this file again with the flux that built it";
+
+fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
+    let names = &context.names;
+    let mut inner = vec![
+        Declaration::Blank,
+        comment("The nodes and the error handlers, as the profile numbers them."),
+        enumeration(&names.node_enum, contract::NODE_NUMBER, names.node_values()),
+        Declaration::Blank,
+        comment("The functions below, as the path graph numbers them."),
+        enumeration(&names.function_enum, contract::FUNCTION_NUMBER, names.function_values()),
+    ];
+    inner.extend(locks(context));
+    inner.extend(kept(context));
+    for (_, one) in context.flow.functions.iter() {
+        inner.push(Declaration::Blank);
+        inner.extend(function(context, one)?);
+    }
+    inner.push(Declaration::Blank);
+    inner.extend(tables(context)?);
+    inner.push(Declaration::Blank);
+    Ok(inner)
+}
+
+fn comment(text: &str) -> Declaration {
+    Declaration::Comment(text.to_owned())
+}
+
+fn enumeration(name: &str, base: contract::Symbol, values: Vec<String>) -> Declaration {
+    Declaration::Enum(name.to_owned(), base.spelling.to_owned(), values)
+}
+
+fn locks(context: &Context<'_>) -> Vec<Declaration> {
+    let constraints = &context.flow.program.constraints;
+    if constraints.is_empty() {
+        return vec![];
+    }
+    let lock = |(id, constraint): (_, &flux_ir::program::Constraint)| {
+        let variable = Declarator::new(contract::PROGRAM_LOCK.spelling, context.names.lock(id));
+        Declaration::Variable(variable, Initial::Braces(vec![Expression::Text(constraint.name.clone())]))
+    };
+    let heading = [Declaration::Blank, comment("The constraints.")];
+    heading.into_iter().chain(constraints.iter().map(lock)).collect()
+}
+
+fn main_function(context: &Context<'_>) -> Declaration {
+    let program = format!("{NAMESPACE}::{}", context.names.tables.program);
+    let arguments = vec![Expression::name(program), Expression::name("argc"), Expression::name("argv")];
+    Declaration::Function(Function {
+        result: "int".to_owned(),
+        name: "main".to_owned(),
+        parameters: vec![Declarator::new("int", "argc"), Declarator::new("char **", "argv")],
+        body: vec![Statement::Return(Expression::name(contract::SERVE.spelling).call(arguments))],
+        caught: vec![],
+    })
+}

@@ -1,0 +1,131 @@
+//! Values: how they are named, copied and moved from one struct to the next.
+//!
+//! A value is copied where something reads it again and moved where not, unless it is evidently scalar, when the two
+//! are the same. Arrays go over element by element, as C++ neither initialises nor assigns them from each other.
+
+use crate::function::Writer;
+use crate::tree::{Declarator, Expression, Initial, Statement};
+use crate::uses::{Place, Value};
+use flux_contract as contract;
+use flux_ir::flow::{Step, StepId};
+use flux_ir::program::{Constant, Parameter};
+
+impl Writer<'_> {
+    /// The value as it is, neither copied nor moved.
+    pub(crate) fn read(&mut self, value: &Value) -> Expression {
+        match value {
+            Value::Input(index) => {
+                self.reads_input = true;
+                let name = self.function.inputs.get(*index).map_or("", |parameter| &parameter.name);
+                Expression::name(&self.input).member(name)
+            }
+            Value::Output(step, _) => {
+                let name = self.parameter(value).map_or("", |parameter| &parameter.name);
+                let output = self.outputs.get(step).map_or("", String::as_str);
+                Expression::name(output).member(name)
+            }
+            Value::Error(step) => match step.and_then(|step| self.errors.get(&step)) {
+                Some(variable) => Expression::name(variable),
+                None => self.on_flow(contract::ERROR, vec![]),
+            },
+            Value::Constant(constant) => literal(constant),
+        }
+    }
+
+    /// The parameter that the value came in by; none for errors and constants.
+    fn parameter(&self, value: &Value) -> Option<&Parameter> {
+        match value {
+            Value::Input(index) => self.function.inputs.get(*index),
+            Value::Output(step, index) => {
+                let callee = &self.uses.step(*step)?.callee;
+                self.context.flow.callee_outputs(callee).get(*index).copied()
+            }
+            Value::Error(_) | Value::Constant(_) => None,
+        }
+    }
+
+    /// The value to initialise or assign from: moved where it is used last and a move may be less than a copy.
+    fn take(&mut self, value: &Value, last: bool) -> Expression {
+        let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.is_evidently_scalar());
+        let read = self.read(value);
+        if moves { Expression::name("std::move").call(vec![read]) } else { read }
+    }
+
+    /// `to = value;`
+    pub(crate) fn assign(
+        &mut self,
+        to: Expression,
+        value: &Value,
+        parameter: &Parameter,
+        last: bool,
+        out: &mut Vec<Statement>,
+    ) {
+        let statement = if parameter.array.is_empty() {
+            Statement::Assign(to, self.take(value, last))
+        } else {
+            self.copy_array(to, value, last)
+        };
+        out.push(statement);
+    }
+
+    fn copy_array(&mut self, to: Expression, value: &Value, last: bool) -> Statement {
+        let from = self.take(value, last);
+        Statement::Run(Expression::name(contract::COPY.spelling).call(vec![to, from]))
+    }
+
+    /// Declares the struct with the inputs of a step; gives its name, none where there are no inputs.
+    pub(crate) fn declare_inputs(
+        &mut self,
+        step: &Step,
+        ty: Option<String>,
+        stem: &str,
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) -> Option<String> {
+        let ty = ty?;
+        let flow = self.context.flow;
+        let parameters = flow.callee_inputs(&step.callee);
+        let name = self.locals.claim(&format!("{stem}_input"));
+        let mut values = vec![];
+        let mut copies = vec![];
+        for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
+            let value = self.uses.value(operand, failed);
+            let last = self.uses.is_last(Place::Argument(step.id, index));
+            if parameter.array.is_empty() {
+                values.push(self.take(&value, last));
+            } else {
+                values.push(Expression::Braces(vec![]));
+                copies.push(self.copy_array(Expression::name(&name).member(&parameter.name), &value, last));
+            }
+        }
+        out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(values)));
+        out.extend(copies);
+        Some(name)
+    }
+
+    /// Declares the struct with the outputs of a step; gives its name, none where there are no outputs.
+    pub(crate) fn declare_outputs(
+        &mut self,
+        step: &Step,
+        ty: Option<String>,
+        stem: &str,
+        out: &mut Vec<Statement>,
+    ) -> Option<String> {
+        let ty = ty?;
+        let name = self.locals.claim(&format!("{stem}_output"));
+        self.outputs.insert(step.id, name.clone());
+        out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(vec![])));
+        Some(name)
+    }
+}
+
+/// A constant as a literal.
+fn literal(constant: &Constant) -> Expression {
+    match constant {
+        // The literal of the smallest would be that of a number which no type holds, negated.
+        Constant::Integer(i64::MIN) => Expression::name(format!("(-{} - 1)", i64::MAX)),
+        Constant::Integer(number) => Expression::name(number),
+        Constant::Text(text) => Expression::Text(text.clone()),
+        Constant::Boolean(truth) => Expression::name(truth),
+    }
+}

@@ -1,0 +1,158 @@
+// A runtime that does nothing but write down what generated code asks of it. It keeps the contract: the probe compiles
+// against it too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#define FLUX_GENERATED_SUPPORT 1
+
+namespace flux {
+
+using node_number = std::uint32_t;
+using function_number = std::uint32_t;
+using path_number = std::uint64_t;
+enum class outcome : unsigned char { done, failed, ended };
+enum class mode { read, write };
+enum class scope { program };
+
+inline constexpr int no_match = -1;
+inline constexpr int exception_thrown = -2;
+
+class flow
+{
+  public:
+    flow() = default;
+    flow(const flow &) = delete;
+
+    void call(node_number node) noexcept { called.push_back(node); }
+    void dispatch(node_number) noexcept {}
+    int caught() noexcept { return exception_thrown; }
+    void failed_in(node_number, int error) noexcept
+    {
+        called.push_back(error_mark);
+        error_ = error;
+    }
+    int error() const noexcept { return error_; }
+    outcome done(path_number offset = 0) noexcept { return leave(outcome::done, offset); }
+    outcome failed(path_number offset = 0) noexcept { return leave(outcome::failed, offset); }
+    outcome ended(path_number offset = 0) noexcept { return leave(outcome::ended, offset); }
+    outcome fault(path_number number) noexcept
+    {
+        path = number;
+        return outcome::failed;
+    }
+    void add_path(path_number offset) noexcept { path += offset; }
+    path_number begin_path() noexcept { return std::exchange(path, 0); }
+    void end_path(path_number before, path_number radix) noexcept { path += before * radix; }
+    void cut_path(path_number before, function_number, outcome) noexcept { path = before; }
+
+    // What was written down.
+    static constexpr node_number error_mark = ~node_number{0};
+    path_number path = 0;
+    std::vector<node_number> called;
+    std::vector<std::string> held;
+
+  private:
+    outcome leave(outcome exit, path_number offset) noexcept
+    {
+        path += offset;
+        return exit;
+    }
+
+    int error_ = 0;
+};
+
+template <class Element, std::size_t size>
+void copy(Element (&to)[size], const Element (&from)[size])
+{
+    for (std::size_t i = 0; i < size; ++i) {
+        if constexpr (std::is_array_v<Element>) {
+            copy(to[i], from[i]);
+        } else {
+            to[i] = from[i];
+        }
+    }
+}
+
+template <class Value>
+inline constexpr bool keepable = std::is_copy_constructible_v<std::remove_all_extents_t<Value>>;
+
+struct program_lock {
+    explicit constexpr program_lock(const char *its_name) : name(its_name) {}
+    const char *name;
+};
+
+class hold
+{
+  public:
+    hold(flow &by, program_lock &what, mode how) noexcept : flow_(by)
+    {
+        by.held.push_back(std::string(what.name) + (how == mode::read ? "?" : ""));
+    }
+    ~hold() { flow_.held.pop_back(); }
+    hold(const hold &) = delete;
+
+  private:
+    flow &flow_;
+};
+
+struct node_info {
+    const char *name;
+    const char *file;
+    unsigned line;
+};
+struct constraint_info {
+    const char *name;
+    flux::scope scope;
+};
+struct path_edge {
+    std::uint32_t from;
+    path_number offset;
+};
+enum class path_kind { start, join, label, call_done, call_failed, call_ended, cut_done, cut_failed, cut_ended };
+struct path_vertex {
+    path_kind kind;
+    const char *label;
+    function_number function;
+    std::uint32_t first_edge;
+    std::uint32_t edge_count;
+};
+struct path_function {
+    const char *name;
+    path_number paths[3];
+    std::uint32_t exits[3];
+};
+struct source_info {
+    node_info place;
+    function_number produce;
+    function_number run;
+};
+
+template <auto Produce, auto Run>
+constexpr source_info make_source(node_info place, function_number produce, function_number run)
+{
+    return {place, produce, run};
+}
+
+struct program {
+    const char *name;
+    std::span<const node_info> nodes;
+    std::span<const constraint_info> constraints;
+    std::span<const source_info> sources;
+    std::span<const path_function> path_functions;
+    std::span<const path_vertex> path_vertices;
+    std::span<const path_edge> path_edges;
+};
+
+inline int serve(const program &, int, char **)
+{
+    return 0;
+}
+
+} // namespace flux

@@ -1,0 +1,156 @@
+//! The C++ of whole programs, kept in `golden/` as it should read, compiled by both compilers at their strictest, and
+//! by a C compiler where that can read the header.
+//!
+//! After a change that is meant, `FLUX_BLESS=1 cargo test -p flux_back_cpp` writes the files anew: read the difference.
+#![allow(clippy::disallowed_methods, reason = "a test harness reads files and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use flux_back_cpp::{Options, generate};
+use flux_source::SourceMap;
+use std::path::{Path, PathBuf};
+use support::{compile, tests};
+
+fn folder(name: &str) -> PathBuf {
+    tests("golden").join(name)
+}
+
+/// Generates the program `name` twice, compares with what is kept, and compiles that.
+fn golden(name: &str, c_functions: &[&str]) {
+    let folder = folder(name);
+    let text = std::fs::read_to_string(folder.join(format!("{name}.flux"))).unwrap();
+    let sources = SourceMap::of(format!("{name}.flux"), text);
+    let flow = support::lower(&sources);
+    let options = Options { c_functions: c_functions.iter().map(ToString::to_string).collect() };
+    let files = generate(&flow, &sources, &options).unwrap();
+    assert_eq!(generate(&flow, &sources, &options).as_ref(), Ok(&files), "generated code must be deterministic");
+    for file in files {
+        // What is kept does not change with the version.
+        let text = file.text.replace(concat!("flux ", env!("CARGO_PKG_VERSION")), "flux VERSION");
+        let path = folder.join(&file.name);
+        if std::env::var_os("FLUX_BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(text == kept, "{} is not what is kept; with FLUX_BLESS=1 this test writes it anew", file.name);
+        for (number, line) in text.lines().enumerate() {
+            assert!(line.chars().count() <= 120, "{}:{} is longer than 120 columns", file.name, number + 1);
+            assert_eq!(line.trim_end(), line, "{}:{} ends in spaces", file.name, number + 1);
+        }
+    }
+    for compiler in ["g++", "clang++-16"] {
+        let code = format!("#include \"{name}.flux.cpp\"\n");
+        assert_eq!(compile(compiler, "c++", &[&folder], &code), Ok(()), "{compiler}");
+    }
+}
+
+#[test]
+fn the_image_server_of_the_paper() {
+    golden("image", &[]);
+}
+
+#[test]
+fn objects_fallbacks_and_nested_dispatch() {
+    golden("mail", &[]);
+}
+
+#[test]
+fn names_arrays_and_empty_lists() {
+    golden("corners", &["nothing", "Turn", "nodes"]);
+}
+
+#[test]
+fn saved_and_cut_paths() {
+    golden("paths", &[]);
+}
+
+#[test]
+fn a_header_without_objects_is_c_too() {
+    for name in ["image", "corners", "paths"] {
+        let header = format!("#include \"{name}.flux.h\"\n");
+        assert_eq!(compile("gcc", "c", &[&folder(name)], &header), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn every_symbol_of_the_contract_is_used() {
+    let files = ["image", "mail", "corners", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
+    let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    for symbol in flux_contract::ALL {
+        assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);
+    }
+}
+
+#[test]
+fn the_runtime_is_named_only_through_the_contract() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for entry in std::fs::read_dir(source).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            assert!(!line.contains("flux::"), "{}: `{}` names the runtime itself", path.display(), line.trim());
+        }
+    }
+}
+
+/// Generates a program that is given as text and puts both files into one; the structs come with it.
+fn in_one(program: &str, types: &str) -> String {
+    let sources = SourceMap::of("a.flux", program);
+    let files = generate(&support::lower(&sources), &sources, &Options::default()).unwrap();
+    let [header, code] = files.as_slice() else { panic!("two files") };
+    let code = code.text.replace("#include \"a.flux.h\"\n", "");
+    format!("{types}\n{}\n{code}", header.text.replace("#pragma once\n", ""))
+}
+
+const MOVES: &str = "
+    S () => (std::unique_ptr<int> p, std::unique_ptr<int> q[2]);
+    A (std::unique_ptr<int> p, std::unique_ptr<int> q[2]) => (std::unique_ptr<int> p, std::unique_ptr<int> q[2]);
+    T (std::unique_ptr<int> p, std::unique_ptr<int> q[2]) => ();
+    B (std::unique_ptr<int> p, std::unique_ptr<int> q[2]) => (std::unique_ptr<int> p, std::unique_ptr<int> q[2]);
+    B = A;
+    T = A -> B -> A -> End;
+    End (std::unique_ptr<int> p, std::unique_ptr<int> q[2]) => ();
+    source S => T;
+";
+
+#[test]
+fn what_cannot_be_copied_is_moved_from_node_to_node() {
+    let code = in_one(MOVES, "#include <memory>");
+    for compiler in ["g++", "clang++-16"] {
+        assert_eq!(compile(compiler, "c++", &[], &code), Ok(()), "{compiler}\n{code}");
+    }
+}
+
+#[test]
+fn a_handler_that_reads_what_cannot_be_copied_is_an_error_in_our_words() {
+    let code = in_one(&format!("{MOVES}handle error B => H;"), "#include <memory>");
+    for compiler in ["g++", "clang++-16"] {
+        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let first = said.lines().find(|line| line.contains("error: ")).unwrap();
+        let ours = "a.flux:10: the handler of B reads its input 'p', so its type must be one that can be copied";
+        assert!(first.contains(ours), "{compiler}: {said}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_yet_is_refused_where_it_stands() {
+    let refuses = |program: &str, what: &str, at: &str| {
+        let sources = SourceMap::of("a.flux", program);
+        let refused = generate(&support::lower(&sources), &sources, &Options::default()).unwrap_err();
+        assert_eq!(refused.to_string(), format!("cannot write C++ for {what}"));
+        assert_eq!(sources.slice(refused.span), at);
+    };
+    let program = "S () => (int x); A (int x) => (int x); B (int x) => (); T (int x) => (); T = A -> B; ";
+    let with = |more: &str| format!("{program}{more}");
+    refuses(&with("source S => T; atomic A: {k(x)};"), "the keyed constraint `k`", "k(x)");
+    refuses(
+        &with("source S {session: F} => T; atomic A: {k(session)};"),
+        "the constraint `k` of a session",
+        "k(session)",
+    );
+    refuses(&with("source S {session: F} => T;"), "sessions", "source S {session: F} => T;");
+    refuses("T () => (); source every 2s => T;", "a timer", "source every 2s => T;");
+    refuses("S () => (int x); B (int x) => (); T = (B & B); source S => T;", "a parallel step", "(B & B)");
+}
