@@ -52,6 +52,9 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
     agree("lower_program", verify::flow(&flow, Stage::Lowered), diagnostics);
     for pass in FLOW_PASSES {
         (pass.run)(&mut flow, diagnostics);
+        if pass.barrier && diagnostics.has_errors() {
+            return result;
+        }
     }
     agree("number_paths", verify::flow(&flow, Stage::Numbered), diagnostics);
 

@@ -368,3 +368,13 @@ impl Flow {
         matches!(callee, Callee::Handler { .. } | Callee::Session { .. })
     }
 }
+
+impl Function {
+    /// The node it is the function of; none for those of a source.
+    pub fn node(&self) -> Option<NodeId> {
+        match self.role {
+            Role::Abstract(node) | Role::Branch(node) => Some(node),
+            Role::Produce(_) | Role::Run(_) => None,
+        }
+    }
+}

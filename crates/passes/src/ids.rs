@@ -30,5 +30,13 @@ pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
 pub const SOURCE_INPUTS: Id = Id("source-inputs");
 /// A heartbeat whose target takes inputs.
 pub const TIMER_INPUTS: Id = Id("timer-inputs");
+/// A constraint that is taken further out than it was written, so that nothing can deadlock.
+pub const CONSTRAINT_MOVED: Id = Id("constraint-moved");
+/// A keyed constraint that would have to be taken before its key is known.
+pub const KEY_UNREACHABLE: Id = Id("key-unreachable");
+/// Branches of a parallel step that run one after the other.
+pub const BRANCHES_SERIALISED: Id = Id("branches-serialised");
+/// Branches that take what is held around their step.
+pub const BRANCHES_CONFLICT: Id = Id("branches-conflict");
 /// Something of the language that this version cannot compile yet.
 pub const UNSUPPORTED: Id = Id("unsupported");

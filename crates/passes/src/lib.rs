@@ -7,13 +7,14 @@ pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
-pub mod check_nesting;
+mod constraint_diagnostics;
 pub mod edges;
 pub mod fit;
 pub mod ids;
 pub mod infer_signatures;
 pub mod lower_program;
 pub mod number_paths;
+pub mod order_constraints;
 
 use flux_diagnostic::Diagnostics;
 use flux_ir::flow::Flow;
@@ -30,7 +31,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 6] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 5] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -52,13 +53,10 @@ pub const PROGRAM_PASSES: [Pass<Program>; 6] = [
         run: |program, diagnostics| check_handlers::check_handlers(program, diagnostics),
         barrier: false,
     },
-    Pass {
-        name: "check_nesting",
-        run: |program, diagnostics| check_nesting::check_nesting(program, diagnostics),
-        barrier: false,
-    },
 ];
 
 /// The passes over a flow, after [`lower_program::lower_program`].
-pub const FLOW_PASSES: [Pass<Flow>; 1] =
-    [Pass { name: "number_paths", run: |flow, _| number_paths::number_paths(flow), barrier: false }];
+pub const FLOW_PASSES: [Pass<Flow>; 2] = [
+    Pass { name: "order_constraints", run: order_constraints::order_constraints, barrier: true },
+    Pass { name: "number_paths", run: |flow, _| number_paths::number_paths(flow), barrier: false },
+];

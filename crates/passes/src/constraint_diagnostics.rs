@@ -1,0 +1,94 @@
+//! What [`crate::order_constraints`] has to say: both orders, and the line to change.
+
+use crate::ids;
+use crate::order_constraints::Escape;
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::flow::{Acquisition, Callee, Flow, Operand, Step};
+use flux_ir::program::{ConstraintId, Mode, NodeId};
+
+/// A constraint was moved up to a step, as something that does not come before it is held there.
+pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, held: &[Acquisition], diagnostics: &mut Diagnostics) {
+    let holder = callee_name(flow, step);
+    let taker = node_name(flow, moved.moved_for);
+    let (name, before) = (constraint(flow, moved.constraint), held.last());
+    let held_name = before.map_or("something", |one| constraint(flow, one.constraint));
+    let headline = format!("`{holder}` takes `{name}` too, as `{taker}` inside it needs it");
+    let mut warning = Diagnostic::warning(ids::CONSTRAINT_MOVED, headline, before.map_or(step.span, |one| one.span))
+        .label(format!("`{holder}` takes `{held_name}` here"))
+        .mark(moved.span, format!("`{taker}` takes `{name}` inside it"));
+    warning = match held_name == name {
+        true => {
+            warning.fact(format!("nobody knows which of two keys of `{name}` comes first, so both are taken at once"))
+        }
+        false => warning
+            .fact(format!("as written, a flow through `{holder}` takes `{held_name}` before `{name}`"))
+            .fact(format!("the one order, by scope and then by name, has `{name}` before `{held_name}`")),
+    };
+    let text = requirement(flow, step, moved);
+    diagnostics.push(
+        warning.help(format!("fewer flows run at once now; say so yourself with `atomic {holder}: {{{text}}};`")),
+    );
+}
+
+/// A key cannot be taken further out, as its value is made in between.
+pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &mut Diagnostics) {
+    let wanted = &escape.acquisition;
+    let (name, taker) = (constraint(flow, wanted.constraint), node_name(flow, wanted.moved_for));
+    let holder = callee_name(flow, step);
+    let headline = format!("`{taker}` needs `{name}` before `{holder}` begins, but its key is made inside `{holder}`");
+    let error = Diagnostic::error(ids::KEY_UNREACHABLE, headline, wanted.span)
+        .label(format!("taken here by `{taker}`"))
+        .mark(step.span, format!("would have to be taken here, around `{holder}`"));
+    diagnostics.push(
+        error.help(format!(
+            "make the key before `{holder}` and declare it as an input of `{holder}` and of all between"
+        )),
+    );
+}
+
+/// Branches of a parallel step share a hold that only one of them may have.
+pub fn serialised(flow: &Flow, step: &Step, shared: ConstraintId, authored: bool, diagnostics: &mut Diagnostics) {
+    let name = constraint(flow, shared);
+    if authored {
+        let headline = format!("two branches take `{name}`, which is held around the whole step");
+        let error = Diagnostic::error(ids::BRANCHES_CONFLICT, headline, step.span);
+        diagnostics.push(
+            error.help(format!("leave `{name}` to the branches, or put one after the other: `->` instead of `&`")),
+        );
+    } else {
+        let headline = format!("these branches run one after the other, as they share `{name}`");
+        let warning = Diagnostic::warning(ids::BRANCHES_SERIALISED, headline, step.span);
+        let warning = warning.fact(format!("`{name}` was moved up above the step, so that nothing can deadlock"));
+        diagnostics.push(warning.help("write `->` instead of `&`, or give the branches nothing to share"));
+    }
+}
+
+fn constraint(flow: &Flow, id: ConstraintId) -> &str {
+    &flow.program.constraints[id].name
+}
+
+fn node_name(flow: &Flow, node: Option<NodeId>) -> &str {
+    node.map_or("a branch", |node| flow.program.nodes[node].name.as_str())
+}
+
+fn callee_name<'a>(flow: &'a Flow, step: &'a Step) -> &'a str {
+    match &step.callee {
+        Callee::Node(node) => &flow.program.nodes[*node].name,
+        Callee::Function(function) => node_name(flow, flow.functions[*function].node()),
+        Callee::Fork(_) => "the parallel step",
+        Callee::Handler { function, .. } | Callee::Session { function, .. } => function,
+    }
+}
+
+/// `x`, `x?`, `account(from)`: what the author would write for the step's node.
+fn requirement(flow: &Flow, step: &Step, moved: &Acquisition) -> String {
+    let inputs = flow.callee_inputs(&step.callee);
+    let part = |operand: &Operand| {
+        let at = step.inputs.iter().position(|input| input == operand);
+        at.and_then(|at| inputs.get(at)).map_or("?", |input| input.name.as_str())
+    };
+    let key: Vec<_> = moved.key.iter().map(part).collect();
+    let key = if key.is_empty() { String::new() } else { format!("({})", key.join(", ")) };
+    let mode = if moved.mode == Mode::Read { "?" } else { "" };
+    format!("{}{mode}{key}", constraint(flow, moved.constraint))
+}

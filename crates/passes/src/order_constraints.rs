@@ -1,0 +1,403 @@
+//! Orders the acquisitions of a flow so that no two flows can wait for each other. Requires: a flow as lowered, each step
+//! with what its own node requires. Establishes: every acquisition exceeds all that is held around it in the one order,
+//! and what is held already is not taken again. (Flux paper, section 3.1.1; `docs/deadlock.md` has the proof.)
+//!
+//! A function is compiled once for each set of constraints that its callers hold, as far as that set matters to it, so a
+//! shared node never takes what only one of its callers needs. Within a function with a given held set, at each
+//! acquisition of c:
+//!
+//! 1. c is held in a sufficient mode: nothing is done.
+//! 2. c is held by a reader and needed by a writer: the acquisition that holds it becomes a writer.
+//! 3. some d that does not come before c is held: c is added to the outermost step that holds such a d.
+//!
+//! An acquisition that 2 or 3 send beyond the function escapes to the caller, whose step takes it if no caller further
+//! out must. A step that was given more is looked at again: what it takes only grows, so this ends. A failure block runs
+//! with what is held around its step. A branch of a parallel step starts with what is held around the step; branches
+//! that would then share a hold that only one of them may have run one after the other.
+
+use crate::constraint_diagnostics as report;
+use flux_diagnostic::Diagnostics;
+use flux_ir::arena::Arena;
+use flux_ir::flow::{
+    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step,
+};
+use flux_ir::program::{ConstraintId, Mode};
+use flux_source::Span;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Orders the acquisitions of the whole flow. O(functions · held sets that differ for them).
+pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
+    if flow.program.constraints.is_empty() {
+        return;
+    }
+    let mut order = Order::new(flow, diagnostics);
+    let mut entries = flow.entries.clone();
+    for entry in &mut entries {
+        entry.produce = entry.produce.map(|function| order.root(function));
+        entry.run = order.root(entry.run);
+    }
+    // What no source reaches is compiled too, callers first: it is called by nobody else.
+    for function in flow.functions.ids().rev() {
+        if !order.reached.contains(&function) {
+            order.root(function);
+        }
+    }
+    (flow.functions, flow.entries) = (order.made, entries);
+}
+
+/// An acquisition that a caller must make.
+#[derive(Clone, Debug)]
+pub struct Escape {
+    /// What is to be taken, its key in terms of the function it escapes from.
+    pub acquisition: Acquisition,
+    /// It is held there by a reader already and must be by a writer; else it is not held.
+    pub promote: bool,
+}
+
+/// A constraint that a function needs and that its callers hold.
+#[derive(Clone)]
+struct Use {
+    constraint: ConstraintId,
+    mode: Mode,
+    key: Vec<Operand>,
+}
+
+type Specialised = Result<FunctionId, Vec<Escape>>;
+
+struct Order<'a> {
+    flow: &'a Flow,
+    diagnostics: &'a mut Diagnostics,
+    /// The place of each constraint in the one order.
+    rank: HashMap<ConstraintId, usize>,
+    /// The constraints that each function takes, or those it calls.
+    touched: HashMap<FunctionId, BTreeSet<ConstraintId>>,
+    known: HashMap<(FunctionId, Vec<Held>), Specialised>,
+    instances: HashMap<(FunctionId, Vec<Held>), FunctionId>,
+    uses: HashMap<FunctionId, Vec<Use>>,
+    made: Arena<Function>,
+    names: HashSet<String>,
+    reached: HashSet<FunctionId>,
+    warned: HashSet<(Span, ConstraintId)>,
+}
+
+/// One function under one held set.
+struct Walk {
+    held: Vec<Held>,
+    escapes: Vec<Escape>,
+    uses: Vec<Use>,
+}
+
+impl<'a> Order<'a> {
+    fn new(flow: &'a Flow, diagnostics: &'a mut Diagnostics) -> Self {
+        let mut ranked: Vec<_> = flow.program.constraints.iter().collect();
+        ranked.sort_by_key(|(_, constraint)| (constraint.scope, constraint.name.as_str()));
+        let rank = ranked.iter().enumerate().map(|(rank, (id, _))| (*id, rank)).collect();
+        Self {
+            flow,
+            diagnostics,
+            rank,
+            touched: touched(flow),
+            known: HashMap::new(),
+            instances: HashMap::new(),
+            uses: HashMap::new(),
+            made: Arena::default(),
+            names: HashSet::new(),
+            reached: HashSet::new(),
+            warned: HashSet::new(),
+        }
+    }
+
+    /// Compiles a function that nobody calls. Nothing is held there, so nothing can escape.
+    fn root(&mut self, function: FunctionId) -> FunctionId {
+        self.specialise(function, vec![]).unwrap_or(function)
+    }
+
+    /// Compiles a function for callers that hold `held`; or says what they must hold besides.
+    fn specialise(&mut self, id: FunctionId, held: Vec<Held>) -> Specialised {
+        self.reached.insert(id);
+        let held = self.relevant(id, held);
+        let key = (id, held);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let mut walk = Walk { held: key.1.clone(), escapes: vec![], uses: vec![] };
+        // A program may nest deeper than a thread's stack.
+        let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
+        let result = match walk.escapes.is_empty() {
+            true => Ok(self.instance(id, walk.held, walk.uses, body)),
+            false => Err(walk.escapes),
+        };
+        self.known.insert(key, result.clone());
+        result
+    }
+
+    /// What of `held` matters to a function: what it may take again, and what comes after something it may take.
+    fn relevant(&self, id: FunctionId, held: Vec<Held>) -> Vec<Held> {
+        let touched = self.touched.get(&id);
+        let lowest = touched.and_then(|all| all.iter().filter_map(|one| self.rank.get(one)).min());
+        let matters = |one: &Held| lowest.is_some_and(|lowest| self.rank.get(&one.constraint) >= Some(lowest));
+        let mut held: Vec<_> = held.into_iter().filter(matters).collect();
+        held.sort();
+        held.dedup();
+        held
+    }
+
+    /// The function as compiled for a held set. Two sets that differ only in what it never takes share one.
+    fn instance(&mut self, id: FunctionId, held: Vec<Held>, uses: Vec<Use>, body: Block) -> FunctionId {
+        let touched = self.touched.get(&id).cloned().unwrap_or_default();
+        let held: Vec<_> = held.into_iter().filter(|one| touched.contains(&one.constraint)).collect();
+        let key = (id, held);
+        if let Some(known) = self.instances.get(&key) {
+            return *known;
+        }
+        let function = &self.flow.functions[id];
+        let name = self.fresh(&function.name, &key.1);
+        let made = self.made.add(Function { name, held: key.1.clone(), body, ..function.clone() });
+        self.instances.insert(key, made);
+        self.uses.insert(made, uses);
+        made
+    }
+
+    /// `Handler`, `Handler_holding_cache`, `Handler_holding_cache_2`.
+    fn fresh(&mut self, stem: &str, held: &[Held]) -> String {
+        let names = held.iter().map(|one| self.flow.program.constraints[one.constraint].name.as_str());
+        let holding = names.fold(String::new(), |all, name| format!("{all}_{name}"));
+        let wanted = if held.is_empty() { stem.to_owned() } else { format!("{stem}_holding{holding}") };
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        names.find(|name| self.names.insert(name.clone())).unwrap_or_default()
+    }
+
+    fn block(&mut self, block: &Block, walk: &mut Walk) -> Block {
+        let steps = block.steps.iter().map(|step| self.step(step, walk)).collect();
+        let end = match &block.end {
+            End::Dispatch { lines, unmatched } => {
+                let line = |line: &Line| Line { block: self.block(&line.block, walk), ..line.clone() };
+                End::Dispatch { lines: lines.iter().map(line).collect(), unmatched: *unmatched }
+            }
+            end => end.clone(),
+        };
+        Block { steps, end }
+    }
+
+    /// A step in its context: what it takes itself, and its callee compiled for what is held around it then.
+    fn step(&mut self, step: &Step, walk: &mut Walk) -> Step {
+        let mut made = step.clone();
+        while let Some(acquire) = self.own(&made, walk) {
+            match self.callee(&step.callee, &around(&walk.held, &acquire, step)) {
+                Ok(callee) => {
+                    made.callee = callee;
+                    self.note_uses(&made, &acquire, walk);
+                    made.acquire = acquire;
+                    self.serialise(&mut made, walk);
+                    break;
+                }
+                Err(escapes) => {
+                    let grown = escapes.iter().filter(|escape| self.settle(escape, &mut made, &acquire, walk));
+                    if grown.count() == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        made.failure = self.block(&step.failure, walk);
+        made
+    }
+
+    /// Of what a step would take, what it must: the rest is held already. None where something must be taken further
+    /// out: it has escaped.
+    fn own(&mut self, step: &Step, walk: &mut Walk) -> Option<Vec<Acquisition>> {
+        let mut taken = vec![];
+        let before = walk.escapes.len();
+        for one in &step.acquire {
+            match walk.held.iter().find(|held| covers(held, one)) {
+                Some(held) if held.mode >= one.mode => {}
+                Some(_) => walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: true }),
+                None if self.late(one, &walk.held) => {
+                    walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: false });
+                }
+                None => taken.push(one.clone()),
+            }
+        }
+        (walk.escapes.len() == before).then_some(taken)
+    }
+
+    /// Whether something is held that does not come before `one`. Of two keys of one constraint nothing is known.
+    fn late(&self, one: &Acquisition, held: &[Held]) -> bool {
+        held.iter().any(|held| self.rank.get(&held.constraint) >= self.rank.get(&one.constraint))
+    }
+
+    fn callee(&mut self, callee: &Callee, inside: &[Held]) -> Result<Callee, Vec<Escape>> {
+        match callee {
+            Callee::Function(function) => self.specialise(*function, inside.to_vec()).map(Callee::Function),
+            Callee::Fork(branches) => {
+                let mut made = vec![];
+                let mut escapes = vec![];
+                for branch in branches {
+                    match self.specialise(branch.function, inside.to_vec()) {
+                        Ok(function) => made.push(Branch { function, after: None }),
+                        Err(more) => escapes.extend(more),
+                    }
+                }
+                if escapes.is_empty() { Ok(Callee::Fork(made)) } else { Err(escapes) }
+            }
+            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => Ok(callee.clone()),
+        }
+    }
+
+    /// Has an escape of the callee taken by this step, or sends it further out. True where the step takes more than it
+    /// did.
+    fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
+        let Some(key) = translate(&escape.acquisition.key, &made.inputs) else {
+            report::unreachable_key(self.flow, made, escape, self.diagnostics);
+            return false;
+        };
+        let acquisition = Acquisition { key, ..escape.acquisition.clone() };
+        let same = |one: &Acquisition| one.constraint == acquisition.constraint && one.key == acquisition.key;
+        let here = acquire.iter().any(&same);
+        if (escape.promote && !here) || (!escape.promote && self.late(&acquisition, &walk.held)) {
+            walk.escapes.push(Escape { acquisition, promote: escape.promote });
+            return false;
+        }
+        if let Some(one) = made.acquire.iter_mut().find(|one| same(one)) {
+            let grows = one.mode < acquisition.mode;
+            one.mode = one.mode.max(acquisition.mode);
+            return grows;
+        }
+        if self.warned.insert((made.span, acquisition.constraint)) {
+            report::moved_up(self.flow, made, &acquisition, acquire, self.diagnostics);
+        }
+        made.acquire.push(acquisition);
+        made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
+        true
+    }
+
+    /// Remembers what of the held set this function relies on: itself, and through its callee.
+    fn note_uses(&mut self, made: &Step, acquire: &[Acquisition], walk: &mut Walk) {
+        let own =
+            made.acquire.iter().map(|one| Use { constraint: one.constraint, mode: one.mode, key: one.key.clone() });
+        let inner = called(&made.callee).into_iter().flat_map(|function| self.translated_uses(function, made));
+        let taken_here =
+            |one: &Use| acquire.iter().any(|taken| taken.constraint == one.constraint && taken.key == one.key);
+        walk.uses.extend(own.chain(inner).filter(|one| !taken_here(one)));
+    }
+
+    /// What a callee relies on, its keys in terms of the caller.
+    fn translated_uses(&self, function: FunctionId, made: &Step) -> Vec<Use> {
+        let uses = self.uses.get(&function).into_iter().flatten();
+        uses.filter_map(|one| Some(Use { key: translate(&one.key, &made.inputs)?, ..one.clone() })).collect()
+    }
+
+    /// Branches that rely on one hold of which only one may be inside run one after the other. That is right where we
+    /// moved the hold above the step; where the author wrote it there, the step cannot mean what it says.
+    fn serialise(&mut self, made: &mut Step, walk: &Walk) {
+        let Callee::Fork(branches) = &made.callee else { return };
+        let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
+        let mut after = vec![None; branches.len()];
+        for (later, mine) in uses.iter().enumerate() {
+            for (earlier, theirs) in uses.iter().enumerate().take(later) {
+                let Some(shared) = conflict(mine, theirs) else { continue };
+                if let Some(slot) = after.get_mut(later) {
+                    *slot = Some(earlier);
+                }
+                let authored = is_authored(shared, &made.acquire, &walk.held);
+                report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
+            }
+        }
+        if let Callee::Fork(branches) = &mut made.callee {
+            for (branch, after) in branches.iter_mut().zip(after) {
+                branch.after = after;
+            }
+        }
+    }
+}
+
+/// What both rely on, and at least one as a writer.
+fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
+    let clash = |a: &Use, b: &Use| a.constraint == b.constraint && a.key == b.key && a.mode.max(b.mode) == Mode::Write;
+    left.iter().find(|a| right.iter().any(|b| clash(a, b)))
+}
+
+/// Whether the author wrote the hold that `used` relies on where it is.
+fn is_authored(used: &Use, acquire: &[Acquisition], held: &[Held]) -> bool {
+    let here = acquire.iter().find(|one| one.constraint == used.constraint && one.key == used.key);
+    let further_out = || held.iter().find(|one| one.constraint == used.constraint);
+    here.map(|one| one.moved_for.is_some()).or_else(|| further_out().map(|one| one.moved)) == Some(false)
+}
+
+/// An acquisition of a step as one that something further out makes for it.
+fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
+    let node = match &step.callee {
+        Callee::Node(node) | Callee::Handler { node, .. } | Callee::Session { node, .. } => Some(*node),
+        Callee::Function(function) => flow.functions.find(*function).and_then(Function::node),
+        Callee::Fork(_) => None,
+    };
+    Acquisition { moved_for: acquisition.moved_for.or(node), ..acquisition.clone() }
+}
+
+/// The functions that a callee runs.
+fn called(callee: &Callee) -> Vec<FunctionId> {
+    match callee {
+        Callee::Function(function) => vec![*function],
+        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
+        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
+    }
+}
+
+/// The constraints that each function takes, or those it calls; callees come first.
+fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
+    let mut touched: HashMap<FunctionId, BTreeSet<ConstraintId>> = HashMap::new();
+    for (id, function) in flow.functions.iter() {
+        let mut all = BTreeSet::new();
+        for step in function.body.all_steps() {
+            all.extend(step.acquire.iter().map(|one| one.constraint));
+            all.extend(called(&step.callee).iter().filter_map(|callee| touched.get(callee)).flatten());
+        }
+        touched.insert(id, all);
+    }
+    touched
+}
+
+/// Whether `held` is what `wanted` asks for, whatever the modes: by the origin of the key's values.
+fn covers(held: &Held, wanted: &Acquisition) -> bool {
+    let same = |(part, operand): (&HeldKey, &Operand)| match (part, operand) {
+        (HeldKey::Inputs(inputs), Operand::Input(input)) => inputs.contains(input),
+        (HeldKey::Constant(left), Operand::Constant(right)) => left == right,
+        _ => false,
+    };
+    held.constraint == wanted.constraint && held.key.iter().zip(&wanted.key).all(same)
+}
+
+/// What is held inside a step's call, its keys in terms of the callee.
+fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
+    let passed = |is: &dyn Fn(&Operand) -> bool| {
+        let inputs: Vec<_> = step.inputs.iter().enumerate().filter(|(_, one)| is(one)).map(|(at, _)| at).collect();
+        if inputs.is_empty() { HeldKey::Lost } else { HeldKey::Inputs(inputs) }
+    };
+    let outer = held.iter().map(|one| {
+        let part = |part: &HeldKey| match part {
+            HeldKey::Inputs(inputs) => passed(&|operand| matches!(operand, Operand::Input(at) if inputs.contains(at))),
+            other => other.clone(),
+        };
+        Held { key: one.key.iter().map(part).collect(), ..one.clone() }
+    });
+    let own = acquire.iter().map(|one| {
+        let part = |operand: &Operand| match operand {
+            Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
+            other => passed(&|operand| operand == other),
+        };
+        let key = one.key.iter().map(part).collect();
+        Held { constraint: one.constraint, mode: one.mode, key, moved: one.moved_for.is_some() }
+    });
+    outer.chain(own).collect()
+}
+
+/// A key of a callee in terms of its caller; none where a value of it is made inside the callee.
+fn translate(key: &[Operand], inputs: &[Operand]) -> Option<Vec<Operand>> {
+    let part = |operand: &Operand| match operand {
+        Operand::Input(at) => inputs.get(*at).cloned(),
+        Operand::Constant(_) => Some(operand.clone()),
+        Operand::Output(..) | Operand::Kept(..) | Operand::Error => None,
+    };
+    key.iter().map(part).collect()
+}
