@@ -11,7 +11,7 @@ help:
 
 demo: flux packages
 	@$(IMAGE)/setup
-	@$(FLUX) build $(IMAGE)/image.flux -l jpeg -l http_parser
+	@$(FLUX) build $(IMAGE)/image.flux -l turbojpeg
 	@for runtime in pool thread; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
 
 test: flux packages-test
@@ -33,7 +33,7 @@ cargo:
 	@scripts/require-cargo
 
 packages:
-	@scripts/install-packages packages.txt
+	@scripts/install-packages packages.txt $(IMAGE)/packages.txt
 
 packages-test: packages
 	@scripts/install-packages packages-test.txt

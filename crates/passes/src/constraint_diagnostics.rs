@@ -24,10 +24,9 @@ pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, held: &[Acquisiti
             .fact(format!("as written, a flow through `{holder}` takes `{held_name}` before `{name}`"))
             .fact(format!("the one order, by scope and then by name, has `{name}` before `{held_name}`")),
     };
-    let text = requirement(flow, step, moved);
-    diagnostics.push(
-        warning.help(format!("fewer flows run at once now; say so yourself with `atomic {holder}: {{{text}}};`")),
-    );
+    let all: Vec<_> = std::iter::once(moved).chain(held).map(|one| requirement(flow, step, one)).collect();
+    let line = format!("atomic {holder}: {{{}}};", all.join(", "));
+    diagnostics.push(warning.help(format!("fewer flows run at once now; say so yourself: `{line}`")));
 }
 
 /// A key cannot be taken further out, as its value is made in between.
@@ -81,14 +80,14 @@ fn callee_name<'a>(flow: &'a Flow, step: &'a Step) -> &'a str {
 }
 
 /// `x`, `x?`, `account(from)`: what the author would write for the step's node.
-fn requirement(flow: &Flow, step: &Step, moved: &Acquisition) -> String {
+fn requirement(flow: &Flow, step: &Step, one: &Acquisition) -> String {
     let inputs = flow.callee_inputs(&step.callee);
     let part = |operand: &Operand| {
         let at = step.inputs.iter().position(|input| input == operand);
         at.and_then(|at| inputs.get(at)).map_or("?", |input| input.name.as_str())
     };
-    let key: Vec<_> = moved.key.iter().map(part).collect();
+    let key: Vec<_> = one.key.iter().map(part).collect();
     let key = if key.is_empty() { String::new() } else { format!("({})", key.join(", ")) };
-    let mode = if moved.mode == Mode::Read { "?" } else { "" };
-    format!("{}{mode}{key}", constraint(flow, moved.constraint))
+    let mode = if one.mode == Mode::Read { "?" } else { "" };
+    format!("{}{mode}{key}", constraint(flow, one.constraint))
 }
