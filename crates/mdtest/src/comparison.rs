@@ -3,8 +3,6 @@
 //! Space at the end of a line and empty lines around the whole do not count. `[..]` in an expected line stands for any
 //! characters of that line: a version, a time, the path of a folder.
 
-use std::fmt::Write as _;
-
 /// How many equal lines are shown around a difference.
 const CONTEXT: usize = 3;
 
@@ -127,8 +125,9 @@ fn show(edits: &[Edit]) -> String {
             Edit::Removed(line) => ('-', line),
             Edit::Added(line) => ('+', line),
         };
-        // Writing to a string cannot fail.
-        let _ = writeln!(shown, "    {sign} {line}");
+        let shown_line = format!("    {sign} {line}");
+        shown.push_str(shown_line.trim_end());
+        shown.push('\n');
     }
     shown
 }
