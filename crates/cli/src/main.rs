@@ -16,7 +16,6 @@ mod terminal;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

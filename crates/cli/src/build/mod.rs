@@ -103,10 +103,11 @@ fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal
 /// The Makefile prints `  verb  object`; anything else is passed on.
 fn show_progress(line: &str, terminal: &Terminal) {
     let mut words = line.split_whitespace();
-    match (words.next(), words.next(), words.next()) {
-        (Some("compile"), Some(object), None) => terminal.progress("Compiling", object),
-        (Some("link"), Some(object), None) => terminal.progress("Linking", object),
-        (Some("archive"), Some(object), None) => terminal.progress("Archiving", object),
+    let (verb, object, rest) = (words.next(), words.next().unwrap_or_default(), words.next());
+    let file = object.rsplit('/').next().unwrap_or(object);
+    match (verb, rest) {
+        (Some("compile"), None) => terminal.progress("Compiling", file),
+        (Some("link"), None) => terminal.progress("Linking", file),
         _ if line.starts_with("make") => {}
         _ => terminal.show(&format!("{line}\n")),
     }

@@ -1,0 +1,303 @@
+//! Random programs, built by the `flux` command and run under load: the server's path counts, its counters and what its
+//! nodes wrote down are those of the reference, flow by flow.
+//!
+//! FLUX_RANDOM_SEED is the first seed tried and FLUX_RANDOM_PROGRAMS how many programs are run. Seeds whose programs have
+//! few paths are passed over. A failure names the seed, and leaves the program in its folder.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use flux_random_program::model::Mode;
+use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Flows of each run.
+const FLOWS: u32 = 5000;
+/// Flows of each run under a sanitizer.
+const SANITIZED_FLOWS: u32 = 1500;
+/// A server that takes longer than this hangs.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// A program is worth its compilation from so many paths on.
+const PATHS: usize = 25;
+
+#[test]
+fn the_server_goes_the_ways_of_the_reference() {
+    let programs = setting("FLUX_RANDOM_PROGRAMS", 6);
+    let first = setting("FLUX_RANDOM_SEED", 1);
+    for program in worthwhile(first).take(usize::try_from(programs).unwrap()) {
+        let test = Test::build(&program, FLOWS, &[]);
+        test.check(&["--flux-runtime=thread"]);
+        test.check(&["--flux-runtime=pool", "--flux-workers=8", "--flux-queue=16"]);
+        test.check(&["--flux-runtime=pool", "--flux-workers=2", "--flux-max-flows=3"]);
+        test.remove();
+    }
+}
+
+#[test]
+fn the_thread_sanitizer_finds_nothing() {
+    for program in worthwhile(setting("FLUX_RANDOM_SEED", 1000)).take(1) {
+        let test = Test::build(&program, SANITIZED_FLOWS, &["--sanitize", "thread"]);
+        test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
+        test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.remove();
+    }
+}
+
+#[test]
+fn the_address_sanitizer_finds_nothing() {
+    for program in worthwhile(setting("FLUX_RANDOM_SEED", 2000)).take(1) {
+        let test = Test::build(&program, SANITIZED_FLOWS, &["--sanitize", "address"]);
+        test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
+        test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.remove();
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is to be a number")))
+}
+
+/// The programs from seed `first` on that have many paths.
+fn worthwhile(first: u64) -> impl Iterator<Item = RandomProgram> {
+    let many_paths = |program: &RandomProgram| {
+        let paths: BTreeSet<_> = (0..1000).map(|flow| program.run(flow).path_text()).collect();
+        paths.len() >= PATHS
+    };
+    (first..).map(|seed| generate(seed, &Shape::default())).filter(many_paths)
+}
+
+/// What is counted for each path: its source, how it ends, and its labels.
+type PathKey = (String, &'static str, String);
+
+/// What the reference says of all flows.
+struct Expected {
+    runs: Vec<Run>,
+    paths: BTreeMap<PathKey, u64>,
+    counts: Counts,
+    /// For each constraint, how often it was written under.
+    writes: BTreeMap<String, u64>,
+}
+
+/// A server that has been built, and what is expected of it.
+struct Test<'a> {
+    program: &'a RandomProgram,
+    folder: PathBuf,
+    server: PathBuf,
+    expected: Expected,
+}
+
+impl<'a> Test<'a> {
+    fn build(program: &'a RandomProgram, flows: u32, options: &[&str]) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}{}", program.name, options.concat()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        for file in program.files() {
+            std::fs::write(folder.join(&file.name), &file.text).unwrap();
+        }
+        let server = folder.join("server");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").arg(folder.join(format!("{}.flux", program.name))).arg("-o").arg(&server).args(options);
+        let output = flux.output().unwrap();
+        let test = Self { program, folder, server, expected: Expected::of(program, flows) };
+        if !output.status.success() {
+            test.fail(&[], &format!("it does not build:\n{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        test
+    }
+
+    /// Runs the server and compares what it says with what is expected.
+    fn check(&self, options: &[&str]) {
+        let (report_file, record_file) = (self.folder.join("report.json"), self.folder.join("record.txt"));
+        let said = self.run_server(options, &report_file, &record_file);
+        let read = |path: &Path| {
+            let text = std::fs::read_to_string(path);
+            text.unwrap_or_else(|error| self.fail(options, &format!("no {}: {error}\n{said}", path.display())))
+        };
+        let record = Record::read(&read(&record_file));
+        self.check_record(options, &record);
+        self.check_report(options, &serde_json::from_str(&read(&report_file)).unwrap(), &record);
+    }
+
+    fn run_server(&self, options: &[&str], report: &Path, record: &Path) -> String {
+        let _ = std::fs::remove_file(report);
+        let _ = std::fs::remove_file(record);
+        let said = self.folder.join("said.txt");
+        let mut server = Command::new(&self.server);
+        server.args(options).arg(format!("--flux-report=json:{}", report.display()));
+        server.env("RANDOM_PROGRAM_FLOWS", self.expected.runs.len().to_string()).env("RANDOM_PROGRAM_RECORD", record);
+        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(&said).unwrap());
+        let ended = wait(server.spawn().unwrap());
+        let said = std::fs::read_to_string(said).unwrap_or_default();
+        match ended {
+            None => self.fail(options, &format!("it hangs\n{said}")),
+            Some(status) if !status.success() => self.fail(options, &format!("it ends with {status}\n{said}")),
+            Some(_) => said,
+        }
+    }
+
+    /// What the functions of the nodes wrote down.
+    fn check_record(&self, options: &[&str], record: &Record) {
+        for (flow, run) in self.expected.runs.iter().enumerate() {
+            let seen = record.flows.get(&flow).map(String::as_str);
+            self.compare(options, &format!("the calls of flow {flow}"), &seen, &Some(run.trace().as_str()));
+        }
+        self.compare(options, "the number of flows", &record.flows.len(), &self.expected.runs.len());
+        self.compare(options, "the writes under each constraint", &record.writes, &self.expected.writes);
+        self.compare(options, "promises broken, objects not destroyed", &(record.violations, record.alive), &(0, 0));
+    }
+
+    /// What the runtime reports.
+    fn check_report(&self, options: &[&str], report: &Value, record: &Record) {
+        let (expected, model) = (&self.expected, &self.program.model);
+        let seen: BTreeMap<PathKey, u64> = report["paths"].as_array().unwrap().iter().fold(BTreeMap::new(), |mut all, path| {
+            *all.entry(path_key(path)).or_default() += path["count"].as_u64().unwrap();
+            all
+        });
+        self.compare_paths(options, &seen);
+        for (index, source) in model.sources.iter().enumerate() {
+            let name = &model.nodes[source.node].name;
+            let reported = &report["sources"][index];
+            self.compare(options, "the sources", &reported["name"].as_str(), &Some(name.as_str()));
+            let runs = || expected.runs.iter().filter(|run| run.source == index);
+            let exits = |exit| runs().filter(|run| run.exit == exit).count() as u64;
+            let totals = |flows: &Value| {
+                ["started", "done", "failed", "ended", "cancelled"].map(|count| flows[count].as_u64().unwrap())
+            };
+            let wanted = [runs().count() as u64, exits(Exit::Done), exits(Exit::Failed), exits(Exit::Ended), 0];
+            self.compare(options, &format!("the flows of {name}"), &totals(&reported["flows"]), &wanted);
+            // The last failure may have been the one that SIGTERM met, and such a one is not the source's.
+            let (nothing, failures) = (reported["nothing"].as_u64().unwrap(), record.failures[name]);
+            let right = nothing == failures || nothing + 1 == failures;
+            self.compare(options, &format!("the failures of {name}, {nothing} of {failures}"), &right, &true);
+        }
+        // A source that fails calls one node, which fails.
+        let nothing: u64 = report["sources"].as_array().unwrap().iter().filter_map(|one| one["nothing"].as_u64()).sum();
+        let counters = |name: &str| report["counters"][name].as_u64().unwrap();
+        let flows = expected.runs.len() as u64;
+        let seen = Counts {
+            calls: counters("calls") - nothing - flows,
+            dispatches: counters("dispatches"),
+            acquisitions: counters("acquisitions"),
+            failures: counters("failures") - nothing,
+        };
+        self.compare(options, "the counters", &seen, &expected.counts);
+        self.compare(options, "paths lost", &report["lost"].as_u64(), &Some(0));
+    }
+
+    fn compare_paths(&self, options: &[&str], seen: &BTreeMap<PathKey, u64>) {
+        let keys: BTreeSet<_> = seen.keys().chain(self.expected.paths.keys()).collect();
+        let count = |map: &BTreeMap<PathKey, u64>, key: &PathKey| map.get(key).copied().unwrap_or(0);
+        let differs = |key: &&&PathKey| count(seen, key) != count(&self.expected.paths, key);
+        let line = |key: &&PathKey| format!("{} for {}: {key:?}", count(seen, key), count(&self.expected.paths, key));
+        let different: Vec<_> = keys.iter().filter(differs).map(line).take(10).collect();
+        self.compare(options, "the paths, seen for expected", &different, &vec![]);
+    }
+
+    fn compare<T: PartialEq + Debug>(&self, options: &[&str], what: &str, seen: &T, expected: &T) {
+        if seen != expected {
+            self.fail(options, &format!("{what}:\n  seen     {seen:?}\n  expected {expected:?}"));
+        }
+    }
+
+    fn fail(&self, options: &[&str], what: &str) -> ! {
+        let (seed, folder) = (self.program.seed, self.folder.display());
+        panic!(
+            "seed {seed} {}\n{what}\nthe program is in {folder}; try again:\n    \
+             FLUX_RANDOM_SEED={seed} FLUX_RANDOM_PROGRAMS=1 cargo test -p flux-lang --test random_programs",
+            options.join(" "),
+        )
+    }
+
+    /// All went well: nothing is to be looked at.
+    fn remove(self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Waits for the server's end; ends it where it takes too long.
+fn wait(mut server: Child) -> Option<std::process::ExitStatus> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        if let Some(status) = server.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    None
+}
+
+impl Expected {
+    fn of(program: &RandomProgram, flows: u32) -> Self {
+        let runs: Vec<_> = (0..flows).map(|flow| program.run(flow)).collect();
+        let model = &program.model;
+        let (mut paths, mut counts) = (BTreeMap::new(), Counts::default());
+        let mut writes: BTreeMap<_, _> = model.constraints.iter().map(|(_, one)| (one.name.clone(), 0)).collect();
+        for run in &runs {
+            counts += run.counts;
+            let source = &model.nodes[model.sources[run.source].node].name;
+            let labels: Vec<_> = std::iter::once(source.as_str()).chain(run.path.iter().map(Label::text)).collect();
+            let exit = match run.exit {
+                Exit::Done => "done",
+                Exit::Failed => "failed",
+                Exit::Ended => "ended",
+            };
+            *paths.entry((source.clone(), exit, labels.join(" -> "))).or_default() += 1;
+            for called in run.path.iter().filter_map(|label| matches!(label, Label::Called(_)).then(|| label.text())) {
+                let node = model.nodes.iter().find(|(_, node)| node.name == called);
+                let held = node.map(|(_, node)| model.held(node)).unwrap_or_default();
+                for (constraint, _) in held.into_iter().filter(|(_, mode)| *mode != Mode::Read) {
+                    *writes.entry(model.constraints[constraint].name.clone()).or_default() += 1;
+                }
+            }
+        }
+        Self { runs, paths, counts, writes }
+    }
+}
+
+fn path_key(path: &Value) -> PathKey {
+    let exit = ["done", "failed", "ended"].into_iter().find(|exit| path["exit"] == *exit).unwrap();
+    let labels = path["labels"].as_array().expect("the path is known to the tables").iter();
+    let labels: Vec<_> = labels.map(|label| label.as_str().unwrap()).collect();
+    (path["source"].as_str().unwrap().to_owned(), exit, labels.join(" -> "))
+}
+
+/// What the functions of the nodes wrote down; `nodes.hpp` says how.
+#[derive(Default)]
+struct Record {
+    flows: BTreeMap<usize, String>,
+    failures: BTreeMap<String, u64>,
+    writes: BTreeMap<String, u64>,
+    violations: i64,
+    alive: i64,
+}
+
+impl Record {
+    fn read(text: &str) -> Self {
+        let mut record = Self::default();
+        for line in text.lines() {
+            let words: Vec<_> = line.split(' ').collect();
+            match words.as_slice() {
+                ["flow", number, labels @ ..] => {
+                    let earlier = record.flows.insert(number.parse().unwrap(), labels.join(" "));
+                    assert_eq!(earlier, None, "flow {number} is recorded once");
+                }
+                ["failures", source, number] => {
+                    record.failures.insert((*source).to_owned(), number.parse().unwrap());
+                }
+                ["writes", constraint, number] => {
+                    record.writes.insert((*constraint).to_owned(), number.parse().unwrap());
+                }
+                ["violations", number] => record.violations = number.parse().unwrap(),
+                ["alive", number] => record.alive = number.parse().unwrap(),
+                _ => panic!("the record has no such line: {line}"),
+            }
+        }
+        record
+    }
+}
