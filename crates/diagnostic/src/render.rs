@@ -87,25 +87,42 @@ fn snippets<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snipp
     let shown = files.into_iter().filter_map(|id| Some((id, sources.file(id)?)));
     shown
         .map(|(id, file)| {
-            let annotations = marks().filter(|mark| mark.span.file == id).map(|mark| {
+            let marks = marks().filter(|mark| mark.span.file == id).map(|mark| {
                 let is_primary = std::ptr::eq(mark, &diagnostic.primary);
-                annotation(file, mark, if is_primary { AnnotationKind::Primary } else { AnnotationKind::Context })
+                (mark, if is_primary { AnnotationKind::Primary } else { AnnotationKind::Context })
             });
-            Snippet::source(&file.text).path(clean(&file.name)).annotations(annotations)
+            snippet(file, &marks.collect::<Vec<_>>())
         })
         .collect()
 }
 
-fn annotation(file: &SourceFile, mark: &Mark, kind: AnnotationKind) -> Annotation<'static> {
-    let label = (!mark.label.is_empty()).then(|| clean(&mark.label));
-    kind.span(shown_range(&file.text, mark.span.range())).label(label)
+/// The lines from the first mark to the last, so that showing one diagnostic does not cost the whole file.
+fn snippet<'a>(file: &'a SourceFile, marks: &[(&Mark, AnnotationKind)]) -> Snippet<'a, Annotation<'a>> {
+    let ranges: Vec<_> = marks.iter().map(|(mark, _)| shown_range(&file.text, mark.span.range())).collect();
+    let first = ranges.iter().map(|range| range.start).min().unwrap_or(0);
+    let last = ranges.iter().map(|range| range.end).max().unwrap_or(0);
+    let before = file.text.get(..first).unwrap_or("");
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let end =
+        file.text.get(last..).and_then(|after| after.find('\n')).map_or(file.text.len(), |newline| last + newline + 1);
+    let annotations = ranges.into_iter().zip(marks).map(|(range, (mark, kind))| {
+        let label = (!mark.label.is_empty()).then(|| clean(&mark.label));
+        kind.span(range.start - start..range.end - start).label(label)
+    });
+    let line = file.place(u32::try_from(start).unwrap_or(u32::MAX)).line;
+    Snippet::source(file.text.get(start..end).unwrap_or(""))
+        .line_start(line as usize)
+        .path(clean(&file.name))
+        .annotations(annotations.collect::<Vec<_>>())
 }
 
-/// The bytes of `text` nearest to `range` that can be marked: inside the text, whole characters, forwards.
+/// The bytes of `text` nearest to `range` that can be marked: inside the text, whole characters, forwards. Behind the
+/// last newline there is nothing to show: the end of the line before stands for it.
 fn shown_range(text: &str, range: Range<usize>) -> Range<usize> {
     let is_shown = |at: &usize| text.is_char_boundary(*at);
-    let start = (0..=range.start.min(text.len())).rev().find(is_shown).unwrap_or(0);
-    let end = (range.end.clamp(start, text.len())..text.len()).find(is_shown).unwrap_or(text.len());
+    let length = text.strip_suffix('\n').unwrap_or(text).len();
+    let start = (0..=range.start.min(length)).rev().find(is_shown).unwrap_or(0);
+    let end = (range.end.clamp(start, length)..length).find(is_shown).unwrap_or(length);
     start..end
 }
 
@@ -202,6 +219,26 @@ note[inferred]: inferred
         let sources = SourceMap::of("a.flux", "A = B");
         let diagnostic = Diagnostic::error(Id("end"), "`;` expected", span(90, 80));
         assert!(plain(&diagnostic, &sources).ends_with("1 | A = B\n  |      ^"), "{}", plain(&diagnostic, &sources));
+    }
+
+    #[test]
+    fn a_mark_behind_the_last_newline_is_at_the_end_of_the_last_line() {
+        let sources = SourceMap::of("a.flux", "A = B;\nC = D\n");
+        let diagnostic = Diagnostic::error(Id("end"), "`;` expected", span(13, 13));
+        let shown = plain(&diagnostic, &sources);
+        assert!(shown.ends_with("--> a.flux:2:6\n  |\n2 | C = D\n  |      ^"), "{shown}");
+    }
+
+    #[test]
+    fn a_long_file_costs_no_more_than_a_short_one() {
+        // Were the whole file read for each, this would take minutes.
+        let lines = 200_000;
+        let sources = SourceMap::of("a.flux", "A = B;\n".repeat(lines));
+        for line in 0..1_000 {
+            let at = (lines - 1_000 + line) * 7;
+            let shown = plain(&Diagnostic::error(Id("late"), "late", span(at, at + 1)), &sources);
+            assert!(shown.contains(&format!("{} | A = B;", lines - 999 + line)), "{shown}");
+        }
     }
 
     #[test]
