@@ -51,12 +51,7 @@ pub fn read_parameter<'text>(
         TokenKind::Word => {}
         TokenKind::CloseParenthesis => {
             let headline = format!("`{written}` declares a function, which cannot be passed from node to node");
-            return Err(fault(
-                ids::PARAMETER_TYPE,
-                headline,
-                span,
-                "name the type in a header: `using callback = ...;`",
-            ));
+            return Err(fault(ids::PARAMETER_TYPE, headline, span, "name the type in a header: `using callback = …;`"));
         }
         _ => return Err(unnamed(&written, span)),
     }

@@ -10,14 +10,17 @@ use std::fmt;
 impl<'text> Parser<'text, '_> {
     /// Reports a mistake, unless it is that the file ends, where an open comment has swallowed the rest.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.has_mistake = true;
         if !(self.syntax.truncated && self.at(TokenKind::End)) {
             self.diagnostics.push(diagnostic);
         }
     }
 
-    /// Reports a mistake after which the rule cannot go on.
+    /// Reports a mistake after which the rule cannot go on, unless an earlier one in the statement may be the reason.
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
-        self.report(diagnostic);
+        if !self.has_mistake {
+            self.report(diagnostic);
+        }
         Err(Reported)
     }
 
@@ -55,7 +58,7 @@ impl<'text> Parser<'text, '_> {
             TokenKind::Word | TokenKind::Number | TokenKind::Other => {
                 let spelling = self.spelling(token);
                 match spelling.char_indices().nth(40) {
-                    Some((end, _)) => format!("`{}...`", spelling.get(..end).unwrap_or("")),
+                    Some((end, _)) => format!("`{}…`", spelling.get(..end).unwrap_or("")),
                     None => format!("`{spelling}`"),
                 }
             }
@@ -79,8 +82,9 @@ impl<'text> Parser<'text, '_> {
             }
             "–" | "—" | "−" => diagnostic.help("the arrow and the minus sign are written with a plain `-`"),
             "#" if self.spelling(self.second()) == "include" => {
-                diagnostic.help("write `include \"...\";`, without the `#` and with a `;`")
+                diagnostic.help("write `include \"…\";`, without the `#` and with a `;`")
             }
+            "|" => diagnostic.help("branches that run concurrently are joined by `&`"),
             "#" | "%" => diagnostic.help("comments start with `//`"),
             _ => diagnostic.help("remove it"),
         }
@@ -112,7 +116,7 @@ impl<'text> Parser<'text, '_> {
         let headline = format!("`{wrong}` {place} should be `{right}`");
         let help = match right {
             "->" => "`->` joins the steps of a flow",
-            "=" => "a flow is `Name = ...;`, a source is `source Name => ...;`",
+            "=" => "a flow is `Name = …;`, a source is `source Name => …;`",
             _ => "`=>` leads from inputs to outputs, from a source to its target, from an error to its handler",
         };
         self.report(Diagnostic::error(ids::WRONG_ARROW, headline, found.span).help(help));

@@ -13,8 +13,11 @@ impl<'text> Parser<'text, '_> {
         let start = self.position;
         self.bump();
         let node = self.qualified_name("a node", format_args!("after `atomic`"))?;
-        self.expect(TokenKind::Colon, format_args!("after `atomic {}`", node.text))?;
-        let open = self.expect(TokenKind::OpenBrace, format_args!("after `atomic {}:`", node.text))?;
+        if self.take(TokenKind::Colon).is_none() || !self.at(TokenKind::OpenBrace) {
+            let help = format!("write `atomic {}:{{…}};`", node.text);
+            return self.fail_helping("`:{`", format_args!("after `atomic {}`", node.text), help);
+        }
+        let open = self.bump();
         let mut constraints = vec![];
         loop {
             constraints.push(self.constraint(&node)?);

@@ -56,7 +56,7 @@ impl<'text> Parser<'text, '_> {
     fn patterns(&mut self, node: &Name) -> Parsed<Option<Patterns<'text>>> {
         let colon = self.take(TokenKind::Colon);
         if colon.is_some() && self.at(TokenKind::OpenBrace) {
-            let help = format!("constraints are written `atomic {}:{{...}};`", node.text);
+            let help = format!("constraints are written `atomic {}:{{…}};`", node.text);
             return self.fail_helping("`[`", format_args!("after `{}:`", node.text), help);
         }
         if colon.is_none() && !self.at(TokenKind::OpenBracket) {
@@ -148,7 +148,7 @@ impl<'text> Parser<'text, '_> {
                 }
             }
             if self.at(TokenKind::Ampersand) {
-                let help = format!("a parallel step comes after an arrow: `{} -> (...)`", node.text);
+                let help = format!("a parallel step comes after an arrow: `{} -> (…)`", node.text);
                 return self.fail_helping("`,` or `)`", format_args!("in the constants of `{}`", node.text), help);
             }
             self.expect_close(open, "`,`", format_args!("the constants of `{}`", node.text))?;

@@ -39,10 +39,20 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         );
     }
     tokens.retain(|token| !matches!(token.kind, TokenKind::Comment { .. }));
-    let mut parser = Parser { text, tokens, position: 0, depth: 0, diagnostics, named_badly: HashSet::new(), syntax };
+    let mut parser = Parser {
+        text,
+        tokens,
+        position: 0,
+        depth: 0,
+        has_mistake: false,
+        diagnostics,
+        named_badly: HashSet::new(),
+        syntax,
+    };
     while parser.peek().kind != TokenKind::End {
         let start = parser.position;
         parser.depth = 0;
+        parser.has_mistake = false;
         match parser.statement() {
             Ok(statement) => parser.syntax.statements.push(statement),
             Err(Reported) => parser.skip_statement(start),
@@ -70,6 +80,8 @@ struct Parser<'text, 'run> {
     position: usize,
     /// How many parallel steps are open.
     depth: usize,
+    /// Whether something was reported in the statement.
+    has_mistake: bool,
     diagnostics: &'run mut Diagnostics,
     /// The words that were reported as bad names; each is reported once.
     named_badly: HashSet<&'text str>,
@@ -235,14 +247,20 @@ impl<'text> Parser<'text, '_> {
     /// Whether a statement starts at `position`, which is then the first word of a line. Used only where the grammar
     /// allows no word (or after the place where it does), so that a chain may be laid out in any way.
     fn starts_statement(&self, position: usize) -> bool {
+        let is_open = position.checked_sub(1).is_some_and(|before| continues(self.token(before).kind));
+        let is_reserved = RESERVED.contains(&self.spelling(self.token(position)));
+        self.token(position).starts_line && (is_reserved || !is_open) && self.looks_like_statement(position)
+    }
+
+    /// Whether the tokens at `position` could start a statement, wherever they stand.
+    fn looks_like_statement(&self, position: usize) -> bool {
         let token = self.token(position);
-        if token.kind != TokenKind::Word || !token.starts_line {
+        if token.kind != TokenKind::Word {
             return false;
         }
         let next = self.token(position + 1).kind;
         match self.spelling(token) {
             "typedef" | "source" | "handle" | "atomic" => next == TokenKind::Word,
-            _ if position.checked_sub(1).is_some_and(|before| continues(self.token(before).kind)) => false,
             "include" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
             "option" | "type" if next == TokenKind::Word => true,
@@ -264,8 +282,9 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// Skips what is left of a statement that started at `start`, and keeps its words. A `;` in braces does not end it.
-    /// Nor does a line there, if these are the braces of a unit; others may be open by mistake.
+    /// Skips what is left of a statement that started at `start`, and keeps its words. It ends at a `;` after which a
+    /// line or a statement starts, unless that is in braces; or at a line that starts a statement, unless that is in the
+    /// braces of a unit, as others may be open by mistake.
     fn skip_statement(&mut self, start: usize) {
         let failed_at = self.position;
         let is_unit = self.spelling(self.token(start)) == "type";
@@ -287,7 +306,8 @@ impl<'text> Parser<'text, '_> {
                 _ => {}
             }
             self.bump();
-            if token.kind == TokenKind::Semicolon && self.position > failed_at && open_braces == 0 {
+            let may_end = token.kind == TokenKind::Semicolon && self.position > failed_at && open_braces == 0;
+            if may_end && (self.peek().starts_line || self.looks_like_statement(self.position)) {
                 break;
             }
         }

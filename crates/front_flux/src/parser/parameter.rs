@@ -9,7 +9,10 @@ use std::fmt;
 impl<'text> Parser<'text, '_> {
     /// `"(" [ params ] ")"`. A parameter that is wrong is reported and left out.
     pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
-        let open = self.expect(TokenKind::OpenParenthesis, format_args!("before {list}"))?;
+        let Some(open) = self.take(TokenKind::OpenParenthesis) else {
+            let help = "inputs and outputs are in parentheses, empty lists too: `()`".to_owned();
+            return self.fail_helping("`(`", format_args!("before {list}"), help);
+        };
         let mut parameters = vec![];
         if self.take(TokenKind::CloseParenthesis).is_some() {
             return Ok(parameters);

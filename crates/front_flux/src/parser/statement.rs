@@ -149,6 +149,10 @@ impl<'text> Parser<'text, '_> {
         let name = self.qualified_name("a statement", format_args!("here"))?;
         match self.peek().kind {
             TokenKind::OpenParenthesis => self.declaration(start, name),
+            TokenKind::FatArrow if self.second().kind == TokenKind::OpenParenthesis => {
+                let help = format!("a node that takes nothing is declared `{} () => (…);`", name.text);
+                self.fail_helping("`(`", format_args!("after `{}`", name.text), help)
+            }
             TokenKind::Equals | TokenKind::Colon | TokenKind::OpenBracket | TokenKind::FatArrow | TokenKind::Arrow => {
                 self.flow(start, name)
             }
@@ -158,15 +162,16 @@ impl<'text> Parser<'text, '_> {
 
     /// A name with nothing after it that would make it a statement.
     fn half_a_statement<T>(&mut self, name: &Name) -> Parsed<T> {
-        let node = &name.text;
-        let meant = nearest(node, STARTERS).filter(|_| self.at(TokenKind::Word));
-        let headline = match meant {
-            Some(_) => format!("no statement starts with `{node}`"),
-            None => format!("`{node}` alone is not a statement"),
-        };
-        let help = match meant {
-            Some(starter) => format!("did you mean `{starter}`?"),
-            None => format!("declare a node, `{node} (...) => (...);`, or give its flow, `{node} = ...;`"),
+        let (node, next) = (&name.text, self.spelling(self.peek()));
+        let (headline, help) = if self.at(TokenKind::Word) {
+            let headline = format!("no statement starts with `{node}`");
+            match nearest(node, STARTERS) {
+                Some(starter) => (headline, format!("did you mean `{starter}`?")),
+                None => (headline, format!("a declaration starts with the node's name: `{next} (…) => (…);`")),
+            }
+        } else {
+            let help = format!("declare a node, `{node} (…) => (…);`, or give its flow, `{node} = …;`");
+            (format!("`{node}` alone is not a statement"), help)
         };
         self.fail(Diagnostic::error(ids::UNKNOWN_STATEMENT, headline, name.span).help(help))
     }

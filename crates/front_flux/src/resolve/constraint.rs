@@ -2,7 +2,7 @@
 
 use super::Resolver;
 use crate::ids;
-use crate::syntax::{self, Atomic, Name, Statement};
+use crate::syntax::{self, Atomic, Declaration, Name, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
 use flux_source::Span;
@@ -110,7 +110,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         };
         let mut key = vec![];
         for name in names {
-            match declaration.inputs.iter().position(|input| input.name.text == name.text) {
+            match self.input_position(node, declaration, name.as_str()) {
                 Some(position) => key.push(position),
                 None if self.syntax.skipped_words.contains(name.as_str()) => {}
                 None => self.report_unknown_key(name, mention, declaration),
@@ -119,32 +119,42 @@ impl<'syntax> Resolver<'syntax, '_> {
         key
     }
 
+    /// The position of the input `name` of a declared node.
+    fn input_position(
+        &mut self,
+        node: NodeId,
+        declaration: &'syntax Declaration<'syntax>,
+        name: &str,
+    ) -> Option<usize> {
+        let inputs = declaration.inputs.iter().zip(0..).map(|(input, position)| (input.name.as_str(), position));
+        self.input_positions.entry(node).or_insert_with(|| inputs.collect()).get(name).copied()
+    }
+
     /// Warns where `(session)` could be meant as a key.
     fn check_session_input(&mut self, scope: Span, node: NodeId, mention: &syntax::Constraint) {
-        let node = &self.program.nodes[node];
-        let Some(input) = node.inputs().iter().find(|input| input.name == "session") else { return };
-        let diagnostic = Diagnostic::warning(
-            ids::SCOPE_NOT_KEY,
-            format!("`(session)` is the scope of `{}`, not the input of `{}`", mention.name.text, node.name),
-            scope,
-        )
-        .mark(input.span, "this input cannot be a key")
-        .help("give the input another name, and key by that where it was meant");
+        let Some(declaration) = self.declarations.get(&node).copied() else { return };
+        let position = self.input_position(node, declaration, "session");
+        let Some(input) = position.and_then(|position| declaration.inputs.get(position)) else { return };
+        let (constraint, node) = (&mention.name.text, &declaration.name.text);
+        let headline = format!("`(session)` is the scope of `{constraint}`, not the input of `{node}`");
+        let diagnostic = Diagnostic::warning(ids::SCOPE_NOT_KEY, headline, scope)
+            .mark(input.span, "this input cannot be a key")
+            .help("give the input another name, and key by that where it was meant");
         self.report(diagnostic);
     }
 
     fn report_undeclared_key(&mut self, mention: &syntax::Constraint, node: &Name) {
         let headline =
             format!("the inputs of `{}` are not declared, so `{}` cannot be keyed", node.text, mention.name.text);
-        let help = format!("declare them: `{} (...) => (...);`", node.text);
+        let help = format!("declare them: `{} (…) => (…);`", node.text);
         self.report(Diagnostic::error(ids::UNDECLARED_KEY, headline, mention.span).help(help));
     }
 
-    fn report_unknown_key(&mut self, key: &Name, mention: &syntax::Constraint, declaration: &syntax::Declaration) {
+    fn report_unknown_key(&mut self, key: &Name, mention: &syntax::Constraint, declaration: &Declaration) {
         let node = &declaration.name.text;
         let headline = format!("`{}` is keyed by `{}`, which is not an input of `{node}`", mention.name.text, key.text);
         let inputs = declaration.inputs.iter().map(|input| input.name.as_str());
-        let meant = if self.may_suggest() { nearest(&key.text, inputs.clone()) } else { None };
+        let meant = if self.may_suggest(&key.text) { nearest(&key.text, inputs.clone()) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if declaration.inputs.is_empty() => format!("`{node}` has no inputs"),

@@ -72,7 +72,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             flow.node.span,
         )
         .mark(first.node.span, "the first one")
-        .help(format!("remove one, or say when each is taken: `{node}:[...] = ...;`"));
+        .help(format!("remove one, or say when each is taken: `{node}:[…] = …;`"));
         self.report(diagnostic);
     }
 
@@ -89,7 +89,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn report_unknown_predicate(&mut self, name: &syntax::Name) {
         let word = &name.text;
         let (mut tested_by, mut meant) = (None, None);
-        if self.may_suggest() {
+        if self.may_suggest(word) {
             let predicates = || self.program.predicates.iter().map(|(_, predicate)| predicate);
             tested_by = predicates().find(|predicate| predicate.function == *word);
             meant = nearest(word, predicates().map(|predicate| predicate.name.as_str()));
@@ -143,7 +143,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             ConstantValue::Option(name) => name.as_str(),
         };
         if !self.options.contains(name) && self.is_unknown(ids::UNKNOWN_OPTION, name) {
-            let meant = if self.may_suggest() { nearest(name, self.option_names()) } else { None };
+            let meant = if self.may_suggest(name) { nearest(name, self.option_names()) } else { None };
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => "a constant is a number, a string, `true`, `false` or the name of an option".to_owned(),

@@ -38,6 +38,7 @@ pub fn resolve<'syntax>(name: String, syntax: &'syntax Syntax<'syntax>, diagnost
         options: HashSet::new(),
         modules: HashSet::new(),
         declarations: HashMap::new(),
+        input_positions: HashMap::new(),
         reported: HashSet::new(),
         suggestions_left: SUGGESTION_LIMIT,
     };
@@ -64,6 +65,8 @@ struct Resolver<'syntax, 'run> {
     modules: HashSet<&'syntax str>,
     /// The declared nodes.
     declarations: HashMap<NodeId, &'syntax Declaration<'syntax>>,
+    /// The positions of the inputs of those nodes that have keys.
+    input_positions: HashMap<NodeId, HashMap<&'syntax str, usize>>,
     /// What was said of which name.
     reported: HashSet<(Id, &'syntax str)>,
     suggestions_left: usize,
@@ -107,9 +110,9 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     fn take_module(&mut self, used: &'syntax syntax::Use<'syntax>) {
         let name = used.alias.as_ref().unwrap_or(&used.module);
-        // Both `std.files` and its last part, by which its nodes are named.
+        // What is used is known, by whichever part of its name or path its nodes are called.
         self.modules.insert(&name.text);
-        self.modules.extend(name.text.rsplit('.').next());
+        self.modules.extend(name.text.split(['.', '/']));
         let headline = format!("the module `{}` cannot be used yet", used.module.text);
         let help = "include the header of the functions it is made of, until modules are supported";
         self.report(Diagnostic::error(ids::MODULE_UNSUPPORTED, headline, used.module.span).help(help));

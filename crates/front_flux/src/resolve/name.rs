@@ -16,11 +16,12 @@ const TAKEN: [(&str, &str); 3] = [
 ];
 
 impl<'syntax> Resolver<'syntax, '_> {
-    /// Whether one more mistake may look at every name for the one that was meant.
-    pub(super) fn may_suggest(&mut self) -> bool {
+    /// Whether one more mistake may look at every name for the one that `word` was meant to be: any name of one letter
+    /// is like any other.
+    pub(super) fn may_suggest(&mut self, word: &str) -> bool {
         let left = self.suggestions_left.checked_sub(1);
         self.suggestions_left = left.unwrap_or(0);
-        left.is_some()
+        left.is_some() && word.len() > 1
     }
 
     /// The node called `name`, which is declared, has a flow or is mentioned in one; `who` speaks of it: "a handler".
@@ -34,7 +35,7 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     fn report_unknown_node(&mut self, name: &Name, who: &str) {
         let word = &name.text;
-        let may_suggest = self.may_suggest();
+        let may_suggest = self.may_suggest(word);
         let headline = format!("there is no node `{word}` to have {who}");
         let diagnostic = Diagnostic::error(ids::UNKNOWN_NODE, headline, name.span);
         let names = self.node_names.iter().map(|known| known.as_str());
@@ -44,7 +45,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             Some(meant) => {
                 diagnostic.mark(meant.span, "a similar name").help(format!("did you mean `{}`?", meant.text))
             }
-            None => diagnostic.help(format!("declare it, `{word} (...) => (...);`, or name it in a flow")),
+            None => diagnostic.help(format!("declare it, `{word} (…) => (…);`, or name it in a flow")),
         };
         self.report(diagnostic);
     }

@@ -37,13 +37,20 @@ fn near_names_are_offered() {
 fn where_nothing_is_near_help_says_what_to_write() {
     assert_eq!(help("A:[hit] = ;"), "declare it with the function that tests it: `typedef hit YourFunction;`");
     assert_eq!(help("typedef hit Test;\nA:[Test] = ;"), "write the type: `hit`");
-    assert_eq!(help("atomic A:{x};"), "declare it, `A (...) => (...);`, or name it in a flow");
+    assert_eq!(help("atomic A:{x};"), "declare it, `A (…) => (…);`, or name it in a flow");
     assert_eq!(help("A (int b, int c) => ();\natomic A:{x(zebra)};"), "the inputs of `A` are `b`, `c`");
     assert_eq!(help("A () => ();\natomic A:{x(b)};"), "`A` has no inputs");
-    assert_eq!(help("A:{x};"), "constraints are written `atomic A:{...};`");
+    assert_eq!(help("A:{x};"), "constraints are written `atomic A:{…};`");
     assert_eq!(help("A = ;\natomic A:{x(session)?};"), "`?` comes right after the name and once: `x?`");
-    assert_eq!(help("A = B (C & D);"), "a parallel step comes after an arrow: `B -> (...)`");
+    assert_eq!(help("A = B (C & D);"), "a parallel step comes after an arrow: `B -> (…)`");
     assert_eq!(help("A (char *) => ();"), "add one: `char *value`");
+    assert_eq!(help("A (int f) => ();\natomic A:{x(q)};"), "the inputs of `A` are `f`");
+    assert_eq!(help("A = B -> (C | D);"), "branches that run concurrently are joined by `&`");
+    assert_eq!(help("int Listen () => ();"), "a declaration starts with the node's name: `Listen (…) => (…);`");
+    assert_eq!(help("Listen => (int socket);"), "a node that takes nothing is declared `Listen () => (…);`");
+    assert_eq!(help("A () => int x;"), "inputs and outputs are in parentheses, empty lists too: `()`");
+    assert_eq!(help("A = ;\natomic A {x};"), "write `atomic A:{…};`");
+    assert_eq!(help("A = ;\natomic A:x;"), "write `atomic A:{…};`");
 }
 
 #[test]
@@ -79,5 +86,5 @@ fn headlines_stand_alone() {
 #[test]
 fn a_long_word_is_cut() {
     let headline = only(&format!("A = B {};", "n".repeat(1_000))).headline;
-    assert_eq!(headline, format!("expected `->` or `;` after the step `B`, found `{}...`", "n".repeat(40)));
+    assert_eq!(headline, format!("expected `->` or `;` after the step `B`, found `{}…`", "n".repeat(40)));
 }

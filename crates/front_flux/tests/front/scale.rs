@@ -35,9 +35,9 @@ fn time(text: &str, expect_errors: bool) -> Duration {
 /// Holds that eight times the text takes less than 32 times as long: 8 is linear, 64 quadratic, and what fits no cache
 /// is slower.
 fn holds_linear(program: impl Fn(usize) -> String, expect_errors: bool) {
-    let small = time(&program(1_250), expect_errors);
-    let large = time(&program(10_000), expect_errors);
-    assert!(large < small * 32, "{small:?} for 1,250, {large:?} for 10,000: {:.60}", program(2));
+    let small = time(&program(625), expect_errors);
+    let large = time(&program(5_000), expect_errors);
+    assert!(large < small * 32, "{small:?} for 625, {large:?} for 5,000: {:.60}", program(2));
 }
 
 fn repeat(count: usize, statement: impl Fn(usize) -> String) -> String {
@@ -96,6 +96,11 @@ fn long_lists_take_linear_time() {
     holds_linear(|count| format!("A:[{}] = ;", list(count, &|_| "_".into())), false);
     holds_linear(|count| format!("A = B({});", list(count, &|index| index.to_string())), false);
     holds_linear(|count| format!("A = ;\natomic A:{{{}}};", list(count, &|index| format!("c{index}"))), false);
+    let keyed = |count| {
+        let inputs = list(count, &|index| format!("int x{index}"));
+        format!("A ({inputs}) => ();\natomic A:{{{}}};", list(count, &|index| format!("c(x{index}), s(session)")))
+    };
+    holds_linear(keyed, false);
     holds_linear(|count| format!("A = {}B;", "B -> ".repeat(count)), false);
     holds_linear(|count| format!("A = (B{});", " & B".repeat(count)), false);
 }
