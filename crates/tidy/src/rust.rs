@@ -85,6 +85,30 @@ fn properties(tokens: TokenStream) -> Vec<Function> {
     properties.collect()
 }
 
+/// Every string literal among the tokens and the line it begins on, those of attributes and documentation left out.
+pub fn strings(tokens: TokenStream) -> Vec<(usize, String)> {
+    let mut found = vec![];
+    let mut is_attribute = false;
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if !is_attribute => found.extend(strings(group.stream())),
+            TokenTree::Literal(literal) => {
+                if let syn::Lit::Str(text) = syn::Lit::new(literal) {
+                    found.push((text.span().start().line, text.value()));
+                }
+            }
+            TokenTree::Punct(mark) => {
+                // `#[…]` or `#![…]`
+                is_attribute = mark.as_char() == '#' || (is_attribute && mark.as_char() == '!');
+                continue;
+            }
+            _ => {}
+        }
+        is_attribute = false;
+    }
+    found
+}
+
 struct Collector {
     functions: Vec<Function>,
 }
@@ -167,6 +191,13 @@ fn tested() { assert!(true, \"{}\", vec![helper()].len()); }
         ];
         assert_eq!(shown, expected);
         assert!(found.last().is_some_and(|tested| tested.words.contains("helper")));
+    }
+
+    #[test]
+    fn strings_are_found_but_for_those_of_attributes() {
+        let text = "#[doc = \"no\"]\n/// no\nids! {\n    /// no\n    ONE = \"one\";\n    f(\"two\", 'n', 3);\n}\n";
+        let tokens = parse(text).expect("it is Rust").into_token_stream();
+        assert_eq!(strings(tokens), [(5, "one".to_owned()), (6, "two".to_owned())]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Every test asserts: one that passes with the feature broken is worse than none, since it is counted.
 //!
+//! Where what is tested is that something returns at all, GoogleTest's SUCCEED says so.
+//!
 //! A test asserts where an assertion stands in it or in a function of its crate (for C++, its folder) that it calls.
 
 use super::CPP;
@@ -63,7 +65,7 @@ fn silent(functions: &[Function]) -> Vec<Finding> {
 
 fn is_assertion(word: &str) -> bool {
     const STARTS: [&str; 5] = ["assert", "prop_assert", "EXPECT_", "ASSERT_", "static_assert"];
-    STARTS.iter().any(|start| word.starts_with(start)) || matches!(word, "panic" | "should_panic" | "FAIL")
+    STARTS.iter().any(|start| word.starts_with(start)) || matches!(word, "panic" | "should_panic" | "FAIL" | "SUCCEED")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Every id of a diagnostic has a page, and every page an id: `flux explain ID` never comes up empty.
 //!
-//! Ids are constants `Id("…")` in the `ids.rs` of the crate that uses them, so that one look shows them all.
+//! Ids are constants in the `ids.rs` of the crate that uses them, so that one look shows them all; every string in such
+//! a file is one.
 
 use crate::repository::File;
 use crate::{Finding, Repository, rust};
@@ -48,15 +49,18 @@ fn is_kebab_case(id: &str) -> bool {
 
 /// The ids that the file makes outside of its tests, with their lines.
 fn ids(file: File) -> Vec<(usize, String)> {
-    let mut finder = Finder { found: vec![] };
     // What does not parse is the business of the rule on the size of functions.
-    if let Ok(tree) = rust::parse(file.text) {
-        finder.visit_file(&tree);
-    }
+    let Ok(tree) = rust::parse(file.text) else {
+        return vec![];
+    };
+    let mut finder = Finder { is_list: file.name() == "ids.rs", found: vec![] };
+    finder.visit_file(&tree);
     finder.found
 }
 
 struct Finder {
+    /// Whether the file is there to list ids.
+    is_list: bool,
     found: Vec<(usize, String)>,
 }
 
@@ -67,12 +71,26 @@ impl<'a> Visit<'a> for Finder {
         }
     }
 
+    fn visit_macro(&mut self, item: &'a syn::Macro) {
+        if self.is_list {
+            self.found.extend(rust::strings(item.tokens.clone()));
+        }
+    }
+
+    fn visit_lit_str(&mut self, literal: &'a syn::LitStr) {
+        if self.is_list {
+            self.found.push((literal.span().start().line, literal.value()));
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
+
     fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
         let is_id = match &*call.func {
             syn::Expr::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Id"),
             _ => false,
         };
-        if let (true, Some(syn::Expr::Lit(literal))) = (is_id, call.args.first())
+        if let (true, false, Some(syn::Expr::Lit(literal))) = (is_id, self.is_list, call.args.first())
             && let syn::Lit::Str(text) = &literal.lit
         {
             self.found.push((call.span().start().line, text.value()));
@@ -100,6 +118,12 @@ mod tests {
             &["crates/a/src/ids.rs:2: the id `two` has no page"],
         );
         found("", &["crates/diagnostic/pages/one.md:1: is the page of `one`, which no ids.rs declares"]);
+    }
+
+    #[test]
+    fn a_macro_may_declare_them() {
+        let ids = "//! The ids.\nids! {\n    /// \"No\" id.\n    ONE = \"one\";\n    TWO = \"two\";\n}\n";
+        found(ids, &["crates/a/src/ids.rs:5: the id `two` has no page"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every source file opens by saying what it is: a reader who comes from anywhere knows where they are.
 //!
-//! A C++ source that begins with its own header has said it there: the header is the reference.
+//! A C++ source or test that begins with its own header has said it there: the header is the reference.
 
 use super::{CPP, SOURCES};
 use crate::repository::File;
@@ -30,6 +30,7 @@ fn judge(file: File) -> Option<Finding> {
 
 fn begins_with_own_header(file: File) -> bool {
     let stem = file.name().strip_suffix(".cpp").or_else(|| file.name().strip_suffix(".c"));
+    let stem = stem.map(|stem| stem.strip_suffix("_test").unwrap_or(stem));
     let header = file.text.lines().next().and_then(|line| line.strip_prefix("#include "));
     let header = header.map(|name| name.trim_matches(['"', '<', '>']).rsplit('/').next().unwrap_or(name));
     header.and_then(|name| name.split_once(".h")).is_some_and(|(name, _)| Some(name) == stem)
@@ -59,6 +60,7 @@ mod tests {
             ("j.hpp", "/// \\file\n/// A lock.\n#pragma once\n"),
             ("k.hpp", "/// \\file k.hpp\n#pragma once\n"),
             ("m.cpp", "#include \"flux/m.hpp\"\n"),
+            ("m_test.cpp", "#include \"flux/m.hpp\"\n"),
             ("n.cpp", "#include \"flux/m.hpp\"\n"),
             ("o.c", "#include \"o.h\"\n"),
             ("l.c", "/*\n * A lock.\n */\n"),

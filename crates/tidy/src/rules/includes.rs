@@ -5,12 +5,15 @@ use super::CPP;
 use crate::repository::{File, resolve};
 use crate::{Finding, Repository};
 
-/// Headers that builds generate, or that a program of 2006 may bring along.
-const GENERATED: [&str; 4] = [".flux.h", "mStructs.h", "mImpl.h", "localStructs.h"];
+/// What builds generate, or a program of 2006 may bring along.
+const GENERATED: [&str; 5] = [".flux.h", ".flux.cpp", "mStructs.h", "mImpl.h", "localStructs.h"];
 
 /// Includes that lead nowhere.
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    let lines = repository.with_extension(CPP).flat_map(|file| file.lines().map(move |line| (file, line)));
+    // Generated files include the headers of the user, wherever those are.
+    let is_generated = |file: &File| GENERATED.iter().any(|ending| file.path.ends_with(ending));
+    let written = repository.with_extension(CPP).filter(|file| !is_generated(file));
+    let lines = written.flat_map(|file| file.lines().map(move |line| (file, line)));
     lines.filter_map(|(file, (line, text))| judge(repository, file, line, text)).collect()
 }
 
@@ -48,7 +51,12 @@ mod tests {
 #include \"flux/queue.hpp\"
 #include \"image.h\"
 ";
-        let files = [("examples/a.cpp", text), ("examples/cache.h", ""), ("runtime/include/flux/lock.hpp", "")];
+        let files = [
+            ("examples/a.cpp", text),
+            ("examples/cache.h", ""),
+            ("examples/b.flux.h", "#include \"b.h\"\n"),
+            ("runtime/include/flux/lock.hpp", ""),
+        ];
         let expected = [
             "examples/a.cpp:7: includes flux/locks.hpp, which is not in runtime/include",
             "examples/a.cpp:8: includes flux/queue.hpp, which is not in runtime/include",
