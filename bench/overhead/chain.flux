@@ -1,6 +1,4 @@
 // Ten nodes that do nothing, one after the other: what remains is what Flux costs.
-include "chain.h";
-
 Start () => (int value);
 One (int value) => (int value);
 Two (int value) => (int value);

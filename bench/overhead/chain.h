@@ -1,2 +1,0 @@
-// How many flows the benchmark starts.
-#pragma once
