@@ -8,11 +8,11 @@ use crate::comments::quote;
 use crate::names::Locals;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
-use crate::uses::Uses;
+use crate::uses::{Place, Uses};
 use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{self, Block, Callee, End, Operand, Role, StepId};
-use flux_ir::program::{Mode, NodeId, Origin, Parameter};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Parameter};
 use std::collections::HashMap;
 
 /// What is known while a function is written.
@@ -68,7 +68,7 @@ impl Writer<'_> {
         let mut comments = self.statements();
         let held: Vec<_> = self.function.held.iter().map(|held| self.held(held.constraint, held.mode)).collect();
         if !held.is_empty() {
-            comments.push(format!("Whoever calls it holds {}.", held.join(", ")));
+            comments.push(format!("Its callers hold {}.", held.join(", ")));
         }
         comments
     }
@@ -138,7 +138,7 @@ impl Writer<'_> {
     }
 
     /// `cache`, or `cache?` for a reader, as the language writes it.
-    pub(crate) fn held(&self, constraint: flux_ir::program::ConstraintId, mode: Mode) -> String {
+    pub(crate) fn held(&self, constraint: ConstraintId, mode: Mode) -> String {
         let suffix = if mode == Mode::Read { "?" } else { "" };
         format!("{}{suffix}", self.context.flow.program.constraints[constraint].name)
     }
@@ -207,7 +207,7 @@ impl Writer<'_> {
         let output = failed.and_then(|failed| self.outputs.get(&failed)).cloned().unwrap_or_default();
         for (index, (operand, parameter)) in values.iter().zip(parameters).enumerate() {
             let value = self.uses.value(operand, failed);
-            let last = failed.is_some_and(|failed| self.uses.is_last(crate::uses::Place::Resumed(failed, index)));
+            let last = failed.is_some_and(|failed| self.uses.is_last(Place::Resumed(failed, index)));
             self.assign(Expression::name(&output).member(&parameter.name), &value, parameter, last, out);
         }
         if offset > 0 {

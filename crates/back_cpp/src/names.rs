@@ -8,7 +8,7 @@ use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::{Flow, FunctionId};
 use flux_ir::program::{Constraint, ConstraintId, Node, NodeId};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The namespace of the generated code.
 pub const NAMESPACE: &str = "flux_flows";
@@ -69,7 +69,9 @@ impl Names {
         let mut free = Free(functions.chain(program.nodes.iter().flat_map(sides)).collect());
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
         let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
-        let handlers = handlers.map(|name| (name.clone(), free.claim(format!("node_{name}")))).collect();
+        let handlers: BTreeSet<String> = handlers.collect();
+        let number = |name: String| (name.clone(), free.claim(format!("node_{name}")));
+        let handlers = handlers.into_iter().map(number).collect();
         let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
         let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name.replace('.', "_")));
         let locks = program.constraints.iter().map(lock).collect();

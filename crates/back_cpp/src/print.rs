@@ -227,9 +227,9 @@ impl Printer {
 
     /// Writes an expression, after which `tail` more characters come before a line can be broken.
     fn expression(&mut self, expression: &Expression, tail: usize) {
-        let text = flat(expression);
-        if self.fits(&text, tail) {
-            return self.write(&text);
+        let width = width(expression);
+        if self.fits(width + tail) {
+            return self.flat(expression, width);
         }
         match expression {
             Expression::Call(function, arguments) => {
@@ -238,12 +238,19 @@ impl Printer {
             }
             Expression::Braces(values) => self.list("{", values, "}", tail),
             Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
-            _ => self.write(&text),
+            _ => self.flat(expression, width),
         }
     }
 
-    fn fits(&self, text: &str, tail: usize) -> bool {
-        self.column.max(self.level * LEVEL) + text.chars().count() + tail <= WIDTH
+    /// Writes an expression of that width on the line.
+    fn flat(&mut self, expression: &Expression, width: usize) {
+        self.write("");
+        flat(expression, &mut self.text);
+        self.column += width;
+    }
+
+    fn fits(&self, width: usize) -> bool {
+        self.column.max(self.level * LEVEL) + width <= WIDTH
     }
 
     fn list(&mut self, open: &str, elements: &[Expression], close: &str, tail: usize) {
@@ -253,7 +260,7 @@ impl Printer {
     /// Writes elements, breaking the line before each that does not fit on it.
     fn fill(&mut self, open: &str, elements: &[Expression], separator: &str, close: &str, tail: usize) {
         self.write(open);
-        let widest = elements.iter().map(|element| flat(element).chars().count()).max().unwrap_or(0);
+        let widest = elements.iter().map(width).max().unwrap_or(0);
         let last = elements.len().saturating_sub(1);
         let mut under = self.column.max(self.level * LEVEL);
         if under + widest + close.len() + tail > WIDTH && !open.is_empty() {
@@ -263,7 +270,7 @@ impl Printer {
         }
         for (index, element) in elements.iter().enumerate() {
             let after = if index == last { close.len() + tail } else { separator.len() };
-            if index > 0 && self.fits(&flat(element), after + 1) {
+            if index > 0 && self.fits(width(element) + after + 1) {
                 self.write(" ");
             } else if index > 0 {
                 self.end_line();
@@ -278,23 +285,64 @@ impl Printer {
     }
 }
 
-/// The expression on one line.
-fn flat(expression: &Expression) -> String {
+/// Adds the expression on one line to `text`.
+fn flat(expression: &Expression, text: &mut String) {
     match expression {
-        Expression::Name(name) => name.clone(),
-        Expression::Text(text) => quoted(text),
-        Expression::Member(object, member) => format!("{}.{member}", flat(object)),
-        Expression::Address(object) => format!("&{}", flat(object)),
-        Expression::Call(function, arguments) => format!("{}({})", flat(function), joined(arguments, ", ")),
-        Expression::Instance(name, arguments) => format!("{name}<{}>", joined(arguments, ", ")),
-        Expression::Braces(values) => format!("{{{}}}", joined(values, ", ")),
-        Expression::Compare(left, operator, right) => format!("{} {operator} {}", flat(left), flat(right)),
-        Expression::All(conditions) => joined(conditions, " && "),
+        Expression::Name(name) => text.push_str(name),
+        Expression::Text(string) => text.push_str(&quoted(string)),
+        Expression::Member(object, member) => {
+            flat(object, text);
+            text.push('.');
+            text.push_str(member);
+        }
+        Expression::Address(object) => {
+            text.push('&');
+            flat(object, text);
+        }
+        Expression::Call(function, arguments) => {
+            flat(function, text);
+            flat_list("(", arguments, ", ", ")", text);
+        }
+        Expression::Instance(name, arguments) => {
+            text.push_str(name);
+            flat_list("<", arguments, ", ", ">", text);
+        }
+        Expression::Braces(values) => flat_list("{", values, ", ", "}", text),
+        Expression::Compare(left, operator, right) => {
+            flat(left, text);
+            text.extend([" ", *operator, " "]);
+            flat(right, text);
+        }
+        Expression::All(conditions) => flat_list("", conditions, " && ", "", text),
     }
 }
 
-fn joined(expressions: &[Expression], separator: &str) -> String {
-    expressions.iter().map(flat).collect::<Vec<_>>().join(separator)
+fn flat_list(open: &str, elements: &[Expression], separator: &str, close: &str, text: &mut String) {
+    text.push_str(open);
+    for (index, element) in elements.iter().enumerate() {
+        text.push_str(if index > 0 { separator } else { "" });
+        flat(element, text);
+    }
+    text.push_str(close);
+}
+
+/// How many characters the expression takes on one line.
+fn width(expression: &Expression) -> usize {
+    let characters = |text: &str| text.chars().count();
+    let list = |elements: &[Expression], separator: usize| {
+        elements.iter().map(width).sum::<usize>() + separator * elements.len().saturating_sub(1)
+    };
+    match expression {
+        Expression::Name(name) => characters(name),
+        Expression::Text(string) => characters(&quoted(string)),
+        Expression::Member(object, member) => width(object) + 1 + characters(member),
+        Expression::Address(object) => 1 + width(object),
+        Expression::Call(function, arguments) => width(function) + 2 + list(arguments, 2),
+        Expression::Instance(name, arguments) => characters(name) + 2 + list(arguments, 2),
+        Expression::Braces(values) => 2 + list(values, 2),
+        Expression::Compare(left, operator, right) => width(left) + characters(operator) + 2 + width(right),
+        Expression::All(conditions) => list(conditions, 4),
+    }
 }
 
 /// `char *argv`, `int count`, `int x[3]`, `Handler_in &`: a star or an ampersand stands with the name.
@@ -374,6 +422,19 @@ mod tests {
         let text =
             print(&[Declaration::Comment("ends \\ \\".to_owned()), Declaration::Comment("a\nb\u{202e}→".to_owned())]);
         assert_eq!(text, "// ends\n// a?b?→\n");
+    }
+
+    #[test]
+    fn the_width_is_that_of_the_text() {
+        let [a, b, c] = ["a", "bb", "é"].map(Expression::name);
+        let call = a.clone().member("m").call(vec![b.clone().address(), Expression::Text("\n\"é".to_owned())]);
+        let instance = Expression::Instance("t".to_owned(), vec![a.clone(), b.clone()]).call(vec![]);
+        let list = Expression::Braces(vec![call.compare("!=", c), instance, Expression::Braces(vec![])]);
+        let all = Expression::All(vec![list, a, b]);
+        let mut text = String::new();
+        flat(&all, &mut text);
+        assert_eq!(text, "{a.m(&bb, \"\\n\\\"é\") != é, t<a, bb>(), {}} && a && bb");
+        assert_eq!(width(&all), text.chars().count());
     }
 
     #[test]

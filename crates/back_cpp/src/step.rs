@@ -3,11 +3,11 @@
 //! A node is called in a `try` block that also holds its constraints, so that these are released whatever way the node
 //! ends and before its failure is handled. A generated function does not throw: it says how it ended.
 
-use crate::Unsupported;
 use crate::function::{Writer, declare_error};
 use crate::structs::{Side, function_structs, node_struct};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
+use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Role, Step, StepId};
 use flux_ir::program::{Mode, NodeId, Scope};
@@ -34,7 +34,12 @@ impl Writer<'_> {
     /// `image.flux:25: StoreInCache, holding cache`; nothing where the comment over the function says the same.
     fn step_comment(&self, step: &Step) -> Option<String> {
         let statement = self.context.statement(step.span);
-        let held: Vec<_> = step.acquire.iter().map(|taken| self.held(taken.constraint, taken.mode)).collect();
+        let nodes = &self.context.flow.program.nodes;
+        let held = step.acquire.iter().map(|taken| {
+            let moved = taken.moved_for.map(|node| format!(" (for {})", nodes[node].name));
+            self.held(taken.constraint, taken.mode) + &moved.unwrap_or_default()
+        });
+        let held: Vec<_> = held.collect();
         if !held.is_empty() {
             return Some(format!("{}, holding {}", statement.trim_end_matches(';'), held.join(", ")));
         }
@@ -251,7 +256,7 @@ impl Writer<'_> {
 }
 
 /// What the locals of a call are named after.
-fn stem(context: &crate::Context<'_>, function: &Function) -> String {
+fn stem(context: &Context<'_>, function: &Function) -> String {
     match function.role {
         Role::Abstract(node) => context.flow.program.nodes[node].name.clone(),
         Role::Branch(_) | Role::Produce(_) | Role::Run(_) => function.name.clone(),

@@ -61,13 +61,18 @@ fn names_arrays_and_empty_lists() {
 }
 
 #[test]
+fn constraints_moved_up_and_functions_for_what_is_held() {
+    golden("locks", &[]);
+}
+
+#[test]
 fn saved_and_cut_paths() {
     golden("paths", &[]);
 }
 
 #[test]
 fn a_header_without_objects_is_c_too() {
-    for name in ["image", "corners", "paths"] {
+    for name in ["image", "corners", "locks", "paths"] {
         let header = format!("#include \"{name}.flux.h\"\n");
         assert_eq!(compile("gcc", "c", &[&folder(name)], &header), Ok(()), "{name}");
     }
@@ -75,7 +80,7 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let files = ["image", "mail", "corners", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
+    let files = ["image", "mail", "corners", "locks", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);

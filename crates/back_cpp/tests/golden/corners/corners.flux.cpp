@@ -27,14 +27,14 @@ enum node : flux::node_number {
 
 // The functions below, as the path graph numbers them.
 enum function : flux::function_number {
+    function_Tick_produce,
     function_in,
     function_flow,
+    function_Tick_run,
+    function_Read_produce,
     function_node_Turn,
     function_lock_a,
     function_out,
-    function_Tick_produce,
-    function_Tick_run,
-    function_Read_produce,
     function_Read_run,
     function_Read_produce_2,
     function_Read_run_2,
@@ -44,6 +44,26 @@ enum function : flux::function_number {
 flux::program_lock lock_Turn{"Turn"};
 flux::program_lock lock_a_2{"a"};
 flux::program_lock lock_b{"b"};
+
+// corners.flux:7: source Tick => flow;
+flux::outcome Tick_produce(flux::flow &flow_2)
+{
+    int error = 0;
+
+    // corners.flux:7: Tick
+    try {
+        flow_2.call(node_Tick);
+        error = ::Tick();
+    } catch (...) {
+        error = flow_2.caught();
+    }
+    if (error != 0) {
+        flow_2.failed_in(node_Tick, error);
+        return flow_2.failed();
+    }
+
+    return flow_2.done();
+}
 
 // corners.flux:14: in () => ();
 flux::outcome in(flux::flow &flow_2)
@@ -103,6 +123,42 @@ flux::outcome flow(flux::flow &flow_2)
         return flow_2.failed(2);
     }
 
+    return flow_2.done();
+}
+
+// corners.flux:7: source Tick => flow;
+flux::outcome Tick_run(flux::flow &flow_2)
+{
+    flow_2.call(node_flow);
+    const flux::outcome flow_outcome = flow(flow_2);
+    if (flow_outcome == flux::outcome::failed) {
+        return flow_2.failed();
+    }
+
+    return flow_2.done();
+}
+
+// corners.flux:8: source Read => out;
+flux::outcome Read_produce(flux::flow &flow_2, Read_out &out_2)
+{
+    int error = 0;
+
+    // corners.flux:8: Read
+    Read_out Read_output{};
+    try {
+        flow_2.call(node_Read);
+        error = ::Read(&Read_output);
+    } catch (...) {
+        error = flow_2.caught();
+    }
+    if (error != 0) {
+        flow_2.failed_in(node_Read, error);
+        return flow_2.failed();
+    }
+
+    flux::copy(out_2.matrix, Read_output.matrix);
+    flux::copy(out_2.name, Read_output.name);
+    out_2.tint = Read_output.tint;
     return flow_2.done();
 }
 
@@ -240,62 +296,6 @@ flux::outcome out(flux::flow &flow_2, out_in &in_2)
     return flow_2.done();
 }
 
-// corners.flux:7: source Tick => flow;
-flux::outcome Tick_produce(flux::flow &flow_2)
-{
-    int error = 0;
-
-    // corners.flux:7: Tick
-    try {
-        flow_2.call(node_Tick);
-        error = ::Tick();
-    } catch (...) {
-        error = flow_2.caught();
-    }
-    if (error != 0) {
-        flow_2.failed_in(node_Tick, error);
-        return flow_2.failed();
-    }
-
-    return flow_2.done();
-}
-
-// corners.flux:7: source Tick => flow;
-flux::outcome Tick_run(flux::flow &flow_2)
-{
-    flow_2.call(node_flow);
-    const flux::outcome flow_outcome = flow(flow_2);
-    if (flow_outcome == flux::outcome::failed) {
-        return flow_2.failed();
-    }
-
-    return flow_2.done();
-}
-
-// corners.flux:8: source Read => out;
-flux::outcome Read_produce(flux::flow &flow_2, Read_out &out_2)
-{
-    int error = 0;
-
-    // corners.flux:8: Read
-    Read_out Read_output{};
-    try {
-        flow_2.call(node_Read);
-        error = ::Read(&Read_output);
-    } catch (...) {
-        error = flow_2.caught();
-    }
-    if (error != 0) {
-        flow_2.failed_in(node_Read, error);
-        return flow_2.failed();
-    }
-
-    flux::copy(out_2.matrix, Read_output.matrix);
-    flux::copy(out_2.name, Read_output.name);
-    out_2.tint = Read_output.tint;
-    return flow_2.done();
-}
-
 // corners.flux:8: source Read => out;
 flux::outcome Read_run(flux::flow &flow_2, Read_out &in_2)
 {
@@ -388,14 +388,14 @@ constexpr flux::constraint_info constraints[] = {
 
 // Each function: how many paths lead to each exit, and the vertices of the exits.
 constexpr flux::path_function path_functions[] = {
-    {"in", {1, 0, 0}, {1, 2, 3}},
-    {"flow", {1, 3, 0}, {5, 6, 7}},
-    {"node_Turn", {1, 0, 0}, {22, 23, 24}},
-    {"lock_a", {1, 1, 1}, {26, 27, 28}},
-    {"out", {1, 4, 1}, {36, 37, 38}},
-    {"Tick_produce", {1, 1, 0}, {57, 58, 59}},
-    {"Tick_run", {1, 3, 0}, {64, 65, 66}},
-    {"Read_produce", {1, 1, 0}, {72, 73, 74}},
+    {"Tick_produce", {1, 1, 0}, {1, 2, 3}},
+    {"in", {1, 0, 0}, {8, 9, 10}},
+    {"flow", {1, 3, 0}, {12, 13, 14}},
+    {"Tick_run", {1, 3, 0}, {29, 30, 31}},
+    {"Read_produce", {1, 1, 0}, {37, 38, 39}},
+    {"node_Turn", {1, 0, 0}, {44, 45, 46}},
+    {"lock_a", {1, 1, 1}, {48, 49, 50}},
+    {"out", {1, 4, 1}, {58, 59, 60}},
     {"Read_run", {1, 4, 1}, {79, 80, 81}},
     {"Read_produce_2", {1, 1, 0}, {87, 88, 89}},
     {"Read_run_2", {1, 1, 0}, {94, 95, 96}},
@@ -403,91 +403,91 @@ constexpr flux::path_function path_functions[] = {
 
 // What happens at each vertex of the path graph, and which edges lead into it.
 constexpr flux::path_vertex path_vertices[] = {
-    // in, from 0
+    // Tick_produce, from 0
     {flux::path_kind::start, nullptr, 0, 0, 0},
     {flux::path_kind::join, nullptr, 0, 0, 1},
-    {flux::path_kind::join, nullptr, 0, 1, 0},
-    {flux::path_kind::join, nullptr, 0, 1, 0},
-    // flow, from 4
-    {flux::path_kind::start, nullptr, 0, 1, 0},
     {flux::path_kind::join, nullptr, 0, 1, 1},
-    {flux::path_kind::join, nullptr, 0, 2, 4},
+    {flux::path_kind::join, nullptr, 0, 2, 0},
+    {flux::path_kind::label, "Tick", 0, 2, 1},
+    {flux::path_kind::label, "ERROR", 0, 3, 1},
+    {flux::path_kind::join, nullptr, 0, 4, 1},
+    // in, from 7
+    {flux::path_kind::start, nullptr, 0, 5, 0},
+    {flux::path_kind::join, nullptr, 0, 5, 1},
+    {flux::path_kind::join, nullptr, 0, 6, 0},
+    {flux::path_kind::join, nullptr, 0, 6, 0},
+    // flow, from 11
+    {flux::path_kind::start, nullptr, 0, 6, 0},
     {flux::path_kind::join, nullptr, 0, 6, 1},
-    {flux::path_kind::label, "nothing", 0, 7, 1},
-    {flux::path_kind::label, "ERROR", 0, 8, 1},
-    {flux::path_kind::join, nullptr, 0, 9, 1},
-    {flux::path_kind::call_ended, nullptr, function_in, 10, 1},
-    {flux::path_kind::call_done, nullptr, function_in, 11, 1},
-    {flux::path_kind::call_failed, nullptr, function_in, 12, 1},
-    {flux::path_kind::join, nullptr, 0, 13, 1},
-    {flux::path_kind::label, "nothing", 0, 14, 1},
-    {flux::path_kind::label, "ERROR", 0, 15, 1},
-    {flux::path_kind::join, nullptr, 0, 16, 1},
-    {flux::path_kind::label, "nothing", 0, 17, 1},
-    {flux::path_kind::label, "ERROR", 0, 18, 1},
-    {flux::path_kind::join, nullptr, 0, 19, 1},
-    // node_Turn, from 21
-    {flux::path_kind::start, nullptr, 0, 20, 0},
-    {flux::path_kind::join, nullptr, 0, 20, 1},
-    {flux::path_kind::join, nullptr, 0, 21, 0},
-    {flux::path_kind::join, nullptr, 0, 21, 0},
-    // lock_a, from 25
-    {flux::path_kind::start, nullptr, 0, 21, 0},
+    {flux::path_kind::join, nullptr, 0, 7, 4},
+    {flux::path_kind::join, nullptr, 0, 11, 1},
+    {flux::path_kind::label, "nothing", 0, 12, 1},
+    {flux::path_kind::label, "ERROR", 0, 13, 1},
+    {flux::path_kind::join, nullptr, 0, 14, 1},
+    {flux::path_kind::call_ended, nullptr, function_in, 15, 1},
+    {flux::path_kind::call_done, nullptr, function_in, 16, 1},
+    {flux::path_kind::call_failed, nullptr, function_in, 17, 1},
+    {flux::path_kind::join, nullptr, 0, 18, 1},
+    {flux::path_kind::label, "nothing", 0, 19, 1},
+    {flux::path_kind::label, "ERROR", 0, 20, 1},
     {flux::path_kind::join, nullptr, 0, 21, 1},
-    {flux::path_kind::join, nullptr, 0, 22, 1},
-    {flux::path_kind::join, nullptr, 0, 23, 1},
-    {flux::path_kind::label, "Turn_Input", 0, 24, 1},
-    {flux::path_kind::label, "ERROR", 0, 25, 1},
+    {flux::path_kind::label, "nothing", 0, 22, 1},
+    {flux::path_kind::label, "ERROR", 0, 23, 1},
+    {flux::path_kind::join, nullptr, 0, 24, 1},
+    // Tick_run, from 28
+    {flux::path_kind::start, nullptr, 0, 25, 0},
+    {flux::path_kind::join, nullptr, 0, 25, 1},
     {flux::path_kind::join, nullptr, 0, 26, 1},
-    {flux::path_kind::label, "nodes", 0, 27, 1},
-    {flux::path_kind::label, "ERROR", 0, 28, 1},
-    {flux::path_kind::join, nullptr, 0, 29, 1},
-    // out, from 35
-    {flux::path_kind::start, nullptr, 0, 30, 0},
-    {flux::path_kind::join, nullptr, 0, 30, 1},
-    {flux::path_kind::join, nullptr, 0, 31, 5},
-    {flux::path_kind::join, nullptr, 0, 36, 2},
-    {flux::path_kind::label, "Turn", 0, 38, 1},
-    {flux::path_kind::label, "ERROR", 0, 39, 1},
+    {flux::path_kind::join, nullptr, 0, 27, 1},
+    {flux::path_kind::call_ended, nullptr, function_flow, 28, 1},
+    {flux::path_kind::call_done, nullptr, function_flow, 29, 1},
+    {flux::path_kind::call_failed, nullptr, function_flow, 30, 1},
+    {flux::path_kind::join, nullptr, 0, 31, 1},
+    // Read_produce, from 36
+    {flux::path_kind::start, nullptr, 0, 32, 0},
+    {flux::path_kind::join, nullptr, 0, 32, 1},
+    {flux::path_kind::join, nullptr, 0, 33, 1},
+    {flux::path_kind::join, nullptr, 0, 34, 0},
+    {flux::path_kind::label, "Read", 0, 34, 1},
+    {flux::path_kind::label, "ERROR", 0, 35, 1},
+    {flux::path_kind::join, nullptr, 0, 36, 1},
+    // node_Turn, from 43
+    {flux::path_kind::start, nullptr, 0, 37, 0},
+    {flux::path_kind::join, nullptr, 0, 37, 1},
+    {flux::path_kind::join, nullptr, 0, 38, 0},
+    {flux::path_kind::join, nullptr, 0, 38, 0},
+    // lock_a, from 47
+    {flux::path_kind::start, nullptr, 0, 38, 0},
+    {flux::path_kind::join, nullptr, 0, 38, 1},
+    {flux::path_kind::join, nullptr, 0, 39, 1},
     {flux::path_kind::join, nullptr, 0, 40, 1},
-    {flux::path_kind::label, "Turn", 0, 41, 1},
+    {flux::path_kind::label, "Turn_Input", 0, 41, 1},
     {flux::path_kind::label, "ERROR", 0, 42, 1},
     {flux::path_kind::join, nullptr, 0, 43, 1},
-    {flux::path_kind::label, "Turn_input", 0, 44, 1},
+    {flux::path_kind::label, "nodes", 0, 44, 1},
     {flux::path_kind::label, "ERROR", 0, 45, 1},
     {flux::path_kind::join, nullptr, 0, 46, 1},
-    {flux::path_kind::call_ended, nullptr, function_node_Turn, 47, 1},
-    {flux::path_kind::call_done, nullptr, function_node_Turn, 48, 1},
-    {flux::path_kind::call_failed, nullptr, function_node_Turn, 49, 1},
-    {flux::path_kind::join, nullptr, 0, 50, 1},
-    {flux::path_kind::call_ended, nullptr, function_lock_a, 51, 1},
-    {flux::path_kind::call_done, nullptr, function_lock_a, 52, 1},
-    {flux::path_kind::call_failed, nullptr, function_lock_a, 53, 1},
-    {flux::path_kind::join, nullptr, 0, 54, 1},
-    // Tick_produce, from 56
-    {flux::path_kind::start, nullptr, 0, 55, 0},
-    {flux::path_kind::join, nullptr, 0, 55, 1},
-    {flux::path_kind::join, nullptr, 0, 56, 1},
-    {flux::path_kind::join, nullptr, 0, 57, 0},
-    {flux::path_kind::label, "Tick", 0, 57, 1},
-    {flux::path_kind::label, "ERROR", 0, 58, 1},
-    {flux::path_kind::join, nullptr, 0, 59, 1},
-    // Tick_run, from 63
-    {flux::path_kind::start, nullptr, 0, 60, 0},
+    // out, from 57
+    {flux::path_kind::start, nullptr, 0, 47, 0},
+    {flux::path_kind::join, nullptr, 0, 47, 1},
+    {flux::path_kind::join, nullptr, 0, 48, 5},
+    {flux::path_kind::join, nullptr, 0, 53, 2},
+    {flux::path_kind::label, "Turn", 0, 55, 1},
+    {flux::path_kind::label, "ERROR", 0, 56, 1},
+    {flux::path_kind::join, nullptr, 0, 57, 1},
+    {flux::path_kind::label, "Turn", 0, 58, 1},
+    {flux::path_kind::label, "ERROR", 0, 59, 1},
     {flux::path_kind::join, nullptr, 0, 60, 1},
-    {flux::path_kind::join, nullptr, 0, 61, 1},
-    {flux::path_kind::join, nullptr, 0, 62, 1},
-    {flux::path_kind::call_ended, nullptr, function_flow, 63, 1},
-    {flux::path_kind::call_done, nullptr, function_flow, 64, 1},
-    {flux::path_kind::call_failed, nullptr, function_flow, 65, 1},
-    {flux::path_kind::join, nullptr, 0, 66, 1},
-    // Read_produce, from 71
-    {flux::path_kind::start, nullptr, 0, 67, 0},
+    {flux::path_kind::label, "Turn_input", 0, 61, 1},
+    {flux::path_kind::label, "ERROR", 0, 62, 1},
+    {flux::path_kind::join, nullptr, 0, 63, 1},
+    {flux::path_kind::call_ended, nullptr, function_node_Turn, 64, 1},
+    {flux::path_kind::call_done, nullptr, function_node_Turn, 65, 1},
+    {flux::path_kind::call_failed, nullptr, function_node_Turn, 66, 1},
     {flux::path_kind::join, nullptr, 0, 67, 1},
-    {flux::path_kind::join, nullptr, 0, 68, 1},
-    {flux::path_kind::join, nullptr, 0, 69, 0},
-    {flux::path_kind::label, "Read", 0, 69, 1},
-    {flux::path_kind::label, "ERROR", 0, 70, 1},
+    {flux::path_kind::call_ended, nullptr, function_lock_a, 68, 1},
+    {flux::path_kind::call_done, nullptr, function_lock_a, 69, 1},
+    {flux::path_kind::call_failed, nullptr, function_lock_a, 70, 1},
     {flux::path_kind::join, nullptr, 0, 71, 1},
     // Read_run, from 78
     {flux::path_kind::start, nullptr, 0, 72, 0},
@@ -518,24 +518,24 @@ constexpr flux::path_vertex path_vertices[] = {
 
 // Where each edge comes from, and what it adds to the path number.
 constexpr flux::path_edge path_edges[] = {
-    // in, from 0
-    {0, 0},
-    // flow, from 1
-    {20, 0}, {9, 0}, {13, 1}, {16, 1}, {19, 2}, {11, 0}, {4, 0}, {8, 0}, {8, 0}, {10, 0}, {10, 0}, {10, 0}, {12, 0},
-    {14, 0}, {15, 0}, {15, 0}, {17, 0}, {18, 0}, {18, 0},
-    // node_Turn, from 20
-    {21, 0},
-    // lock_a, from 21
-    {31, 0}, {33, 0}, {34, 0}, {25, 0}, {29, 0}, {29, 0}, {30, 0}, {32, 0}, {32, 0},
-    // out, from 30
-    {55, 0}, {40, 0}, {43, 1}, {46, 2}, {50, 3}, {54, 3}, {48, 0}, {52, 0}, {35, 0}, {39, 0}, {39, 0}, {41, 0}, {42, 0},
-    {42, 0}, {44, 0}, {45, 0}, {45, 0}, {47, 0}, {47, 0}, {47, 0}, {49, 0}, {51, 0}, {51, 0}, {51, 0}, {53, 0},
-    // Tick_produce, from 55
-    {62, 0}, {61, 0}, {56, 0}, {60, 0}, {60, 0},
-    // Tick_run, from 60
-    {70, 0}, {69, 0}, {67, 0}, {63, 0}, {63, 0}, {63, 0}, {68, 0},
-    // Read_produce, from 67
-    {77, 0}, {76, 0}, {71, 0}, {75, 0}, {75, 0},
+    // Tick_produce, from 0
+    {6, 0}, {5, 0}, {0, 0}, {4, 0}, {4, 0},
+    // in, from 5
+    {7, 0},
+    // flow, from 6
+    {27, 0}, {16, 0}, {20, 1}, {23, 1}, {26, 2}, {18, 0}, {11, 0}, {15, 0}, {15, 0}, {17, 0}, {17, 0}, {17, 0}, {19, 0},
+    {21, 0}, {22, 0}, {22, 0}, {24, 0}, {25, 0}, {25, 0},
+    // Tick_run, from 25
+    {35, 0}, {34, 0}, {32, 0}, {28, 0}, {28, 0}, {28, 0}, {33, 0},
+    // Read_produce, from 32
+    {42, 0}, {41, 0}, {36, 0}, {40, 0}, {40, 0},
+    // node_Turn, from 37
+    {43, 0},
+    // lock_a, from 38
+    {53, 0}, {55, 0}, {56, 0}, {47, 0}, {51, 0}, {51, 0}, {52, 0}, {54, 0}, {54, 0},
+    // out, from 47
+    {77, 0}, {62, 0}, {65, 1}, {68, 2}, {72, 3}, {76, 3}, {70, 0}, {74, 0}, {57, 0}, {61, 0}, {61, 0}, {63, 0}, {64, 0},
+    {64, 0}, {66, 0}, {67, 0}, {67, 0}, {69, 0}, {69, 0}, {69, 0}, {71, 0}, {73, 0}, {73, 0}, {73, 0}, {75, 0},
     // Read_run, from 72
     {85, 0}, {84, 0}, {82, 0}, {78, 0}, {78, 0}, {78, 0}, {83, 0},
     // Read_produce_2, from 79

@@ -26,14 +26,36 @@ enum node : flux::node_number {
 
 // The functions below, as the path graph numbers them.
 enum function : flux::function_number {
+    function_Listen_produce,
     function_Handler,
     function_Image,
-    function_Listen_produce,
     function_Listen_run,
 };
 
 // The constraints.
 flux::program_lock lock_cache{"cache"};
+
+// image.flux:19: source Listen => Image;
+flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
+{
+    int error = 0;
+
+    // image.flux:19: Listen
+    Listen_out Listen_output{};
+    try {
+        flow.call(node_Listen);
+        error = ::Listen(&Listen_output);
+    } catch (...) {
+        error = flow.caught();
+    }
+    if (error != 0) {
+        flow.failed_in(node_Listen, error);
+        return flow.failed();
+    }
+
+    out.socket = Listen_output.socket;
+    return flow.done();
+}
 
 // image.flux:24: Handler:[_, _, hit] = ;
 // image.flux:25: Handler:[_, _, _] = ReadInFromDisk -> Compress -> StoreInCache;
@@ -212,28 +234,6 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
 }
 
 // image.flux:19: source Listen => Image;
-flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
-{
-    int error = 0;
-
-    // image.flux:19: Listen
-    Listen_out Listen_output{};
-    try {
-        flow.call(node_Listen);
-        error = ::Listen(&Listen_output);
-    } catch (...) {
-        error = flow.caught();
-    }
-    if (error != 0) {
-        flow.failed_in(node_Listen, error);
-        return flow.failed();
-    }
-
-    out.socket = Listen_output.socket;
-    return flow.done();
-}
-
-// image.flux:19: source Listen => Image;
 flux::outcome Listen_run(flux::flow &flow, Listen_out &in)
 {
     Image_in Image_input{in.socket};
@@ -274,64 +274,64 @@ constexpr flux::constraint_info constraints[] = {
 
 // Each function: how many paths lead to each exit, and the vertices of the exits.
 constexpr flux::path_function path_functions[] = {
-    {"Handler", {2, 4, 1}, {1, 2, 3}},
-    {"Image", {2, 10, 2}, {20, 21, 22}},
-    {"Listen_produce", {1, 1, 0}, {43, 44, 45}},
+    {"Listen_produce", {1, 1, 0}, {1, 2, 3}},
+    {"Handler", {2, 4, 1}, {8, 9, 10}},
+    {"Image", {2, 10, 2}, {27, 28, 29}},
     {"Listen_run", {2, 10, 2}, {50, 51, 52}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
 constexpr flux::path_vertex path_vertices[] = {
-    // Handler, from 0
+    // Listen_produce, from 0
     {flux::path_kind::start, nullptr, 0, 0, 0},
-    {flux::path_kind::join, nullptr, 0, 0, 2},
-    {flux::path_kind::join, nullptr, 0, 2, 4},
-    {flux::path_kind::join, nullptr, 0, 6, 1},
-    {flux::path_kind::label, "Handler:[_, _, hit]", 0, 7, 1},
-    {flux::path_kind::label, "Handler:[_, _, _]", 0, 8, 1},
-    {flux::path_kind::label, "ReadInFromDisk", 0, 9, 1},
-    {flux::path_kind::label, "ERROR", 0, 10, 1},
+    {flux::path_kind::join, nullptr, 0, 0, 1},
+    {flux::path_kind::join, nullptr, 0, 1, 1},
+    {flux::path_kind::join, nullptr, 0, 2, 0},
+    {flux::path_kind::label, "Listen", 0, 2, 1},
+    {flux::path_kind::label, "ERROR", 0, 3, 1},
+    {flux::path_kind::join, nullptr, 0, 4, 1},
+    // Handler, from 7
+    {flux::path_kind::start, nullptr, 0, 5, 0},
+    {flux::path_kind::join, nullptr, 0, 5, 2},
+    {flux::path_kind::join, nullptr, 0, 7, 4},
     {flux::path_kind::join, nullptr, 0, 11, 1},
-    {flux::path_kind::label, "FourOhFour", 0, 12, 1},
-    {flux::path_kind::label, "ERROR", 0, 13, 1},
-    {flux::path_kind::join, nullptr, 0, 14, 1},
-    {flux::path_kind::label, "Compress", 0, 15, 1},
-    {flux::path_kind::label, "ERROR", 0, 16, 1},
-    {flux::path_kind::join, nullptr, 0, 17, 1},
-    {flux::path_kind::label, "StoreInCache", 0, 18, 1},
-    {flux::path_kind::label, "ERROR", 0, 19, 1},
-    {flux::path_kind::join, nullptr, 0, 20, 1},
+    {flux::path_kind::label, "Handler:[_, _, hit]", 0, 12, 1},
+    {flux::path_kind::label, "Handler:[_, _, _]", 0, 13, 1},
+    {flux::path_kind::label, "ReadInFromDisk", 0, 14, 1},
+    {flux::path_kind::label, "ERROR", 0, 15, 1},
+    {flux::path_kind::join, nullptr, 0, 16, 1},
+    {flux::path_kind::label, "FourOhFour", 0, 17, 1},
+    {flux::path_kind::label, "ERROR", 0, 18, 1},
+    {flux::path_kind::join, nullptr, 0, 19, 1},
+    {flux::path_kind::label, "Compress", 0, 20, 1},
     {flux::path_kind::label, "ERROR", 0, 21, 1},
-    // Image, from 19
-    {flux::path_kind::start, nullptr, 0, 22, 0},
     {flux::path_kind::join, nullptr, 0, 22, 1},
-    {flux::path_kind::join, nullptr, 0, 23, 5},
-    {flux::path_kind::join, nullptr, 0, 28, 2},
-    {flux::path_kind::label, "ReadRequest", 0, 30, 1},
-    {flux::path_kind::label, "ERROR", 0, 31, 1},
-    {flux::path_kind::join, nullptr, 0, 32, 1},
-    {flux::path_kind::label, "BadRequest", 0, 33, 1},
-    {flux::path_kind::label, "ERROR", 0, 34, 1},
-    {flux::path_kind::join, nullptr, 0, 35, 1},
-    {flux::path_kind::label, "CheckCache", 0, 36, 1},
-    {flux::path_kind::label, "ERROR", 0, 37, 1},
-    {flux::path_kind::join, nullptr, 0, 38, 1},
-    {flux::path_kind::call_ended, nullptr, function_Handler, 39, 1},
-    {flux::path_kind::call_done, nullptr, function_Handler, 40, 1},
-    {flux::path_kind::call_failed, nullptr, function_Handler, 41, 1},
-    {flux::path_kind::join, nullptr, 0, 42, 1},
-    {flux::path_kind::label, "Write", 0, 43, 1},
-    {flux::path_kind::label, "ERROR", 0, 44, 1},
-    {flux::path_kind::join, nullptr, 0, 45, 1},
-    {flux::path_kind::label, "Complete", 0, 46, 1},
-    {flux::path_kind::label, "ERROR", 0, 47, 1},
-    {flux::path_kind::join, nullptr, 0, 48, 1},
-    // Listen_produce, from 42
-    {flux::path_kind::start, nullptr, 0, 49, 0},
-    {flux::path_kind::join, nullptr, 0, 49, 1},
+    {flux::path_kind::label, "StoreInCache", 0, 23, 1},
+    {flux::path_kind::label, "ERROR", 0, 24, 1},
+    {flux::path_kind::join, nullptr, 0, 25, 1},
+    {flux::path_kind::label, "ERROR", 0, 26, 1},
+    // Image, from 26
+    {flux::path_kind::start, nullptr, 0, 27, 0},
+    {flux::path_kind::join, nullptr, 0, 27, 1},
+    {flux::path_kind::join, nullptr, 0, 28, 5},
+    {flux::path_kind::join, nullptr, 0, 33, 2},
+    {flux::path_kind::label, "ReadRequest", 0, 35, 1},
+    {flux::path_kind::label, "ERROR", 0, 36, 1},
+    {flux::path_kind::join, nullptr, 0, 37, 1},
+    {flux::path_kind::label, "BadRequest", 0, 38, 1},
+    {flux::path_kind::label, "ERROR", 0, 39, 1},
+    {flux::path_kind::join, nullptr, 0, 40, 1},
+    {flux::path_kind::label, "CheckCache", 0, 41, 1},
+    {flux::path_kind::label, "ERROR", 0, 42, 1},
+    {flux::path_kind::join, nullptr, 0, 43, 1},
+    {flux::path_kind::call_ended, nullptr, function_Handler, 44, 1},
+    {flux::path_kind::call_done, nullptr, function_Handler, 45, 1},
+    {flux::path_kind::call_failed, nullptr, function_Handler, 46, 1},
+    {flux::path_kind::join, nullptr, 0, 47, 1},
+    {flux::path_kind::label, "Write", 0, 48, 1},
+    {flux::path_kind::label, "ERROR", 0, 49, 1},
     {flux::path_kind::join, nullptr, 0, 50, 1},
-    {flux::path_kind::join, nullptr, 0, 51, 0},
-    {flux::path_kind::label, "Listen", 0, 51, 1},
+    {flux::path_kind::label, "Complete", 0, 51, 1},
     {flux::path_kind::label, "ERROR", 0, 52, 1},
     {flux::path_kind::join, nullptr, 0, 53, 1},
     // Listen_run, from 49
@@ -347,15 +347,15 @@ constexpr flux::path_vertex path_vertices[] = {
 
 // Where each edge comes from, and what it adds to the path number.
 constexpr flux::path_edge path_edges[] = {
-    // Handler, from 0
-    {4, 0}, {17, 1}, {10, 0}, {13, 1}, {16, 2}, {18, 3}, {11, 0}, {0, 0}, {0, 0}, {5, 0}, {6, 0}, {6, 0}, {7, 0},
-    {9, 0}, {9, 0}, {8, 0}, {12, 0}, {12, 0}, {14, 0}, {15, 0}, {15, 0}, {0, 0},
-    // Image, from 22
-    {41, 0}, {27, 0}, {30, 1}, {34, 2}, {37, 6}, {40, 8}, {28, 0}, {32, 1}, {19, 0}, {23, 0}, {23, 0}, {24, 0}, {26, 0},
-    {26, 0}, {25, 0}, {29, 0}, {29, 0}, {31, 0}, {31, 0}, {31, 0}, {33, 0}, {35, 0}, {36, 0}, {36, 0}, {38, 0}, {39, 0},
-    {39, 0},
-    // Listen_produce, from 49
-    {48, 0}, {47, 0}, {42, 0}, {46, 0}, {46, 0},
+    // Listen_produce, from 0
+    {6, 0}, {5, 0}, {0, 0}, {4, 0}, {4, 0},
+    // Handler, from 5
+    {11, 0}, {24, 1}, {17, 0}, {20, 1}, {23, 2}, {25, 3}, {18, 0}, {7, 0}, {7, 0}, {12, 0}, {13, 0}, {13, 0}, {14, 0},
+    {16, 0}, {16, 0}, {15, 0}, {19, 0}, {19, 0}, {21, 0}, {22, 0}, {22, 0}, {7, 0},
+    // Image, from 27
+    {48, 0}, {34, 0}, {37, 1}, {41, 2}, {44, 6}, {47, 8}, {35, 0}, {39, 1}, {26, 0}, {30, 0}, {30, 0}, {31, 0}, {33, 0},
+    {33, 0}, {32, 0}, {36, 0}, {36, 0}, {38, 0}, {38, 0}, {38, 0}, {40, 0}, {42, 0}, {43, 0}, {43, 0}, {45, 0}, {46, 0},
+    {46, 0},
     // Listen_run, from 54
     {56, 0}, {55, 0}, {53, 0}, {49, 0}, {49, 0}, {49, 0}, {54, 0},
 };

@@ -29,11 +29,11 @@ enum node : flux::node_number {
 
 // The functions below, as the path graph numbers them.
 enum function : flux::function_number {
-    function_Postpone,
+    function_Receive_produce,
     function_Route,
+    function_Postpone,
     function_Deliver,
     function_Forward,
-    function_Receive_produce,
     function_Receive_run,
 };
 
@@ -49,30 +49,30 @@ static_assert(flux::keepable<decltype(Route_in::host)>,
 static_assert(flux::keepable<decltype(Route_in::text)>,
               "mail.flux:41: the handler of Route reads its input 'text', so its type must be one that can be copied");
 
-// mail.flux:39: Postpone = StoreForLater;
-flux::outcome Postpone(flux::flow &flow, Postpone_in &in, Postpone_out &out)
+// mail.flux:17: source Receive => Forward;
+flux::outcome Receive_produce(flux::flow &flow, Receive_out &out)
 try {
     int error = 0;
 
-    // mail.flux:39: StoreForLater
-    StoreForLater_in StoreForLater_input{std::move(in.host), std::move(in.text)};
-    StoreForLater_out StoreForLater_output{};
+    // mail.flux:17: Receive
+    Receive_out Receive_output{};
     try {
-        flow.call(node_StoreForLater);
-        error = ::StoreForLater(&StoreForLater_input, &StoreForLater_output);
+        flow.call(node_Receive);
+        error = ::Receive(&Receive_output);
     } catch (...) {
         error = flow.caught();
     }
     if (error != 0) {
-        flow.failed_in(node_StoreForLater, error);
+        flow.failed_in(node_Receive, error);
         return flow.failed();
     }
 
-    out.socket = StoreForLater_output.socket;
+    out.address = std::move(Receive_output.address);
+    out.text = std::move(Receive_output.text);
     return flow.done();
 } catch (...) {
     // A predicate, or the copy of a value, threw: this node fails.
-    flow.failed_in(node_Postpone, flow.caught());
+    flow.failed_in(node_Receive, flow.caught());
     return flow.fault(1);
 }
 
@@ -175,6 +175,33 @@ try {
     // A predicate, or the copy of a value, threw: this node fails.
     flow.failed_in(node_Route, flow.caught());
     return flow.fault(6);
+}
+
+// mail.flux:39: Postpone = StoreForLater;
+flux::outcome Postpone(flux::flow &flow, Postpone_in &in, Postpone_out &out)
+try {
+    int error = 0;
+
+    // mail.flux:39: StoreForLater
+    StoreForLater_in StoreForLater_input{std::move(in.host), std::move(in.text)};
+    StoreForLater_out StoreForLater_output{};
+    try {
+        flow.call(node_StoreForLater);
+        error = ::StoreForLater(&StoreForLater_input, &StoreForLater_output);
+    } catch (...) {
+        error = flow.caught();
+    }
+    if (error != 0) {
+        flow.failed_in(node_StoreForLater, error);
+        return flow.failed();
+    }
+
+    out.socket = StoreForLater_output.socket;
+    return flow.done();
+} catch (...) {
+    // A predicate, or the copy of a value, threw: this node fails.
+    flow.failed_in(node_Postpone, flow.caught());
+    return flow.fault(1);
 }
 
 // mail.flux:26: Deliver:[local, _] = File("inbox");
@@ -346,33 +373,6 @@ try {
 }
 
 // mail.flux:17: source Receive => Forward;
-flux::outcome Receive_produce(flux::flow &flow, Receive_out &out)
-try {
-    int error = 0;
-
-    // mail.flux:17: Receive
-    Receive_out Receive_output{};
-    try {
-        flow.call(node_Receive);
-        error = ::Receive(&Receive_output);
-    } catch (...) {
-        error = flow.caught();
-    }
-    if (error != 0) {
-        flow.failed_in(node_Receive, error);
-        return flow.failed();
-    }
-
-    out.address = std::move(Receive_output.address);
-    out.text = std::move(Receive_output.text);
-    return flow.done();
-} catch (...) {
-    // A predicate, or the copy of a value, threw: this node fails.
-    flow.failed_in(node_Receive, flow.caught());
-    return flow.fault(1);
-}
-
-// mail.flux:17: source Receive => Forward;
 flux::outcome Receive_run(flux::flow &flow, Receive_out &in)
 try {
     Forward_in Forward_input{std::move(in.address), std::move(in.text)};
@@ -423,22 +423,22 @@ constexpr flux::constraint_info constraints[] = {
 
 // Each function: how many paths lead to each exit, and the vertices of the exits.
 constexpr flux::path_function path_functions[] = {
-    {"Postpone", {1, 2, 0}, {1, 2, 3}},
+    {"Receive_produce", {1, 2, 0}, {1, 2, 3}},
     {"Route", {2, 7, 0}, {9, 10, 11}},
-    {"Deliver", {10, 16, 0}, {32, 33, 34}},
-    {"Forward", {30, 80, 1}, {50, 51, 52}},
-    {"Receive_produce", {1, 2, 0}, {74, 75, 76}},
+    {"Postpone", {1, 2, 0}, {32, 33, 34}},
+    {"Deliver", {10, 16, 0}, {40, 41, 42}},
+    {"Forward", {30, 80, 1}, {58, 59, 60}},
     {"Receive_run", {30, 81, 1}, {82, 83, 84}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
 constexpr flux::path_vertex path_vertices[] = {
-    // Postpone, from 0
+    // Receive_produce, from 0
     {flux::path_kind::start, nullptr, 0, 0, 0},
     {flux::path_kind::join, nullptr, 0, 0, 1},
     {flux::path_kind::join, nullptr, 0, 1, 2},
     {flux::path_kind::join, nullptr, 0, 3, 0},
-    {flux::path_kind::label, "StoreForLater", 0, 3, 1},
+    {flux::path_kind::label, "Receive", 0, 3, 1},
     {flux::path_kind::label, "ERROR", 0, 4, 1},
     {flux::path_kind::join, nullptr, 0, 5, 1},
     {flux::path_kind::label, "ERROR", 0, 6, 1},
@@ -466,56 +466,56 @@ constexpr flux::path_vertex path_vertices[] = {
     {flux::path_kind::label, "ERROR", 0, 32, 1},
     {flux::path_kind::join, nullptr, 0, 33, 1},
     {flux::path_kind::label, "ERROR", 0, 34, 1},
-    // Deliver, from 31
+    // Postpone, from 31
     {flux::path_kind::start, nullptr, 0, 35, 0},
-    {flux::path_kind::join, nullptr, 0, 35, 2},
-    {flux::path_kind::join, nullptr, 0, 37, 3},
-    {flux::path_kind::join, nullptr, 0, 40, 2},
-    {flux::path_kind::label, "Deliver:[local, _]", 0, 42, 1},
-    {flux::path_kind::label, "File", 0, 43, 1},
-    {flux::path_kind::label, "ERROR", 0, 44, 1},
-    {flux::path_kind::join, nullptr, 0, 45, 1},
-    {flux::path_kind::label, "Deliver:[_, _]", 0, 46, 1},
-    {flux::path_kind::call_ended, nullptr, function_Route, 47, 1},
-    {flux::path_kind::call_done, nullptr, function_Route, 48, 1},
-    {flux::path_kind::call_failed, nullptr, function_Route, 49, 1},
-    {flux::path_kind::join, nullptr, 0, 50, 2},
-    {flux::path_kind::call_ended, nullptr, function_Postpone, 52, 1},
-    {flux::path_kind::call_done, nullptr, function_Postpone, 53, 1},
-    {flux::path_kind::call_failed, nullptr, function_Postpone, 54, 1},
-    {flux::path_kind::join, nullptr, 0, 55, 1},
-    {flux::path_kind::label, "ERROR", 0, 56, 1},
-    // Forward, from 49
-    {flux::path_kind::start, nullptr, 0, 57, 0},
-    {flux::path_kind::join, nullptr, 0, 57, 1},
-    {flux::path_kind::join, nullptr, 0, 58, 4},
-    {flux::path_kind::join, nullptr, 0, 62, 2},
-    {flux::path_kind::label, "Lookup", 0, 64, 1},
-    {flux::path_kind::label, "ERROR", 0, 65, 1},
-    {flux::path_kind::join, nullptr, 0, 66, 2},
-    {flux::path_kind::label, "LookupInCache", 0, 68, 1},
-    {flux::path_kind::label, "ERROR", 0, 69, 1},
-    {flux::path_kind::join, nullptr, 0, 70, 2},
-    {flux::path_kind::label, "Guess", 0, 72, 1},
-    {flux::path_kind::label, "ERROR", 0, 73, 1},
-    {flux::path_kind::join, nullptr, 0, 74, 1},
-    {flux::path_kind::label, "Bounce", 0, 75, 1},
+    {flux::path_kind::join, nullptr, 0, 35, 1},
+    {flux::path_kind::join, nullptr, 0, 36, 2},
+    {flux::path_kind::join, nullptr, 0, 38, 0},
+    {flux::path_kind::label, "StoreForLater", 0, 38, 1},
+    {flux::path_kind::label, "ERROR", 0, 39, 1},
+    {flux::path_kind::join, nullptr, 0, 40, 1},
+    {flux::path_kind::label, "ERROR", 0, 41, 1},
+    // Deliver, from 39
+    {flux::path_kind::start, nullptr, 0, 42, 0},
+    {flux::path_kind::join, nullptr, 0, 42, 2},
+    {flux::path_kind::join, nullptr, 0, 44, 3},
+    {flux::path_kind::join, nullptr, 0, 47, 2},
+    {flux::path_kind::label, "Deliver:[local, _]", 0, 49, 1},
+    {flux::path_kind::label, "File", 0, 50, 1},
+    {flux::path_kind::label, "ERROR", 0, 51, 1},
+    {flux::path_kind::join, nullptr, 0, 52, 1},
+    {flux::path_kind::label, "Deliver:[_, _]", 0, 53, 1},
+    {flux::path_kind::call_ended, nullptr, function_Route, 54, 1},
+    {flux::path_kind::call_done, nullptr, function_Route, 55, 1},
+    {flux::path_kind::call_failed, nullptr, function_Route, 56, 1},
+    {flux::path_kind::join, nullptr, 0, 57, 2},
+    {flux::path_kind::call_ended, nullptr, function_Postpone, 59, 1},
+    {flux::path_kind::call_done, nullptr, function_Postpone, 60, 1},
+    {flux::path_kind::call_failed, nullptr, function_Postpone, 61, 1},
+    {flux::path_kind::join, nullptr, 0, 62, 1},
+    {flux::path_kind::label, "ERROR", 0, 63, 1},
+    // Forward, from 57
+    {flux::path_kind::start, nullptr, 0, 64, 0},
+    {flux::path_kind::join, nullptr, 0, 64, 1},
+    {flux::path_kind::join, nullptr, 0, 65, 4},
+    {flux::path_kind::join, nullptr, 0, 69, 2},
+    {flux::path_kind::label, "Lookup", 0, 71, 1},
+    {flux::path_kind::label, "ERROR", 0, 72, 1},
+    {flux::path_kind::join, nullptr, 0, 73, 2},
+    {flux::path_kind::label, "LookupInCache", 0, 75, 1},
     {flux::path_kind::label, "ERROR", 0, 76, 1},
-    {flux::path_kind::join, nullptr, 0, 77, 1},
-    {flux::path_kind::call_ended, nullptr, function_Deliver, 78, 1},
-    {flux::path_kind::call_done, nullptr, function_Deliver, 79, 1},
-    {flux::path_kind::call_failed, nullptr, function_Deliver, 80, 1},
+    {flux::path_kind::join, nullptr, 0, 77, 2},
+    {flux::path_kind::label, "Guess", 0, 79, 1},
+    {flux::path_kind::label, "ERROR", 0, 80, 1},
     {flux::path_kind::join, nullptr, 0, 81, 1},
-    {flux::path_kind::label, "Close", 0, 82, 1},
+    {flux::path_kind::label, "Bounce", 0, 82, 1},
     {flux::path_kind::label, "ERROR", 0, 83, 1},
     {flux::path_kind::join, nullptr, 0, 84, 1},
-    {flux::path_kind::label, "ERROR", 0, 85, 1},
-    // Receive_produce, from 73
-    {flux::path_kind::start, nullptr, 0, 86, 0},
-    {flux::path_kind::join, nullptr, 0, 86, 1},
-    {flux::path_kind::join, nullptr, 0, 87, 2},
-    {flux::path_kind::join, nullptr, 0, 89, 0},
-    {flux::path_kind::label, "Receive", 0, 89, 1},
+    {flux::path_kind::call_ended, nullptr, function_Deliver, 85, 1},
+    {flux::path_kind::call_done, nullptr, function_Deliver, 86, 1},
+    {flux::path_kind::call_failed, nullptr, function_Deliver, 87, 1},
+    {flux::path_kind::join, nullptr, 0, 88, 1},
+    {flux::path_kind::label, "Close", 0, 89, 1},
     {flux::path_kind::label, "ERROR", 0, 90, 1},
     {flux::path_kind::join, nullptr, 0, 91, 1},
     {flux::path_kind::label, "ERROR", 0, 92, 1},
@@ -533,21 +533,21 @@ constexpr flux::path_vertex path_vertices[] = {
 
 // Where each edge comes from, and what it adds to the path number.
 constexpr flux::path_edge path_edges[] = {
-    // Postpone, from 0
+    // Receive_produce, from 0
     {6, 0}, {5, 0}, {7, 1}, {0, 0}, {4, 0}, {4, 0}, {0, 0},
     // Route, from 7
     {19, 0}, {29, 1}, {12, 0}, {15, 1}, {18, 2}, {22, 3}, {25, 4}, {28, 5}, {30, 6}, {8, 0}, {8, 0}, {13, 0}, {14, 0},
     {14, 0}, {16, 0}, {17, 0}, {17, 0}, {8, 0}, {20, 0}, {21, 0}, {21, 0}, {23, 0}, {24, 0}, {24, 0}, {26, 0}, {27, 0},
     {27, 0}, {8, 0},
-    // Deliver, from 35
-    {38, 0}, {43, 1}, {37, 0}, {46, 1}, {48, 15}, {40, 0}, {44, 0}, {31, 0}, {35, 0}, {36, 0}, {36, 0}, {31, 0},
-    {39, 0}, {39, 0}, {39, 0}, {41, 0}, {47, 2}, {42, 0}, {42, 0}, {42, 0}, {45, 0}, {31, 0},
-    // Forward, from 57
-    {71, 0}, {63, 0}, {67, 1}, {70, 49}, {72, 79}, {64, 0}, {65, 1}, {49, 0}, {53, 0}, {53, 0}, {58, 1}, {54, 0},
-    {56, 0}, {56, 0}, {61, 1}, {57, 0}, {59, 0}, {59, 0}, {60, 0}, {62, 0}, {62, 0}, {55, 0}, {55, 0}, {55, 0}, {66, 0},
-    {68, 0}, {69, 0}, {69, 0}, {49, 0},
-    // Receive_produce, from 86
-    {79, 0}, {78, 0}, {80, 1}, {73, 0}, {77, 0}, {77, 0}, {73, 0},
+    // Postpone, from 35
+    {37, 0}, {36, 0}, {38, 1}, {31, 0}, {35, 0}, {35, 0}, {31, 0},
+    // Deliver, from 42
+    {46, 0}, {51, 1}, {45, 0}, {54, 1}, {56, 15}, {48, 0}, {52, 0}, {39, 0}, {43, 0}, {44, 0}, {44, 0}, {39, 0},
+    {47, 0}, {47, 0}, {47, 0}, {49, 0}, {55, 2}, {50, 0}, {50, 0}, {50, 0}, {53, 0}, {39, 0},
+    // Forward, from 64
+    {79, 0}, {71, 0}, {75, 1}, {78, 49}, {80, 79}, {72, 0}, {73, 1}, {57, 0}, {61, 0}, {61, 0}, {66, 1}, {62, 0},
+    {64, 0}, {64, 0}, {69, 1}, {65, 0}, {67, 0}, {67, 0}, {68, 0}, {70, 0}, {70, 0}, {63, 0}, {63, 0}, {63, 0}, {74, 0},
+    {76, 0}, {77, 0}, {77, 0}, {57, 0},
     // Receive_run, from 93
     {88, 0}, {87, 0}, {89, 80}, {85, 0}, {81, 0}, {81, 0}, {81, 0}, {86, 0}, {81, 0},
 };
