@@ -9,7 +9,8 @@ use flux_diagnostic::{nearest, page};
 pub fn explain(arguments: &Explain) -> Result {
     let Some(id) = &arguments.id else {
         for id in page::ids() {
-            let title = page::page(id).and_then(|text| text.lines().find(|line| !line.is_empty() && !line.starts_with('#')));
+            let title =
+                page::page(id).and_then(|text| text.lines().find(|line| !line.is_empty() && !line.starts_with('#')));
             print(&format!("{id:<22} {}\n", title.unwrap_or_default()));
         }
         return Ok(());

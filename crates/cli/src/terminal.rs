@@ -24,7 +24,8 @@ pub struct Terminal {
 impl Terminal {
     /// Asks whether standard error is a terminal.
     pub fn new(color: Color) -> Self {
-        let wanted = || std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let wanted =
+            || std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let color = match color {
             Color::Auto => wanted(),
             Color::Always => true,

@@ -142,7 +142,8 @@ impl Diagnostics {
 /// The name in `candidates` that `name` was probably meant to be: at most a third of its letters differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
-    let scored = candidates.into_iter().filter(|candidate| *candidate != name).map(|it| (distance(name, it, limit), it));
+    let scored =
+        candidates.into_iter().filter(|candidate| *candidate != name).map(|it| (distance(name, it, limit), it));
     scored.filter(|(score, _)| *score <= limit).min_by_key(|(score, _)| *score).map(|(_, it)| it)
 }
 

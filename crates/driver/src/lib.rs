@@ -77,7 +77,11 @@ fn agree(stage: &str, violations: Vec<Violation>, diagnostics: &mut Diagnostics)
 pub fn require_source(compilation: &mut Compilation, file: FileId) {
     let without = compilation.flow.as_ref().is_some_and(|flow| flow.entries.is_empty());
     if without {
-        let error = Diagnostic::error(ids::NO_SOURCE, "the program has no source, so nothing would ever run", Span::new(file, 0..0));
+        let error = Diagnostic::error(
+            ids::NO_SOURCE,
+            "the program has no source, so nothing would ever run",
+            Span::new(file, 0..0),
+        );
         compilation.diagnostics.push(error.help("say where flows come from: `source Listen => Target;`"));
         compilation.flow = None;
     }

@@ -68,7 +68,8 @@ fn undefined(line: &str) -> Option<&str> {
 /// Lines that say nothing beside what is said already.
 fn is_noise(line: &str, linking: bool) -> bool {
     let of_make = line.starts_with("make: ***") || line.starts_with("make[");
-    let of_linker = line.ends_with("ld returned 1 exit status") || line.contains(": in function `") && line.contains("ld: ");
+    let of_linker =
+        line.ends_with("ld returned 1 exit status") || line.contains(": in function `") && line.contains("ld: ");
     of_make || linking && (of_linker || line.contains("in function `flux_flows::"))
 }
 

@@ -12,12 +12,14 @@ pub fn write_if_changed(path: &Path, text: &str) -> Result {
     if let Some(parent) = path.parent() {
         create_directory(parent)?;
     }
-    std::fs::write(path, text).map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))))
+    std::fs::write(path, text)
+        .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))))
 }
 
 /// Creates a folder and those above it.
 pub fn create_directory(path: &Path) -> Result {
-    std::fs::create_dir_all(path).map_err(|error| Failure::usage(format!("cannot create {}: {}", path.display(), plain(&error))))
+    std::fs::create_dir_all(path)
+        .map_err(|error| Failure::usage(format!("cannot create {}: {}", path.display(), plain(&error))))
 }
 
 /// The folder a file is in: `.` for a bare name.
@@ -31,7 +33,8 @@ pub fn parent(path: &Path) -> PathBuf {
 
 /// The absolute path of something that exists.
 pub fn absolute(path: &Path) -> Result<PathBuf> {
-    std::fs::canonicalize(path).map_err(|error| Failure::usage(format!("cannot find {}: {}", path.display(), plain(&error))))
+    std::fs::canonicalize(path)
+        .map_err(|error| Failure::usage(format!("cannot find {}: {}", path.display(), plain(&error))))
 }
 
 /// `to` as seen from the folder `from`; both absolute.

@@ -124,7 +124,9 @@ fn make_path(path: &Path) -> Result<String> {
     let text = path.to_string_lossy().into_owned();
     match text.chars().find(|one| one.is_whitespace() || "$#:%'\"\\".contains(*one)) {
         None => Ok(text),
-        Some(one) => Err(Failure::usage(format!("make cannot read the path {text}: it contains `{one}`; move the program"))),
+        Some(one) => {
+            Err(Failure::usage(format!("make cannot read the path {text}: it contains `{one}`; move the program")))
+        }
     }
 }
 

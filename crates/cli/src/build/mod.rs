@@ -88,7 +88,9 @@ fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal
             String::from_utf8_lossy(&bytes).into_owned()
         })
     });
-    for line in child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(|line| line.ok()) {
+    for line in
+        child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(|line| line.ok())
+    {
         show_progress(&line, terminal);
     }
     let status = child.wait().map_err(|error| Failure::usage(format!("make failed: {}", plain(&error))))?;

@@ -47,7 +47,11 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
         _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
     })?;
     if !status.success() {
-        return Err(Failure::usage(format!("the Flux runtime does not compile with {} {}", arguments.cxx, plan.flags())));
+        return Err(Failure::usage(format!(
+            "the Flux runtime does not compile with {} {}",
+            arguments.cxx,
+            plan.flags()
+        )));
     }
     if std::fs::rename(&building, &directory).is_err() {
         // Another build was first; its library is as good.
@@ -67,7 +71,9 @@ fn cache_directory() -> Result<PathBuf> {
 /// All that a built runtime depends on.
 fn key(cxx: &str, flags: &str) -> Result<u64> {
     let version = Command::new(cxx).arg("--version").output().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Failure::usage(format!("the C++ compiler `{cxx}` is not installed: apt-get install g++")),
+        ErrorKind::NotFound => {
+            Failure::usage(format!("the C++ compiler `{cxx}` is not installed: apt-get install g++"))
+        }
         _ => Failure::usage(format!("cannot start {cxx}: {}", plain(&error))),
     })?;
     let mut hasher = DefaultHasher::new();

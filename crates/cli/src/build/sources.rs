@@ -139,7 +139,6 @@ fn literal_end(text: &str, quote: char) -> usize {
     text.len()
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
