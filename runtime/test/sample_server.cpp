@@ -1,0 +1,166 @@
+/// \file
+/// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
+///
+///     flows=N       makes so many flows, then waits for more that do not come
+///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, divide, pipe
+///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
+///     print         prints its arguments
+///     no-threads    leaves no memory for the stacks of flows' threads
+
+#include "sample_program.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdexcept>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace {
+
+int flows_left = 0;
+std::string_view node = "ok";
+std::string_view source = "waits";
+
+int listening_socket()
+{
+    const int listening = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(listening, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 || listen(listening, 1) != 0) {
+        std::abort();
+    }
+    return listening;
+}
+
+bool make(sample::Listen_out &values)
+{
+    if (flows_left > 0) {
+        --flows_left;
+        values = {1, 2, -1};
+        return true;
+    }
+    if (source == "stubborn") {
+        while (true) {
+            pause();
+        }
+    }
+    if (source == "waits") {
+        static const int listening = listening_socket();
+        accept(listening, nullptr, nullptr);
+    }
+    return false;
+}
+
+int overflow(int depth)
+{
+    volatile char here[4096];
+    here[0] = 1;
+    return depth == 0 ? 0 : overflow(depth - 1) + here[0];
+}
+
+volatile int zero = 0;
+
+void write_to_a_closed_pipe()
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        std::abort();
+    }
+    close(ends[0]);
+    const ssize_t written = write(ends[1], "x", 1);
+    std::printf("written: %zd, %s\n", written, std::strerror(errno));
+    std::fflush(stdout);
+    close(ends[1]);
+}
+
+void work(const sample::Listen_out &)
+{
+    if (flux::running_flow->position() != sample::node_One) {
+        return;
+    }
+    if (node == "sleep") {
+        usleep(100'000);
+    } else if (node == "hang") {
+        while (true) {
+            pause();
+        }
+    } else if (node == "throw") {
+        throw std::runtime_error("no such picture");
+    } else if (node == "fault") {
+        *static_cast<volatile int *>(nullptr) = 1;
+    } else if (node == "overflow") {
+        zero = overflow(1'000'000); // 4 GB
+    } else if (node == "abort") {
+        std::abort();
+    } else if (node == "divide") {
+        zero = 1000 / zero;
+    } else if (node == "pipe") {
+        write_to_a_closed_pipe();
+    }
+}
+
+flux::outcome run(flux::flow &flow, sample::Listen_out &values)
+try {
+    return sample::Main_run(flow, values);
+} catch (...) {
+    flow.failed_in(sample::node_One, flow.caught());
+    return flow.fault(2);
+}
+
+constexpr flux::source_info sources[] = {flux::make_source<sample::Listen_produce, run>(
+    {"Listen", "sample.flux", 8}, sample::function_Listen_produce, sample::function_Main_run)};
+
+constexpr flux::program program{"sample",
+                                sample::nodes,
+                                sample::constraints,
+                                sources,
+                                sample::path_functions,
+                                sample::path_vertices,
+                                sample::path_edges};
+
+} // namespace
+
+void init(int argc, char **argv)
+{
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        const std::string_view value = argument.substr(argument.find('=') + 1);
+        if (argument.starts_with("flows=")) {
+            flows_left = std::atoi(value.data());
+        } else if (argument.starts_with("node=")) {
+            node = value;
+        } else if (argument.starts_with("source=")) {
+            source = value;
+        } else if (argument == "print") {
+            for (int each = 1; each < argc; ++each) {
+                std::printf("argument: %s\n", argv[each]);
+            }
+            std::fflush(stdout);
+        } else if (argument == "no-threads") {
+            // Room for one more stack, which the source takes.
+            constexpr rlim_t gibibyte = rlim_t{1} << 30;
+            pthread_attr_t attributes;
+            pthread_attr_init(&attributes);
+            pthread_attr_setstacksize(&attributes, gibibyte);
+            pthread_setattr_default_np(&attributes);
+            pthread_attr_destroy(&attributes);
+            const rlimit space = {2 * gibibyte, RLIM_INFINITY};
+            setrlimit(RLIMIT_AS, &space);
+        }
+    }
+    sample::listen = make;
+    sample::work = work;
+}
+
+int main(int argc, char **argv)
+{
+    return flux::serve(program, argc, argv);
+}

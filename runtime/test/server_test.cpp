@@ -1,0 +1,298 @@
+/// \file
+/// Whole servers: started, told to end, made to crash.
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// The folder of the servers: that of this test.
+std::string folder()
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    const std::string self(path, static_cast<std::size_t>(length));
+    return self.substr(0, self.rfind('/') + 1);
+}
+
+/// A server in a process of its own, with what it says.
+class server
+{
+  public:
+    explicit server(std::vector<std::string> arguments, const char *name = "sample_server", bool ignore_sigint = false)
+    {
+        int ends[2];
+        EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+        arguments.insert(arguments.begin(), folder() + name);
+        std::vector<char *> pointers;
+        for (std::string &argument : arguments) {
+            pointers.push_back(argument.data());
+        }
+        pointers.push_back(nullptr);
+        process_ = fork();
+        if (process_ == 0) {
+            dup2(ends[1], STDOUT_FILENO);
+            dup2(ends[1], STDERR_FILENO);
+            std::signal(SIGINT, ignore_sigint ? SIG_IGN : SIG_DFL);
+            alarm(60); // whatever goes wrong, nothing is left behind
+            execv(pointers[0], pointers.data());
+            _exit(127);
+        }
+        close(ends[1]);
+        output_ = ends[0];
+    }
+
+    ~server()
+    {
+        if (!ended_) {
+            kill(process_, SIGKILL);
+            await_end();
+        }
+        close(output_);
+    }
+
+    /// Returns when it has said this; false where it ends without.
+    bool await(const std::string &text)
+    {
+        while (said.find(text) == std::string::npos) {
+            if (!read_more()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void send(int signal) const { kill(process_, signal); }
+
+    /// Waits for its end: its exit status, or minus the signal that killed it.
+    int await_end()
+    {
+        while (read_more()) {
+        }
+        int status = 0;
+        EXPECT_EQ(waitpid(process_, &status, 0), process_);
+        ended_ = true;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+
+    bool has_said(const std::string &text) const { return said.find(text) != std::string::npos; }
+
+    std::string said;
+
+  private:
+    bool read_more()
+    {
+        char buffer[4096];
+        const ssize_t length = read(output_, buffer, sizeof buffer);
+        said.append(buffer, length > 0 ? static_cast<std::size_t>(length) : 0);
+        return length > 0;
+    }
+
+    pid_t process_ = -1;
+    int output_ = -1;
+    bool ended_ = false;
+};
+
+class EachRuntime : public testing::TestWithParam<const char *>
+{
+  protected:
+    static std::vector<std::string> with_runtime(std::vector<std::string> arguments)
+    {
+        arguments.push_back(std::string("--flux-runtime=") + GetParam());
+        arguments.push_back("--flux-report");
+        return arguments;
+    }
+};
+
+TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
+{
+    for (const int signal : {SIGTERM, SIGINT}) {
+        server server(with_runtime({"flows=5", "node=sleep"}));
+        ASSERT_TRUE(server.await("sample runs"));
+        std::this_thread::sleep_for(50ms);
+        const clock::time_point told = clock::now();
+        server.send(signal);
+        EXPECT_EQ(server.await_end(), 0) << server.said;
+        EXPECT_LT(clock::now() - told, 5s);
+        EXPECT_TRUE(server.has_said("5 flows: 5 done, 0 failed")) << server.said;
+        EXPECT_TRUE(server.has_said("5  100.00%  Listen -> Begin -> Choose:[one] -> One -> Choose:[two] -> End\n"))
+            << server.said;
+    }
+}
+
+TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
+{
+    server server(with_runtime({"flows=1"}));
+    ASSERT_TRUE(server.await("sample runs"));
+    std::this_thread::sleep_for(100ms);
+    const clock::time_point told = clock::now();
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_LT(clock::now() - told, 900ms) << "the source was left behind";
+    EXPECT_TRUE(server.has_said("0 times a source had nothing")) << server.said;
+}
+
+TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
+{
+    server server(with_runtime({"flows=2", "source=stubborn"}));
+    ASSERT_TRUE(server.await("sample runs"));
+    std::this_thread::sleep_for(50ms);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
+}
+
+TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
+{
+    server server(with_runtime({"flows=1", "node=hang", "--flux-drain=0.2"}));
+    ASSERT_TRUE(server.await("sample runs"));
+    std::this_thread::sleep_for(100ms);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 1) << server.said;
+    EXPECT_TRUE(server.has_said("flux: 1 flows have not ended and are cancelled\n")) << server.said;
+    EXPECT_TRUE(server.has_said("0 ended by an error handler, 1 cancelled\n")) << server.said;
+}
+
+TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)
+{
+    server server(with_runtime({"flows=1", "node=hang"}));
+    ASSERT_TRUE(server.await("sample runs"));
+    server.send(SIGTERM);
+    ASSERT_TRUE(server.await("SIGTERM: sources stop, flows have 30 s to end"));
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 128 + SIGTERM) << server.said;
+    EXPECT_TRUE(server.has_said("told to end a second time")) << server.said;
+}
+
+TEST_P(EachRuntime, SurvivesAWriteToAClosedPipe)
+{
+    server server(with_runtime({"flows=2", "node=pipe"}));
+    ASSERT_TRUE(server.await("written: -1, Broken pipe\nwritten: -1, Broken pipe\n")) << server.said;
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
+}
+
+TEST_P(EachRuntime, AnExceptionIsTheErrorOfItsNode)
+{
+    server server(with_runtime({"flows=2", "node=throw"}));
+    ASSERT_TRUE(server.await("flux: One threw std::runtime_error: no such picture\n")) << server.said;
+    std::this_thread::sleep_for(50ms);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("2 flows: 0 done, 2 failed")) << server.said;
+}
+
+TEST_P(EachRuntime, NamesTheNodeThatCrashes)
+{
+    struct {
+        const char *node;
+        int signal;
+        const char *name;
+    } const crashes[] = {{"fault", SIGSEGV, "SIGSEGV"},
+                         {"overflow", SIGSEGV, "SIGSEGV"},
+                         {"abort", SIGABRT, "SIGABRT"},
+                         {"divide", SIGFPE, "SIGFPE"}};
+    for (const auto &crash : crashes) {
+        server server(with_runtime({"flows=1", std::string("node=") + crash.node}));
+        const int status = server.await_end();
+        EXPECT_TRUE(status == -crash.signal || (sanitized && status > 0)) << crash.node << ": " << status << server.said;
+        const std::string expected = std::string("flux: ") + crash.name +
+                                     " in One (sample.flux:4), flow 1 of Listen (sample.flux:8), path register 0\n";
+        EXPECT_TRUE(server.has_said(expected)) << crash.node << ": " << server.said;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Server, EachRuntime, testing::Values("thread", "pool"),
+                         [](const auto &tested) { return std::string(tested.param); });
+
+TEST(Server, RunsFlowsOnTheSourceWhereNoThreadCanBeHad)
+{
+    if (sanitized) {
+        GTEST_SKIP() << "sanitizers need more address space than this leaves";
+    }
+    server server({"flows=5", "no-threads", "--flux-runtime=thread", "--flux-report"});
+    ASSERT_TRUE(server.await("no thread for a flow (Resource temporarily unavailable): its source runs it"))
+        << server.said;
+    std::this_thread::sleep_for(100ms);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("5 flows: 5 done")) << server.said;
+}
+
+TEST(Server, GivesInitTheArgumentsThatAreNotFluxs)
+{
+    server server({"print", "--flux-workers", "2", "--port", "80", "--help", "--flux-report=text", "--", "--flux-x"});
+    ASSERT_TRUE(server.await("on a pool of 2 threads")) << server.said;
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0);
+    const std::string expected = "argument: print\nargument: --port\nargument: 80\nargument: --help\nargument: --\n"
+                                 "argument: --flux-x\n";
+    EXPECT_EQ(server.said.substr(0, expected.size()), expected);
+}
+
+TEST(Server, RefusesWrongOptions)
+{
+    server server({"--flux-worker=2"});
+    EXPECT_EQ(server.await_end(), 2);
+    EXPECT_EQ(server.said,
+              "flux: there is no option --flux-worker; did you mean --flux-workers? (--flux-help lists them)\n");
+}
+
+TEST(Server, RefusesMoreFlowsThanALockCanCount)
+{
+    server server({"--flux-max-flows=500000"}, "plain_server");
+    EXPECT_EQ(server.await_end(), 1);
+    EXPECT_TRUE(server.has_said("flux: sample cannot start: its sources may have 524287 flows in progress together"))
+        << server.said;
+}
+
+TEST(Server, ShowsHelpAndVersion)
+{
+    server help({"--help"}, "plain_server");
+    EXPECT_EQ(help.await_end(), 0);
+    EXPECT_TRUE(help.has_said("--flux-max-flows N")) << help.said;
+    server version({"--flux-version"});
+    EXPECT_EQ(version.await_end(), 0);
+    EXPECT_EQ(version.said, "flux 0.1.0\n");
+}
+
+TEST(Server, KeepsIgnoringASignalThatWasIgnoredBefore)
+{
+    server server({"flows=1", "--flux-report"}, "sample_server", true);
+    ASSERT_TRUE(server.await("sample runs"));
+    server.send(SIGINT);
+    std::this_thread::sleep_for(100ms);
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("SIGTERM: sources stop")) << server.said;
+    EXPECT_FALSE(server.has_said("SIGINT")) << server.said;
+}
+
+TEST(Server, NamesASourceThatKeepsFailing)
+{
+    server server({"source=fails"});
+    ASSERT_TRUE(server.await("source Listen (sample.flux:8) fails again and again")) << server.said;
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0);
+}
+
+} // namespace
