@@ -1,0 +1,127 @@
+//! Does what the tour tells a newcomer to do: writes its files, builds the server, visits it, ends it, and holds the
+//! answers and the report to what the page shows.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server and talks to it")]
+
+use std::error::Error;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+/// Longer than a start takes on a machine that is busy.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+#[test]
+fn the_tour_ends_where_it_says() -> Result {
+    let tour = std::fs::read_to_string(root().join("docs/tour.md"))?;
+    let folder = tempfile::tempdir()?;
+    for (info, text) in fences(&tour) {
+        if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")) {
+            std::fs::write(folder.path().join(name), format!("{text}\n"))?;
+        }
+    }
+    build(folder.path())?;
+    for strategy in ["pool", "thread"] {
+        visit(folder.path(), &tour, strategy)?;
+    }
+    Ok(())
+}
+
+/// Builds the server of `greet.flux`, as the page says: the same `flux`, the same command.
+fn build(folder: &Path) -> Result {
+    let mut flux = match std::env::var_os("FLUX") {
+        Some(path) => Command::new(root().join(path)),
+        None => {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["run", "--quiet", "--package", "flux-lang", "--manifest-path"]);
+            cargo.arg(root().join("Cargo.toml")).arg("--");
+            cargo
+        }
+    };
+    let output = flux.args(["build", "greet.flux"]).current_dir(folder).output()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+/// Runs the server, visits it as the page does, and compares what it says in the end.
+fn visit(folder: &Path, tour: &str, strategy: &str) -> Result {
+    let port = free_port()?;
+    let server = Command::new(folder.join("build/greet/greet"))
+        .args([port.to_string(), "--flux-report".to_owned(), format!("--flux-runtime={strategy}")])
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut server = Server(server);
+    let visits = fences(tour).find(|(_, text)| text.starts_with("$ curl")).ok_or("the page visits nobody")?.1;
+    let mut answers = String::new();
+    for command in visits.lines().filter(|line| line.starts_with("$ curl")) {
+        let path = command.strip_prefix("$ curl localhost:8080").ok_or("another command than curl")?;
+        answers += &format!("{command}\n{}", get(port, path)?);
+    }
+    assert_eq!(answers.trim_end(), visits);
+    let said = server.end()?;
+    let report = fences(tour).find(|(_, text)| text.contains("flows    share")).ok_or("the page shows no report")?.1;
+    let counted = |text: &str| text.split_once("flux: greet: ").map(|(_, counted)| counted.trim_end().to_owned());
+    assert_eq!(counted(&said), counted(report), "with {strategy}");
+    Ok(())
+}
+
+/// A server that is gone when the test is, whatever way that ends.
+struct Server(Child);
+
+impl Server {
+    /// Ends it in good order; gives all it said.
+    fn end(&mut self) -> Result<String> {
+        let killed = Command::new("kill").arg(self.0.id().to_string()).status()?;
+        assert!(killed.success(), "the server ended before it was told to");
+        let mut said = String::new();
+        if let Some(error) = &mut self.0.stderr {
+            error.read_to_string(&mut said)?;
+        }
+        assert!(self.0.wait()?.success(), "{said}");
+        Ok(said)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended already where all went well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The body of the answer to a request; waits for a server that has only been started.
+fn get(port: u16, path: &str) -> Result<String> {
+    let begin = Instant::now();
+    let mut connection = loop {
+        match TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused && begin.elapsed() < START_LIMIT => {
+                sleep(Duration::from_millis(20));
+            }
+            other => break other?,
+        }
+    };
+    connection.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    let (_, body) = answer.split_once("\r\n\r\n").ok_or("an answer without a body")?;
+    Ok(body.to_owned())
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The fences of a page: the words after the marker, and the text without the newline at its end.
+fn fences(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    page.split("\n```").skip(1).step_by(2).filter_map(|fence| fence.split_once('\n'))
+}
