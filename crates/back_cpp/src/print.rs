@@ -1,4 +1,5 @@
-//! Writes the tree of [`crate::tree`] as text: four spaces a level, 120 columns, the brace of a function on its own line.
+//! Writes the tree of [`crate::tree`] as text: four spaces a level, 120 columns, the brace of a function on a line of its
+//! own.
 //!
 //! A list that does not fit on its line is filled: its elements go on under the first one, or, where that leaves too
 //! little room, a level further in. Nothing else is ever broken.
@@ -365,8 +366,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Whether a letter may stand in a comment: neither a control character nor one that reorders the text around it or ends
-/// its line (Unicode's bidirectional controls and separators).
+/// Whether a letter may stand in a comment: neither a control character nor one that reorders the text around it or
+/// ends its line (Unicode's bidirectional controls and separators).
 fn is_printable(letter: char) -> bool {
     let reorders = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !letter.is_control() && !reorders

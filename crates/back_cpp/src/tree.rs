@@ -1,7 +1,7 @@
 //! The part of C++ that generated code is made of, as a tree.
 //!
 //! The back end builds this tree and [`crate::print`] writes it, so that indentation, wrapping and punctuation are
-//! decided in one place and no stage glues text together. Names and types are leaves: a type is whatever the user wrote.
+//! decided in one place and no stage glues text together. Names and types are leaves: a type is what the user wrote.
 
 /// A type with the name that has it: a parameter, a member, a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]

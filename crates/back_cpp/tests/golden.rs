@@ -80,7 +80,8 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let files = ["image", "mail", "corners", "locks", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
+    let files =
+        ["image", "mail", "corners", "locks", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);

@@ -133,7 +133,8 @@ symbols! {
     /// After the call of a function whose paths are counted by themselves: counts the register as a path of the
     /// function to that exit, and gives the register back what `begin_path` took.
     CUT_PATH = Member "cut_path",
-        "{ flow.cut_path(flux::path_number{}, flux::function_number{}, flux::outcome{}) } noexcept -> std::same_as<void>;";
+        "{\n        flow.cut_path(flux::path_number{}, flux::function_number{}, flux::outcome{})\n    \
+         } noexcept -> std::same_as<void>;";
 
     /// The error code of a dispatch in which no line matches.
     NO_MATCH = Constant "flux::no_match",
@@ -169,8 +170,8 @@ symbols! {
     /// Shared by all flows.
     SCOPE_PROGRAM = Enumerator "flux::scope::program",
         "static_assert(std::is_same_v<decltype(flux::scope::program), flux::scope>);";
-    /// A generated function in the path graph: name, how many paths lead to each exit, the vertex of each exit; exits in
-    /// the order of the outcomes.
+    /// A generated function in the path graph: name, how many paths lead to each exit, the vertex of each exit; the
+    /// exits are in the order of the outcomes.
     PATH_FUNCTION = Type "flux::path_function",
         "constexpr flux::path_function path_functions[] = {{\"Listen_run\", {1, 0, 0}, {1, 2, 3}}};";
     /// A vertex of the path graph: kind, label, function, first edge into it, number of edges into it.

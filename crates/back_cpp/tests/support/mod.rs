@@ -1,4 +1,4 @@
-//! What the tests of generated code share: from the text of a program to its flow, and from C++ to what a compiler says.
+//! What the tests of generated code share: from the text of a program to its flow, from C++ to what a compiler says.
 
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_ir::flow::Flow;
