@@ -4,8 +4,8 @@
 //! and the declarations of all functions that the user writes; and `image.flux.cpp` with one function for each function
 //! of the flow, the tables that the runtime reads, and `main`. Nothing in them knows how the server will run.
 //!
-//! [`function`], [`step`] and [`dispatch`] build the code of functions, [`header`], [`unit`] and [`tables`] the rest, all
-//! as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
+//! [`function`], [`step`] and [`dispatch`] build the code of functions, [`header`], [`unit`] and [`tables`] the rest,
+//! all as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
 
 mod comments;
 mod dispatch;

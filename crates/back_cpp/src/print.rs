@@ -1,5 +1,4 @@
-//! Writes the tree of [`crate::tree`] as text: four spaces a level, 120 columns, the brace of a function on a line of its
-//! own.
+//! Writes the tree of [`crate::tree`] as text: four spaces a level, 120 columns, the brace of a function on its line.
 //!
 //! A list that does not fit on its line is filled: its elements go on under the first one, or, where that leaves too
 //! little room, a level further in. Nothing else is ever broken.
