@@ -4,7 +4,13 @@
 //! FLUX_RANDOM_SEED is the first seed tried and FLUX_RANDOM_PROGRAMS how many programs are run. Seeds whose programs have
 //! few paths are passed over. A failure names the seed, and leaves the program in its folder.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
 
 use flux_random_program::model::Mode;
 use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
@@ -142,8 +148,8 @@ impl<'a> Test<'a> {
     /// What the functions of the nodes wrote down.
     fn check_record(&self, options: &[&str], record: &Record) {
         for (flow, run) in self.expected.runs.iter().enumerate() {
-            let seen = record.flows.get(&flow).map(String::as_str);
-            self.compare(options, &format!("the calls of flow {flow}"), &seen, &Some(run.trace().as_str()));
+            let seen = record.flows.get(&flow);
+            self.compare(options, &format!("the calls of flow {flow}"), &seen, &Some(&run.trace));
         }
         self.compare(options, "the number of flows", &record.flows.len(), &self.expected.runs.len());
         self.compare(options, "the writes under each constraint", &record.writes, &self.expected.writes);
@@ -153,10 +159,11 @@ impl<'a> Test<'a> {
     /// What the runtime reports.
     fn check_report(&self, options: &[&str], report: &Value, record: &Record) {
         let (expected, model) = (&self.expected, &self.program.model);
-        let seen: BTreeMap<PathKey, u64> = report["paths"].as_array().unwrap().iter().fold(BTreeMap::new(), |mut all, path| {
-            *all.entry(path_key(path)).or_default() += path["count"].as_u64().unwrap();
-            all
-        });
+        let seen: BTreeMap<PathKey, u64> =
+            report["paths"].as_array().unwrap().iter().fold(BTreeMap::new(), |mut all, path| {
+                *all.entry(path_key(path)).or_default() += path["count"].as_u64().unwrap();
+                all
+            });
         self.compare_paths(options, &seen);
         for (index, source) in model.sources.iter().enumerate() {
             let name = &model.nodes[source.node].name;
@@ -192,9 +199,14 @@ impl<'a> Test<'a> {
         let keys: BTreeSet<_> = seen.keys().chain(self.expected.paths.keys()).collect();
         let count = |map: &BTreeMap<PathKey, u64>, key: &PathKey| map.get(key).copied().unwrap_or(0);
         let differs = |key: &&&PathKey| count(seen, key) != count(&self.expected.paths, key);
-        let line = |key: &&PathKey| format!("{} for {}: {key:?}", count(seen, key), count(&self.expected.paths, key));
+        let line = |key: &&PathKey| {
+            let (_, exit, labels) = key;
+            format!("{} for {}: {labels} ({exit})", count(seen, key), count(&self.expected.paths, key))
+        };
         let different: Vec<_> = keys.iter().filter(differs).map(line).take(10).collect();
-        self.compare(options, "the paths, seen for expected", &different, &vec![]);
+        if !different.is_empty() {
+            self.fail(options, &format!("paths, how many seen for how many expected:\n{}", different.join("\n")));
+        }
     }
 
     fn compare<T: PartialEq + Debug>(&self, options: &[&str], what: &str, seen: &T, expected: &T) {
@@ -248,8 +260,8 @@ impl Expected {
                 Exit::Ended => "ended",
             };
             *paths.entry((source.clone(), exit, labels.join(" -> "))).or_default() += 1;
-            for called in run.path.iter().filter_map(|label| matches!(label, Label::Called(_)).then(|| label.text())) {
-                let node = model.nodes.iter().find(|(_, node)| node.name == called);
+            for called in &run.trace {
+                let node = model.nodes.iter().find(|(_, node)| node.name == *called);
                 let held = node.map(|(_, node)| model.held(node)).unwrap_or_default();
                 for (constraint, _) in held.into_iter().filter(|(_, mode)| *mode != Mode::Read) {
                     *writes.entry(model.constraints[constraint].name.clone()).or_default() += 1;
@@ -270,7 +282,7 @@ fn path_key(path: &Value) -> PathKey {
 /// What the functions of the nodes wrote down; `nodes.hpp` says how.
 #[derive(Default)]
 struct Record {
-    flows: BTreeMap<usize, String>,
+    flows: BTreeMap<usize, Vec<String>>,
     failures: BTreeMap<String, u64>,
     writes: BTreeMap<String, u64>,
     violations: i64,
@@ -284,7 +296,9 @@ impl Record {
             let words: Vec<_> = line.split(' ').collect();
             match words.as_slice() {
                 ["flow", number, labels @ ..] => {
-                    let earlier = record.flows.insert(number.parse().unwrap(), labels.join(" "));
+                    let earlier = record
+                        .flows
+                        .insert(number.parse().unwrap(), labels.iter().map(|label| (*label).to_owned()).collect());
                     assert_eq!(earlier, None, "flow {number} is recorded once");
                 }
                 ["failures", source, number] => {

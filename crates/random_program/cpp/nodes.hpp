@@ -83,6 +83,7 @@ inline bits_t bits(bool value) { return value ? 1 : 0; }
 inline bits_t bits(const std::string &value) { return std::stoul(value); }
 inline bits_t bits(const record *value) { return value->bits; }
 inline bits_t bits(const tracked &value) { return value.bits(); }
+inline bits_t bits(const fragile &value) { return value.bits; }
 
 inline bits_t bits(const int (&value)[3])
 {
@@ -121,6 +122,7 @@ inline void put(bool &to, bits_t bits, flow_record &) { to = (bits & 1) != 0; }
 inline void put(tracked &to, bits_t bits, flow_record &) { to = tracked(bits); }
 inline void put(std::vector<int> &to, bits_t bits, flow_record &) { to = {low(bits), high(bits)}; }
 inline void put(std::map<int, long> &to, bits_t bits, flow_record &) { to = {{0, low(bits)}, {1, high(bits)}}; }
+inline void put(fragile &to, bits_t bits, flow_record &) { to.bits = bits; }
 inline void put(record *&to, bits_t bits, flow_record &flow) { to = &flow.records.emplace_back(record{bits}); }
 
 inline void put(std::string &to, bits_t bits, flow_record &)
@@ -143,6 +145,7 @@ inline bool is_initial(bool value) { return !value; }
 inline bool is_initial(const std::string &value) { return value.empty(); }
 inline bool is_initial(const record *value) { return value == nullptr; }
 inline bool is_initial(const tracked &value) { return value.bits() == 0; }
+inline bool is_initial(const fragile &value) { return value.bits == 1; }
 inline bool is_initial(const int (&value)[3]) { return value[0] == 0 && value[1] == 0 && value[2] == 0; }
 inline bool is_initial(const std::vector<int> &value) { return value.empty(); }
 inline bool is_initial(const std::map<int, long> &value) { return value.empty(); }
@@ -196,8 +199,9 @@ inline bool holds(const behaviour &behaviour, bits_t value)
 }
 
 // One call of a node or a handler.
-class call {
-public:
+class call
+{
+  public:
     call(const char *name, const behaviour &behaviour, int flow, std::initializer_list<bits_t> inputs)
         : behaviour_(behaviour), digest_(digest(behaviour, inputs)), number_(flow), flow_(flow_of(flow))
     {
@@ -246,7 +250,7 @@ public:
         input[1] = input[0] ^ 1;
     }
 
-private:
+  private:
     template <class T> void check(const T &output)
     {
         if (!is_initial(output)) {
@@ -275,8 +279,9 @@ struct constraint {
 };
 
 // Held by a node that writes what a constraint guards.
-class writing {
-public:
+class writing
+{
+  public:
     explicit writing(constraint &held) : held_(held)
     {
         if (held_.writers.fetch_add(1, std::memory_order_relaxed) != 0
@@ -291,13 +296,14 @@ public:
     writing(const writing &) = delete;
     writing &operator=(const writing &) = delete;
 
-private:
+  private:
     constraint &held_;
 };
 
 // Held by a node that only reads it.
-class reading {
-public:
+class reading
+{
+  public:
     explicit reading(constraint &held) : held_(held)
     {
         held_.readers.fetch_add(1, std::memory_order_relaxed);
@@ -309,7 +315,7 @@ public:
     reading(const reading &) = delete;
     reading &operator=(const reading &) = delete;
 
-private:
+  private:
     constraint &held_;
 };
 
@@ -332,6 +338,7 @@ struct source {
     {
         static std::atomic<std::size_t> exhausted_sources{0};
         if (next >= flows.size()) {
+            failures += 1;
             if (!exhausted && exhausted_sources.fetch_add(1) + 1 == sources.size()) {
                 kill(getpid(), SIGTERM);
             }
@@ -342,7 +349,7 @@ struct source {
         const int flow = static_cast<int>(next);
         if (!failed_before_next) {
             failed_before_next = true;
-            failures += 1;
+            failures += 1; // unless it decides to succeed
             if (decide(behaviour, digest(behaviour, {bits(flow)})) != 0) {
                 return -1;
             }

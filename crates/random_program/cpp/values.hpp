@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ struct record {
 
 // A class that counts its objects, so that one which is lost, or destroyed twice, shows at the end. The text makes a
 // byte-wise copy a memory error.
-class tracked {
-public:
+class tracked
+{
+  public:
     static inline std::atomic<long> alive{0};
 
     tracked() : tracked(0) {}
@@ -25,6 +27,30 @@ public:
 
     unsigned long bits() const { return std::stoul(text_); }
 
-private:
+  private:
     std::string text_;
+};
+
+// A class of which some values throw when they are copied or moved: those whose bits are a multiple of 64.
+class fragile
+{
+  public:
+    unsigned long bits = 1;
+
+    fragile() = default;
+    fragile(const fragile &other) : bits(other.unbroken()) {}
+    fragile &operator=(const fragile &other)
+    {
+        bits = other.unbroken();
+        return *this;
+    }
+
+  private:
+    unsigned long unbroken() const
+    {
+        if (bits % 64 == 0) {
+            throw std::domain_error("a fragile value broke");
+        }
+        return bits;
+    }
 };

@@ -55,7 +55,11 @@ fn source_function(node: &Node, behaviour: &Behaviour) -> String {
         text.push_str("    const bits_t hash = digest(own, {bits(flow)});\n");
     }
     for (index, output) in node.outputs.iter().enumerate().skip(1) {
-        text.push_str(&format!("    put(out->{}, combine(hash, 16 + {index}), flow_of(flow));\n", output.name));
+        let unbroken = if output.ty == Type::Fragile { " | 1" } else { "" };
+        text.push_str(&format!(
+            "    put(out->{}, combine(hash, 16 + {index}){unbroken}, flow_of(flow));\n",
+            output.name
+        ));
     }
     text.push_str("    return 0;\n}\n\n");
     text

@@ -18,7 +18,7 @@ mod random;
 mod reference;
 mod shape;
 
-pub use reference::{Exit, Label, Run};
+pub use reference::{Counts, Exit, Label, Run};
 pub use shape::Shape;
 
 use model::Model;

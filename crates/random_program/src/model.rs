@@ -48,13 +48,15 @@ pub enum Type {
     Record,
     /// `tracked`, a class that counts its objects: none may be lost, none destroyed twice.
     Tracked,
+    /// `fragile`, a class of which some values throw when they are copied or moved.
+    Fragile,
     /// `int`, the error code that a handler is given.
     Error,
 }
 
 impl Type {
     /// The types that nodes pass on.
-    pub const VALUES: [Self; 9] = [
+    pub const VALUES: [Self; 10] = [
         Self::Integer,
         Self::Wide,
         Self::Flag,
@@ -64,6 +66,7 @@ impl Type {
         Self::Table,
         Self::Record,
         Self::Tracked,
+        Self::Fragile,
     ];
 
     /// The C++ type, its array suffix, and the stem of names for such values.
@@ -78,6 +81,7 @@ impl Type {
             Self::Table => ("std::map<int, long>", "", "table"),
             Self::Record => ("record *", "", "record"),
             Self::Tracked => ("tracked", "", "tracked"),
+            Self::Fragile => ("fragile", "", "fragile"),
             Self::Error => ("int", "", "error"),
         }
     }
@@ -90,6 +94,11 @@ impl Type {
             Self::Error => code(bits),
             _ => bits,
         }
+    }
+
+    /// Whether a value with these bits throws when it is copied or moved.
+    pub fn breaks(self, bits: u64) -> bool {
+        self == Self::Fragile && bits.is_multiple_of(64)
     }
 }
 
@@ -308,9 +317,16 @@ impl Behaviour {
         }
     }
 
-    /// The bits of output `index` of the call with this digest, before they are narrowed to its type.
-    pub fn output(digest: u64, index: usize) -> u64 {
-        combine(digest, 16 + index as u64)
+    /// What a call with this digest gives as output `index`, of type `ty`; the flow's number, output 0, is handed on
+    /// instead.
+    pub fn output(digest: u64, index: usize, ty: Type) -> u64 {
+        ty.narrow(combine(digest, 16 + index as u64))
+    }
+
+    /// The same for a source. What it gives never breaks: so that it is the source's to say whether it fails.
+    pub fn source_output(digest: u64, index: usize, ty: Type) -> u64 {
+        let bits = Self::output(digest, index, ty);
+        if ty == Type::Fragile { bits | 1 } else { bits }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::flux_text::patterns;
 use crate::model::*;
 
 /// What happened to one flow.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
     /// Which source it came from, by its index.
     pub source: usize,
@@ -15,6 +15,33 @@ pub struct Run {
     pub exit: Exit,
     /// The labels along its path, as the profile shows them.
     pub path: Vec<Label>,
+    /// The functions that were called in it, each followed by `ERROR` if it failed: what they can write down themselves.
+    /// That is the path without its lines, unless a value broke: then the path forgets what led there.
+    pub trace: Vec<String>,
+    /// What it did on the way.
+    pub counts: Counts,
+}
+
+/// How often things happened, as the runtime counts them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Calls of nodes, abstract ones included, and of handlers.
+    pub calls: u64,
+    /// Choices among the lines of a node.
+    pub dispatches: u64,
+    /// Constraints taken; one that a node names twice is taken once.
+    pub acquisitions: u64,
+    /// Functions that failed, and dispatches.
+    pub failures: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.dispatches += other.dispatches;
+        self.acquisitions += other.acquisitions;
+        self.failures += other.failures;
+    }
 }
 
 /// How a flow ended.
@@ -31,14 +58,16 @@ pub enum Exit {
 /// One label of a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Label {
-    /// A node or a handler was called: something that a function can record.
+    /// The function of a node or a handler was called.
     Called(String),
     /// The function called last failed.
     CallFailed,
-    /// A line of a dispatch was taken: `Flow3:[_, is_2]`. No function knows of it.
+    /// A line of a dispatch was taken: `Flow3:[_, is_2]`.
     Line(String),
-    /// No line of a dispatch matched, or a predicate threw. No function knows of it.
-    DispatchFailed,
+    /// No line of a dispatch matched.
+    Unmatched,
+    /// A predicate threw, or the copy of a value. It takes the place of all that the abstract node had done.
+    Faulted,
 }
 
 impl Label {
@@ -46,7 +75,7 @@ impl Label {
     pub fn text(&self) -> &str {
         match self {
             Self::Called(text) | Self::Line(text) => text,
-            Self::CallFailed | Self::DispatchFailed => "ERROR",
+            Self::CallFailed | Self::Unmatched | Self::Faulted => "ERROR",
         }
     }
 }
@@ -56,30 +85,26 @@ impl Run {
     pub fn path_text(&self) -> String {
         self.path.iter().map(Label::text).collect::<Vec<_>>().join(" -> ")
     }
-
-    /// What the functions themselves record of it: `Step2 ERROR`.
-    pub fn trace(&self) -> String {
-        let recorded = self.path.iter().filter(|label| matches!(label, Label::Called(_) | Label::CallFailed));
-        recorded.map(Label::text).collect::<Vec<_>>().join(" ")
-    }
 }
 
 /// What becomes of flow number `flow`, which comes from the source at index `flow` modulo the number of sources.
 pub fn run(model: &Model, flow: u32) -> Run {
     let source = flow as usize % model.sources.len().max(1);
-    let mut interpreter = Interpreter { model, path: vec![] };
+    let mut interpreter = Interpreter { model, path: vec![], trace: vec![], counts: Counts::default() };
     let exit = match model.sources.get(source) {
         None => Exit::Done,
         Some(found) => {
             let values = interpreter.produced(found, flow);
-            match interpreter.apply(found.target, &values) {
+            let outcome = interpreter.apply(found.target, &values);
+            match interpreter.settled(outcome, 0) {
                 Outcome::Done(_) => Exit::Done,
-                Outcome::Failed(_) => Exit::Failed,
                 Outcome::Ended => Exit::Ended,
+                Outcome::Failed(_) | Outcome::Faulted => Exit::Failed,
             }
         }
     };
-    Run { source, exit, path: interpreter.path }
+    let Interpreter { path, trace, counts, .. } = interpreter;
+    Run { source, exit, path, trace, counts }
 }
 
 /// How many times the sources of `model` fail before they produced flow `flow`: as often as the hash says, at most once.
@@ -104,24 +129,33 @@ enum Outcome {
     Done(Vec<Value>),
     Failed(u64),
     Ended,
+    /// A value broke, or a predicate: the abstract node around it fails.
+    Faulted,
 }
 
 struct Interpreter<'a> {
     model: &'a Model,
     path: Vec<Label>,
+    trace: Vec<String>,
+    counts: Counts,
 }
 
 impl Interpreter<'_> {
     fn produced(&self, source: &Source, flow: u32) -> Vec<Value> {
         let node = &self.model.nodes[source.node];
         let digest = behaviour(node).map_or(0, |behaviour| behaviour.digest([flow.into()]));
-        outputs(node, flow.into(), digest)
+        outputs(node, flow.into(), |index, ty| Behaviour::source_output(digest, index, ty))
     }
 
     /// Applies a node, and its handler where it fails.
     fn apply(&mut self, id: NodeId, values: &[Value]) -> Outcome {
         let node = &self.model.nodes[id];
         let inputs = pass(values, &node.inputs).unwrap_or_default();
+        if breaks(&inputs) {
+            return Outcome::Faulted;
+        }
+        self.counts.acquisitions += self.model.held(node).len() as u64;
+        self.counts.calls += 1;
         match (self.call(node, &inputs), &node.handler) {
             (Outcome::Failed(error), Some(handler)) => self.handle(node, handler, inputs, error),
             (outcome, _) => outcome,
@@ -129,16 +163,23 @@ impl Interpreter<'_> {
     }
 
     fn call(&mut self, node: &Node, inputs: &[Value]) -> Outcome {
+        let start = self.path.len();
         match &node.body {
-            Body::Chain(chain) => self.chain(node, chain, inputs),
-            Body::Dispatch(lines) => self.dispatch(node, lines, inputs),
+            Body::Chain(chain) => {
+                let outcome = self.chain(node, chain, inputs);
+                self.settled(outcome, start)
+            }
+            Body::Dispatch(lines) => {
+                let outcome = self.dispatch(node, lines, inputs);
+                self.settled(outcome, start)
+            }
             Body::Concrete(behaviour) => {
-                self.path.push(Label::Called(node.name.clone()));
+                self.called(&node.name);
                 let digest = behaviour.digest(inputs.iter().map(|(parameter, bits)| parameter.ty.narrow(*bits)));
                 match behaviour.decide(digest) {
                     Decision::Succeed => {
                         let flow = inputs.first().map_or(0, |(_, bits)| *bits);
-                        Outcome::Done(outputs(node, flow, digest))
+                        Outcome::Done(outputs(node, flow, |index, ty| Behaviour::output(digest, index, ty)))
                     }
                     Decision::Fail(error) => self.call_failed(error),
                     Decision::Throw => self.call_failed(0),
@@ -147,12 +188,31 @@ impl Interpreter<'_> {
         }
     }
 
+    /// What a node comes to whose path began at `start`: a fault in it is its failure.
+    fn settled(&mut self, outcome: Outcome, start: usize) -> Outcome {
+        if !matches!(outcome, Outcome::Faulted) {
+            return outcome;
+        }
+        self.counts.failures += 1;
+        self.path.truncate(start);
+        self.path.push(Label::Faulted);
+        Outcome::Failed(0)
+    }
+
+    fn called(&mut self, name: &str) {
+        self.trace.push(name.to_owned());
+        self.path.push(Label::Called(name.to_owned()));
+    }
+
     fn call_failed(&mut self, error: u64) -> Outcome {
+        self.counts.failures += 1;
+        self.trace.push(Label::CallFailed.text().to_owned());
         self.path.push(Label::CallFailed);
         Outcome::Failed(error)
     }
 
     fn dispatch(&mut self, node: &Node, lines: &[Line], inputs: &[Value]) -> Outcome {
+        self.counts.dispatches += 1;
         for line in lines {
             match self.matches(line, inputs) {
                 Some(true) => {
@@ -160,10 +220,11 @@ impl Interpreter<'_> {
                     return self.chain(node, &line.chain, inputs);
                 }
                 Some(false) => {}
-                None => break,
+                None => return Outcome::Faulted,
             }
         }
-        self.path.push(Label::DispatchFailed);
+        self.counts.failures += 1;
+        self.path.push(Label::Unmatched);
         Outcome::Failed(0)
     }
 
@@ -172,6 +233,9 @@ impl Interpreter<'_> {
     fn matches(&self, line: &Line, inputs: &[Value]) -> Option<bool> {
         for (pattern, (parameter, bits)) in line.patterns.iter().zip(inputs) {
             let Some(predicate) = pattern else { continue };
+            if parameter.ty.breaks(*bits) {
+                return None;
+            }
             let behaviour = &self.model.predicates[*predicate].behaviour;
             match behaviour.decide(behaviour.digest([parameter.ty.narrow(*bits)])) {
                 Decision::Succeed => {}
@@ -185,7 +249,7 @@ impl Interpreter<'_> {
     /// Runs a chain of `node`, and gives its outputs.
     fn chain(&mut self, node: &Node, chain: &Chain, inputs: &[Value]) -> Outcome {
         match self.steps(chain, inputs.to_vec()) {
-            Outcome::Done(values) => Outcome::Done(pass(&values, &node.outputs).unwrap_or_default()),
+            Outcome::Done(values) => given(pass(&values, &node.outputs).unwrap_or_default()),
             outcome => outcome,
         }
     }
@@ -211,6 +275,7 @@ impl Interpreter<'_> {
             match self.steps(branch, values.to_vec()) {
                 Outcome::Done(given) => joined.extend(given),
                 Outcome::Failed(error) => failed = failed.or(Some(error)),
+                Outcome::Faulted => failed = failed.or(Some(0)),
                 Outcome::Ended => ended = true,
             }
         }
@@ -225,7 +290,8 @@ impl Interpreter<'_> {
     fn handle(&mut self, node: &Node, handler: &Handler, inputs: Vec<Value>, error: u64) -> Outcome {
         match handler {
             Handler::Function { name, behaviour } => {
-                self.path.push(Label::Called(name.clone()));
+                self.counts.calls += 1;
+                self.called(name);
                 let given = inputs.iter().map(|(parameter, bits)| parameter.ty.narrow(*bits));
                 match behaviour.decide(behaviour.digest(given.chain([Type::Error.narrow(error)]))) {
                     Decision::Throw => self.call_failed(0),
@@ -238,7 +304,7 @@ impl Interpreter<'_> {
                 let values: Vec<_> =
                     parameters.into_iter().zip(inputs.into_iter().map(|(_, bits)| bits).chain([error])).collect();
                 match self.apply(*target, &values) {
-                    Outcome::Done(given) => pass(&given, &node.outputs).map_or(Outcome::Ended, Outcome::Done),
+                    Outcome::Done(values) => pass(&values, &node.outputs).map_or(Outcome::Ended, given),
                     outcome => outcome,
                 }
             }
@@ -254,8 +320,17 @@ fn pass(values: &[Value], parameters: &[Parameter]) -> Option<Vec<Value>> {
     Some(parameters.iter().cloned().zip(bits).collect())
 }
 
-/// What a function with this digest gives: the flow's number first.
-fn outputs(node: &Node, flow: u64, digest: u64) -> Vec<Value> {
-    let bits = |index: usize, ty: Type| if index == 0 { flow } else { ty.narrow(Behaviour::output(digest, index)) };
-    node.outputs.iter().enumerate().map(|(index, one)| (one.clone(), bits(index, one.ty))).collect()
+/// Values that are handed on, unless one of them breaks on the way.
+fn given(values: Vec<Value>) -> Outcome {
+    if breaks(&values) { Outcome::Faulted } else { Outcome::Done(values) }
+}
+
+fn breaks(values: &[Value]) -> bool {
+    values.iter().any(|(parameter, bits)| parameter.ty.breaks(*bits))
+}
+
+/// What a function gives: the flow's number first.
+fn outputs(node: &Node, flow: u64, bits: impl Fn(usize, Type) -> u64) -> Vec<Value> {
+    let value = |(index, one): (usize, &Parameter)| (one.clone(), if index == 0 { flow } else { bits(index, one.ty) });
+    node.outputs.iter().enumerate().map(value).collect()
 }

@@ -111,14 +111,15 @@ fn applied_twice(model: &Model) -> bool {
 #[test]
 fn flows_go_all_ways() {
     type Went = fn(&Run) -> bool;
-    let wanted: [(&str, Went); 7] = [
+    let wanted: [(&str, Went); 8] = [
         ("done", |run| run.exit == Exit::Done),
         ("failed", |run| run.exit == Exit::Failed),
         ("ended", |run| run.exit == Exit::Ended),
         ("done after a failure: a fallback", |run| run.exit == Exit::Done && run.path.contains(&Label::CallFailed)),
-        ("a dispatch that failed and was handled", |run| {
-            run.exit != Exit::Failed && run.path.contains(&Label::DispatchFailed)
+        ("a dispatch that no line matched, handled", |run| {
+            run.exit != Exit::Failed && run.path.contains(&Label::Unmatched)
         }),
+        ("a value that broke, handled", |run| run.exit != Exit::Failed && run.path.contains(&Label::Faulted)),
         ("a handler that failed", |run| {
             let failed =
                 |pair: &[Label]| matches!(pair, [Label::Called(name), Label::CallFailed] if name.starts_with('H'));

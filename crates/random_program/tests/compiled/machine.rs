@@ -5,6 +5,7 @@
 
 use flux_ir::flow::*;
 use flux_ir::paths::{PathGraph, graph};
+use flux_ir::program::Parameter;
 use flux_random_program::RandomProgram;
 use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Type};
 use std::collections::{HashMap, HashSet};
@@ -40,6 +41,8 @@ struct State {
 /// The values in one function.
 #[derive(Default)]
 struct Frame {
+    /// The parameters of what the function gives.
+    gives: Vec<Parameter>,
     inputs: Vec<u64>,
     outputs: HashMap<(StepId, usize), u64>,
     kept: HashMap<(StepId, usize), u64>,
@@ -70,7 +73,8 @@ impl<'a> Machine<'a> {
     /// Runs flow `number`, which the source at index `source` produced.
     pub fn run(&self, source: usize, number: u32) -> Seen {
         let node = &self.model.nodes[self.model.sources[source].node];
-        let values = outputs(node, number.into(), behaviour(node).digest([number.into()]));
+        let digest = behaviour(node).digest([number.into()]);
+        let values = outputs(node, number.into(), |index, ty| Behaviour::source_output(digest, index, ty));
         let mut state = State { register: 0, error: 0, cut: vec![], cut_count: 0 };
         let run = self.flow.entries[source].run;
         let (exit, _) = self.function(&mut state, run, values);
@@ -93,7 +97,7 @@ impl<'a> Machine<'a> {
 
     fn function(&self, state: &mut State, id: FunctionId, inputs: Vec<u64>) -> (Exit, Vec<u64>) {
         let function = &self.flow.functions[id];
-        let mut frame = Frame { inputs, ..Frame::default() };
+        let mut frame = Frame { inputs, gives: function.outputs.clone(), ..Frame::default() };
         match self.block(state, &mut frame, &function.body) {
             Left::By(exit, values) => (exit, values),
             Left::Resumed(_) => panic!("a function's body cannot resume"),
@@ -123,6 +127,9 @@ impl<'a> Machine<'a> {
             }
             End::Dispatch { lines, unmatched } => return self.dispatch(state, frame, lines, *unmatched),
         };
+        if breaks(&frame.gives, &given) {
+            return Left::Faulted;
+        }
         state.register += offset;
         Left::By(exit, given)
     }
@@ -133,6 +140,9 @@ impl<'a> Machine<'a> {
             for test in &line.tests {
                 let (ty, behaviour) = self.predicates[self.flow.program.predicates[test.predicate].name.as_str()];
                 let bits = ty.narrow(value(frame, &test.value, state.error));
+                if ty.breaks(bits) {
+                    return Left::Faulted;
+                }
                 match behaviour.decide(behaviour.digest([bits])) {
                     Decision::Succeed => {}
                     Decision::Fail(_) => matches = false,
@@ -154,6 +164,9 @@ impl<'a> Machine<'a> {
     /// Runs a step; says how the block was left where it does not go on.
     fn step(&self, state: &mut State, frame: &mut Frame, step: &Step) -> Option<Left> {
         let inputs: Vec<_> = step.inputs.iter().map(|one| value(frame, one, state.error)).collect();
+        if breaks(self.flow.callee_inputs(&step.callee), &inputs) {
+            return Some(Left::Faulted);
+        }
         for (index, bits) in inputs.iter().enumerate() {
             frame.kept.insert((step.id, index), *bits);
         }
@@ -164,6 +177,9 @@ impl<'a> Machine<'a> {
                 return Some(Left::By(Exit::Ended, vec![]));
             }
             (Exit::Failed, _) => match self.block(state, frame, &step.failure) {
+                Left::Resumed(values) if breaks(self.flow.callee_outputs(&step.callee), &values) => {
+                    return Some(Left::Faulted);
+                }
                 Left::Resumed(values) => values,
                 left => return Some(left),
             },
@@ -181,7 +197,7 @@ impl<'a> Machine<'a> {
                 let flow = inputs[0];
                 let digest = behaviour(node).digest(narrowed(node, &inputs));
                 match self.decide(state, behaviour(node), digest) {
-                    true => (Exit::Done, outputs(node, flow, digest)),
+                    true => (Exit::Done, outputs(node, flow, |index, ty| Behaviour::output(digest, index, ty))),
                     false => (Exit::Failed, vec![]),
                 }
             }
@@ -238,9 +254,15 @@ fn narrowed(node: &Node, inputs: &[u64]) -> Vec<u64> {
     node.inputs.iter().zip(inputs).map(|(input, bits)| input.ty.narrow(*bits)).collect()
 }
 
-fn outputs(node: &Node, flow: u64, digest: u64) -> Vec<u64> {
-    let bits = |index: usize, ty: Type| if index == 0 { flow } else { ty.narrow(Behaviour::output(digest, index)) };
-    node.outputs.iter().enumerate().map(|(index, output)| bits(index, output.ty)).collect()
+fn outputs(node: &Node, flow: u64, bits: impl Fn(usize, Type) -> u64) -> Vec<u64> {
+    let bits = |(index, ty): (usize, Type)| if index == 0 { flow } else { bits(index, ty) };
+    node.outputs.iter().map(|output| output.ty).enumerate().map(bits).collect()
+}
+
+/// Whether one of the values breaks where it is copied or moved into its parameter.
+fn breaks<'a>(parameters: impl IntoIterator<Item = &'a Parameter>, values: &[u64]) -> bool {
+    let fragile = |parameter: &Parameter| parameter.ty == Type::Fragile.spelling().0;
+    parameters.into_iter().zip(values).any(|(one, bits)| fragile(one) && Type::Fragile.breaks(*bits))
 }
 
 fn value(frame: &Frame, operand: &Operand, error: u64) -> u64 {
