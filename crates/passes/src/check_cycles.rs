@@ -1,4 +1,5 @@
-//! Checks that the graph is acyclic. Requires: resolved. Establishes: no node reaches itself, so later passes may recurse.
+//! Checks that the graph is acyclic. Requires: resolved. Establishes: no node reaches itself, so later passes may
+//! recurse.
 //!
 //! A depth-first search with an explicit stack: a program may nest as deep as it likes. A handler that is a node counts
 //! as part of the node it stands in for, since that node's failure runs it.

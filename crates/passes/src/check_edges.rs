@@ -1,5 +1,5 @@
-//! Checks that what is given fits what is taken, along every edge. Requires: every signature is known. Establishes: each
-//! edge fits by position or by name, and no step binds more constants than its node has inputs.
+//! Checks that what is given fits what is taken, along every edge. Requires: every signature is known. Establishes:
+//! each edge fits by position or by name, and no step binds more constants than its node has inputs.
 
 use crate::edges::{Edge, Kind, Port, edges};
 use crate::fit::{Fit, count, dropped, fit, show, show_names, show_one};

@@ -1,5 +1,6 @@
-//! Checks the error handlers. Requires: every signature is known. Establishes: each handler is for one node, each node has
-//! at most one, and a handler that is a node takes what the failing node takes (and last, if it wants it, an `int error`).
+//! Checks the error handlers. Requires: every signature is known. Establishes: each handler is for one node, each node
+//! has at most one, and a handler that is a node takes what the failing node takes (and last, if it wants it, an
+//! `int error`).
 
 use crate::fit::{Fit, dropped, fit, show, show_names};
 use crate::ids;
@@ -9,7 +10,7 @@ use flux_source::Span;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Reports second handlers, handlers on paths, handler nodes that do not fit, and as a note what such a node leaves out.
+/// Reports second handlers, handlers on paths and handler nodes that do not fit; as a note, what such a node leaves out.
 pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     let mut first: HashMap<&[Option<NodeId>], Span> = HashMap::new();
     for handler in &program.handlers {

@@ -1,9 +1,9 @@
 //! Finds the signatures that the author left out. Requires: acyclic. Establishes: every signature is known.
 //!
 //! First, bottom-up: an abstract node takes its inputs from the first steps of its lines and its outputs from the last,
-//! where those are known and agree. What begins a flow takes nothing. Then what is open takes its neighbours': ports are
-//! united along every edge that has an open end, exactly in types and names, and a class with one known list gives it to
-//! its open members. No list, or two, is an error that asks for a declaration and shows the candidates.
+//! where those are known and agree. What begins a flow takes nothing. Then what is open takes its neighbours': ports
+//! are united along every edge that has an open end, exactly in types and names, and a class with one known list gives
+//! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates.
 
 use crate::check_cycles::callees_first;
 use crate::edges::{Edge, Kind, Port, edges};

@@ -1,5 +1,5 @@
-//! Lowers a program to its flow. Requires: acyclic, typed, checked. Establishes: [`flux_ir::flow`] of it, each step with
-//! its own constraints in the one order, and a failure block that holds the handler nearest to it.
+//! Lowers a program to its flow. Requires: acyclic, typed, checked. Establishes: [`flux_ir::flow`] of it, each step
+//! with its own constraints in the one order, and a failure block that holds the handler nearest to it.
 //!
 //! Shared nodes become shared functions: the flow is linear in the program.
 

@@ -1,9 +1,9 @@
-//! Orders the acquisitions of a flow so that no two flows can wait for each other. Requires: a flow as lowered, each step
-//! with what its own node requires. Establishes: every acquisition exceeds all that is held around it in the one order,
-//! and what is held already is not taken again. (Flux paper, section 3.1.1; `docs/deadlock.md` has the proof.)
+//! Orders the acquisitions of a flow so that no two flows can wait for each other. Requires: a flow as lowered, each
+//! step with what its own node requires. Establishes: every acquisition exceeds all that is held around it in the one
+//! order, and what is held already is not taken again. (Flux paper, section 3.1.1; `docs/deadlock.md` has the proof.)
 //!
-//! A function is compiled once for each set of constraints that its callers hold, as far as that set matters to it, so a
-//! shared node never takes what only one of its callers needs. Within a function with a given held set, at each
+//! A function is compiled once for each set of constraints that its callers hold, as far as that set matters to it, so
+//! a shared node never takes what only one of its callers needs. Within a function with a given held set, at each
 //! acquisition of c:
 //!
 //! 1. c is held in a sufficient mode: nothing is done.
@@ -11,9 +11,9 @@
 //! 3. some d that does not come before c is held: c is added to the outermost step that holds such a d.
 //!
 //! An acquisition that 2 or 3 send beyond the function escapes to the caller, whose step takes it if no caller further
-//! out must. A step that was given more is looked at again: what it takes only grows, so this ends. A failure block runs
-//! with what is held around its step. A branch of a parallel step starts with what is held around the step; branches
-//! that would then share a hold that only one of them may have run one after the other.
+//! out must. A step that was given more is looked at again: what it takes only grows, so this ends. A failure block
+//! runs with what is held around its step. A branch of a parallel step starts with what is held around the step;
+//! branches that would then share a hold that only one of them may have run one after the other.
 
 use crate::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
