@@ -15,78 +15,141 @@ use flux_diagnostic::{Diagnostic, Id};
 use flux_source::Span;
 use std::borrow::Cow;
 
-/// Reads one parameter from `run`, the tokens between two commas; linear in the run. `text` is the whole file.
+/// Reads one parameter from `tokens`, those between two commas; linear in them. `text` is the whole file.
 ///
-/// An empty run, and one that is not a parameter, is a diagnostic at `place` or at the token that is wrong.
+/// What is not a parameter is a diagnostic, of an empty run at `place`.
 pub fn read_parameter<'text>(
     text: &'text str,
-    run: &[Token],
+    tokens: &[Token],
     place: Span,
 ) -> Result<Parameter<'text>, Box<Diagnostic>> {
-    let (Some(first), Some(last)) = (run.first(), run.last()) else {
-        return Err(fault(
-            ids::PARAMETER_NAME,
-            "a parameter is missing here".to_owned(),
-            place,
-            "write a type and a name",
-        ));
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return Err(fault(ids::PARAMETER_NAME, "a parameter is missing here".into(), place, "write a type and a name"));
     };
-    let span = first.span.to(last.span);
-    let written = normalise(text, run);
-    if let Some(diagnostic) = refuse(text, run, &written) {
-        return Err(diagnostic);
-    }
-    let suffix_start = array_suffix(run);
-    let (declarator, suffix) = run.split_at(suffix_start);
-    let Some((name, type_tokens)) = declarator.split_last() else {
-        return Err(unnamed(&written, span));
-    };
+    let run = Run { text, tokens, span: first.span.to(last.span) };
+    run.check_tokens()?;
+    let (declarator, suffix) = tokens.split_at(array_suffix(tokens));
+    let Some((name, type_tokens)) = declarator.split_last() else { return Err(run.unnamed()) };
+    run.check_name(name, type_tokens)?;
     let word = spelling(text, name);
-    let belongs_to_type = type_tokens
-        .last()
-        .is_some_and(|before| matches!(before.kind, TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Less));
-    match name.kind {
-        TokenKind::Word if is_type_word(word) || belongs_to_type => return Err(unnamed(&written, span)),
-        TokenKind::Word if type_tokens.is_empty() => return Err(untyped(word, span)),
-        TokenKind::Word => {}
-        TokenKind::CloseParenthesis => {
-            let headline = format!("`{written}` declares a function, which cannot be passed from node to node");
-            return Err(fault(ids::PARAMETER_TYPE, headline, span, "name the type in a header: `using callback = …;`"));
-        }
-        _ => return Err(unnamed(&written, span)),
-    }
     let ty = normalise(text, type_tokens);
     if ty == "void" {
         let headline = format!("the parameter `{word}` is `void`, and there are no values of that type");
-        return Err(fault(ids::PARAMETER_TYPE, headline, span, "leave the list empty, or name another type"));
+        return Err(fault(ids::PARAMETER_TYPE, headline, run.span, "leave the list empty, or name another type"));
     }
     let name = Name { text: Cow::Borrowed(word), span: name.span };
-    Ok(Parameter { ty, name, array: normalise(text, suffix), span })
-}
-
-/// The spelling of `token`.
-fn spelling<'text>(text: &'text str, token: &Token) -> &'text str {
-    text.get(token.span.range()).unwrap_or("")
+    Ok(Parameter { ty, name, array: normalise(text, suffix), span: run.span })
 }
 
 fn fault(id: Id, headline: String, span: Span, help: impl Into<String>) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(id, headline, span).help(help))
 }
 
-fn unnamed(written: &str, span: Span) -> Box<Diagnostic> {
-    let (headline, help) = if written == "void" {
-        ("an empty list is written `()`, not `(void)`".to_owned(), "leave out `void`".to_owned())
-    } else {
-        let gap = if written.ends_with('*') { "" } else { " " };
-        (format!("the parameter `{written}` has no name"), format!("add one: `{written}{gap}value`"))
-    };
-    Box::new(Diagnostic::error(ids::PARAMETER_NAME, headline, span).help(help))
+/// The tokens of a parameter, and what is said of them where they are none.
+struct Run<'text, 'tokens> {
+    text: &'text str,
+    tokens: &'tokens [Token],
+    span: Span,
 }
 
-fn untyped(word: &str, span: Span) -> Box<Diagnostic> {
-    let headline = format!("the parameter `{word}` is one word where a type and a name are needed");
-    let help = format!("write its type before it, `int {word}`, or its name after it, `{word} value`");
-    Box::new(Diagnostic::error(ids::PARAMETER_NAME, headline, span).help(help))
+impl Run<'_, '_> {
+    /// The whole of it, for messages.
+    fn written(&self) -> String {
+        normalise(self.text, self.tokens)
+    }
+
+    /// Refuses what no member of a struct can be.
+    fn check_tokens(&self) -> Result<(), Box<Diagnostic>> {
+        let mut open: Vec<Token> = vec![];
+        let mut before = TokenKind::End;
+        for token in self.tokens {
+            let at_top = open.is_empty();
+            match token.kind {
+                TokenKind::OpenParenthesis | TokenKind::OpenBracket | TokenKind::Less => open.push(*token),
+                TokenKind::CloseParenthesis | TokenKind::CloseBracket | TokenKind::Greater => {
+                    let opener = open.pop().unwrap_or(*token);
+                    if !closes(opener.kind, token.kind) {
+                        return Err(self.unbalanced(opener.span));
+                    }
+                    if before == TokenKind::OpenBracket {
+                        return Err(self.unsized_array(token.span));
+                    }
+                }
+                TokenKind::Ampersand if at_top => return Err(self.reference(token.span)),
+                TokenKind::Equals if at_top => return Err(self.default_value(token.span)),
+                TokenKind::Word | TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Asterisk => {}
+                TokenKind::Text { .. } => return Err(self.foreign(token)),
+                _ if at_top => return Err(self.foreign(token)),
+                _ => {}
+            }
+            before = token.kind;
+        }
+        open.last().map_or(Ok(()), |opener| Err(self.unbalanced(opener.span)))
+    }
+
+    /// Refuses what has no name, `name` being the last token before an array suffix, or no type.
+    fn check_name(&self, name: &Token, type_tokens: &[Token]) -> Result<(), Box<Diagnostic>> {
+        let is_qualified =
+            type_tokens.last().is_some_and(|before| matches!(before.kind, TokenKind::DoubleColon | TokenKind::Dot));
+        match name.kind {
+            TokenKind::Word if is_qualified || is_type_word(spelling(self.text, name)) => Err(self.unnamed()),
+            TokenKind::Word if type_tokens.is_empty() => Err(self.untyped()),
+            TokenKind::Word => Ok(()),
+            TokenKind::CloseParenthesis => Err(self.function()),
+            _ => Err(self.unnamed()),
+        }
+    }
+
+    fn unnamed(&self) -> Box<Diagnostic> {
+        let written = self.written();
+        if written == "void" {
+            let headline = "an empty list is written `()`, not `(void)`".into();
+            return fault(ids::PARAMETER_NAME, headline, self.span, "leave out `void`");
+        }
+        let gap = if written.ends_with('*') { "" } else { " " };
+        let headline = format!("the parameter `{written}` has no name");
+        fault(ids::PARAMETER_NAME, headline, self.span, format!("add one: `{written}{gap}value`"))
+    }
+
+    fn untyped(&self) -> Box<Diagnostic> {
+        let word = self.written();
+        let headline = format!("the parameter `{word}` is one word where a type and a name are needed");
+        let help = format!("write its type before it, `int {word}`, or its name after it, `{word} value`");
+        fault(ids::PARAMETER_NAME, headline, self.span, help)
+    }
+
+    fn function(&self) -> Box<Diagnostic> {
+        let headline = format!("`{}` declares a function, which cannot be passed from node to node", self.written());
+        fault(ids::PARAMETER_TYPE, headline, self.span, "name the type in a header: `using callback = …;`")
+    }
+
+    fn unbalanced(&self, bracket: Span) -> Box<Diagnostic> {
+        let spelling = self.text.get(bracket.range()).unwrap_or("");
+        let headline = format!("`{spelling}` in the parameter `{}` has no counterpart", self.written());
+        Box::new(Diagnostic::error(ids::UNCLOSED_BRACKET, headline, bracket).label("this one"))
+    }
+
+    fn unsized_array(&self, span: Span) -> Box<Diagnostic> {
+        let headline = format!("the array `{}` has no size", self.written());
+        fault(ids::PARAMETER_TYPE, headline, span, "write a size, or pass a pointer")
+    }
+
+    fn reference(&self, span: Span) -> Box<Diagnostic> {
+        let headline = format!("the parameter `{}` is a reference", self.written());
+        let help = "pass it by value or as a pointer: values are copied from node to node";
+        fault(ids::PARAMETER_REFERENCE, headline, span, help)
+    }
+
+    fn default_value(&self, span: Span) -> Box<Diagnostic> {
+        let headline = format!("the parameter `{}` has a default value", self.written());
+        let help = "leave it out: values come along the edges, constants from the step";
+        fault(ids::PARAMETER_TYPE, headline, span, help)
+    }
+
+    fn foreign(&self, token: &Token) -> Box<Diagnostic> {
+        let headline = format!("`{}` cannot be part of the parameter `{}`", spelling(self.text, token), self.written());
+        fault(ids::PARAMETER_TYPE, headline, token.span, "a parameter is a C++ type and a name: `image_tag *request`")
+    }
 }
 
 /// Whether `word` can end a type and never be a name. Other keywords may well be meant as names, which is reported
@@ -99,41 +162,6 @@ fn is_type_word(word: &str) -> bool {
     TYPE_WORDS.contains(&word)
 }
 
-/// Refuses what no member of a struct can be.
-fn refuse(text: &str, run: &[Token], written: &str) -> Option<Box<Diagnostic>> {
-    let mut open: Vec<Token> = vec![];
-    let mut before = TokenKind::End;
-    for token in run {
-        let at_top = open.is_empty();
-        match token.kind {
-            TokenKind::OpenParenthesis | TokenKind::OpenBracket | TokenKind::Less => open.push(*token),
-            TokenKind::CloseParenthesis | TokenKind::CloseBracket | TokenKind::Greater => {
-                let opener = open.pop();
-                if opener.is_none_or(|opener| !closes(opener.kind, token.kind)) {
-                    let place = opener.map_or(token.span, |opener| opener.span);
-                    return Some(unbalanced(text, written, place));
-                }
-                if before == TokenKind::OpenBracket && token.kind == TokenKind::CloseBracket {
-                    let headline = format!("the array `{written}` has no size");
-                    return Some(fault(ids::PARAMETER_TYPE, headline, token.span, "write a size, or pass a pointer"));
-                }
-            }
-            TokenKind::Ampersand if at_top => return Some(reference(written, token.span)),
-            TokenKind::Equals if at_top => {
-                let headline = format!("the parameter `{written}` has a default value");
-                let help = "leave it out: values come along the edges, constants from the step";
-                return Some(fault(ids::PARAMETER_TYPE, headline, token.span, help));
-            }
-            TokenKind::Word | TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Asterisk => {}
-            TokenKind::Text { .. } => return Some(foreign(text, written, token)),
-            _ if at_top => return Some(foreign(text, written, token)),
-            _ => {}
-        }
-        before = token.kind;
-    }
-    open.last().map(|opener| unbalanced(text, written, opener.span))
-}
-
 fn closes(open: TokenKind, close: TokenKind) -> bool {
     matches!(
         (open, close),
@@ -143,28 +171,11 @@ fn closes(open: TokenKind, close: TokenKind) -> bool {
     )
 }
 
-fn unbalanced(text: &str, written: &str, span: Span) -> Box<Diagnostic> {
-    let bracket = text.get(span.range()).unwrap_or("");
-    let headline = format!("`{bracket}` in the parameter `{written}` has no counterpart");
-    Box::new(Diagnostic::error(ids::UNCLOSED_BRACKET, headline, span).label("this one"))
-}
-
-fn reference(written: &str, span: Span) -> Box<Diagnostic> {
-    let headline = format!("the parameter `{written}` is a reference");
-    let help = "pass it by value or as a pointer: values are copied from node to node";
-    Box::new(Diagnostic::error(ids::PARAMETER_REFERENCE, headline, span).help(help))
-}
-
-fn foreign(text: &str, written: &str, token: &Token) -> Box<Diagnostic> {
-    let headline = format!("`{}` cannot be part of the parameter `{written}`", spelling(text, token));
-    fault(ids::PARAMETER_TYPE, headline, token.span, "a parameter is a C++ type and a name: `image_tag *request`")
-}
-
-/// Where the array suffix of `run` starts: the brackets at its end, of which there may be several pairs.
-fn array_suffix(run: &[Token]) -> usize {
-    let mut start = run.len();
+/// Where the array suffix of `tokens` starts: the brackets at its end, of which there may be several pairs.
+fn array_suffix(tokens: &[Token]) -> usize {
+    let mut start = tokens.len();
     let mut depth = 0_usize;
-    for (index, token) in run.iter().enumerate().rev() {
+    for (index, token) in tokens.iter().enumerate().rev() {
         match token.kind {
             TokenKind::CloseBracket => depth += 1,
             TokenKind::OpenBracket => {
@@ -178,12 +189,17 @@ fn array_suffix(run: &[Token]) -> usize {
     start
 }
 
-/// Writes `run` with the customary spaces.
-fn normalise(text: &str, run: &[Token]) -> String {
-    let length = |first: &Token, last: &Token| last.span.range().end.saturating_sub(first.span.range().start);
-    let mut written = String::with_capacity(run.first().zip(run.last()).map_or(0, |(first, last)| length(first, last)));
+/// The spelling of `token`.
+fn spelling<'text>(text: &'text str, token: &Token) -> &'text str {
+    text.get(token.span.range()).unwrap_or("")
+}
+
+/// Writes `tokens` with the customary spaces.
+fn normalise(text: &str, tokens: &[Token]) -> String {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
+    let mut written = String::with_capacity(first.span.to(last.span).range().len());
     let mut before: Option<&Token> = None;
-    for token in run {
+    for token in tokens {
         if before.is_some_and(|before| is_spaced(text, before, token)) {
             written.push(' ');
         }

@@ -283,8 +283,8 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// Skips what is left of a statement that started at `start`, and keeps its words. It ends at a `;` after which a
-    /// line or a statement starts, unless that is in braces; or at a line that starts a statement, unless that is in the
-    /// braces of a unit, as others may be open by mistake.
+    /// line or a statement starts, unless that is in braces; or at a line that starts a statement, unless that is in
+    /// the braces of a unit, as others may be open by mistake.
     fn skip_statement(&mut self, start: usize) {
         let failed_at = self.position;
         let is_unit = self.spelling(self.token(start)) == "type";

@@ -4,9 +4,8 @@
 //! are numbered by their first declaration or flow, and after those by their first mention, so that ids follow the text
 //! and nothing else.
 //!
-//! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it ([`Resolver::is_unknown`]).
-//! One name that is wrong is reported where it is first used.
-//!
+//! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it. One name that
+//! is wrong is reported where it is first used.
 
 mod constraint;
 mod flow;

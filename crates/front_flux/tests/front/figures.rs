@@ -51,7 +51,7 @@ Image = ReadRequest → CheckCache
 → Handler
 → Write → Complete;
 Handler [_, _, hit] = ;
-Handler [_, _, _] = 
+Handler [_, _, _] =
 ReadInFromDisk
 → Compress
 → StoreInCache;

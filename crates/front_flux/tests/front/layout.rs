@@ -27,7 +27,8 @@ fn white_space_and_comments_change_nothing() {
 fn every_word_but_seven_can_name_a_node() {
     for word in ["type", "use", "include", "option", "every", "node", "unit", "as", "flow", "path", "blocking"] {
         let text = format!(
-            "{word} (int x) => (int x);\nsource {word} => B;\nB = {word} -> {word};\n{word}x:[_] = ;\natomic {word}:{{{word}}};"
+            "{word} (int x) => (int x);\nsource {word} => B;\nB = {word} -> {word};\n\
+             {word}x:[_] = ;\natomic {word}:{{{word}}};"
         );
         assert!(nodes(&program(&text)).contains(&word), "{word}");
         let text = format!("{word} = C;\nsource A => {word};\nhandle error {word} => {word};");

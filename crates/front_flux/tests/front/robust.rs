@@ -101,7 +101,9 @@ proptest! {
     }
 
     #[test]
-    fn a_program_with_words_changed_is_read(changes in prop::collection::vec((0..200_usize, 0..200_usize, 0..3_u8), 1..6)) {
+    fn a_program_with_words_changed_is_read(
+        changes in prop::collection::vec((0..200_usize, 0..200_usize, 0..3_u8), 1..6),
+    ) {
         let mut words = words(CORE);
         let all = words.clone();
         for (at, other, kind) in changes {
@@ -117,7 +119,11 @@ proptest! {
     }
 
     #[test]
-    fn a_program_with_a_character_changed_is_read(at in 0..CORE.len(), character in any::<char>(), insert in any::<bool>()) {
+    fn a_program_with_a_character_changed_is_read(
+        at in 0..CORE.len(),
+        character in any::<char>(),
+        insert in any::<bool>(),
+    ) {
         let mut text = CORE.to_owned();
         prop_assume!(text.is_char_boundary(at));
         if !insert {
