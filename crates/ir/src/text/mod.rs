@@ -39,7 +39,7 @@
 //! outer      = constraint ( "?" | "!" ) [ "(" part { "," part } ")" ] [ "moved" ]
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
 //! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
-//! callee     = "node" node | "function" function | "fork" branch { "&" branch }
+//! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
 //!            | ( "handler" | "session" ) name "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | "%" INT "." "in" "." position | "error" | constant

@@ -252,6 +252,7 @@ impl<'text> FunctionParser<'_, 'text> {
         match line.word() {
             Some("node") => parser.node_id(line).map(Callee::Node),
             Some("function") => parser.function_id(line).map(Callee::Function),
+            Some("fork") if line.at("(") => Ok(Callee::Fork(vec![])),
             Some("fork") => line.separated("&", |line| self.branch(line)).map(Callee::Fork),
             Some(kind @ ("handler" | "session")) => {
                 let function = line.name("a function")?;

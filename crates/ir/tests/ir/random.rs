@@ -311,7 +311,7 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
         callee: match choices.below(5) {
             0 => Callee::Node(choices.id(counts.nodes)),
             1 => Callee::Function(choices.id(counts.functions)),
-            2 => Callee::Fork((0..=choices.below(2)).map(|_| any_branch(choices, counts)).collect()),
+            2 => Callee::Fork(choices.list(3, |choices| any_branch(choices, counts))),
             3 => Callee::Handler { function: choices.name(), node: choices.id(counts.nodes) },
             _ => Callee::Session { function: choices.name(), node: choices.id(counts.nodes) },
         },
