@@ -1,0 +1,390 @@
+//! Walks a flow as requests do and draws what it meets.
+//!
+//! What has been drawn last and waits for what comes next are [`Tail`]s; the next node gets an arrow from each. Thus the
+//! lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any point
+//! that stands for the meeting.
+
+use crate::dot::{Attributes, Dot, Value};
+use crate::{label, look};
+use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, Line, Role, Step};
+use flux_ir::program::{NodeId, Origin, Source};
+use flux_source::{SourceMap, Span};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Frames inside frames beyond this are hard to read; deeper ones are drawn apart.
+const DEPTH: usize = 4;
+
+/// The picture of `flow` in the DOT language. `sources` says where things are, for tooltips. O(size of the flow); equal
+/// flows give equal pictures.
+pub fn draw(flow: &Flow, sources: &SourceMap) -> String {
+    let mut drawer = Drawer::new(flow, sources);
+    for (entry, source) in flow.entries.iter().zip(&flow.program.sources) {
+        drawer.source(entry, source);
+    }
+    drawer.frames_apart();
+    // What no source reaches is drawn too, callers before what they call.
+    for (id, function) in flow.functions.iter().rev() {
+        if let Role::Abstract(node) = function.role
+            && !drawer.drawn.contains(&node)
+        {
+            drawer.draw_apart(node, id);
+            drawer.frames_apart();
+        }
+    }
+    drawer.dot.finish()
+}
+
+/// The start of an arrow that has no end yet.
+#[derive(Clone)]
+struct Tail {
+    from: String,
+    /// The frame at whose border the arrow begins.
+    frame: Option<String>,
+    label: Option<String>,
+    error: bool,
+}
+
+impl Tail {
+    fn of(from: &str) -> Self {
+        Self { from: from.to_owned(), frame: None, label: None, error: false }
+    }
+
+    fn labelled(self, label: String) -> Self {
+        Self { label: Some(label), ..self }
+    }
+}
+
+/// How a block was left.
+#[derive(Default)]
+struct Left {
+    /// The function is done.
+    done: Vec<Tail>,
+    /// A failure block goes on after the step that failed.
+    resumed: Vec<Tail>,
+}
+
+struct Drawer<'a> {
+    flow: &'a Flow,
+    sources: &'a SourceMap,
+    dot: Dot,
+    /// How many steps call each abstract node.
+    calls: HashMap<NodeId, usize>,
+    /// Abstract nodes that have a frame.
+    drawn: HashSet<NodeId>,
+    /// Abstract nodes that need a frame of their own, with what gives it.
+    apart: VecDeque<(NodeId, FunctionId)>,
+    /// The boxes of handlers, by the function in which they handle and their name.
+    handlers: HashMap<(FunctionId, &'a str), String>,
+    count: usize,
+}
+
+impl<'a> Drawer<'a> {
+    fn new(flow: &'a Flow, sources: &'a SourceMap) -> Self {
+        // A node compiled several times, for what its callers hold, is one node to people.
+        let mut known = HashSet::new();
+        let is_new = |function: &&Function| match function.role {
+            Role::Abstract(node) => known.insert(node),
+            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => true,
+        };
+        let functions = flow.functions.iter().map(|(_, function)| function).filter(is_new);
+        let mut calls = HashMap::new();
+        for step in functions.flat_map(|function| function.body.all_steps()) {
+            if let Some(node) = abstract_node(flow, &step.callee) {
+                *calls.entry(node).or_insert(0) += 1;
+            }
+        }
+        Self {
+            flow,
+            sources,
+            dot: Dot::new(&flow.program.name, &look::graph(&flow.program.name), &look::node(), &look::edge()),
+            calls,
+            drawn: HashSet::new(),
+            apart: VecDeque::new(),
+            handlers: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    /// An id that nothing else has.
+    fn fresh(&mut self) -> String {
+        self.count += 1;
+        self.latest()
+    }
+
+    /// The id given last.
+    fn latest(&self) -> String {
+        format!("n{}", self.count)
+    }
+
+    /// Where the picture's part is in the source, for a tooltip.
+    fn tooltip(&self, span: Span) -> Value {
+        Value::Text(self.sources.name_and_line(span))
+    }
+
+    /// Draws a node with a label in HTML.
+    fn place(&mut self, html: String, span: Span, look: Attributes) -> String {
+        let id = self.fresh();
+        let mut attributes = vec![("label", Value::Html(html)), ("tooltip", self.tooltip(span))];
+        attributes.extend(look);
+        self.dot.node(&id, &attributes);
+        id
+    }
+
+    /// Draws a point at which arrows meet.
+    fn point(&mut self, look: Attributes) -> String {
+        let id = self.fresh();
+        let mut attributes: Attributes = vec![("label", "".into()), ("fixedsize", "true".into())];
+        attributes.extend(look);
+        self.dot.node(&id, &attributes);
+        id
+    }
+
+    /// Draws the arrows that end at `to`, or at the border of its frame.
+    fn connect(&mut self, tails: Vec<Tail>, to: &str, frame: Option<&str>) {
+        for tail in tails {
+            let mut attributes: Attributes = vec![];
+            if let Some(label) = tail.label {
+                attributes.push(("label", Value::Html(label::beside_arrow(&label))));
+            }
+            attributes.extend(if tail.error { look::failure() } else { look::way() });
+            if let Some(frame) = tail.frame {
+                attributes.push(("ltail", frame.into()));
+            }
+            if let Some(frame) = frame {
+                attributes.push(("lhead", frame.into()));
+            }
+            self.dot.edge(&tail.from, to, &attributes);
+        }
+    }
+
+    /// Draws a source and the flow that it starts.
+    fn source(&mut self, entry: &Entry, source: &Source) {
+        let tails = match (entry.produce, &source.origin) {
+            (Some(produce), _) => {
+                let body = &self.flow.functions[produce].body;
+                self.block(produce, body, vec![], 0).done
+            }
+            (None, Origin::Timer(milliseconds)) => {
+                let text = format!("every {}", label::duration(*milliseconds));
+                vec![Tail::of(&self.place(text, source.span, look::source()))]
+            }
+            (None, Origin::Node(_)) => vec![],
+        };
+        self.block(entry.run, &self.flow.functions[entry.run].body, tails, 0);
+    }
+
+    /// Draws the frames that are wanted apart from where they are used.
+    fn frames_apart(&mut self) {
+        while let Some((node, function)) = self.apart.pop_front() {
+            if !self.drawn.contains(&node) {
+                self.draw_apart(node, function);
+            }
+        }
+    }
+
+    /// Draws an abstract node in a frame of its own, with a point where it begins and one where it is done.
+    fn draw_apart(&mut self, node: NodeId, function: FunctionId) {
+        self.drawn.insert(node);
+        let body = &self.flow.functions[function].body;
+        self.open_frame(&frame_id(node), node, &[], 0);
+        let begin = begin_id(node);
+        self.dot.node(&begin, &look::dot());
+        let left = self.block(function, body, vec![Tail::of(&begin)], 1);
+        if !left.done.is_empty() {
+            let end = self.point(look::dot());
+            self.connect(left.done, &end, None);
+        }
+        self.dot.close_frame();
+    }
+
+    fn open_frame(&mut self, id: &str, node: NodeId, badges: &[String], depth: usize) {
+        let node = &self.flow.program.nodes[node];
+        let name = format!("<B>{}</B>", label::escaped(&node.name));
+        let mut attributes =
+            vec![("label", Value::Html(label::with_badges(&name, badges))), ("tooltip", self.tooltip(node.span))];
+        attributes.extend(look::frame(depth));
+        self.dot.open_frame(id, &attributes);
+    }
+
+    /// Draws a block of `function` after `tails`, inside of `depth` frames.
+    fn block(&mut self, function: FunctionId, block: &'a Block, mut tails: Vec<Tail>, depth: usize) -> Left {
+        let mut left = Left::default();
+        for step in &block.steps {
+            tails = self.step(function, step, tails, depth, &mut left.done);
+        }
+        match &block.end {
+            End::Done { .. } => left.done.extend(tails),
+            End::Resume { .. } => left.resumed = tails,
+            End::Failed { .. } | End::Ended { .. } => {}
+            End::Dispatch { lines, unmatched } => {
+                left.done.extend(self.dispatch(function, lines, unmatched.is_some(), tails, depth));
+            }
+        }
+        left
+    }
+
+    fn dispatch(
+        &mut self,
+        id: FunctionId,
+        lines: &'a [Line],
+        may_fail: bool,
+        tails: Vec<Tail>,
+        depth: usize,
+    ) -> Vec<Tail> {
+        let function = &self.flow.functions[id];
+        let choice = self.point(look::choice());
+        self.connect(tails, &choice, None);
+        let mut done = vec![];
+        for line in lines {
+            let chosen = Tail::of(&choice).labelled(label::patterns(self.flow, function, line));
+            done.extend(self.block(id, &line.block, vec![chosen], depth).done);
+        }
+        if may_fail {
+            let nowhere = self.place("no match".to_owned(), function.span, look::nowhere());
+            self.connect(vec![Tail { error: true, ..Tail::of(&choice) }], &nowhere, None);
+        }
+        done
+    }
+
+    /// Draws a step after `tails`; gives the tails of what comes next. In a failure block the function may be done.
+    fn step(
+        &mut self,
+        id: FunctionId,
+        step: &'a Step,
+        tails: Vec<Tail>,
+        depth: usize,
+        done: &mut Vec<Tail>,
+    ) -> Vec<Tail> {
+        let drawn = match &step.callee {
+            Callee::Node(node) => {
+                let source = matches!(self.flow.functions[id].role, Role::Produce(_));
+                let look = if source { look::source() } else { vec![] };
+                self.call(id, step, *node, tails, look)
+            }
+            Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
+            Callee::Session { function, .. } => {
+                let label = format!("session {function}");
+                return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
+            }
+            Callee::Fork(branches) => self.fork(branches, tails, depth),
+            Callee::Function(callee) => self.function(id, step, *callee, tails, depth),
+        };
+        let mut next = drawn.next;
+        if !step.failure.steps.is_empty() {
+            let failed = Tail { error: true, ..drawn.failed };
+            let left = self.block(id, &step.failure, vec![failed], depth);
+            next.extend(left.resumed);
+            done.extend(left.done);
+        }
+        next
+    }
+
+    /// Draws a box for a call of `node`.
+    fn call(&mut self, id: FunctionId, step: &Step, node: NodeId, tails: Vec<Tail>, look: Attributes) -> Drawn {
+        let (flow, function) = (self.flow, &self.flow.functions[id]);
+        let name = label::applied(&flow.program.nodes[node].name, step);
+        let html = label::with_badges(&label::escaped(&name), &label::badges(flow, function, step));
+        let called = self.place(html, step.span, look);
+        self.connect(tails, &called, None);
+        Drawn::at(&called)
+    }
+
+    /// Draws the box of a handler, one in each function.
+    fn handler(&mut self, id: FunctionId, name: &'a str, span: Span, tails: Vec<Tail>) -> Drawn {
+        let known = self.handlers.get(&(id, name)).cloned();
+        let handler = known.unwrap_or_else(|| {
+            let handler = self.place(label::escaped(name), span, look::handler());
+            if let Some(tail) = tails.first() {
+                self.dot.beside(&tail.from, &handler);
+            }
+            handler
+        });
+        self.connect(tails, &handler, None);
+        let drawn = Drawn::at(&handler);
+        self.handlers.insert((id, name), handler);
+        drawn
+    }
+
+    /// Draws what runs concurrently between two bars.
+    fn fork(&mut self, branches: &[Branch], tails: Vec<Tail>, depth: usize) -> Drawn {
+        let fork = self.point(look::bar());
+        self.connect(tails, &fork, None);
+        let mut ends: Vec<Vec<Tail>> = vec![];
+        for branch in branches {
+            let earlier = branch.after.and_then(|after| ends.get(after)).cloned();
+            let starts = earlier.unwrap_or_else(|| vec![Tail::of(&fork)]);
+            let body = &self.flow.functions[branch.function].body;
+            ends.push(self.block(branch.function, body, starts, depth).done);
+        }
+        let join = self.point(look::bar());
+        self.connect(ends.concat(), &join, None);
+        Drawn::at(&join)
+    }
+
+    /// Draws a call of a function: what it does, or a box that refers to where that is drawn.
+    fn function(&mut self, id: FunctionId, step: &Step, callee: FunctionId, tails: Vec<Tail>, depth: usize) -> Drawn {
+        let (flow, function) = (self.flow, &self.flow.functions[id]);
+        let body = &flow.functions[callee].body;
+        let Some(node) = abstract_node(flow, &step.callee) else {
+            let next = self.block(callee, body, tails, depth).done;
+            return Drawn { next, failed: Tail::of(&self.latest()) };
+        };
+        let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
+        if empty {
+            self.drawn.insert(node);
+            return self.call(id, step, node, tails, look::empty());
+        }
+        let frame = frame_id(node);
+        if self.calls.get(&node) == Some(&1) && depth < DEPTH && self.drawn.insert(node) {
+            self.open_frame(&frame, node, &label::badges(flow, function, step), depth);
+            let next = self.block(callee, body, tails, depth + 1).done;
+            self.dot.close_frame();
+            return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(&self.latest()) } };
+        }
+        self.apart.push_back((node, callee));
+        let last = function.body.steps.last().is_some_and(|last| last.id == step.id);
+        if last && matches!(function.role, Role::Run(_)) && step.failure.steps.is_empty() {
+            self.connect(tails, &begin_id(node), Some(&frame));
+            return Drawn { next: vec![], failed: Tail::of(&begin_id(node)) };
+        }
+        let drawn = self.call(id, step, node, tails, look::reference());
+        let mut refers = vec![("lhead", Value::Text(frame))];
+        refers.extend(look::refers());
+        self.dot.edge(&drawn.failed.from, &begin_id(node), &refers);
+        drawn
+    }
+}
+
+/// A step that has been drawn.
+struct Drawn {
+    /// Where it goes on.
+    next: Vec<Tail>,
+    /// Where a failure leaves it.
+    failed: Tail,
+}
+
+impl Drawn {
+    fn at(id: &str) -> Self {
+        Self { next: vec![Tail::of(id)], failed: Tail::of(id) }
+    }
+}
+
+/// The abstract node that `callee` is a call of.
+fn abstract_node(flow: &Flow, callee: &Callee) -> Option<NodeId> {
+    match callee {
+        Callee::Function(function) => match flow.functions[*function].role {
+            Role::Abstract(node) => Some(node),
+            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => None,
+        },
+        Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    }
+}
+
+/// Graphviz draws a frame around what is in a `cluster`.
+fn frame_id(node: NodeId) -> String {
+    format!("cluster_{}", node.index())
+}
+
+fn begin_id(node: NodeId) -> String {
+    format!("begin_{}", node.index())
+}

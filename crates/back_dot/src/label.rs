@@ -1,0 +1,102 @@
+//! Labels in Graphviz's HTML: a name with its constraints below.
+
+use flux_ir::flow::{Acquisition, Flow, Function, Line, Operand, Step};
+use flux_ir::program::{Constant, Mode, Parameter, Scope};
+
+/// `text` in HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A name, in HTML already, with badges below it.
+pub(crate) fn with_badges(name: &str, badges: &[String]) -> String {
+    if badges.is_empty() {
+        return name.to_owned();
+    }
+    let badge = |text: &String| {
+        format!(
+            "<TD STYLE=\"ROUNDED\" BORDER=\"1\" COLOR=\"#d9a514\" BGCOLOR=\"#fff3c4\" CELLPADDING=\"2\">\
+             <FONT POINT-SIZE=\"9\" COLOR=\"#7a5b00\">&#8201;{}&#8201;</FONT></TD>",
+            escaped(text)
+        )
+    };
+    // The empty cells share the width that a long name leaves over, so that the badges keep theirs.
+    let badges: String = badges.iter().map(badge).collect();
+    format!(
+        "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"2\" CELLPADDING=\"0\"><TR><TD>{name}</TD></TR>\
+         <TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"0\"><TR><TD></TD>{badges}<TD></TD></TR></TABLE>\
+         </TD></TR></TABLE>"
+    )
+}
+
+/// A node's name with the constants that it is applied to: `Listen(8080)`.
+pub(crate) fn applied(name: &str, step: &Step) -> String {
+    let constants = step.inputs.iter().map_while(|input| match input {
+        Operand::Constant(constant) => Some(constant_text(constant)),
+        Operand::Input(_) | Operand::Output(..) | Operand::Kept(..) | Operand::Error => None,
+    });
+    let constants: Vec<_> = constants.collect();
+    if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
+}
+
+fn constant_text(constant: &Constant) -> String {
+    match constant {
+        Constant::Integer(value) => value.to_string(),
+        Constant::Text(text) => format!("{text:?}"),
+        Constant::Boolean(value) => value.to_string(),
+    }
+}
+
+/// The label of an arrow, with some air around it.
+pub(crate) fn beside_arrow(text: &str) -> String {
+    format!("<TABLE BORDER=\"0\" CELLPADDING=\"3\"><TR><TD>{}</TD></TR></TABLE>", escaped(text))
+}
+
+/// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`.
+pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step) -> Vec<String> {
+    step.acquire.iter().map(|acquisition| badge(flow, function, step, acquisition)).collect()
+}
+
+fn badge(flow: &Flow, function: &Function, step: &Step, acquisition: &Acquisition) -> String {
+    let constraint = &flow.program.constraints[acquisition.constraint];
+    let mode = match acquisition.mode {
+        Mode::Read => "?",
+        Mode::Write => "",
+    };
+    let scope = match constraint.scope {
+        Scope::Program => String::new(),
+        Scope::Session => "(session)".to_owned(),
+        Scope::Keyed => {
+            let key = acquisition.key.iter().map(|operand| key_name(flow, function, step, operand));
+            format!("({})", key.collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("{}{mode}{scope}", constraint.name)
+}
+
+/// A part of a key: the parameter that gets it, as the author wrote it; where no parameter does, what it comes from.
+fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) -> String {
+    let name = |parameter: Option<&Parameter>| parameter.map_or_else(String::new, |parameter| parameter.name.clone());
+    let taken = step.inputs.iter().position(|input| input == operand);
+    match (taken, operand) {
+        (_, Operand::Constant(constant)) => constant_text(constant),
+        (Some(position), _) => name(flow.callee_inputs(&step.callee).get(position)),
+        (None, Operand::Input(position)) => name(function.inputs.get(*position)),
+        (None, Operand::Output(..) | Operand::Kept(..) | Operand::Error) => "…".to_owned(),
+    }
+}
+
+/// The patterns of a line: `[_, _, hit]`.
+pub(crate) fn patterns(flow: &Flow, function: &Function, line: &Line) -> String {
+    let label = flow.line_label(function, line);
+    label.split_once(":[").map_or(label.clone(), |(_, patterns)| format!("[{patterns}"))
+}
+
+/// A duration as a program would say it: `100ms`, `2s`, `5m`.
+pub(crate) fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        minutes if minutes > 0 && minutes % 60_000 == 0 => format!("{}m", minutes / 60_000),
+        seconds if seconds > 0 && seconds % 1000 == 0 => format!("{}s", seconds / 1000),
+        other => format!("{other}ms"),
+    }
+}
