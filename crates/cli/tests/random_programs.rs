@@ -248,6 +248,7 @@ impl Expected {
     fn of(program: &RandomProgram, flows: u32) -> Self {
         let runs: Vec<_> = (0..flows).map(|flow| program.run(flow)).collect();
         let model = &program.model;
+        let promised = model.promised();
         let (mut paths, mut counts) = (BTreeMap::new(), Counts::default());
         let mut writes: BTreeMap<_, _> = model.constraints.iter().map(|(_, one)| (one.name.clone(), 0)).collect();
         for run in &runs {
@@ -261,10 +262,10 @@ impl Expected {
             };
             *paths.entry((source.clone(), exit, labels.join(" -> "))).or_default() += 1;
             for called in &run.trace {
-                let node = model.nodes.iter().find(|(_, node)| node.name == *called);
-                let held = node.map(|(_, node)| model.held(node)).unwrap_or_default();
-                for (constraint, _) in held.into_iter().filter(|(_, mode)| *mode != Mode::Read) {
-                    *writes.entry(model.constraints[constraint].name.clone()).or_default() += 1;
+                let node = model.nodes.iter().position(|(_, node)| node.name == *called);
+                let held = node.map(|index| &promised[index]).into_iter().flatten();
+                for (constraint, _) in held.filter(|(_, mode)| **mode == Mode::Write) {
+                    *writes.entry(model.constraints[*constraint].name.clone()).or_default() += 1;
                 }
             }
         }

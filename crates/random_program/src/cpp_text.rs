@@ -21,10 +21,10 @@ pub fn nodes_text(model: &Model, name: &str) -> String {
     for (_, predicate) in model.predicates.iter() {
         text.push_str(&predicate_function(predicate));
     }
-    for (_, node) in model.nodes.iter() {
+    for ((_, node), promised) in model.nodes.iter().zip(model.promised()) {
         match &node.body {
             Body::Concrete(behaviour) if node.inputs.is_empty() => text.push_str(&source_function(node, behaviour)),
-            Body::Concrete(behaviour) => text.push_str(&node_function(model, node, behaviour)),
+            Body::Concrete(behaviour) => text.push_str(&node_function(model, node, behaviour, &promised)),
             Body::Chain(_) | Body::Dispatch(_) => {}
         }
         if let Some(Handler::Function { name, behaviour }) = &node.handler {
@@ -65,14 +65,14 @@ fn source_function(node: &Node, behaviour: &Behaviour) -> String {
     text
 }
 
-fn node_function(model: &Model, node: &Node, behaviour: &Behaviour) -> String {
+fn node_function(model: &Model, node: &Node, behaviour: &Behaviour, promised: &Held) -> String {
     let name = &node.name;
     let out = if node.outputs.is_empty() { String::new() } else { format!(", {name}_out *out") };
     let mut text = format!("int {name}({name}_in *in{out})\n{{\n{}", constant(behaviour));
-    for (constraint, mode) in model.held(node) {
-        let constraint = &model.constraints[constraint];
+    for (constraint, mode) in promised {
+        let constraint = &model.constraints[*constraint];
         if constraint.scope == Scope::Program {
-            let class = if mode == Mode::Read { "reading" } else { "writing" };
+            let class = if *mode == Mode::Read { "reading" } else { "writing" };
             text.push_str(&format!("    const {class} {class}_{}({});\n", constraint.name, constraint.name));
         }
     }

@@ -89,10 +89,10 @@ fn handler_statement(model: &Model, node: &Node, handler: &Handler) -> String {
 fn atomic(model: &Model, node: &Node) -> Option<String> {
     let constraint = |requirement: &Requirement| {
         let constraint = &model.constraints[requirement.constraint];
-        let mode = match requirement.mode {
-            Mode::Read => "?",
-            Mode::Write => "",
-            Mode::MarkedWrite => "!",
+        let mode = match (requirement.mode, requirement.marked) {
+            (Mode::Read, _) => "?",
+            (Mode::Write, false) => "",
+            (Mode::Write, true) => "!",
         };
         let scope = match constraint.scope {
             Scope::Program => "",

@@ -285,8 +285,8 @@ impl Generator<'_> {
         }
         for _ in 0..self.random.between(1, 3) {
             let constraint = ConstraintId::new(self.random.below(self.shape.constraints));
-            let mode = self.random.choose(&[Mode::Read, Mode::Read, Mode::Write, Mode::MarkedWrite]);
-            requirements.extend(mode.map(|mode| Requirement { constraint, mode }));
+            let mode = if self.random.chance(500) { Mode::Read } else { Mode::Write };
+            requirements.push(Requirement { constraint, mode, marked: mode == Mode::Write && self.random.chance(500) });
         }
         requirements
     }

@@ -6,6 +6,7 @@
 
 use crate::random::combine;
 use flux_ir::arena::{Arena, ArenaId};
+use std::collections::BTreeMap;
 
 /// A node of a [`Model`].
 pub type NodeId = ArenaId<Node>;
@@ -262,19 +263,19 @@ pub enum Scope {
 pub struct Requirement {
     /// Which.
     pub constraint: ConstraintId,
-    /// How it is written.
+    /// How it is held.
     pub mode: Mode,
+    /// Whether a writer is marked as such: `name!`.
+    pub marked: bool,
 }
 
 /// How a constraint is held.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Mode {
-    /// `name?`
+    /// Together with other readers: `name?`.
     Read,
-    /// `name`
+    /// Alone: `name`.
     Write,
-    /// `name!`, the same as `name`.
-    MarkedWrite,
 }
 
 /// How a function decides what to do: by a hash of what it is given.
@@ -331,13 +332,40 @@ impl Behaviour {
 }
 
 impl Model {
-    /// The strongest mode in which `node` names each constraint that it names.
-    pub fn held(&self, node: &Node) -> Vec<(ConstraintId, Mode)> {
-        let modes = |constraint| {
-            let mentions = node.requirements.iter().filter(|one| one.constraint == constraint);
-            mentions.map(|one| one.mode).max().map(|mode| (constraint, mode))
-        };
-        self.constraints.ids().filter_map(modes).collect()
+    /// The constraints that `node` names itself, each in the strongest mode in which it does.
+    pub fn named(&self, node: &Node) -> Held {
+        let mut held = Held::new();
+        for one in &node.requirements {
+            let mode = held.entry(one.constraint).or_insert(one.mode);
+            *mode = one.mode.max(*mode);
+        }
+        held
+    }
+
+    /// For each node, what is held whenever it runs, whoever applies it: what it names itself, and what is held around it
+    /// in every place.
+    pub fn promised(&self) -> Vec<Held> {
+        let mut around: Vec<Option<Held>> = vec![None; self.nodes.len()];
+        for source in &self.sources {
+            place(&mut around, source.target, &Held::new());
+        }
+        let mut promised = vec![];
+        // Who applies a node comes after it, so what is around a node is known when its turn comes.
+        for (id, node) in self.nodes.iter().rev() {
+            let outside = around.get(id.index()).cloned().flatten().unwrap_or_default();
+            if let Some(Handler::Node(target)) = node.handler {
+                place(&mut around, target, &outside);
+            }
+            let mut inside = outside;
+            for (constraint, mode) in self.named(node) {
+                let held = inside.entry(constraint).or_insert(mode);
+                *held = mode.max(*held);
+            }
+            node.applied().into_iter().for_each(|child| place(&mut around, child, &inside));
+            promised.push(inside);
+        }
+        promised.reverse();
+        promised
     }
 
     /// What a step gives.
@@ -357,6 +385,39 @@ impl Model {
         let mut values = inputs.to_vec();
         values.extend(wanted.last().filter(|last| last.ty == Type::Error && last.name == "error").cloned());
         values
+    }
+}
+
+/// Constraints that are held, and how.
+pub type Held = BTreeMap<ConstraintId, Mode>;
+
+/// Notes that `node` is applied where `held` is held: only what is held there too is held around it in every place.
+fn place(around: &mut [Option<Held>], node: NodeId, held: &Held) {
+    let Some(slot) = around.get_mut(node.index()) else { return };
+    let common = |other: Held| {
+        let both =
+            other.into_iter().filter_map(|(constraint, mode)| Some((constraint, mode.min(*held.get(&constraint)?))));
+        both.collect()
+    };
+    *slot = Some(slot.take().map_or_else(|| held.clone(), common));
+}
+
+impl Node {
+    /// The nodes that its chains apply, in textual order.
+    pub fn applied(&self) -> Vec<NodeId> {
+        let mut found = vec![];
+        let mut open: Vec<&Step> = match &self.body {
+            Body::Concrete(_) => vec![],
+            Body::Chain(chain) => chain.iter().rev().collect(),
+            Body::Dispatch(lines) => lines.iter().flat_map(|line| &line.chain).rev().collect(),
+        };
+        while let Some(step) = open.pop() {
+            match step {
+                Step::Apply(node) => found.push(*node),
+                Step::Parallel(branches) => open.extend(branches.iter().flatten().rev()),
+            }
+        }
+        found
     }
 }
 
@@ -386,5 +447,40 @@ mod tests {
         let count = |wanted: fn(&Decision) -> bool| decisions.iter().filter(|one| wanted(one)).count();
         assert!((900..1100).contains(&count(|one| matches!(one, Decision::Fail(1..=200)))));
         assert!((2800..3200).contains(&count(|one| matches!(one, Decision::Throw))));
+    }
+
+    #[test]
+    fn promised_is_what_is_held_in_every_place() {
+        let node = |name: &str, body, held: &[(usize, Mode)], handler| {
+            let requirement = |(index, mode): &(usize, Mode)| Requirement {
+                constraint: ConstraintId::new(*index),
+                mode: *mode,
+                marked: false,
+            };
+            let requirements = held.iter().map(requirement).collect();
+            Node { name: name.to_owned(), inputs: vec![], outputs: vec![], body, requirements, handler }
+        };
+        let leaf = || Body::Concrete(Behaviour { salt: 0, errors: 0, throws: 0 });
+        let apply = |nodes: &[NodeId]| Body::Chain(nodes.iter().map(|node| Step::Apply(*node)).collect());
+        let mut model = Model::default();
+        let shared = model.nodes.add(node("Shared", leaf(), &[], None));
+        let handler = model.nodes.add(node("Handler", leaf(), &[], None));
+        let fails = model.nodes.add(node("Fails", leaf(), &[(3, Mode::Write)], Some(Handler::Node(handler))));
+        let first =
+            model.nodes.add(node("First", apply(&[shared, fails]), &[(1, Mode::Write), (2, Mode::Write)], None));
+        let second = model.nodes.add(node("Second", apply(&[shared]), &[(1, Mode::Read)], None));
+        let target = model.nodes.add(node("Target", apply(&[first, second]), &[], None));
+        model.sources.push(Source { node: target, target, session: None });
+        let promised = model.promised();
+        let of =
+            |node: NodeId| promised[node.index()].iter().map(|(one, mode)| (one.index(), *mode)).collect::<Vec<_>>();
+        assert_eq!(of(shared), [(1, Mode::Read)], "what only one of its callers holds is no promise");
+        assert_eq!(
+            of(handler),
+            [(1, Mode::Write), (2, Mode::Write)],
+            "it takes the place of Fails, which has released 3"
+        );
+        assert_eq!(of(fails), [(1, Mode::Write), (2, Mode::Write), (3, Mode::Write)]);
+        assert_eq!(of(target), []);
     }
 }

@@ -154,7 +154,7 @@ impl Interpreter<'_> {
         if breaks(&inputs) {
             return Outcome::Faulted;
         }
-        self.counts.acquisitions += self.model.held(node).len() as u64;
+        self.counts.acquisitions += self.model.named(node).len() as u64;
         self.counts.calls += 1;
         match (self.call(node, &inputs), &node.handler) {
             (Outcome::Failed(error), Some(handler)) => self.handle(node, handler, inputs, error),
