@@ -49,6 +49,9 @@ pub struct Check {
     /// Say nothing but warnings and errors.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Print what each node takes, what it holds already, and why, in each context it runs in.
+    #[arg(long)]
+    pub constraints: bool,
 }
 
 /// How diagnostics are printed.

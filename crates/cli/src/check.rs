@@ -3,8 +3,9 @@
 use crate::arguments::{Check, MessageFormat};
 use crate::failure::Result;
 use crate::program::compile;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, print};
 use flux_diagnostic::{Severity, render};
+use flux_driver::constraints::constraints;
 
 /// Checks a program and says what there is to say.
 pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
@@ -15,6 +16,9 @@ pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
     if format == MessageFormat::Human && !arguments.quiet {
         let found = render::summary(&program.compilation.diagnostics).unwrap_or_else(|| "no errors".into());
         terminal.show(&format!("{}: {found}\n", arguments.program.display()));
+    }
+    if let (true, Some(flow)) = (arguments.constraints, &program.compilation.flow) {
+        print(&constraints(flow));
     }
     result
 }

@@ -1,5 +1,6 @@
 //! The pipeline of the compiler, as a table of contents. It does no I/O: sources come in, models and texts go out.
 
+pub mod constraints;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics};
@@ -56,7 +57,7 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
             return result;
         }
     }
-    agree("number_paths", verify::flow(&flow, Stage::Numbered), diagnostics);
+    agree("number_paths", verify::flow(&flow, Stage::Ordered), diagnostics);
 
     if !diagnostics.has_errors() {
         result.flow = Some(flow);

@@ -38,13 +38,15 @@ pub fn parse(info: &str) -> Result<Fence, String> {
         ("diagnostics", []) => Ok(Fence::Diagnostics),
         ("console", []) => Ok(Fence::Console),
         (_, [attribute]) if attribute.starts_with("file=") => Ok(Fence::File(parse_file(attribute)?)),
-        ("ir", ["program" | "flow"]) | ("dot", []) => Ok(Fence::Output { key: words.join(" "), function: None }),
+        ("ir", ["program" | "flow"]) | ("dot" | "constraints", []) => {
+            Ok(Fence::Output { key: words.join(" "), function: None })
+        }
         ("cpp", [file]) => Ok(Fence::Output { key: format!("cpp {file}"), function: None }),
         ("cpp", [file, "function", name]) => {
             Ok(Fence::Output { key: format!("cpp {file}"), function: Some((*name).to_owned()) })
         }
         ("cpp", []) => Ok(Fence::Prose),
-        ("diagnostics" | "console" | "ir" | "dot" | "cpp", _) => {
+        ("diagnostics" | "console" | "ir" | "dot" | "constraints" | "cpp", _) => {
             Err(format!("`{info}` is not a fence of this harness: crates/mdtest/README.md lists them"))
         }
         _ => Ok(Fence::Prose),
@@ -89,6 +91,7 @@ mod tests {
     fn outputs_are_known_by_their_words() {
         assert_eq!(parse("ir flow"), output("ir flow", None));
         assert_eq!(parse("dot"), output("dot", None));
+        assert_eq!(parse("constraints"), output("constraints", None));
         assert_eq!(parse("cpp a.flux.cpp"), output("cpp a.flux.cpp", None));
         assert_eq!(parse("cpp a.flux.cpp function Image"), output("cpp a.flux.cpp", Some("Image")));
     }

@@ -40,6 +40,7 @@ impl Compiler for FluxCompiler {
             // `ir program` asserts that part.
             outputs.insert("ir flow".to_owned(), text.strip_prefix(&program).unwrap_or(&text).to_owned());
             outputs.insert("dot".to_owned(), flux_back_dot::draw(flow, &sources));
+            outputs.insert("constraints".to_owned(), flux_driver::constraints::constraints(flow));
             let options = flux_back_cpp::Options::default();
             for file in flux_back_cpp::generate(flow, &sources, &options).unwrap_or_default() {
                 outputs.insert(format!("cpp {}", file.name), file.text);

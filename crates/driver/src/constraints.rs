@@ -1,0 +1,151 @@
+//! What each node takes and what it holds already, in each context it runs in: `flux check --constraints`.
+//!
+//! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that does
+//! are left out. A function that is called again with the same held around it is shown once.
+
+use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// Prints the tree. O(size of the flow).
+pub fn constraints(flow: &Flow) -> String {
+    let mut printer = Printer { flow, busy: busy(flow), shown: HashSet::new(), held: vec![], text: String::new() };
+    for (source, entry) in flow.program.sources.iter().zip(&flow.entries) {
+        let target = &flow.program.nodes[source.target].name;
+        let origin = match &source.origin {
+            Origin::Node(application) => flow.program.nodes[application.node].name.clone(),
+            Origin::Timer(period_ms) => format!("every {period_ms}ms"),
+        };
+        printer.line(0, &format!("source {origin} => {target}"), &[]);
+        for function in entry.produce.into_iter().chain([entry.run]) {
+            printer.function(function, 1);
+        }
+    }
+    printer.text
+}
+
+struct Printer<'a> {
+    flow: &'a Flow,
+    busy: HashSet<FunctionId>,
+    shown: HashSet<FunctionId>,
+    /// What is held here, and the node around which.
+    held: Vec<(ConstraintId, Mode, &'a str)>,
+    text: String,
+}
+
+impl<'a> Printer<'a> {
+    fn function(&mut self, id: FunctionId, depth: usize) {
+        self.shown.insert(id);
+        self.block(&self.flow.functions[id].body, depth);
+    }
+
+    fn block(&mut self, block: &'a Block, depth: usize) {
+        for step in &block.steps {
+            self.step(step, depth);
+            self.block(&step.failure, depth);
+        }
+        if let End::Dispatch { lines, .. } = &block.end {
+            lines.iter().for_each(|line| self.block(&line.block, depth));
+        }
+    }
+
+    fn step(&mut self, step: &'a Step, depth: usize) {
+        let functions = functions(&step.callee);
+        let node = node(self.flow, &step.callee);
+        let required: &[Requirement] = node.map_or(&[], |node| &self.flow.program.nodes[node].requirements);
+        let inside = functions.iter().any(|function| self.busy.contains(function));
+        if required.is_empty() && step.acquire.is_empty() && !inside {
+            return;
+        }
+        let name = node.map_or("in parallel", |node| self.flow.program.nodes[node].name.as_str());
+        let mut facts: Vec<String> = step.acquire.iter().map(|one| self.taken(step, one)).collect();
+        let taken = |one: &&Requirement| !step.acquire.iter().any(|other| other.constraint == one.constraint);
+        facts.extend(required.iter().filter(taken).map(|one| self.had(one)));
+        let again = !functions.is_empty() && functions.iter().all(|function| self.shown.contains(function));
+        if again && inside {
+            facts.push("inside as above".to_owned());
+        }
+        self.line(depth, name, &facts);
+        if again {
+            return;
+        }
+        let before = self.held.len();
+        self.held.extend(step.acquire.iter().map(|one| (one.constraint, one.mode, name)));
+        functions.into_iter().for_each(|function| self.function(function, depth + 1));
+        self.held.truncate(before);
+    }
+
+    /// `takes x? for D`
+    fn taken(&self, step: &Step, one: &Acquisition) -> String {
+        let inputs = self.flow.callee_inputs(&step.callee);
+        let part = |operand: &Operand| match operand {
+            Operand::Constant(_) => "a constant",
+            _ => {
+                let at = step.inputs.iter().position(|input| input == operand);
+                at.and_then(|at| inputs.get(at)).map_or("?", |input| input.name.as_str())
+            }
+        };
+        let key: Vec<_> = one.key.iter().map(part).collect();
+        let why = one.moved_for.map_or(String::new(), |node| format!(", for {}", self.flow.program.nodes[node].name));
+        format!("takes {}{why}", self.name(one.constraint, one.mode, &key))
+    }
+
+    /// `has x already, from C`
+    fn had(&self, one: &Requirement) -> String {
+        let holder = self.held.iter().rev().find(|(constraint, ..)| *constraint == one.constraint);
+        let from = holder.map_or(String::new(), |(_, mode, holder)| {
+            let stronger = if *mode > one.mode { ", as a writer" } else { "" };
+            format!(", from {holder}{stronger}")
+        });
+        format!("has {} already{from}", self.name(one.constraint, one.mode, &[]))
+    }
+
+    fn name(&self, constraint: ConstraintId, mode: Mode, key: &[&str]) -> String {
+        let name = &self.flow.program.constraints[constraint].name;
+        let mode = if mode == Mode::Read { "?" } else { "" };
+        let key = if key.is_empty() { String::new() } else { format!("({})", key.join(", ")) };
+        format!("{name}{mode}{key}")
+    }
+
+    fn line(&mut self, depth: usize, name: &str, facts: &[String]) {
+        // Writing to a string cannot fail.
+        let _ = match facts {
+            [] => writeln!(self.text, "{}{name}", "  ".repeat(depth)),
+            _ => writeln!(self.text, "{}{name}: {}", "  ".repeat(depth), facts.join("; ")),
+        };
+    }
+}
+
+/// The functions that take something, or call one that does; callees come first.
+fn busy(flow: &Flow) -> HashSet<FunctionId> {
+    let mut busy = HashSet::new();
+    for (id, function) in flow.functions.iter() {
+        let steps = function.body.all_steps();
+        let needs = |step: &&Step| {
+            let node = node(flow, &step.callee);
+            let required = node.is_some_and(|node| !flow.program.nodes[node].requirements.is_empty());
+            required || !step.acquire.is_empty() || functions(&step.callee).iter().any(|one| busy.contains(one))
+        };
+        if steps.iter().any(|step| needs(step)) {
+            busy.insert(id);
+        }
+    }
+    busy
+}
+
+fn functions(callee: &Callee) -> Vec<FunctionId> {
+    match callee {
+        Callee::Function(function) => vec![*function],
+        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
+        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
+    }
+}
+
+fn node(flow: &Flow, callee: &Callee) -> Option<NodeId> {
+    match callee {
+        Callee::Node(node) => Some(*node),
+        Callee::Function(function) => flow.functions[*function].node(),
+        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    }
+}
