@@ -4,6 +4,7 @@
 //! nothing with the passes: what a pass works out, they work out again in another way, or they check what follows from
 //! it. A violation is a defect of the compiler, never of the program that is compiled.
 
+mod constraints;
 mod flow;
 mod names;
 mod paths;
@@ -25,6 +26,8 @@ pub enum Stage {
     Lowered,
     /// The paths of the flow have numbers.
     Numbered,
+    /// In every context acquisitions are in the one order, and what nodes require is held: no flows can deadlock.
+    Ordered,
 }
 
 /// Something that does not hold.
@@ -61,6 +64,9 @@ pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
     }
     if violations.is_empty() && stage >= Stage::Numbered {
         paths::check(flow, &mut violations);
+    }
+    if violations.is_empty() && stage >= Stage::Ordered {
+        constraints::check(flow, &mut violations);
     }
     violations.found
 }

@@ -505,7 +505,7 @@ proptest! {
             text.replace_range(at..=at, &what);
         }
         if let Ok(flow) = parse_flow(&text) {
-            let _ = verify::flow(&flow, Stage::Numbered);
+            let _ = verify::flow(&flow, Stage::Ordered);
         }
     }
 
@@ -513,6 +513,6 @@ proptest! {
     fn any_random_flow_can_be_judged(choices in random::choices()) {
         let flow = random::any_flow(&mut random::Choices::new(&choices));
         let _ = verify::program(&flow.program, Stage::Typed);
-        let _ = verify::flow(&flow, Stage::Numbered);
+        let _ = verify::flow(&flow, Stage::Ordered);
     }
 }
