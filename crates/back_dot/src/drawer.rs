@@ -1,8 +1,8 @@
 //! Walks a flow as requests do and draws what it meets.
 //!
-//! What has been drawn last and waits for what comes next are [`Tail`]s; the next node gets an arrow from each. Thus the
-//! lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any point
-//! that stands for the meeting.
+//! What has been drawn last and waits for what comes next are [`Tail`]s; the next node gets an arrow from each. Thus
+//! the lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any
+//! point that stands for the meeting.
 
 use crate::dot::{Attributes, Dot, Value};
 use crate::{label, look};

@@ -24,8 +24,8 @@ pub(crate) fn with_badges(name: &str, badges: &[String]) -> String {
     let badges: String = badges.iter().map(badge).collect();
     format!(
         "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"2\" CELLPADDING=\"0\"><TR><TD>{name}</TD></TR>\
-         <TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"0\"><TR><TD></TD>{badges}<TD></TD></TR></TABLE>\
-         </TD></TR></TABLE>"
+         <TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"0\">\
+         <TR><TD></TD>{badges}<TD></TD></TR></TABLE></TD></TR></TABLE>"
     )
 }
 

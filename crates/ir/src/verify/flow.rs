@@ -274,8 +274,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The value as the parameter that it stands for; none for a constant, whose type is what is wanted, and for what is
-    /// wrong.
+    /// The value as the parameter that it stands for; none for a constant, whose type is what is wanted, and for what
+    /// is wrong.
     fn value(&mut self, operand: &Operand, span: Span) -> Option<&'a Parameter> {
         let function = self.function;
         match operand {

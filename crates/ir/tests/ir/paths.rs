@@ -143,7 +143,9 @@ proptest! {
 
     #[test]
     fn wrong_numbers_are_found(
-        choices in random::choices(), which in any::<prop::sample::Index>(), with in any::<Option<prop::sample::Index>>(),
+        choices in random::choices(),
+        which in any::<prop::sample::Index>(),
+        with in any::<Option<prop::sample::Index>>(),
     ) {
         let mut flow = sound_flow(&mut Choices::new(&choices));
         paths::number(&mut flow);

@@ -1,5 +1,5 @@
-//! Random flows that are well-formed: calls of nodes, functions, forks and handlers, on values that fit, with fallbacks,
-//! dispatch and constraints.
+//! Random flows that are well-formed: calls of nodes, functions, forks and handlers, on values that fit, with
+//! fallbacks, dispatch and constraints.
 
 use crate::random::Choices;
 use flux_ir::flow::*;

@@ -28,7 +28,8 @@ fn error(flow: &str) -> String {
 /// A flow with one function `F` whose body is `lines`.
 fn with_body(lines: &str) -> String {
     format!(
-        "program p\npredicate big = is_big\nconstraint account keyed\nnode N (int a, T *b) => (int c)\nnode F () => ()\n\
+        "program p\npredicate big = is_big\nconstraint account keyed\n\
+         node N (int a, T *b) => (int c)\nnode F () => ()\n\
          function F (int x, int x, int y) => () {{\nabstract F\n{lines}\n}}\n"
     )
 }
@@ -193,9 +194,11 @@ proptest! {
     }
 
     #[test]
-    fn any_text_gives_a_flow_or_an_error(text in "\\PC*\n{0,2}\\PC*") {
-        let _ = text::parse_flow(&text);
-        let _ = text::parse_flow(&format!("program p\n{text}"));
+    fn any_text_gives_a_flow_or_an_error(text in "(program p\n)?\\PC*\n{0,2}\\PC*") {
+        match text::parse_flow(&text) {
+            Ok(flow) => assert_flow_round_trip(&flow),
+            Err(error) => prop_assert!((1..=text.lines().count().max(1)).contains(&error.line), "{error}"),
+        }
     }
 
     #[test]

@@ -491,6 +491,19 @@ fn calls_are_cut_exactly_where_numbers_would_not_fit() {
     assert_eq!(found(6, StepPaths { save: false, ..cut }), lost);
 }
 
+/// What does not hold at a stage does not hold at a later one.
+fn later_stages_hold_no_more(flow: &Flow) -> Result<(), TestCaseError> {
+    let holds = [
+        verify::program(&flow.program, Stage::Resolved).is_empty(),
+        verify::program(&flow.program, Stage::Typed).is_empty(),
+        verify::flow(flow, Stage::Lowered).is_empty(),
+        verify::flow(flow, Stage::Numbered).is_empty(),
+        verify::flow(flow, Stage::Ordered).is_empty(),
+    ];
+    prop_assert!(holds.is_sorted_by(|earlier, later| earlier >= later), "{:?}", holds);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -505,14 +518,13 @@ proptest! {
             text.replace_range(at..=at, &what);
         }
         if let Ok(flow) = parse_flow(&text) {
-            let _ = verify::flow(&flow, Stage::Ordered);
+            later_stages_hold_no_more(&flow)?;
         }
     }
 
     #[test]
     fn any_random_flow_can_be_judged(choices in random::choices()) {
         let flow = random::any_flow(&mut random::Choices::new(&choices));
-        let _ = verify::program(&flow.program, Stage::Typed);
-        let _ = verify::flow(&flow, Stage::Ordered);
+        later_stages_hold_no_more(&flow)?;
     }
 }
