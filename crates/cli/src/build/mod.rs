@@ -48,9 +48,13 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         errors::show(&output, &program, &generated, terminal);
         return Err(Failure::Build);
     }
-    let Some(output) = &arguments.output else { return Ok(server) };
+    let Some(output) = &arguments.output else {
+        terminal.progress("Built", &server.display().to_string());
+        return Ok(server);
+    };
     let copied = std::fs::copy(&server, output);
     copied.map_err(|error| Failure::usage(format!("cannot write {}: {}", output.display(), plain(&error))))?;
+    terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
 }
 
