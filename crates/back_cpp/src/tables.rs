@@ -50,7 +50,7 @@ fn row(values: impl IntoIterator<Item = Expression>) -> Row {
 
 /// `"image.flux", 5`
 fn place(context: &Context<'_>, span: Span) -> [Expression; 2] {
-    let file = context.sources.file(span.file).map_or("", |file| file.name.as_str());
+    let file = context.sources.file(span.file).map_or("", flux_source::SourceFile::file_name);
     [Expression::Text(file.to_owned()), Expression::name(context.sources.place(span).line)]
 }
 

@@ -75,6 +75,11 @@ impl SourceFile {
         Self { name, text, line_starts }
     }
 
+    /// The name without its folders: what generated code calls the file, wherever it was built.
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// The place of byte `offset`; O(log lines).
     pub fn place(&self, offset: u32) -> Place {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
@@ -136,9 +141,9 @@ impl SourceMap {
         self.file(span.file).map_or(Place { line: 1, column: 1 }, |file| file.place(span.start))
     }
 
-    /// `name:line` of where `span` starts, as comments and messages write it.
+    /// `image.flux:21`: where `span` starts, as generated code writes it.
     pub fn name_and_line(&self, span: Span) -> String {
-        let name = self.file(span.file).map_or("?", |file| file.name.as_str());
+        let name = self.file(span.file).map_or("?", SourceFile::file_name);
         format!("{name}:{}", self.place(span).line)
     }
 }
