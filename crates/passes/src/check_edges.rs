@@ -1,27 +1,41 @@
 //! Checks that what is given fits what is taken, along every edge. Requires: every signature is known. Establishes:
-//! each edge fits by position or by name, and no step binds more constants than its node has inputs.
+//! each edge fits by position or by name.
+//!
+//! A parameter that is declared wrongly spoils every edge at it, and by inference edges far from it. So edges that do
+//! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
+//! parameter is one message.
 
 use crate::edges::{Edge, Kind, Port, edges};
-use crate::fit::{Fit, count, dropped, fit, show, show_names, show_one};
+use crate::fit::{Fit, dropped, fit, show, show_names, show_one};
 use crate::ids;
-use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{NodeId, Origin};
-use flux_ir::program::{Parameter, Program, Signature, Source};
+use flux_diagnostic::{Diagnostic, Diagnostics, Mark};
+use flux_ir::program::{NodeId, Parameter, Program, Signature};
+use flux_source::Span;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-/// Reports every edge that does not fit, and as a note what an edge drops. O(edges · parameters).
+/// Reports edges that do not fit, and as a note what an edge drops. O(edges · parameters).
 pub fn check_edges(program: &Program, diagnostics: &mut Diagnostics) {
-    check_constants(program, diagnostics);
-    for source in &program.sources {
-        check_source(program, source, diagnostics);
-    }
+    let mut misfits = vec![];
     for edge in edges(program) {
         let Some(given) = joined(program, &edge.from) else { continue };
         let Some(taken) = list(program, edge.to) else { continue };
-        if let Some(diagnostic) = check(program, &edge, &given, taken) {
-            diagnostics.push(diagnostic);
+        let sides = || Sides::of(program, &edge);
+        match fit(&given, taken) {
+            Fit::Position => {}
+            Fit::Name(positions) => diagnostics.push(sides().by_name(&edge, &given, taken, &positions)),
+            Fit::Permuted => {
+                let place = given.iter().zip(taken).position(|(one, other)| one.name != other.name).unwrap_or(0);
+                let error = sides().permuted(&edge, &given, taken);
+                misfits.push(sides().misfit(error, &edge, &given, taken, place));
+            }
+            Fit::Part(place) => {
+                let error = sides().mismatch(&edge, &given, taken, place);
+                misfits.push(sides().misfit(error, &edge, &given, taken, place));
+            }
         }
     }
+    report(misfits, diagnostics);
 }
 
 fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
@@ -36,36 +50,49 @@ fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter
     lists.map(|lists| Cow::Owned(lists.concat()))
 }
 
-fn check(program: &Program, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Diagnostic> {
-    let sides = Sides::of(program, edge);
-    match fit(given, taken) {
-        Fit::Position => None,
-        Fit::Name(positions) => {
-            let dropped = dropped(given, &positions);
-            let lost = if dropped.is_empty() {
-                "in another order".into()
-            } else {
-                format!("without {}", show_names(&dropped))
-            };
-            let headline = format!("what {} {} fits {} by name, {lost}", sides.giver, sides.gives, sides.taker);
-            Some(sides.mark(Diagnostic::note(ids::EDGE_BY_NAME, headline, edge.to_span), edge, given, taken))
-        }
-        Fit::Permuted => {
-            let headline = format!("{} and {} name the same values in another order", sides.giver, sides.taker);
-            let error = Diagnostic::error(ids::EDGE_PERMUTED, headline, edge.to_span);
-            Some(sides.mark(error, edge, given, taken).help("values go by position here; give both lists one order"))
-        }
-        Fit::Part(index) => {
-            let headline = match edge.kind {
-                Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
-                    format!("{} takes something else than it gives, so its flow cannot be empty", sides.giver)
-                }
-                _ => format!("{} does not {} what {} {}", sides.giver, sides.give, sides.taker, sides.takes),
-            };
-            let error = sides.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken);
-            Some(explain(error, &sides, given.get(index), taken.get(index), index + 1))
+/// What may be wrong about an edge that does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Suspect {
+    /// The parameter that is declared here.
+    Parameter(Span),
+    /// That this side has not one more.
+    End(Port),
+}
+
+/// An edge that does not fit.
+struct Misfit {
+    diagnostic: Diagnostic,
+    /// What may be wrong on the side that gives and on the side that takes, each with what the other side has.
+    suspects: [(Suspect, String); 2],
+}
+
+/// Reports the first edge of each that are spoiled by one parameter, with marks at the others.
+fn report(misfits: Vec<Misfit>, diagnostics: &mut Diagnostics) {
+    let mut edges_at: HashMap<Suspect, usize> = HashMap::new();
+    for (suspect, _) in misfits.iter().flat_map(|misfit| &misfit.suspects) {
+        *edges_at.entry(*suspect).or_default() += 1;
+    }
+    let mut found: Vec<Diagnostic> = vec![];
+    let mut of: HashMap<Suspect, usize> = HashMap::new();
+    for Misfit { diagnostic, suspects: [giver, taker] } in misfits {
+        let (culprit, other) = if edges_at.get(&giver.0) > edges_at.get(&taker.0) { giver } else { taker };
+        match of.get(&culprit).and_then(|index| found.get_mut(*index)) {
+            Some(earlier) => {
+                let mark = Mark { span: diagnostic.primary.span, label: format!("nor does it fit here: {other}") };
+                earlier.secondary.push(mark);
+            }
+            None => {
+                of.insert(culprit, found.len());
+                found.push(match culprit {
+                    Suspect::Parameter(span) if edges_at.get(&culprit) > Some(&1) => {
+                        diagnostic.mark(span, "what does not fit is declared here")
+                    }
+                    _ => diagnostic,
+                });
+            }
         }
     }
+    found.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
 }
 
 /// Says where two lists part, at the values in the place `number`, and what to do about it.
@@ -125,6 +152,55 @@ impl Sides {
         Self { giver, give, gives, taker, takes }
     }
 
+    /// The note for an edge that fits by name: the value in each of `positions`.
+    fn by_name(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], positions: &[usize]) -> Diagnostic {
+        let dropped = dropped(given, positions);
+        let lost = match dropped.as_slice() {
+            [] => "in another order".to_owned(),
+            some => format!("without {}", show_names(some)),
+        };
+        let headline = format!("what {} {} fits {} by name, {lost}", self.giver, self.gives, self.taker);
+        self.mark(Diagnostic::note(ids::EDGE_BY_NAME, headline, edge.to_span), edge, given, taken)
+    }
+
+    fn permuted(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
+        let headline = format!("{} and {} name the same values in another order", self.giver, self.taker);
+        let error = Diagnostic::error(ids::EDGE_PERMUTED, headline, edge.to_span);
+        self.mark(error, edge, given, taken).help("values go by position here; give both lists one order")
+    }
+
+    /// The error for lists that part at `place`.
+    fn mismatch(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], place: usize) -> Diagnostic {
+        let headline = match edge.kind {
+            Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
+                format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
+            }
+            _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
+        };
+        let error = self.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken);
+        explain(error, self, given.get(place), taken.get(place), place + 1)
+    }
+
+    /// An edge whose lists part at `place`.
+    fn misfit(
+        &self,
+        diagnostic: Diagnostic,
+        edge: &Edge,
+        given: &[Parameter],
+        taken: &[Parameter],
+        place: usize,
+    ) -> Misfit {
+        let suspect = |list: &[Parameter], end: Port| match list.get(place) {
+            Some(parameter) => Suspect::Parameter(parameter.span),
+            None => Suspect::End(end),
+        };
+        let giver = suspect(given, edge.from.last().copied().unwrap_or(edge.to));
+        let taker = suspect(taken, edge.to);
+        let has_taker = format!("{} {} ({})", self.taker, self.takes, show(taken));
+        let has_giver = format!("{} {} ({})", self.giver, self.gives, show(given));
+        Misfit { diagnostic, suspects: [(giver, has_taker), (taker, has_giver)] }
+    }
+
     /// Marks both sides with what passes there. The place to edit is where the values are taken; where that is a
     /// declaration far from the edge (of a source's target, of a flow's outputs) it is where they are given.
     fn mark(&self, mut diagnostic: Diagnostic, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
@@ -134,58 +210,5 @@ impl Sides {
             if matches!(edge.kind, Kind::Start | Kind::Leave) { (gives, takes) } else { (takes, gives) };
         diagnostic.primary.span = first.0;
         diagnostic.label(first.1).mark(second.0, second.1)
-    }
-}
-
-fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
-    let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
-    let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
-        Origin::Node(application) => Some(application),
-        Origin::Timer(_) => None,
-    });
-    for application in in_chains.chain(in_sources) {
-        let node = &program.nodes[application.node];
-        let (bound, inputs) = (application.constants.len(), node.inputs().len());
-        if node.signature.is_some() && bound > inputs {
-            let headline = format!("`{}` takes {}, but {bound} constants are given", node.name, count(inputs, "input"));
-            let error = Diagnostic::error(ids::TOO_MANY_CONSTANTS, headline, application.span);
-            diagnostics.push(
-                error.mark(node.span, "declared here").help("constants bind the first inputs of a node, in order"),
-            );
-        }
-    }
-}
-
-fn check_source(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
-    match &source.origin {
-        Origin::Node(application) => {
-            let node = &program.nodes[application.node];
-            let (inputs, bound) = (node.inputs().len(), application.constants.len());
-            if inputs > bound {
-                let why = match bound {
-                    0 => "nothing comes before a source".to_owned(),
-                    1 => "only 1 constant is given".to_owned(),
-                    _ => format!("only {bound} constants are given"),
-                };
-                let headline = format!("the source `{}` takes {}, but {why}", node.name, count(inputs, "input"));
-                let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span)
-                    .mark(node.span, format!("takes ({})", show(node.inputs())));
-                diagnostics.push(error.help(format!(
-                    "bind its inputs to constants, `source {}(…) => …`, or declare it `{} () => (…)`",
-                    node.name, node.name
-                )));
-            }
-        }
-        Origin::Timer(_) => {
-            let target = &program.nodes[source.target];
-            if !target.inputs().is_empty() {
-                let headline =
-                    format!("a heartbeat gives no values, but `{}` takes ({})", target.name, show(target.inputs()));
-                let error =
-                    Diagnostic::error(ids::TIMER_INPUTS, headline, source.span).mark(target.span, "declared here");
-                diagnostics
-                    .push(error.help(format!("let `{}` take nothing: `{} () => (…);`", target.name, target.name)));
-            }
-        }
     }
 }

@@ -12,6 +12,8 @@ pub const EDGE_PERMUTED: Id = Id("edge-permuted");
 pub const EDGE_BY_NAME: Id = Id("edge-by-name");
 /// More constants than a node has inputs.
 pub const TOO_MANY_CONSTANTS: Id = Id("too-many-constants");
+/// A constant for an input of another type.
+pub const CONSTANT_TYPE: Id = Id("constant-type");
 /// A signature found from the neighbours.
 pub const SIGNATURE_INFERRED: Id = Id("signature-inferred");
 /// A signature that nothing determines, or that the neighbours determine differently.

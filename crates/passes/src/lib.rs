@@ -3,10 +3,12 @@
 //! A pass is one file, named verb first; its first lines say what it requires and what it establishes. The table below
 //! is the order; the driver runs it and verifies the model after each pass.
 
+pub mod check_constants;
 pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
+pub mod check_sources;
 mod constraint_diagnostics;
 pub mod edges;
 pub mod fit;
@@ -31,13 +33,23 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 5] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 7] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
         barrier: true,
     },
     Pass { name: "infer_signatures", run: infer_signatures::infer_signatures, barrier: true },
+    Pass {
+        name: "check_constants",
+        run: |program, diagnostics| check_constants::check_constants(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_sources",
+        run: |program, diagnostics| check_sources::check_sources(program, diagnostics),
+        barrier: false,
+    },
     Pass {
         name: "check_edges",
         run: |program, diagnostics| check_edges::check_edges(program, diagnostics),

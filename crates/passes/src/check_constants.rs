@@ -1,0 +1,61 @@
+//! Checks the constants of every step. Requires: every signature is known. Establishes: no step binds more constants
+//! than its node has inputs, and none whose kind its input evidently cannot take.
+
+use crate::fit::{count, show_one};
+use crate::ids;
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::{Application, Constant, Node, Origin, Parameter, Program};
+
+/// Reports constants that are too many, or of the wrong kind. O(applications).
+pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
+    let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
+    let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
+        Origin::Node(application) => Some(application),
+        Origin::Timer(_) => None,
+    });
+    for application in in_chains.chain(in_sources) {
+        check(&program.nodes[application.node], application, diagnostics);
+    }
+}
+
+fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) {
+    let (bound, inputs) = (application.constants.len(), node.inputs().len());
+    if bound > inputs {
+        let given = match bound {
+            1 => "1 constant is given".to_owned(),
+            _ => format!("{bound} constants are given"),
+        };
+        let headline = format!("`{}` takes {}, but {given}", node.name, count(inputs, "input"));
+        let error = Diagnostic::error(ids::TOO_MANY_CONSTANTS, headline, application.span);
+        diagnostics
+            .push(error.mark(node.span, "declared here").help("constants bind the first inputs of a node, in order"));
+    }
+    for (constant, input) in application.constants.iter().zip(node.inputs()) {
+        if clashes(constant, input) {
+            let headline =
+                format!("`{}` takes `{}`, but the constant is {}", node.name, show_one(input), kind(constant));
+            let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
+            diagnostics.push(error.mark(input.span, "declared here").help("write a constant of the input's type"));
+        }
+    }
+}
+
+/// Whether the spelling of a parameter's type shows that it cannot take the constant. Flux does not read C++, so of a
+/// type that it does not know it says nothing.
+fn clashes(constant: &Constant, parameter: &Parameter) -> bool {
+    let is_pointer = parameter.ty.ends_with('*') || !parameter.array.is_empty();
+    let is_text = matches!(parameter.ty.as_str(), "std::string" | "std::string_view");
+    let is_number = parameter.is_evidently_scalar() && !is_pointer && !parameter.ty.starts_with("enum ");
+    match constant {
+        Constant::Text(_) => is_number,
+        Constant::Integer(_) | Constant::Boolean(_) => is_pointer || is_text,
+    }
+}
+
+fn kind(constant: &Constant) -> &'static str {
+    match constant {
+        Constant::Integer(_) => "a number",
+        Constant::Text(_) => "a string",
+        Constant::Boolean(_) => "a truth value",
+    }
+}

@@ -1,0 +1,48 @@
+//! Checks what flows begin with. Requires: every signature is known. Establishes: a source takes nothing but constants,
+//! and the target of a heartbeat takes nothing.
+
+use crate::fit::{count, show};
+use crate::ids;
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::{Origin, Program, Source};
+
+/// Reports sources with open inputs, and heartbeats whose targets take values.
+pub fn check_sources(program: &Program, diagnostics: &mut Diagnostics) {
+    for source in &program.sources {
+        check(program, source, diagnostics);
+    }
+}
+
+fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
+    match &source.origin {
+        Origin::Node(application) => {
+            let node = &program.nodes[application.node];
+            let (inputs, bound) = (node.inputs().len(), application.constants.len());
+            if inputs > bound {
+                let why = match bound {
+                    0 => "nothing comes before a source".to_owned(),
+                    1 => "only 1 constant is given".to_owned(),
+                    _ => format!("only {bound} constants are given"),
+                };
+                let headline = format!("the source `{}` takes {}, but {why}", node.name, count(inputs, "input"));
+                let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span)
+                    .mark(node.span, format!("takes ({})", show(node.inputs())));
+                diagnostics.push(error.help(format!(
+                    "bind its inputs to constants, `source {}(…) => …`, or declare it `{} () => (…)`",
+                    node.name, node.name
+                )));
+            }
+        }
+        Origin::Timer(_) => {
+            let target = &program.nodes[source.target];
+            if !target.inputs().is_empty() {
+                let headline =
+                    format!("a heartbeat gives no values, but `{}` takes ({})", target.name, show(target.inputs()));
+                let error =
+                    Diagnostic::error(ids::TIMER_INPUTS, headline, source.span).mark(target.span, "declared here");
+                diagnostics
+                    .push(error.help(format!("let `{}` take nothing: `{} () => (…);`", target.name, target.name)));
+            }
+        }
+    }
+}
