@@ -6,7 +6,7 @@
 
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{HandlerTarget, NodeId, Program};
+use flux_ir::program::{HandlerTarget, Node, NodeId, Program};
 use flux_source::Span;
 
 /// The nodes in an order in which each comes after all that it reaches, if there is no cycle; else each cycle is
@@ -34,7 +34,7 @@ enum State {
 
 struct Search<'a> {
     program: &'a Program,
-    reached: Vec<Vec<(NodeId, Span)>>,
+    reached: Vec<Vec<Reached>>,
     state: Vec<State>,
 }
 
@@ -48,7 +48,7 @@ impl Search<'_> {
         let mut open: Vec<(NodeId, usize)> = vec![(root, 0)];
         self.set(root, State::Open);
         while let Some((node, next)) = open.pop() {
-            let Some((child, span)) = self.reached.get(node.index()).and_then(|all| all.get(next)).copied() else {
+            let Some(Reached { node: child, .. }) = self.reached(node, next) else {
                 self.set(node, State::Closed);
                 left.push(node);
                 continue;
@@ -60,8 +60,8 @@ impl Search<'_> {
                     open.push((child, 0));
                 }
                 State::Open => {
-                    let path: Vec<NodeId> = open.iter().map(|(node, _)| *node).collect();
-                    diagnostics.push(self.describe(&path, child, span));
+                    let cycle: Vec<_> = open.iter().copied().skip_while(|(node, _)| *node != child).collect();
+                    diagnostics.push(self.describe(&cycle, child));
                 }
                 State::Closed => {}
             }
@@ -69,18 +69,34 @@ impl Search<'_> {
         left
     }
 
-    fn describe(&self, path: &[NodeId], child: NodeId, span: Span) -> Diagnostic {
+    /// What `node` reaches as number `next`.
+    fn reached(&self, node: NodeId, next: usize) -> Option<Reached> {
+        self.reached.get(node.index())?.get(next).copied()
+    }
+
+    /// `cycle` has the nodes from `first` to the one that reaches it again, each with one more than the number of what
+    /// it reaches there.
+    fn describe(&self, cycle: &[(NodeId, usize)], first: NodeId) -> Diagnostic {
         let name = |id: NodeId| self.program.nodes[id].name.as_str();
-        let cycle: Vec<_> = path.iter().copied().skip_while(|node| *node != child).collect();
-        let shown: Vec<_> = cycle.iter().chain([&child]).map(|node| name(*node)).collect();
-        let headline = match cycle.as_slice() {
-            [_] => format!("`{}` contains itself", name(child)),
-            _ => format!("`{}` contains itself, through {}", name(child), shown.join(" → ")),
+        let steps: Vec<_> = cycle.iter().filter_map(|(node, next)| self.reached(*node, next.checked_sub(1)?)).collect();
+        let shown: Vec<_> = cycle.iter().map(|(node, _)| name(*node)).chain([name(first)]).collect();
+        let headline = match cycle {
+            [_] => format!("`{}` contains itself", name(first)),
+            _ => format!("`{}` contains itself, through {}", name(first), shown.join(" → ")),
         };
-        let diagnostic = Diagnostic::error(ids::CYCLE, headline, span)
-            .label(format!("`{}` again", name(child)))
-            .mark(self.program.nodes[child].span, format!("`{}` begins here", name(child)));
-        diagnostic.help("a flow runs once from its source to its end; let the source start another flow instead")
+        let first_span = self.program.nodes[first].span;
+        let span = steps.last().map_or(first_span, |step| step.span);
+        let mut diagnostic = Diagnostic::error(ids::CYCLE, headline, span)
+            .label(format!("`{}` again", name(first)))
+            .mark(first_span, format!("`{}` begins here", name(first)));
+        let handlers = || steps.iter().filter(|step| step.handles);
+        for handler in handlers().filter(|handler| handler.span != span) {
+            diagnostic = diagnostic.mark(handler.span, "an error handler is part of the node whose place it takes");
+        }
+        diagnostic.help(match handlers().next() {
+            Some(_) => "let another node handle the error: what has failed cannot take its own place",
+            None => "a flow runs once from its source to its end; let the source start another flow instead",
+        })
     }
 
     fn state_of(&self, node: NodeId) -> State {
@@ -94,18 +110,28 @@ impl Search<'_> {
     }
 }
 
-/// For each node those it contains, and those that stand in for it, with the place that says so.
-fn reached(program: &Program) -> Vec<Vec<(NodeId, Span)>> {
-    let contained = |(_, node): (NodeId, &flux_ir::program::Node)| {
+/// A node that another contains, or that stands in for it.
+#[derive(Clone, Copy)]
+struct Reached {
+    node: NodeId,
+    /// The place that says so.
+    span: Span,
+    /// Whether it is an error handler.
+    handles: bool,
+}
+
+/// For each node those it contains, and those that stand in for it.
+fn reached(program: &Program) -> Vec<Vec<Reached>> {
+    let contained = |(_, node): (NodeId, &Node)| {
         let applications = node.chains().flat_map(|chain| chain.applications());
-        applications.map(|application| (application.node, application.span)).collect::<Vec<_>>()
+        applications.map(|it| Reached { node: it.node, span: it.span, handles: false }).collect::<Vec<_>>()
     };
     let mut reached: Vec<_> = program.nodes.iter().map(contained).collect();
     for handler in &program.handlers {
         if let (HandlerTarget::Node(target), Some(Some(failing))) = (&handler.target, handler.path.last())
             && let Some(list) = reached.get_mut(failing.index())
         {
-            list.push((*target, handler.span));
+            list.push(Reached { node: *target, span: handler.span, handles: true });
         }
     }
     reached
