@@ -206,7 +206,7 @@ class call
         : behaviour_(behaviour), digest_(digest(behaviour, inputs)), number_(flow), flow_(flow_of(flow))
     {
         flow_.labels.push_back(name);
-        if (combine(digest_, 4) % 8 == 0) {
+        if (combine(digest_, 4) % 32 == 0) {
             std::this_thread::yield();
         }
     }
@@ -289,7 +289,9 @@ class writing
             violated("a writer is not alone");
         }
         const long writes = held_.writes;
-        std::this_thread::yield();
+        if (writes % 16 == 0) {
+            std::this_thread::yield();
+        }
         held_.writes = writes + 1;
     }
     ~writing() { held_.writers.fetch_sub(1, std::memory_order_relaxed); }
