@@ -1,7 +1,7 @@
 /// \file
 /// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
 ///
-///     flows=N       makes so many flows, then waits for more that do not come
+///     flows=N       makes so many flows, says so, then waits for more that do not come
 ///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, divide, pipe
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
 ///     print         prints its arguments
@@ -47,6 +47,7 @@ bool make(sample::Listen_out &values)
         values = {1, 2, -1};
         return true;
     }
+    static const bool told = [] { return std::puts("all flows are made") >= 0 && std::fflush(stdout) == 0; }();
     if (source == "stubborn") {
         while (true) {
             pause();
@@ -56,7 +57,7 @@ bool make(sample::Listen_out &values)
         static const int listening = listening_socket();
         accept(listening, nullptr, nullptr);
     }
-    return false;
+    return !told;
 }
 
 int overflow(int depth)

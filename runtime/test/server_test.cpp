@@ -126,8 +126,7 @@ TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
 {
     for (const int signal : {SIGTERM, SIGINT}) {
         server server(with_runtime({"flows=5", "node=sleep"}));
-        ASSERT_TRUE(server.await("sample runs"));
-        std::this_thread::sleep_for(50ms);
+        ASSERT_TRUE(server.await("all flows are made"));
         const clock::time_point told = clock::now();
         server.send(signal);
         EXPECT_EQ(server.await_end(), 0) << server.said;
@@ -141,7 +140,7 @@ TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
 TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
 {
     server server(with_runtime({"flows=1"}));
-    ASSERT_TRUE(server.await("sample runs"));
+    ASSERT_TRUE(server.await("all flows are made"));
     std::this_thread::sleep_for(100ms);
     const clock::time_point told = clock::now();
     server.send(SIGTERM);
@@ -153,8 +152,7 @@ TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
 TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
 {
     server server(with_runtime({"flows=2", "source=stubborn"}));
-    ASSERT_TRUE(server.await("sample runs"));
-    std::this_thread::sleep_for(50ms);
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
@@ -163,8 +161,7 @@ TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
 TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
 {
     server server(with_runtime({"flows=1", "node=hang", "--flux-drain=0.2"}));
-    ASSERT_TRUE(server.await("sample runs"));
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: 1 flows have not ended and are cancelled\n")) << server.said;
@@ -174,7 +171,7 @@ TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
 TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)
 {
     server server(with_runtime({"flows=1", "node=hang"}));
-    ASSERT_TRUE(server.await("sample runs"));
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGTERM);
     ASSERT_TRUE(server.await("SIGTERM: sources stop, flows have 30 s to end"));
     server.send(SIGTERM);
@@ -195,7 +192,7 @@ TEST_P(EachRuntime, AnExceptionIsTheErrorOfItsNode)
 {
     server server(with_runtime({"flows=2", "node=throw"}));
     ASSERT_TRUE(server.await("flux: One threw std::runtime_error: no such picture\n")) << server.said;
-    std::this_thread::sleep_for(50ms);
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 0 done, 2 failed")) << server.said;
@@ -232,7 +229,7 @@ TEST(Server, RunsFlowsOnTheSourceWhereNoThreadCanBeHad)
     server server({"flows=5", "no-threads", "--flux-runtime=thread", "--flux-report"});
     ASSERT_TRUE(server.await("no thread for a flow (Resource temporarily unavailable): its source runs it"))
         << server.said;
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("5 flows: 5 done")) << server.said;
@@ -278,7 +275,7 @@ TEST(Server, ShowsHelpAndVersion)
 TEST(Server, KeepsIgnoringASignalThatWasIgnoredBefore)
 {
     server server({"flows=1", "--flux-report"}, "sample_server", true);
-    ASSERT_TRUE(server.await("sample runs"));
+    ASSERT_TRUE(server.await("all flows are made"));
     server.send(SIGINT);
     std::this_thread::sleep_for(100ms);
     server.send(SIGTERM);
