@@ -13,7 +13,13 @@ use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
 use std::collections::HashMap;
 
-/// Fills in every missing signature it can and reports the others. O(edges · α), but for candidates that are shown.
+/// How many nodes of a run get a "did you mean", which looks at every declared name.
+const SUGGESTION_LIMIT: usize = 20;
+
+/// How many of the lists that neighbours disagree about are shown.
+const CANDIDATE_LIMIT: usize = 4;
+
+/// Fills in every missing signature it can and reports the others. O(edges · α).
 pub fn infer_signatures(program: &mut Program, diagnostics: &mut Diagnostics) {
     let open: Vec<NodeId> =
         program.nodes.iter().filter(|(_, node)| node.signature.is_none()).map(|(id, _)| id).collect();
@@ -25,17 +31,37 @@ pub fn infer_signatures(program: &mut Program, diagnostics: &mut Diagnostics) {
     known.bottom_up(program, &edges);
     known.begin(program);
     let candidates = known.unite(&edges);
+    let mut names = DeclaredNames::of(program);
     let mut unknown = vec![];
     for node in open {
         match (known.take(Port::In(node, 0)), known.take(Port::Out(node))) {
             (Some(inputs), Some(outputs)) => {
                 program.nodes[node].signature = Some(Signature { inputs, outputs, inferred: true });
-                diagnostics.push(describe_inferred(program, node));
+                diagnostics.push(describe_inferred(program, node, &mut names));
             }
             (inputs, outputs) => unknown.push(Unknown::new(node, inputs, outputs, &candidates)),
         }
     }
-    report(program, &unknown, diagnostics);
+    report(program, &unknown, &mut names, diagnostics);
+}
+
+/// The names of the nodes that the author declared, one of which may be meant by a name that is not.
+struct DeclaredNames {
+    names: Vec<String>,
+    suggestions_left: usize,
+}
+
+impl DeclaredNames {
+    fn of(program: &Program) -> Self {
+        let declared = program.nodes.iter().filter(|(_, node)| node.signature.is_some());
+        let names = declared.map(|(_, node)| node.name.clone()).collect();
+        Self { names, suggestions_left: SUGGESTION_LIMIT }
+    }
+
+    fn nearest(&mut self, name: &str) -> Option<&str> {
+        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        nearest(name, self.names.iter().map(String::as_str))
+    }
 }
 
 type List = Vec<Parameter>;
@@ -127,6 +153,7 @@ impl Known {
         for (port, class) in classes.members() {
             let lists = candidates.entry(class).or_default();
             if let Some(list) = self.lists.get(&port)
+                && lists.len() < CANDIDATE_LIMIT
                 && !lists.iter().any(|other| same(other, list))
             {
                 lists.push(list.clone());
@@ -210,20 +237,17 @@ impl Classes {
     }
 }
 
-fn describe_inferred(program: &Program, id: NodeId) -> Diagnostic {
+fn describe_inferred(program: &Program, id: NodeId, names: &mut DeclaredNames) -> Diagnostic {
     let node = &program.nodes[id];
     let text = format!("{} ({}) => ({});", node.name, show(node.inputs()), show(node.outputs()));
     let is_concrete = matches!(node.body, Body::Concrete);
     let from = if is_concrete { "its neighbours make" } else { "its flow makes" };
     let headline = format!("`{}` is not declared; {from} it `{text}`", node.name);
     let note = Diagnostic::note(ids::SIGNATURE_INFERRED, headline, node.span);
-    let declared = program
-        .nodes
-        .iter()
-        .filter(|(other, one)| *other != id && one.signature.as_ref().is_some_and(|it| !it.inferred));
-    match nearest(&node.name, declared.map(|(_, other)| other.name.as_str())) {
-        Some(near) if is_concrete => note.help(format!("did you mean `{near}`?")),
-        _ => note,
+    // A node with a flow is no slip of the pen.
+    match is_concrete.then(|| names.nearest(&node.name)).flatten() {
+        Some(near) => note.help(format!("did you mean `{near}`?")),
+        None => note,
     }
 }
 
@@ -258,17 +282,17 @@ impl Unknown {
 
 /// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself
 /// only where its neighbours disagree.
-fn report(program: &Program, unknown: &[Unknown], diagnostics: &mut Diagnostics) {
+fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, diagnostics: &mut Diagnostics) {
     let is_concrete = |one: &Unknown| matches!(program.nodes[one.node].body, Body::Concrete);
     let has_concrete = unknown.iter().any(is_concrete);
     for one in unknown {
         if is_concrete(one) || one.is_disputed() || !has_concrete {
-            diagnostics.push(describe_unknown(program, one));
+            diagnostics.push(describe_unknown(program, one, names));
         }
     }
 }
 
-fn describe_unknown(program: &Program, unknown: &Unknown) -> Diagnostic {
+fn describe_unknown(program: &Program, unknown: &Unknown, names: &mut DeclaredNames) -> Diagnostic {
     let node = &program.nodes[unknown.node];
     let name = &node.name;
     let what = match (&unknown.inputs, &unknown.outputs) {
@@ -294,8 +318,7 @@ fn describe_unknown(program: &Program, unknown: &Unknown) -> Diagnostic {
         Side::Open(_) => "…".to_owned(),
     };
     let declare = format!("`{name} ({}) => ({});`", text(&unknown.inputs), text(&unknown.outputs));
-    let others = program.nodes.iter().filter(|(other, _)| *other != unknown.node);
-    match nearest(name, others.map(|(_, other)| other.name.as_str())) {
+    match names.nearest(name) {
         Some(near) => error.help(format!("did you mean `{near}`? If not, declare it: {declare}")),
         None => error.help(format!("declare it: {declare}")),
     }
