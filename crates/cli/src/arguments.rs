@@ -29,6 +29,8 @@ pub enum Command {
     Ir(Ir),
     /// Draw a program as a graph.
     Graph(Graph),
+    /// Lay out programs as everybody does.
+    Fmt(Fmt),
     /// Explain a diagnostic, with examples.
     Explain(Explain),
 }
@@ -177,6 +179,26 @@ pub enum Picture {
     Dot,
     /// A picture for a browser.
     Svg,
+}
+
+/// `flux fmt`
+#[derive(Args)]
+#[command(after_help = "\
+Comments and groups of lines stay; statements broken before an arrow stay broken there. A file that does not parse is \
+left as it is.
+
+Exit status: 0 when all is laid out, 1 when a file has errors or, with --check, is laid out otherwise, 2 when one cannot \
+be read or written.")]
+pub struct Fmt {
+    /// The programs; without any, all *.flux files in this folder and those below, build and hidden ones aside.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; name the files that would change.
+    #[arg(long)]
+    pub check: bool,
+    /// Read a program from standard input and write it to standard output.
+    #[arg(long, conflicts_with_all = ["files", "check"])]
+    pub stdin: bool,
 }
 
 /// `flux explain`

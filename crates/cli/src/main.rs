@@ -8,6 +8,7 @@ mod build;
 mod check;
 mod explain;
 mod failure;
+mod fmt;
 mod graph;
 mod ir;
 mod program;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run, &terminal),
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
+        Command::Fmt(fmt) => fmt::fmt(&fmt, &terminal),
         Command::Explain(explain) => explain::explain(&explain),
     };
     match result {

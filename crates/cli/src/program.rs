@@ -18,8 +18,8 @@ pub struct Program {
     pub compilation: Compilation,
 }
 
-/// Reads and compiles the program at `path`.
-pub fn compile(path: &Path) -> Result<Program> {
+/// The text of the program at `path`.
+pub fn read(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
         let hint = match error.kind() {
             std::io::ErrorKind::NotFound => "; is the path right?",
@@ -27,10 +27,15 @@ pub fn compile(path: &Path) -> Result<Program> {
         };
         Failure::usage(format!("cannot read {}: {}{hint}", path.display(), plain(&error)))
     })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::usage(format!("{} is not UTF-8 text (byte {at}); a Flux program is plain text", path.display()))
-    })?;
+    })
+}
+
+/// Reads and compiles the program at `path`.
+pub fn compile(path: &Path) -> Result<Program> {
+    let text = read(path)?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), text);
     let compilation = flux_driver::compile(&sources, file);

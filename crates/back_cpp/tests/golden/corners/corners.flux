@@ -26,5 +26,5 @@ Turn_Input (int matrix[2][3], char name[16], enum color tint) => ();
 handle error Turn_Input => nodes;
 
 // A lock named like a node's, two at once.
-atomic Turn: {Turn, a, b?};
-atomic in: {a?};
+atomic Turn:{Turn, a, b?};
+atomic in:{a?};

@@ -14,10 +14,10 @@ F (int value) => (int value);
 // A takes x, then y inside; C would take y, then x: x is moved up to C.
 A = B;
 C = D;
-atomic A: {x};
-atomic B: {y};
-atomic C: {y};
-atomic D: {x};
+atomic A:{x};
+atomic B:{y};
+atomic C:{y};
+atomic D:{x};
 
 // Of the two that call it, one holds what Shared needs.
 Shared (int value) => (int value);
@@ -25,5 +25,5 @@ Shared = F;
 E = Shared -> Alone;
 Alone (int value) => (int value);
 Alone = Shared;
-atomic Alone: {z};
-atomic Shared: {z?};
+atomic Alone:{z};
+atomic Shared:{z?};

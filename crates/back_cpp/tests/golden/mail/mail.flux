@@ -40,8 +40,8 @@ Postpone = StoreForLater;
 StoreForLater (std::string host, std::vector<char> text) => (int socket);
 handle error Route => Postpone;
 
-atomic Lookup: {hosts?};
-atomic LookupInCache: {hosts?, cache?};
-atomic Guess: {cache, hosts};
-atomic Route: {queue?};
-atomic Close: {log};
+atomic Lookup:{hosts?};
+atomic LookupInCache:{hosts?, cache?};
+atomic Guess:{cache, hosts};
+atomic Route:{queue?};
+atomic Close:{log};

@@ -1,0 +1,166 @@
+//! What is laid out is the same program, and is not laid out further.
+
+#![allow(clippy::panic, clippy::string_slice, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use flux_diagnostic::Diagnostics;
+use flux_format::{COLUMNS, Refusal, format};
+use flux_front::lexer::lex;
+use flux_ir::text::Options;
+use flux_random_program::{Shape, generate};
+use flux_source::{FileId, SourceMap};
+use proptest::prelude::*;
+
+/// Every statement, and most of their parts.
+const EVERYTHING: &str = r#"include "image.h";
+use std.http as web;
+option port : int = 8080;
+type Command = unit (int n) {
+    a : uint8;   # a comment
+};
+Listen (int port) => (int socket) blocking;
+Read (int socket) => (int socket, std::map<int, char *> m, int x[3]);
+typedef hit TestInCache;
+source Listen(8080) {session: Client} => Page;
+source every 100ms => Beat;
+Page = Read -> web.Find -> (Log("a\n", -1, 64k, true) & & (A & B)) -> Write;
+Find:[_, *, hit] = ;
+Find[_, _, _] = Load -> Store;
+handle error Page -> * -> Load => FourOhFour;
+atomic Read:{cache?, log!, account(socket), user(session), all(program), route?(from, to)};
+"#;
+
+fn laid_out(text: &str) -> String {
+    match format(&SourceMap::of("test.flux", text), FileId(0)) {
+        Ok(result) => result,
+        Err(refusal) => panic!("{refusal:?} of {text}"),
+    }
+}
+
+fn program(text: &str) -> String {
+    let program = flux_front::read(&SourceMap::of("test.flux", text), FileId(0), &mut Diagnostics::new());
+    Options { spans: false }.print_program(&program)
+}
+
+/// Holds what must be so of any text that parses.
+fn hold(text: &str) {
+    let once = laid_out(text);
+    assert_eq!(laid_out(&once), once, "of {text}");
+    assert_eq!(program(&once), program(text), "of {text}");
+    assert!(!once.lines().any(|line| line.ends_with([' ', '\r'])), "{once}");
+}
+
+#[test]
+fn what_is_laid_out_stays() {
+    assert_eq!(laid_out(EVERYTHING), EVERYTHING);
+}
+
+#[test]
+fn spaces_and_lines_are_as_everybody_writes_them() {
+    let squeezed = "Listen()=>(int*socket ,char*const*a [ 3 ]);source Listen=>Image;\nImage=Read( 1,-2 )->( A&B )->Write ;\
+                    \natomic Read :{ cache ?,a ( socket ) };F : [ _,hit ]=;option port:int=80;";
+    let expected = "Listen () => (int *socket, char *const *a[3]);\nsource Listen => Image;\n\
+                    Image = Read(1, -2) -> (A & B) -> Write;\natomic Read:{cache?, a(socket)};\nF:[_, hit] = ;\n\
+                    option port : int = 80;\n";
+    assert_eq!(laid_out(squeezed), expected);
+}
+
+#[test]
+fn comments_and_groups_stay() {
+    let text = "\n\n// one  \r\n/* two\n   lines */ A = B; // three\n\n\n\n  // four\nB = /* five */ C // six\n// seven\n-> D;\
+                /* eight */ C = D; // nine";
+    let expected = "// one\n/* two\n   lines */ A = B; // three\n\n// four\nB = /* five */ C // six\n  // seven\n  -> D; \
+                    /* eight */\nC = D; // nine\n";
+    assert_eq!(laid_out(text), expected);
+    hold(text);
+}
+
+#[test]
+fn a_statement_broken_before_an_arrow_stays_broken() {
+    let text = "Read (int socket)\n        => (int socket);\nA = B ->\n  C\n  -> D;\n";
+    assert_eq!(laid_out(text), "Read (int socket)\n  => (int socket);\nA = B -> C\n  -> D;\n");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_broken_where_it_is_in_the_fewest_brackets() {
+    let names: Vec<String> = (0..20).map(|number| format!("node_number_{number}")).collect();
+    let chain = format!("A = {} -> ({});", names.join(" -> "), names.join(" & "));
+    let parameters: Vec<String> = names.iter().map(|name| format!("int {name}")).collect();
+    let declaration = format!("A ({}) => (int a);", parameters.join(", "));
+    for text in [chain, declaration] {
+        let result = laid_out(&text);
+        assert!(result.lines().count() > 2, "{result}");
+        assert!(result.lines().all(|line| line.len() <= COLUMNS), "{result}");
+        assert!(result.lines().skip(1).all(|line| line.starts_with("  ")), "{result}");
+        hold(&text);
+    }
+    let long = "x".repeat(70);
+    let text = format!("A (int {long}) => (int {long});");
+    assert_eq!(laid_out(&text), format!("A (int {long})\n  => (int {long});\n"));
+}
+
+#[test]
+fn a_text_with_mistakes_is_refused() {
+    for text in ["A = ;;", "A (int a) => (int a", "A = B", "/* open"] {
+        let refused = format(&SourceMap::of("test.flux", text), FileId(0));
+        assert!(matches!(refused, Err(Refusal::Mistakes(_))), "{text}");
+    }
+}
+
+#[test]
+fn nothing_stays_nothing() {
+    assert_eq!(laid_out(" \n\n"), "");
+}
+
+#[test]
+fn random_programs_stay_what_they_are() {
+    for seed in 0..200 {
+        hold(&generate(seed, &Shape::default()).flux_text());
+    }
+}
+
+/// White space and comments that may stand between any two tokens.
+fn between() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        " ",
+        "  ",
+        "\n",
+        "\n\n\n",
+        "\t",
+        "\r\n",
+        " /* a */ ",
+        "/* a\n  b */",
+        " // c \n",
+        "\n// d\n\n",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn programs_written_in_any_way_stay_what_they_are(
+        seed in 0..1000_u64,
+        gaps in prop::collection::vec(prop::option::weighted(0.3, between()), 50..200),
+    ) {
+        for source in [generate(seed, &Shape::default()).flux_text(), EVERYTHING.to_owned()] {
+            let mut text = String::new();
+            for (token, gap) in lex(FileId(0), &source).iter().zip(gaps.iter().cycle()) {
+                text.push_str(&source[token.span.range()]);
+                text.push_str(gap.unwrap_or(" "));
+                // A comment to the end of its line needs that end.
+                text.push_str(if source[token.span.range()].starts_with(['/', '#']) { "\n" } else { "" });
+            }
+            hold(&text);
+            hold(&text.replace('\n', " \n"));
+        }
+    }
+
+    #[test]
+    fn any_text_is_laid_out_or_refused(text in "[A-D=\\->(){}\\[\\]:;,&*#/ \n\"._0-9]{0,60}") {
+        let sources = SourceMap::of("test.flux", text.as_str());
+        match format(&sources, FileId(0)) {
+            Ok(_) => hold(&text),
+            Err(refusal) => prop_assert!(matches!(refusal, Refusal::Mistakes(_)), "{:?}", refusal),
+        }
+    }
+}
