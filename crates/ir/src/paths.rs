@@ -8,7 +8,8 @@
 //!
 //! A call of a function with `N` paths to an exit multiplies: `before * N + own`. Thus a shared function is numbered
 //! once, whoever calls it. Where a product would exceed [`LIMIT`], the call is cut: the callee's paths are counted by
-//! themselves and count as one in the caller.
+//! themselves and count as one in the caller. Where a sum would, after scores of fallbacks in one function, those who
+//! come from the fallback are no longer told apart from those who did not need it; such a path shows `...` there.
 //!
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
@@ -18,8 +19,8 @@ use crate::flow::{
 };
 use std::collections::HashMap;
 
-/// The largest count of paths: what a JSON number holds exactly.
-pub const LIMIT: u64 = 1 << 53;
+/// The largest count of paths to one point, which leaves a register room for the sum over 65,536 exits.
+pub const LIMIT: u64 = 1 << 48;
 
 /// The graph that path numbers run over, as tables: what the server carries and the tools read.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -118,8 +119,8 @@ impl Counter<'_> {
             End::Failed { offset } => leave(|totals| &mut totals.failed, offset),
             End::Ended { offset } => leave(|totals| &mut totals.ended, offset),
             End::Resume { offset, .. } => {
-                *offset = beside;
-                return arriving;
+                *offset = resume_offset(beside, arriving);
+                return (*offset + arriving).max(beside) - beside;
             }
             End::Dispatch { lines, unmatched } => {
                 if let Some(offset) = unmatched {
@@ -166,6 +167,11 @@ impl Counter<'_> {
         }
         product
     }
+}
+
+/// What `arriving` paths add where they resume beside others; 0 where they are no longer told apart from those.
+pub fn resume_offset(beside: u64, arriving: u64) -> u64 {
+    if beside + arriving > LIMIT { 0 } else { beside }
 }
 
 /// One path to each exit that any path leads to.
@@ -282,6 +288,11 @@ impl<'a> Drawer<'a> {
             }
             Callee::Fork(_) => (at, self.label("ERROR".to_owned(), at)),
         };
+        let never_done = matches!(step.callee, Callee::Function(_)) && step.paths.radix.done == 0;
+        if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
+            self.block(&step.failure, failed, None);
+            return self.label("...".to_owned(), done);
+        }
         let go_on = self.vertex(VertexKind::Join, vec![Edge { from: done, offset: 0 }]);
         self.block(&step.failure, failed, Some(go_on));
         go_on

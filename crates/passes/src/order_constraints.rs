@@ -21,28 +21,122 @@ use flux_ir::arena::Arena;
 use flux_ir::flow::{
     Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step,
 };
-use flux_ir::program::{ConstraintId, Mode};
+use flux_ir::program::{Constant, ConstraintId, Mode};
 use flux_source::Span;
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 /// Orders the acquisitions of the whole flow. O(functions · held sets that differ for them).
 pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
+    order_constraints_with(flow, Rules::default(), diagnostics);
+}
+
+/// Which rules are followed. Without any one of them there are programs that deadlock or lose exclusion: the explorer
+/// switches them off one by one, to show that it would find the fault that each rule is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// What is held in a sufficient mode is not taken again.
+    pub reentrancy: bool,
+    /// What is held by a reader and needed by a writer is taken by a writer.
+    pub promotion: bool,
+    /// What is out of order is taken further out.
+    pub moving_up: bool,
+    /// It is taken by the outermost step that holds something later, not by the next.
+    pub outermost: bool,
+    /// What a step takes is sorted, moved acquisitions included.
+    pub sorting: bool,
+    /// Two keys of one constraint are out of order wherever one is taken while the other is held.
+    pub keys_together: bool,
+    /// Keys are the same where their values have the same origin, not where their constraint is the same.
+    pub origins: bool,
+    /// A handler runs with what is held around the node whose place it takes, without that node's own.
+    pub handlers: bool,
+    /// A branch starts with what is held around its step.
+    pub branches: bool,
+    /// Branches that conflict run one after the other.
+    pub serialising: bool,
+    /// A function is compiled once for each held set, not for the first of them alone.
+    pub specialising: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            reentrancy: true,
+            promotion: true,
+            moving_up: true,
+            outermost: true,
+            sorting: true,
+            keys_together: true,
+            origins: true,
+            handlers: true,
+            branches: true,
+            serialising: true,
+            specialising: true,
+        }
+    }
+}
+
+/// Orders the acquisitions by some of the rules: for the explorer.
+pub fn order_constraints_with(flow: &mut Flow, rules: Rules, diagnostics: &mut Diagnostics) {
     if flow.program.constraints.is_empty() {
         return;
     }
-    let mut order = Order::new(flow, diagnostics);
+    let mut order = Order::new(flow, rules, diagnostics);
     let mut entries = flow.entries.clone();
     for entry in &mut entries {
         entry.produce = entry.produce.map(|function| order.root(function));
         entry.run = order.root(entry.run);
     }
+    let mut roots: Vec<_> = entries.iter().flat_map(|entry| entry.produce.into_iter().chain([entry.run])).collect();
     // What no source reaches is compiled too, callers first: it is called by nobody else.
     for function in flow.functions.ids().rev() {
         if !order.reached.contains(&function) {
-            order.root(function);
+            roots.push(order.root(function));
         }
     }
     (flow.functions, flow.entries) = (order.made, entries);
+    remove_uncalled(flow, roots);
+}
+
+/// Removes what was compiled for a held set with which nobody calls it in the end, as the caller had to take more.
+fn remove_uncalled(flow: &mut Flow, mut open: Vec<FunctionId>) {
+    let mut called = HashSet::new();
+    while let Some(function) = open.pop() {
+        if called.insert(function) {
+            let steps = flow.functions.find(function).map(|function| function.body.all_steps()).unwrap_or_default();
+            open.extend(steps.iter().flat_map(|step| self::called(&step.callee)));
+        }
+    }
+    if called.len() == flow.functions.len() {
+        return;
+    }
+    let kept: Vec<_> = flow.functions.ids().filter(|id| called.contains(id)).collect();
+    let number: HashMap<_, _> = kept.iter().enumerate().map(|(at, id)| (*id, FunctionId::new(at))).collect();
+    let renumber = |id: &mut FunctionId| *id = number.get(id).copied().unwrap_or(*id);
+    let mut functions: Arena<Function> = kept.into_iter().map(|id| flow.functions[id].clone()).collect();
+    for (_, function) in functions.iter_mut() {
+        renumber_callees(&mut function.body, &renumber);
+    }
+    flow.functions = functions;
+    for entry in &mut flow.entries {
+        entry.produce.iter_mut().chain([&mut entry.run]).for_each(renumber);
+    }
+}
+
+fn renumber_callees(block: &mut Block, renumber: &impl Fn(&mut FunctionId)) {
+    for step in &mut block.steps {
+        match &mut step.callee {
+            Callee::Function(function) => renumber(function),
+            Callee::Fork(branches) => branches.iter_mut().for_each(|branch| renumber(&mut branch.function)),
+            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {}
+        }
+        renumber_callees(&mut step.failure, renumber);
+    }
+    if let End::Dispatch { lines, .. } = &mut block.end {
+        lines.iter_mut().for_each(|line| renumber_callees(&mut line.block, renumber));
+    }
 }
 
 /// An acquisition that a caller must make.
@@ -66,6 +160,7 @@ type Specialised = Result<FunctionId, Vec<Escape>>;
 
 struct Order<'a> {
     flow: &'a Flow,
+    rules: Rules,
     diagnostics: &'a mut Diagnostics,
     /// The place of each constraint in the one order.
     rank: HashMap<ConstraintId, usize>,
@@ -88,12 +183,13 @@ struct Walk {
 }
 
 impl<'a> Order<'a> {
-    fn new(flow: &'a Flow, diagnostics: &'a mut Diagnostics) -> Self {
+    fn new(flow: &'a Flow, rules: Rules, diagnostics: &'a mut Diagnostics) -> Self {
         let mut ranked: Vec<_> = flow.program.constraints.iter().collect();
         ranked.sort_by_key(|(_, constraint)| (constraint.scope, constraint.name.as_str()));
         let rank = ranked.iter().enumerate().map(|(rank, (id, _))| (*id, rank)).collect();
         Self {
             flow,
+            rules,
             diagnostics,
             rank,
             touched: touched(flow),
@@ -116,13 +212,16 @@ impl<'a> Order<'a> {
     fn specialise(&mut self, id: FunctionId, held: Vec<Held>) -> Specialised {
         self.reached.insert(id);
         let held = self.relevant(id, held);
-        let key = (id, held);
+        let key = (id, if self.rules.specialising { held.clone() } else { vec![] });
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let mut walk = Walk { held: key.1.clone(), escapes: vec![], uses: vec![] };
+        let mut walk = Walk { held, escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.
         let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
+        // Each is told once: a function that is called twice would else double them, at every level.
+        keep_first(&mut walk.escapes, |one| (one.acquisition.constraint, one.acquisition.key.clone(), one.promote));
+        keep_first(&mut walk.uses, |one| (one.constraint, one.key.clone(), one.mode == Mode::Write));
         let result = match walk.escapes.is_empty() {
             true => Ok(self.instance(id, walk.held, walk.uses, body)),
             false => Err(walk.escapes),
@@ -200,7 +299,12 @@ impl<'a> Order<'a> {
                 }
             }
         }
+        let outer = walk.held.clone();
+        if !self.rules.handlers {
+            walk.held.extend(made.acquire.iter().map(as_held));
+        }
         made.failure = self.block(&step.failure, walk);
+        walk.held = outer;
         made
     }
 
@@ -210,10 +314,11 @@ impl<'a> Order<'a> {
         let mut taken = vec![];
         let before = walk.escapes.len();
         for one in &step.acquire {
-            match walk.held.iter().find(|held| covers(held, one)) {
-                Some(held) if held.mode >= one.mode => {}
+            match walk.held.iter().find(|held| covers(held, one, self.rules.origins)) {
+                Some(held) if held.mode >= one.mode && !self.rules.reentrancy => taken.push(one.clone()),
+                Some(held) if held.mode >= one.mode || !self.rules.promotion => {}
                 Some(_) => walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: true }),
-                None if self.late(one, &walk.held) => {
+                None if self.late(one, &walk.held) && (self.rules.outermost || one.moved_for.is_none()) => {
                     walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: false });
                 }
                 None => taken.push(one.clone()),
@@ -224,7 +329,12 @@ impl<'a> Order<'a> {
 
     /// Whether something is held that does not come before `one`. Of two keys of one constraint nothing is known.
     fn late(&self, one: &Acquisition, held: &[Held]) -> bool {
-        held.iter().any(|held| self.rank.get(&held.constraint) >= self.rank.get(&one.constraint))
+        let late = |held: &Held| match self.rank.get(&held.constraint).cmp(&self.rank.get(&one.constraint)) {
+            Ordering::Less => false,
+            Ordering::Equal => self.rules.keys_together,
+            Ordering::Greater => true,
+        };
+        self.rules.moving_up && held.iter().any(late)
     }
 
     fn callee(&mut self, callee: &Callee, inside: &[Held]) -> Result<Callee, Vec<Escape>> {
@@ -233,6 +343,7 @@ impl<'a> Order<'a> {
             Callee::Fork(branches) => {
                 let mut made = vec![];
                 let mut escapes = vec![];
+                let inside = if self.rules.branches { inside } else { &[] };
                 for branch in branches {
                     match self.specialise(branch.function, inside.to_vec()) {
                         Ok(function) => made.push(Branch { function, after: None }),
@@ -255,7 +366,8 @@ impl<'a> Order<'a> {
         let acquisition = Acquisition { key, ..escape.acquisition.clone() };
         let same = |one: &Acquisition| one.constraint == acquisition.constraint && one.key == acquisition.key;
         let here = acquire.iter().any(&same);
-        if (escape.promote && !here) || (!escape.promote && self.late(&acquisition, &walk.held)) {
+        let late = self.rules.outermost && self.late(&acquisition, &walk.held);
+        if (escape.promote && !here) || (!escape.promote && late) {
             walk.escapes.push(Escape { acquisition, promote: escape.promote });
             return false;
         }
@@ -268,7 +380,9 @@ impl<'a> Order<'a> {
             report::moved_up(self.flow, made, &acquisition, acquire, self.diagnostics);
         }
         made.acquire.push(acquisition);
-        made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
+        if self.rules.sorting {
+            made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
+        }
         true
     }
 
@@ -292,18 +406,24 @@ impl<'a> Order<'a> {
     /// moved the hold above the step; where the author wrote it there, the step cannot mean what it says.
     fn serialise(&mut self, made: &mut Step, walk: &Walk) {
         let Callee::Fork(branches) = &made.callee else { return };
+        if !self.rules.serialising {
+            return;
+        }
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
-        let mut after = vec![None; branches.len()];
+        // Branches that conflict, and those that conflict with them, are of one group and run in turn.
+        let mut groups: Vec<usize> = (0..branches.len()).collect();
         for (later, mine) in uses.iter().enumerate() {
             for (earlier, theirs) in uses.iter().enumerate().take(later) {
                 let Some(shared) = conflict(mine, theirs) else { continue };
-                if let Some(slot) = after.get_mut(later) {
-                    *slot = Some(earlier);
+                if let (Some(joined), Some(own)) = (groups.get(earlier).copied(), groups.get(later).copied()) {
+                    groups.iter_mut().filter(|group| **group == own).for_each(|group| *group = joined);
                 }
                 let authored = is_authored(shared, &made.acquire, &walk.held);
                 report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
             }
         }
+        let before = |(later, own): (usize, &usize)| groups.iter().take(later).rposition(|group| group == own);
+        let after: Vec<_> = groups.iter().enumerate().map(before).collect();
         if let Callee::Fork(branches) = &mut made.callee {
             for (branch, after) in branches.iter_mut().zip(after) {
                 branch.after = after;
@@ -312,9 +432,15 @@ impl<'a> Order<'a> {
     }
 }
 
-/// What both rely on, and at least one as a writer.
+/// What both may rely on, and at least one as a writer: of two keys only constants are known to differ.
 fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
-    let clash = |a: &Use, b: &Use| a.constraint == b.constraint && a.key == b.key && a.mode.max(b.mode) == Mode::Write;
+    let differ = |(a, b): (&Operand, &Operand)| match (a, b) {
+        (Operand::Constant(a), Operand::Constant(b)) => a != b,
+        _ => false,
+    };
+    let clash = |a: &Use, b: &Use| {
+        a.constraint == b.constraint && a.mode.max(b.mode) == Mode::Write && !a.key.iter().zip(&b.key).any(differ)
+    };
     left.iter().find(|a| right.iter().any(|b| clash(a, b)))
 }
 
@@ -333,6 +459,12 @@ fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
         Callee::Fork(_) => None,
     };
     Acquisition { moved_for: acquisition.moved_for.or(node), ..acquisition.clone() }
+}
+
+/// Leaves out what has the same key as something before it.
+fn keep_first<T, K: Eq + Hash>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
+    let mut seen = HashSet::new();
+    all.retain(|one| seen.insert(key(one)));
 }
 
 /// The functions that a callee runs.
@@ -359,37 +491,63 @@ fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
 }
 
 /// Whether `held` is what `wanted` asks for, whatever the modes: by the origin of the key's values.
-fn covers(held: &Held, wanted: &Acquisition) -> bool {
+fn covers(held: &Held, wanted: &Acquisition, by_origin: bool) -> bool {
     let same = |(part, operand): (&HeldKey, &Operand)| match (part, operand) {
         (HeldKey::Inputs(inputs), Operand::Input(input)) => inputs.contains(input),
         (HeldKey::Constant(left), Operand::Constant(right)) => left == right,
         _ => false,
     };
-    held.constraint == wanted.constraint && held.key.iter().zip(&wanted.key).all(same)
+    held.constraint == wanted.constraint && (!by_origin || held.key.iter().zip(&wanted.key).all(same))
 }
 
-/// What is held inside a step's call, its keys in terms of the callee.
+/// What a step takes, its key in terms of the function it is in.
+fn as_held(taken: &Acquisition) -> Held {
+    let part = |operand: &Operand| match operand {
+        Operand::Input(at) => HeldKey::Inputs(vec![*at]),
+        Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
+        Operand::Output(..) | Operand::Kept(..) | Operand::Error => HeldKey::Lost,
+    };
+    let key = taken.key.iter().map(part).collect();
+    Held { constraint: taken.constraint, mode: taken.mode, key, moved: taken.moved_for.is_some() }
+}
+
+/// What is held inside a step's call, its keys in terms of the callee. A constant that is passed is known in both ways.
 fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
     let passed = |is: &dyn Fn(&Operand) -> bool| {
         let inputs: Vec<_> = step.inputs.iter().enumerate().filter(|(_, one)| is(one)).map(|(at, _)| at).collect();
         if inputs.is_empty() { HeldKey::Lost } else { HeldKey::Inputs(inputs) }
     };
-    let outer = held.iter().map(|one| {
+    let constant = |constant: &Constant| match passed(&|operand| *operand == Operand::Constant(constant.clone())) {
+        HeldKey::Lost => vec![HeldKey::Constant(constant.clone())],
+        inputs => vec![HeldKey::Constant(constant.clone()), inputs],
+    };
+    let outer = held.iter().flat_map(|one| {
         let part = |part: &HeldKey| match part {
-            HeldKey::Inputs(inputs) => passed(&|operand| matches!(operand, Operand::Input(at) if inputs.contains(at))),
-            other => other.clone(),
+            HeldKey::Inputs(inputs) => {
+                vec![passed(&|operand| matches!(operand, Operand::Input(at) if inputs.contains(at)))]
+            }
+            HeldKey::Constant(value) => constant(value),
+            HeldKey::Lost => vec![HeldKey::Lost],
         };
-        Held { key: one.key.iter().map(part).collect(), ..one.clone() }
+        each(one.key.iter().map(part)).into_iter().map(|key| Held { key, ..one.clone() })
     });
-    let own = acquire.iter().map(|one| {
+    let own = acquire.iter().flat_map(|one| {
         let part = |operand: &Operand| match operand {
-            Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
-            other => passed(&|operand| operand == other),
+            Operand::Constant(value) => constant(value),
+            other => vec![passed(&|operand| operand == other)],
         };
-        let key = one.key.iter().map(part).collect();
-        Held { constraint: one.constraint, mode: one.mode, key, moved: one.moved_for.is_some() }
+        let held = |key| Held { constraint: one.constraint, mode: one.mode, key, moved: one.moved_for.is_some() };
+        each(one.key.iter().map(part)).into_iter().map(held)
     });
     outer.chain(own).collect()
+}
+
+/// All keys of which each part is one of those that it can be.
+fn each(parts: impl Iterator<Item = Vec<HeldKey>>) -> Vec<Vec<HeldKey>> {
+    parts.fold(vec![vec![]], |keys, parts| {
+        let with = |key: &Vec<HeldKey>| parts.iter().map(|part| [key.clone(), vec![part.clone()]].concat()).collect();
+        keys.iter().flat_map(|key| -> Vec<Vec<HeldKey>> { with(key) }).collect()
+    })
 }
 
 /// A key of a callee in terms of its caller; none where a value of it is made inside the callee.
