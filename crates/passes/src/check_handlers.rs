@@ -10,7 +10,7 @@ use flux_source::Span;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Reports second handlers, handlers on paths and handler nodes that do not fit; as a note, what such a node leaves out.
+/// Reports second handlers, handlers on paths and handler nodes that do not fit; as a note, what one leaves out.
 pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     let mut first: HashMap<&[Option<NodeId>], Span> = HashMap::new();
     for handler in &program.handlers {
