@@ -45,8 +45,8 @@ void work(int rounds)
     }
 }
 
-/// One acquisition of `readers` in ten is a reader's, the rest are writers'; each is held for `held` rounds of work, and
-/// as many rounds are between two.
+/// Of ten acquisitions `readers` are a reader's, the rest a writer's. Each is held for `held` rounds of work, and as
+/// many rounds are between two.
 template <class Lock>
 void hold(benchmark::State &state)
 {

@@ -19,12 +19,13 @@ struct fatal_signal {
 };
 
 fatal_signal fatal_signals[] = {
-    {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}}, {SIGFPE, "SIGFPE", {}}, {SIGILL, "SIGILL", {}}, {SIGABRT, "SIGABRT", {}},
+    {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}},   {SIGFPE, "SIGFPE", {}},
+    {SIGILL, "SIGILL", {}},   {SIGABRT, "SIGABRT", {}},
 };
 
 const program *crashing_program = nullptr;
 
-/// A line of text put together without memory and without locks, as signal handlers must.
+/// A line of text put together without memory and without locks, as it must be while a signal is served.
 class plain_line
 {
   public:
@@ -92,7 +93,7 @@ void on_fatal_signal(int number, siginfo_t *info, void *) noexcept
             sigaction(number, &each.before, nullptr);
         }
     }
-    // A fault happens again when the handler returns. What was sent must be sent again, and comes when it returns.
+    // A fault happens again when this returns. What was sent must be sent again, and comes when this returns.
     if (info->si_code <= 0) {
         raise(number);
     }

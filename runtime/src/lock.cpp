@@ -54,9 +54,9 @@ bool lock::take_or_push(waiting &self) noexcept
     }
 }
 
-// The first waiter runs, woken by a release that left the lock free. If it is free still, the waiter takes it as a writer
-// would and grants it to the first of the queue, which is itself, in its own mode and with the readers behind it. Else it
-// asks that the next release grant it.
+// The first waiter runs, woken by a release that left the lock free. If it is free still, the waiter takes it as a
+// writer would and grants it to the first of the queue, which is itself, in its own mode and with the readers behind
+// it. Else it asks that the next release grant it.
 void lock::had_its_say(waiting &self) noexcept
 {
     self.passed = true;
@@ -88,8 +88,8 @@ void lock::pass_on(std::uint64_t share) noexcept
     place.wake();
 }
 
-// Gives the lock from the caller, who holds it alone by `share`, to the first of the queue. Additions suffice, as others
-// can only push meanwhile.
+// Gives the lock from the caller, who holds it alone by `share`, to the first of the queue. Additions suffice, as
+// others can only push meanwhile.
 void lock::grant(std::uint64_t share) noexcept
 {
     if (first_->how == mode::read) {

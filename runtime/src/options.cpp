@@ -81,7 +81,7 @@ const option all_options[] = {
     {"queue", "N", "how many flows may wait for a thread of the pool; then sources rest (1024)",
      [](options &into, std::string_view value) { return set_size(into.queue, value, most_queued); }},
     {"drain", "SECONDS", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30)", set_drain},
-    {"report", "[text|json][:FILE]", "say at the end which paths flows took, on standard error or in a file", set_report},
+    {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"help", "", "show this and end",
      [](options &into, std::string_view) {
          into.run = run_kind::show_help;
@@ -244,8 +244,8 @@ std::string help_text(const char *program_name)
         flag.resize(std::max(column, flag.size() + 2), ' ');
         text += flag + each.help + "\n";
     }
-    return text + "\nEach that takes a value can be set in the environment: FLUX_RUNTIME, FLUX_MAX_FLOWS, ... Flags win.\n"
-                  "SIGTERM or SIGINT ends the server in good order, a second one at once.\n";
+    return text + "\nEach that takes a value may be in the environment too: FLUX_RUNTIME, FLUX_MAX_FLOWS, ...\n"
+                  "Flags win. SIGTERM or SIGINT ends the server in good order, a second one at once.\n";
 }
 
 const char *strategy_name(strategy_kind which) noexcept

@@ -19,30 +19,23 @@ class walk
     // Appends the labels of the path, last first; false where there is no such path. Its depth is that of the calls.
     bool back_from(function_number function, outcome exit, path_number number)
     {
-        if (function >= program_.path_functions.size()) {
-            return false;
-        }
         const path_function &in = program_.path_functions[function];
         if (number >= in.paths[index_of(exit)]) {
             return false;
         }
-        std::uint32_t at = in.exits[index_of(exit)];
-        while (at < program_.path_vertices.size()) {
-            const path_vertex &vertex = program_.path_vertices[at];
-            if (vertex.kind == path_kind::start) {
-                return number == 0;
-            }
-            if (!show(vertex, number)) {
+        const path_vertex *at = &program_.path_vertices[in.exits[index_of(exit)]];
+        while (at->kind != path_kind::start) {
+            if (!show(*at, number)) {
                 return false;
             }
-            const path_edge *taken = edge_taken(vertex, number);
+            const path_edge *taken = edge_taken(*at, number);
             if (taken == nullptr) {
                 return false;
             }
             number -= taken->offset;
-            at = taken->from;
+            at = &program_.path_vertices[taken->from];
         }
-        return false;
+        return number == 0;
     }
 
     path_labels labels;
@@ -61,9 +54,6 @@ class walk
         case path_kind::cut_done:
         case path_kind::cut_failed:
         case path_kind::cut_ended:
-            if (vertex.function >= program_.path_functions.size()) {
-                return false;
-            }
             labels.push_back(program_.path_functions[vertex.function].name);
             return true;
         case path_kind::call_done:
@@ -78,9 +68,6 @@ class walk
 
     bool show_call(function_number callee, outcome exit, path_number &number)
     {
-        if (callee >= program_.path_functions.size()) {
-            return false;
-        }
         const path_number radix = std::max(program_.path_functions[callee].paths[index_of(exit)], path_number{1});
         const path_number own = number % radix;
         number /= radix;
@@ -91,8 +78,8 @@ class walk
     const path_edge *edge_taken(const path_vertex &vertex, path_number number) const
     {
         const auto edges = program_.path_edges.subspan(vertex.first_edge, vertex.edge_count);
-        const auto above = std::upper_bound(edges.begin(), edges.end(), number,
-                                            [](path_number left, const path_edge &right) { return left < right.offset; });
+        const auto is_below = [](path_number left, const path_edge &right) { return left < right.offset; };
+        const auto above = std::upper_bound(edges.begin(), edges.end(), number, is_below);
         return above == edges.begin() ? nullptr : &*(above - 1);
     }
 

@@ -1,12 +1,10 @@
-/// \file
-/// The strategy `pool`: a fixed number of threads behind a bounded queue, first in, first out.
+#include "flux/pool.hpp"
 
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/queue.hpp"
 #include "flux/runner.hpp"
 #include "flux/source.hpp"
-#include "flux/strategy.hpp"
 
 #include <pthread.h>
 #include <system_error>

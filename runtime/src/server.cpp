@@ -4,11 +4,12 @@
 #include "flux/init.hpp"
 #include "flux/log.hpp"
 #include "flux/options.hpp"
+#include "flux/pool.hpp"
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
 #include "flux/source.hpp"
-#include "flux/strategy.hpp"
+#include "flux/thread.hpp"
 #include "flux/version.hpp"
 
 #include <algorithm>
@@ -32,8 +33,8 @@ constexpr std::chrono::seconds wake_limit{1};
 /// How often sources are woken and flows counted while the server ends.
 constexpr std::chrono::milliseconds drain_step{5};
 
-// Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost, unless
-// one of those threads is at it.
+// Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost,
+// unless one of those threads is at it.
 [[noreturn]] void leave(int status) noexcept
 {
     for (std::FILE *const stream : {stdout, stderr}) {
@@ -63,7 +64,7 @@ class server
         log_line("SIG%s: sources stop, flows have %g s to end", sigabbrev_np(signal),
                  std::chrono::duration<double>(options_.drain).count());
         if (!drain()) {
-            log_line("%" PRIu64 " flows have not ended and are cancelled", runners_.flows_in_progress());
+            log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
             report_at_end();
             leave(EXIT_FAILURE);
         }
@@ -105,8 +106,8 @@ class server
             log_line("%s runs, a thread for each flow", program_.name);
             return make_thread_strategy(runners_);
         }
-        constexpr std::size_t fewest_workers = 16;
-        const std::size_t by_processors = std::max<std::size_t>(4 * std::thread::hardware_concurrency(), fewest_workers);
+        constexpr unsigned fewest_workers = 16;
+        const unsigned by_processors = std::max(4 * std::thread::hardware_concurrency(), fewest_workers);
         const std::size_t workers = options_.workers != 0 ? options_.workers : by_processors;
         log_line("%s runs on a pool of %zu threads", program_.name, workers);
         return make_pool_strategy(runners_, workers, options_.queue);

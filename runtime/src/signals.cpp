@@ -29,10 +29,10 @@ void on_nothing(int)
 {
 }
 
-void handle(int number, void (*handler)(int), int flags) noexcept
+void on_signal(int number, void (*call)(int), int flags) noexcept
 {
     struct sigaction action = {};
-    action.sa_handler = handler;
+    action.sa_handler = call;
     action.sa_flags = flags;
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, nullptr);
@@ -43,11 +43,11 @@ void handle(int number, void (*handler)(int), int flags) noexcept
 void catch_signals() noexcept
 {
     sem_init(&told_to_end, 0, 0);
-    handle(SIGPIPE, on_nothing, SA_RESTART);
+    on_signal(SIGPIPE, on_nothing, SA_RESTART);
     for (const int number : {SIGTERM, SIGINT}) {
         struct sigaction before = {};
         if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
-            handle(number, on_end, SA_RESTART);
+            on_signal(number, on_end, SA_RESTART);
         }
     }
 }
@@ -62,7 +62,7 @@ int wait_for_end() noexcept
 
 void allow_interrupts() noexcept
 {
-    handle(SIGURG, on_nothing, 0);
+    on_signal(SIGURG, on_nothing, 0);
 }
 
 void interrupt(pthread_t thread) noexcept

@@ -69,19 +69,12 @@ void source::loop() noexcept
 // True where there are values, and the flow is to start.
 bool source::produce(flow &into) noexcept
 {
-    const bool timed = slow_down_.watching();
-    const auto before = timed ? timer::clock::now() : timer::clock::time_point();
     running_flow = &into;
     producing_.store(true);
     // Who stops the source after this sees that it is producing, and interrupts it.
     const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat() : make_values(into));
     producing_.store(false);
     running_flow = nullptr;
-    if (made) {
-        slow_down_.succeeded();
-    } else if (!stopping_.load()) {
-        rest(into.error(), timed ? timer::clock::now() - before : std::chrono::nanoseconds(0));
-    }
     return made;
 }
 
@@ -96,6 +89,8 @@ bool source::wait_for_beat() noexcept
 
 bool source::make_values(flow &into) noexcept
 {
+    const bool timed = slow_down_.watching();
+    const auto before = timed ? timer::clock::now() : timer::clock::time_point();
     outcome made = outcome::failed;
     bool on_a_path = true;
     try {
@@ -116,10 +111,16 @@ bool source::make_values(flow &into) noexcept
             counts.took(info_.produce_function, made, into.begin_path());
         }
     });
-    return made == outcome::done;
+    if (made != outcome::done) {
+        failed(into.error(), timed ? timer::clock::now() - before : std::chrono::nanoseconds(0));
+        return false;
+    }
+    slow_down_.succeeded();
+    return true;
 }
 
-void source::rest(int error, std::chrono::nanoseconds took) noexcept
+// Rests where the source must be slowed down.
+void source::failed(int error, std::chrono::nanoseconds took) noexcept
 {
     const std::chrono::milliseconds pause = slow_down_.failed(took);
     if (slow_down_.to_be_named()) {

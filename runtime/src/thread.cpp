@@ -1,12 +1,9 @@
-/// \file
-/// The strategy `thread`: a new thread for every flow. Its source's bound of flows in progress bounds the threads. Where
-/// no thread can be had, the source's own thread runs the flow: that holds the source back, and nothing is lost.
+#include "flux/thread.hpp"
 
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/runner.hpp"
 #include "flux/source.hpp"
-#include "flux/strategy.hpp"
 
 #include <atomic>
 #include <cstring>

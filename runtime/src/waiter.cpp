@@ -20,7 +20,7 @@ void thread_waiter::wait() noexcept
 
 void thread_waiter::wake() noexcept
 {
-    // After the exchange the other may be gone, and this object with it: the system call takes the address for a number.
+    // After the exchange the other may be gone, and this object with it: the kernel takes the address for a number.
     std::atomic<std::uint32_t> *const address = &state_;
     if (state_.exchange(woken, std::memory_order_release) == asleep) {
         syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

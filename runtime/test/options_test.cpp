@@ -58,8 +58,8 @@ TEST_F(Options, HaveDefaults)
 
 TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
 {
-    const outcome got = read({"--port", "80", "--flux-runtime", "thread", "page", "--flux-workers=3", "--flux-queue", "7",
-                              "--flux-max-flows=9", "--flux-drain", "0.25", "--verbose"});
+    const outcome got = read({"--port", "80", "--flux-runtime", "thread", "page", "--flux-workers=3", "--flux-queue",
+                              "7", "--flux-max-flows=9", "--flux-drain", "0.25", "--verbose"});
     EXPECT_EQ(got.problem, "");
     EXPECT_EQ(got.rest, (std::vector<std::string>{"--port", "80", "page", "--verbose"}));
     EXPECT_EQ(got.options.strategy, flux::strategy_kind::thread);

@@ -61,14 +61,20 @@ TEST(Report, ForPrograms)
   "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "failures": 3},
   "lost": 0,
   "sources": [
-    {"name": "Listen", "file": "sample.flux", "line": 8, "nothing": 0, "flows": {"started": 10, "done": 6, "failed": 3, "ended": 0, "cancelled": 1}},
-    {"name": "Spread", "file": "sample.flux", "line": 9, "nothing": 0, "flows": {"started": 1, "done": 1, "failed": 0, "ended": 0, "cancelled": 0}},
-    {"name": "every 10ms", "file": "sample.flux", "line": 10, "nothing": 0, "flows": {"started": 0, "done": 0, "failed": 0, "ended": 0, "cancelled": 0}}
+    {"name": "Listen", "file": "sample.flux", "line": 8, "nothing": 0, "flows": )"
+        R"({"started": 10, "done": 6, "failed": 3, "ended": 0, "cancelled": 1}},
+    {"name": "Spread", "file": "sample.flux", "line": 9, "nothing": 0, "flows": )"
+        R"({"started": 1, "done": 1, "failed": 0, "ended": 0, "cancelled": 0}},
+    {"name": "every 10ms", "file": "sample.flux", "line": 10, "nothing": 0, "flows": )"
+        R"({"started": 0, "done": 0, "failed": 0, "ended": 0, "cancelled": 0}}
   ],
   "paths": [
-    {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, "labels": ["Listen", "Begin", "Choose:[one]", "One", "Choose:[two]", "End"]},
-    {"source": "Listen", "exit": "failed", "number": 10, "count": 3, "share": 0.300000, "labels": ["Listen", "Begin", "Choose:[two]", "Choose:[two]", "End", "ERROR"]},
-    {"source": "Spread", "exit": "done", "number": 1, "count": 1, "share": 0.100000, "labels": ["Listen", "Begin", "Choose:[two]", "Choose", "End"]}
+    {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[one]", "One", "Choose:[two]", "End"]},
+    {"source": "Listen", "exit": "failed", "number": 10, "count": 3, "share": 0.300000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[two]", "Choose:[two]", "End", "ERROR"]},
+    {"source": "Spread", "exit": "done", "number": 1, "count": 1, "share": 0.100000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[two]", "Choose", "End"]}
   ],
   "cut": [
     {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 1, "labels": ["Listen", "ERROR"]}

@@ -2,9 +2,11 @@
 /// A source of the sample program that runs, for the tests of sources and strategies.
 #pragma once
 
+#include "flux/options.hpp"
+#include "flux/pool.hpp"
 #include "flux/signals.hpp"
 #include "flux/source.hpp"
-#include "flux/strategy.hpp"
+#include "flux/thread.hpp"
 #include "sample_program.hpp"
 
 #include <atomic>

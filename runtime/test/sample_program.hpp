@@ -287,8 +287,10 @@ inline constexpr flux::path_function path_functions[] = {
 };
 
 inline constexpr flux::source_info sources[] = {
-    flux::make_source<Listen_produce, Main_run>({"Listen", "sample.flux", 8}, function_Listen_produce, function_Main_run),
-    flux::make_source<Listen_produce, Cut_run>({"Spread", "sample.flux", 9}, function_Listen_produce, function_Cut_run),
+    flux::make_source<Listen_produce, Main_run>({"Listen", "sample.flux", 8}, function_Listen_produce,
+                                                function_Main_run),
+    flux::make_source<Listen_produce, Cut_run>({"Spread", "sample.flux", 9}, function_Listen_produce,
+                                               function_Cut_run),
     flux::make_timer<Beat_run>({"every 10ms", "sample.flux", 10}, 10, function_Beat_run),
 };
 

@@ -70,9 +70,8 @@ TEST(Source, IsSlowedDownWhenItFailsWithoutWaiting)
     // 16 free ones, then pauses of 1, 2, 4, ... 100 ms: 9 of them or so in 300 ms.
     EXPECT_GE(calls, 17);
     EXPECT_LE(calls, 40);
-    const std::string expected = "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, "
-                                 "with error 24 (Too many open files): it is slowed down\n";
-    EXPECT_EQ(said, expected);
+    EXPECT_EQ(said, "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
+                    "error 24 (Too many open files): it is slowed down\n");
 }
 
 TEST(Source, ThatWaitsAndFailsIsNotSlowedDown)
@@ -157,7 +156,8 @@ TEST(Source, BeatsThatAreMissedCoalesce)
 
 TEST(Source, WakesFromALongWaitForABeat)
 {
-    flux::source_info slow[] = {flux::make_timer<sample::Beat_run>({"every 1h", "a.flux", 1}, 3'600'000, sample::function_Beat_run)};
+    flux::source_info slow[] = {
+        flux::make_timer<sample::Beat_run>({"every 1h", "a.flux", 1}, 3'600'000, sample::function_Beat_run)};
     flux::program in = sample::program;
     in.sources = slow;
     const clock::time_point begin = clock::now();

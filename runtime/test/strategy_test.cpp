@@ -53,7 +53,8 @@ TEST_P(Strategy, PathCountsAreWhatTheFlowsPassed)
             running.await_finished(count, source);
             const flux::path_counts total = running.all.total();
             for (const outcome exit : flux::all_outcomes) {
-                total.flow_paths(source)[flux::index_of(exit)].visit([&](flux::path_number number, std::uint64_t times) {
+                const flux::path_table &table = total.flow_paths(source)[flux::index_of(exit)];
+                table.visit([&](flux::path_number number, std::uint64_t times) {
                     const auto labels = flux::decode_flow(in, source, exit, number);
                     ASSERT_TRUE(labels);
                     counted[{exit, {labels->begin(), labels->end()}}] += times;

@@ -8,8 +8,8 @@
 
 namespace flux {
 
-/// The lock of a constraint that all flows of the program share.
-class program_lock
+/// The lock of a constraint that all flows of the program share, on a cache line of its own.
+class alignas(64) program_lock
 {
   public:
     /// The constraint's name, which must outlive the lock: a debugger shows it.

@@ -2,8 +2,8 @@
 /// The last words of a server that crashes: which node, which flow, which path.
 ///
 /// A fault in a node (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) would end the process without a word of what it was
-/// doing. A handler on a stack of its own, so that an overflow of the flow's stack is told of too, writes one line and
-/// then lets happen what would have happened without it: a core dump, or the report of a sanitizer.
+/// doing. So the server catches it, on a stack set apart, as the flow's own may be what has overflowed; writes one
+/// line; and then lets happen what would have happened without it: a core dump, or the report of a sanitizer.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,10 @@ namespace flux {
 
 struct program;
 
-/// Says the last words for this program from now on. Signals that somebody else already handles keep that as what
-/// happens next.
+/// Says the last words for this program from now on. What somebody else does on these signals already happens next.
 void install_crash_message(const program &of) noexcept;
 
-/// Memory for the signal handlers of one thread at a time.
+/// Memory to serve signals in, for one thread at a time.
 class signal_stack
 {
   public:
@@ -32,8 +31,8 @@ class signal_stack
     std::unique_ptr<std::byte[]> memory_;
 };
 
-/// The calling thread's signal handlers run on this stack from here to the end of the block; unless it has one of its
-/// own, as under the address sanitizer.
+/// The calling thread serves fatal signals on this stack from here to the end of the block; unless it has one for that
+/// already, as under the address sanitizer.
 class on_signal_stack
 {
   public:

@@ -2,8 +2,8 @@
 /// The flows of one source: made when first needed, used again, never more than a bound. That is the source's bound of
 /// flows in progress: where none is left, the source waits for one to come back.
 ///
-/// One thread takes (the source's), many give back. What is given back goes on a lock-free stack that the taker takes as
-/// a whole, so the stack has no ABA problem, and a flow costs one atomic operation.
+/// One thread takes (the source's), many give back. What is given back goes on a lock-free stack that the taker takes
+/// as a whole, so the stack has no ABA problem, and a flow costs one atomic operation.
 #pragma once
 
 #include "flux/flow.hpp"

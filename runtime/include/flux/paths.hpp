@@ -1,15 +1,15 @@
 /// \file
 /// The paths of flows and their numbers: how a number is read back.
 ///
-/// Flow graphs are acyclic, so each path can be given a number and a flow finds its own by additions on the way (Ball and
-/// Larus, "Optimally profiling and tracing programs", TOPLAS 16(4), 1994). The compiler numbers them (`paths.rs` of its
-/// `ir`, which explains the order), generated code adds, and the tables of the program let the number be read back from
-/// an exit towards the start: of the edges into a vertex the one with the largest offset not above the number was
+/// Flow graphs are acyclic, so each path can be given a number and a flow finds its own by additions on the way (Ball
+/// and Larus, "Optimally profiling and tracing programs", TOPLAS 16(4), 1994). The compiler numbers them (`paths.rs` of
+/// its `ir`, which explains the order), generated code adds, and the tables of the program let the number be read back
+/// from an exit towards the start: of the edges into a vertex the one with the largest offset not above the number was
 /// taken; at a call the remainder by the callee's number of paths is the callee's own number.
 ///
-/// A flow of a source is a call of the function that makes its values and then one of the function that runs it, so its
-/// number is made of both as for any call: `made * radix + run`. Where these products would exceed `path_limit`, the two
-/// are counted by themselves, as for any call that is cut.
+/// A flow of a source is a call of the function that makes its values and then one of the function that runs it, so
+/// its number is made of both as for any call: `made * radix + run`. Where these products would exceed `path_limit`,
+/// the two are counted by themselves, as for any call that is cut.
 #pragma once
 
 #include "flux/program.hpp"

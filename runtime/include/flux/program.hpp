@@ -110,9 +110,10 @@ struct program {
     std::span<const path_edge> path_edges;
 };
 
-/// A flow with the values that its source made, which exist from `produce` to the end of `run`.
+/// A flow with the values that its source made, which exist from `produce` to the end of `run`. Flows run on different
+/// threads, so they share no cache line.
 template <class Values>
-struct flow_with final : flow {
+struct alignas(64) flow_with final : flow {
     flow_with() noexcept {}
     ~flow_with() {}
 

@@ -22,8 +22,8 @@
 ///       ]
 ///     }
 ///
-/// Numbers are exact up to 2^53; `share` is the share of the flows that came to their end. `labels` is null for a number
-/// that the program's tables do not know.
+/// Numbers are exact up to 2^53; `share` is the share of the flows that came to their end. `labels` is null for a
+/// number that the program's tables do not know.
 #pragma once
 
 #include "flux/options.hpp"

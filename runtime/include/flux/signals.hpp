@@ -1,13 +1,13 @@
 /// \file
 /// Signals: how the server is told to end, and how it wakes a source that waits for the world.
 ///
-/// SIGTERM and SIGINT ask for an orderly end; the second one ends the process at once. Node code never sees an
-/// interrupted call because of them (the handler restarts what can be restarted, and Linux gives them to the main
-/// thread). SIGPIPE is caught by a handler that does nothing: the write fails with EPIPE, and unlike an ignored signal
-/// it is not inherited by the programs that nodes start.
+/// SIGTERM and SIGINT ask for an orderly end; the second one ends the process at once. Node code sees no interrupted
+/// call because of them: Linux gives them to the main thread, and what can be restarted is. SIGPIPE is caught by a
+/// function that does nothing: the write fails with EPIPE, and the programs that nodes start do not inherit that, as
+/// they would an ignored signal.
 ///
-/// A source may wait in any system call of its component, so it can be woken only by a signal whose handler does not
-/// restart the call: SIGURG, which nobody else minds, as it is ignored unless a handler is there.
+/// A source may wait in any system call of its component, so it can be woken only by a signal that interrupts the call
+/// for good: SIGURG, which nobody else minds, as it is ignored where it is not caught.
 #pragma once
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /// \file
-/// How much a source that keeps failing is slowed down: not at all while it waits for something before it fails, nor for
-/// a few failures in a row; then by pauses that double up to a bound, until it succeeds.
+/// How much a source that keeps failing is slowed down: not at all while it waits for something before it fails, nor
+/// for a few failures in a row; then by pauses that double up to a bound, until it succeeds.
 #pragma once
 
 #include <chrono>

@@ -2,8 +2,8 @@
 /// Sources: where flows come from. Each runs for ever on a thread of its own: it takes a flow that is not in use, makes
 /// the values for it, and hands it to the strategy.
 ///
-/// An error of a source means that there was nothing this time. A source that keeps failing without waiting for anything
-/// (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
+/// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
+/// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
 #pragma once
 
 #include "flux/flow_store.hpp"
@@ -28,8 +28,8 @@ class source
     /// Starts its thread. Throws `std::system_error`.
     void start();
 
-    /// Makes no further values: its thread ends as soon as it gets to know. Call it again until `ended`, as a source that
-    /// waits for the world can only be interrupted, and may miss that.
+    /// Makes no further values: its thread ends as soon as it gets to know. Call it again until `ended`, as a source
+    /// that waits for the world can only be interrupted, and may miss that.
     void stop() noexcept;
 
     /// Whether its thread makes no further values.
@@ -55,7 +55,7 @@ class source
     bool produce(flow &into) noexcept;
     bool wait_for_beat() noexcept;
     bool make_values(flow &into) noexcept;
-    void rest(int error, std::chrono::nanoseconds took) noexcept;
+    void failed(int error, std::chrono::nanoseconds took) noexcept;
 
     const program &program_;
     const source_info &info_;

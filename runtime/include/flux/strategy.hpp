@@ -1,16 +1,12 @@
 /// \file
-/// What runs flows. The generated code is the same under every strategy; one is chosen when the server starts.
+/// What runs flows. The generated code is the same under every strategy; one is chosen when the server starts:
+/// `thread.hpp`, `pool.hpp`.
 #pragma once
-
-#include "flux/options.hpp"
-
-#include <memory>
 
 namespace flux {
 
 class flow;
 class runner;
-class runners;
 
 /// Runs the flows that sources start.
 class strategy
@@ -25,11 +21,5 @@ class strategy
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;
 };
-
-/// A new thread for every flow; where none can be had, the source's own runs the flow.
-std::unique_ptr<strategy> make_thread_strategy(runners &all);
-
-/// So many threads behind a bounded queue. Throws `std::system_error` where not one of them can be had.
-std::unique_ptr<strategy> make_pool_strategy(runners &all, std::size_t workers, std::size_t queue_capacity);
 
 } // namespace flux

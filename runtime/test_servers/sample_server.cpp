@@ -7,7 +7,7 @@
 ///     print         prints its arguments
 ///     no-threads    leaves no memory for the stacks of flows' threads
 
-#include "sample_program.hpp"
+#include "../test/sample_program.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
