@@ -26,7 +26,8 @@ namespace {
 /// Guards the cache: CheckCache, StoreInCache and Complete run one at a time.
 std::mutex cache_lock;
 
-/// Sockets with a request, on their way from Listen to the workers; first in, first out. A full queue holds Listen back.
+/// Sockets with a request, on their way from Listen to the workers: first in, first out. A full queue holds Listen
+/// back.
 class socket_queue {
 public:
     explicit socket_queue(std::size_t capacity) : capacity_(capacity) {}
@@ -36,6 +37,7 @@ public:
         std::unique_lock hold(lock_);
         has_room_.wait(hold, [this] { return sockets_.size() < capacity_; });
         sockets_.push_back(socket);
+        hold.unlock(); // else the thread that is woken would only wait for the lock
         has_sockets_.notify_one();
     }
 
@@ -48,6 +50,7 @@ public:
             return false;
         socket = sockets_.front();
         sockets_.pop_front();
+        hold.unlock();
         has_room_.notify_one();
         return true;
     }
@@ -147,7 +150,8 @@ void serve(int socket)
 
 /// Waits for SIGTERM or SIGINT, then interrupts the thread in Listen until it has seen that it is to stop. One signal
 /// alone could come just before Listen waits, and be lost.
-void await_stop(const sigset_t &signals, std::atomic<bool> &stopping, const std::atomic<bool> &stopped, pthread_t listener)
+void await_stop(const sigset_t &signals, pthread_t listener, std::atomic<bool> &stopping,
+                const std::atomic<bool> &stopped)
 {
     int signal = 0;
     sigwait(&signals, &signal);
@@ -158,10 +162,13 @@ void await_stop(const sigset_t &signals, std::atomic<bool> &stopping, const std:
     }
 }
 
-/// Takes `--workers N` off the command line; the rest is for init(). The default is that of the pool runtime.
+/// How many sockets may wait for a worker; as many as flows in the runtime `pool`.
+constexpr std::size_t queue_capacity = 1024;
+
+/// Takes `--workers N` off the command line; the rest is for init(). The default is that of the runtime `pool`.
 unsigned take_workers(int &argc, char **argv)
 {
-    unsigned workers = 2 * std::max(1U, std::thread::hardware_concurrency());
+    unsigned workers = std::max(16U, 4 * std::thread::hardware_concurrency());
     int kept = 1;
     for (int at = 1; at < argc; ++at) {
         if (std::strcmp(argv[at], "--workers") == 0 && at + 1 < argc)
@@ -192,9 +199,9 @@ int main(int argc, char **argv)
     sigaction(SIGUSR1, &interrupt, nullptr);
     std::atomic<bool> stopping = false;
     std::atomic<bool> stopped = false;
-    std::thread stopper(await_stop, std::cref(signals), std::ref(stopping), std::cref(stopped), pthread_self());
+    std::thread stopper(await_stop, std::cref(signals), pthread_self(), std::ref(stopping), std::cref(stopped));
 
-    socket_queue queue(std::size_t{16} * workers);
+    socket_queue queue(queue_capacity);
     std::vector<std::thread> pool;
     for (unsigned worker = 0; worker < workers; ++worker) {
         pool.emplace_back([&queue] {

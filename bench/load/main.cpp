@@ -3,10 +3,10 @@
 #include "generator.h"
 #include "options.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string>
+#include <iomanip>
+#include <iostream>
 
 namespace {
 
@@ -22,15 +22,9 @@ double percentile_ms(load::result &result, double percent)
     return to_ms(static_cast<double>(result.latency.percentile_ns(percent)));
 }
 
-/// The server's processor time for an answer, in milliseconds.
-double processor_ms(const load::result &result)
+double lag_ms(const load::result &result)
 {
-    return result.processor_s * 1000 / static_cast<double>(result.answers_in_time);
-}
-
-bool knows_processor_time(const load::result &result)
-{
-    return result.processor_s >= 0 && result.answers_in_time > 0;
+    return to_ms(static_cast<double>(result.worst_lag_ns));
 }
 
 double answers_per_s(const load::result &result)
@@ -38,50 +32,64 @@ double answers_per_s(const load::result &result)
     return static_cast<double>(result.answers_in_time) / result.measured_s;
 }
 
-void print_text(const load::options &options, load::result &result)
+bool knows_processor_time(const load::result &result)
 {
-    if (options.closed > 0)
-        std::printf("closed loop of %u connections", options.closed);
-    else
-        std::printf("open loop, %g requests a second on at most %u connections", options.rate, options.connections);
-    std::printf(", %g s, %zu targets, seed %llu\n", options.duration_s, options.targets.size(),
-                static_cast<unsigned long long>(options.seed));
-    std::printf("requests    %llu: %llu answered with 200, %llu otherwise, %llu failed, %llu given up\n",
-                static_cast<unsigned long long>(result.requests), static_cast<unsigned long long>(result.answered),
-                static_cast<unsigned long long>(result.other_status), static_cast<unsigned long long>(result.failed),
-                static_cast<unsigned long long>(result.unanswered));
-    std::printf("throughput  %.1f answers/s\n", answers_per_s(result));
-    std::printf("latency ms  mean %.3f", to_ms(result.latency.mean_ns()));
-    for (const double percent : percents)
-        std::printf("  p%g %.3f", percent, percentile_ms(result, percent));
-    std::printf("  max %.3f\n", percentile_ms(result, 100));
-    if (options.closed == 0)
-        std::printf("lag ms      max %.3f (how late flux-load itself was)\n", to_ms(static_cast<double>(result.worst_lag_ns)));
-    if (knows_processor_time(result))
-        std::printf("server CPU  %.4f ms/answer, %.2f cores\n", processor_ms(result), result.processor_s / result.measured_s);
+    return result.processor_s >= 0 && result.answers_in_time > 0;
 }
 
-void print_json(const load::options &options, load::result &result)
+/// The server's processor time for an answer, in milliseconds.
+double processor_ms(const load::result &result)
 {
-    std::printf("{\"loop\": \"%s\", \"rate\": %g, \"connections\": %u, \"duration_s\": %g, \"warmup_s\": %g, \"targets\": %zu, "
-                "\"seed\": %llu, ",
-                options.closed > 0 ? "closed" : "open", options.rate,
-                options.closed > 0 ? options.closed : options.connections, options.duration_s, options.warmup_s,
-                options.targets.size(), static_cast<unsigned long long>(options.seed));
-    std::printf("\"requests\": %llu, \"answered\": %llu, \"other_status\": %llu, \"failed\": %llu, \"given_up\": %llu, ",
-                static_cast<unsigned long long>(result.requests), static_cast<unsigned long long>(result.answered),
-                static_cast<unsigned long long>(result.other_status), static_cast<unsigned long long>(result.failed),
-                static_cast<unsigned long long>(result.unanswered));
-    std::printf("\"answers_per_s\": %.3f, \"received_bytes\": %llu, \"latency_ms\": {\"mean\": %.6f", answers_per_s(result),
-                static_cast<unsigned long long>(result.received_bytes), to_ms(result.latency.mean_ns()));
-    for (const double percent : percents)
-        std::printf(", \"p%g\": %.6f", percent, percentile_ms(result, percent));
-    std::printf(", \"max\": %.6f}, \"lag_ms\": %.6f", percentile_ms(result, 100),
-                to_ms(static_cast<double>(result.worst_lag_ns)));
+    return result.processor_s * 1000 / static_cast<double>(result.answers_in_time);
+}
+
+double processor_cores(const load::result &result)
+{
+    return result.processor_s / result.measured_s;
+}
+
+void print_text(std::ostream &out, const load::options &options, load::result &result)
+{
+    if (options.closed > 0)
+        out << "closed loop of " << options.closed << " connections";
+    else
+        out << "open loop, " << options.rate << " requests/s on at most " << options.connections << " connections";
+    out << ", " << options.duration_s << " s, " << options.targets.size() << " targets, seed " << options.seed << "\n"
+        << "requests    " << result.requests << ": " << result.answered << " answered with 200, "
+        << result.other_status << " otherwise, " << result.failed << " failed, " << result.unanswered << " given up\n"
+        << std::fixed << std::setprecision(1) << "throughput  " << answers_per_s(result) << " answers/s\n"
+        << std::setprecision(3) << "latency ms  mean " << to_ms(result.latency.mean_ns());
+    for (const double percent : percents) {
+        out << "  p" << std::defaultfloat << std::setprecision(6) << percent;
+        out << " " << std::fixed << std::setprecision(3) << percentile_ms(result, percent);
+    }
+    out << "  max " << percentile_ms(result, 100) << "\n";
+    if (options.closed == 0)
+        out << "lag ms      max " << lag_ms(result) << " (how late flux-load itself was)\n";
     if (knows_processor_time(result))
-        std::printf(", \"server_cpu_ms\": %.6f, \"server_cores\": %.4f", processor_ms(result),
-                    result.processor_s / result.measured_s);
-    std::printf("}\n");
+        out << "server CPU  " << processor_ms(result) << " ms/answer, " << processor_cores(result) << " cores\n";
+}
+
+/// One object. Its numbers are in the units that their names end in.
+void print_json(std::ostream &out, const load::options &options, load::result &result)
+{
+    const bool is_closed = options.closed > 0;
+    out << std::setprecision(9) << "{\"loop\": \"" << (is_closed ? "closed" : "open")
+        << "\", \"rate\": " << options.rate
+        << ", \"connections\": " << (is_closed ? options.closed : options.connections)
+        << ", \"duration_s\": " << options.duration_s << ", \"warmup_s\": " << options.warmup_s
+        << ", \"targets\": " << options.targets.size() << ", \"seed\": " << options.seed
+        << ", \"requests\": " << result.requests << ", \"answered\": " << result.answered
+        << ", \"other_status\": " << result.other_status << ", \"failed\": " << result.failed
+        << ", \"given_up\": " << result.unanswered << ", \"answers_per_s\": " << answers_per_s(result)
+        << ", \"received_bytes\": " << result.received_bytes
+        << ", \"latency_ms\": {\"mean\": " << to_ms(result.latency.mean_ns());
+    for (const double percent : percents)
+        out << ", \"p" << percent << "\": " << percentile_ms(result, percent);
+    out << ", \"max\": " << percentile_ms(result, 100) << "}, \"lag_ms\": " << lag_ms(result);
+    if (knows_processor_time(result))
+        out << ", \"server_cpu_ms\": " << processor_ms(result) << ", \"server_cores\": " << processor_cores(result);
+    out << "}\n";
 }
 
 } // namespace
@@ -92,11 +100,11 @@ try {
     const load::options options = load::read_options(argc, argv);
     load::result result = load::generator(options).run();
     if (options.json)
-        print_json(options, result);
+        print_json(std::cout, options, result);
     else
-        print_text(options, result);
+        print_text(std::cout, options, result);
     return result.answered == result.requests ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception &error) {
-    std::fprintf(stderr, "flux-load: %s\n", error.what());
+    std::cerr << "flux-load: " << error.what() << "\n";
     return 2;
 }

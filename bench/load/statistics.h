@@ -20,8 +20,8 @@ public:
         return values_ns_.size();
     }
 
-    /// The least latency that at least `percent` % of all do not exceed (the nearest rank), in nanoseconds; 0 where there
-    /// are none. O(n log n) the first time after add().
+    /// The least latency that at least `percent` % of all do not exceed (the nearest rank), in nanoseconds; 0 where
+    /// there are none. O(n log n) the first time after add().
     std::int64_t percentile_ns(double percent);
 
     /// Their average in nanoseconds; 0 where there are none.

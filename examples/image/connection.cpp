@@ -88,8 +88,9 @@ void connection_table::listen(const std::string &address, const std::string &por
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo *found = nullptr;
+    const std::string place = address + " port " + port;
     if (const int error = getaddrinfo(address.c_str(), port.c_str(), &hints, &found); error != 0)
-        throw std::system_error(EINVAL, std::generic_category(), address + " port " + port + ": " + gai_strerror(error));
+        throw std::system_error(EINVAL, std::generic_category(), place + ": " + gai_strerror(error));
     const std::unique_ptr<addrinfo, void (*)(addrinfo *)> result(found, freeaddrinfo);
 
     listener_ = ::socket(result->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -100,7 +101,7 @@ void connection_table::listen(const std::string &address, const std::string &por
     setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     setsockopt(listener_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (bind(listener_, result->ai_addr, result->ai_addrlen) != 0)
-        throw_errno(address + " port " + port);
+        throw_errno(place);
     if (::listen(listener_, SOMAXCONN) != 0)
         throw_errno("listen");
     epoll_event event{.events = EPOLLIN, .data = {.fd = listener_}};
@@ -224,10 +225,12 @@ bool connection_table::handle(int socket)
     ended = ended || now >= deadline_ms;
     if (ended && client.length > 0)
         return true;
-    if (ended)
+    if (ended) {
         ::close(socket);
-    else
-        wait_for(socket, client, EPOLLIN, client.length > 0 ? std::min(deadline_ms, now + limits_.head_ms) : deadline_ms);
+        return false;
+    }
+    const std::int64_t head_deadline_ms = std::min(deadline_ms, now + limits_.head_ms);
+    wait_for(socket, client, EPOLLIN, client.length > 0 ? head_deadline_ms : deadline_ms);
     return false;
 }
 

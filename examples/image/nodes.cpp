@@ -38,7 +38,8 @@ void answer_error(int socket, int status, bool head_only, bool close)
     const std::string_view body = image::write_error_page(status, page);
     image::head_buffer buffer;
     const image::reply reply{status, html, body.size(), close};
-    const int error = shared().connections.send(socket, write_head(reply, buffer), head_only ? std::string_view{} : body);
+    const std::string_view head = image::write_head(reply, buffer);
+    const int error = shared().connections.send(socket, head, head_only ? std::string_view{} : body);
     shared().connections.finish(socket, close || error != 0);
 }
 
@@ -133,7 +134,8 @@ int Write(Write_in *in, Write_out *out)
     *out = {in->socket, in->close, in->request};
     const image_tag &request = *in->request;
     image::page_buffer page;
-    const std::string_view body = request.status == 200 ? body_of(request) : image::write_error_page(request.status, page);
+    const bool is_good = request.status == 200;
+    const std::string_view body = is_good ? body_of(request) : image::write_error_page(request.status, page);
     image::head_buffer buffer;
     const image::reply reply{request.status, request.content_type, body.size(), in->close};
     const std::string_view head = image::write_head(reply, buffer);

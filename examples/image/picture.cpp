@@ -53,8 +53,8 @@ int read_fully(int file, void *buffer, std::size_t size, off_t offset, std::size
 {
     read_bytes = 0;
     while (read_bytes < size) {
-        const ssize_t got =
-            pread(file, static_cast<char *>(buffer) + read_bytes, size - read_bytes, offset + static_cast<off_t>(read_bytes));
+        char *const rest = static_cast<char *>(buffer) + read_bytes;
+        const ssize_t got = pread(file, rest, size - read_bytes, offset + static_cast<off_t>(read_bytes));
         if (got == 0)
             break;
         if (got < 0 && errno != EINTR)
@@ -93,8 +93,8 @@ struct coverage {
 };
 
 /// The coverage of each pixel of a row or column of `length` pixels at `eighths`/8 of it. In units of 1/`eighths` of a
-/// pixel, pixel j spans [j * eighths, (j + 1) * eighths) and scaled pixel i spans [8 * i, 8 * (i + 1)); the last one may
-/// stick out.
+/// pixel, pixel j spans [j * eighths, (j + 1) * eighths) and scaled pixel i spans [8 * i, 8 * (i + 1)); the last one
+/// may stick out.
 std::vector<coverage> coverages(int length, int eighths)
 {
     const int end = length * eighths;

@@ -26,7 +26,7 @@ constexpr const char *usage = "An image server: pictures in PPM files, served as
                               "  --address ADDRESS   the numeric address to listen on (127.0.0.1)\n"
                               "  --port PORT         the port to listen on, 0 for a free one (8080)\n"
                               "  --cache-size BYTES  the most that the cache may take: 64M, 512k, 0 (64M)\n"
-                              "  --help              this\n";
+                              "  --help              this; the options of Flux: --flux-help\n";
 
 /// Never destroyed: where a drain was cut short, flows may still use it while the program ends.
 service *the_service = nullptr;
@@ -137,7 +137,8 @@ void init(int argc, char **argv)
     if (image::list_pictures(image::the_service->folder, names) != 0 || names.empty())
         std::fprintf(stderr, "image: there are no pictures in %s\n", settings.root.c_str());
     const bool is_ipv6 = settings.address.find(':') != std::string::npos;
-    std::printf("image: %zu pictures at http://%s%s%s:%d/\n", names.size(), is_ipv6 ? "[" : "", settings.address.c_str(),
-                is_ipv6 ? "]" : "", image::the_service->connections.port());
+    const std::string host = is_ipv6 ? "[" + settings.address + "]" : settings.address;
+    const int port = image::the_service->connections.port();
+    std::printf("image: %zu pictures at http://%s:%d/\n", names.size(), host.c_str(), port);
     std::fflush(stdout);
 }

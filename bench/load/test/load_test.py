@@ -5,7 +5,6 @@ The servers here are made to be slow, to stall, to fail, in ways that are known,
 """
 
 import json
-import re
 import socket
 import subprocess
 import sys
@@ -181,7 +180,8 @@ class Answers(unittest.TestCase):
         self.assertEqual((report["answered"], report["failed"]), (80, 20))
 
     def test_what_is_not_http_is_a_failure(self):
-        for bad in (b"hello\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\nno length", reply() + b"more", b"HTTP/1.1 200 OK\r\nContent-"):
+        for bad in (b"hello\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\nno length", reply() + b"more",
+                    b"HTTP/1.1 200 OK\r\nContent-"):
             with Server(lambda number: bad if number == 3 else reply()) as server:
                 report = run(server, "--rate", 20, "--duration", 0.5, "--timeout", 1, code=1)
             self.assertEqual(report["failed"] + report["given_up"], 1, bad)
@@ -214,7 +214,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("--anywhere", run(80, "--host", "192.0.2.1", "--rate", 1, code=2))
 
     def test_what_makes_no_sense_is_refused(self):
-        for options in ((), ("--rate", 1, "--closed", 1), ("--rate", "x"), ("--rate", 0), ("--rate", 1, "--duration", -1)):
+        for options in ((), ("--rate", 1, "--closed", 1), ("--rate", "x"), ("--rate", 0),
+                        ("--rate", 1, "--duration", -1)):
             self.assertTrue(run(80, *options, code=2))
         self.assertTrue(run(80, "--rate", 1, targets=(), code=2))
         self.assertTrue(run(80, "--rate", 1, targets=("a",), code=2))
@@ -236,7 +237,7 @@ class CommandLine(unittest.TestCase):
             command = [LOAD, "--port", str(server.port), "--rate", "20", "--duration", "1", "/a"]
             text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
         self.assertIn("20 answered with 200, 0 otherwise, 0 failed, 0 given up", text)
-        self.assertTrue(re.search(r"latency ms  mean \d+\.\d+  p50 \d+\.\d+ .* p99.99 \d+\.\d+  max \d+\.\d+", text), text)
+        self.assertRegex(text, r"latency ms  mean \d+\.\d+  p50 \d+\.\d+ .* p99.99 \d+\.\d+  max \d+\.\d+")
 
 
 if __name__ == "__main__":

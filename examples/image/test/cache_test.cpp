@@ -1,5 +1,5 @@
 // The cache: what is found, what goes first, what cannot go, and its bound in bytes.
-#include "cache.h"
+#include "../cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Connections, over real sockets: who gets a request and when, what slow and rude clients get, how it closes.
-#include "connection.h"
+#include "../connection.h"
 
 #include <gtest/gtest.h>
 

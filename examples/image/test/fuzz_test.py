@@ -31,7 +31,8 @@ TOKENS = [b"\r\n", b"\n", b"\r", b"\0", b" ", b"\t", b":", b"/", b"?", b"%00", b
 
 
 def mutated(chance, picture):
-    data = b"".join(chance.choice(SEEDS).format(picture=picture).encode() for _ in range(chance.choice((1, 1, 1, 2, 5))))
+    count = chance.choice((1, 1, 1, 2, 5))
+    data = b"".join(chance.choice(SEEDS).format(picture=picture).encode() for _ in range(count))
     for _ in range(chance.choice((0, 1, 1, 2, 3, 8))):
         at = chance.randrange(len(data) + 1)
         end = min(len(data), at + chance.choice((0, 1, 1, 2, 10)))

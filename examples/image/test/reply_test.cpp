@@ -1,5 +1,5 @@
 // Replies: the bytes of a head and of an error page.
-#include "reply.h"
+#include "../reply.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,8 @@ TEST(Reply, OfTheLongestKindFits)
     for (int status = 100; status < 600; ++status) {
         image::head_buffer head;
         image::page_buffer page;
-        EXPECT_TRUE(image::write_head({status, "text/html; charset=utf-8", SIZE_MAX, true}, head).ends_with("\r\n\r\n"));
+        const image::reply longest{status, "text/html; charset=utf-8", SIZE_MAX, true};
+        EXPECT_TRUE(image::write_head(longest, head).ends_with("\r\n\r\n"));
         const std::string_view body = image::write_error_page(status, page);
         EXPECT_TRUE(body.ends_with("</html>\n"));
         EXPECT_NE(body.find(std::to_string(status)), std::string_view::npos);
