@@ -40,5 +40,7 @@ pub const KEY_UNREACHABLE: Id = Id("key-unreachable");
 pub const BRANCHES_SERIALISED: Id = Id("branches-serialised");
 /// Branches that take what is held around their step.
 pub const BRANCHES_CONFLICT: Id = Id("branches-conflict");
+/// A constraint of scope session where flows have no session.
+pub const NO_SESSION: Id = Id("no-session");
 /// Something of the language that this version cannot compile yet.
 pub const UNSUPPORTED: Id = Id("unsupported");

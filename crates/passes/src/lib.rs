@@ -8,6 +8,7 @@ pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
+pub mod check_sessions;
 pub mod check_sources;
 mod constraint_diagnostics;
 pub mod edges;
@@ -33,7 +34,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 7] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 8] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -63,6 +64,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 7] = [
     Pass {
         name: "check_handlers",
         run: |program, diagnostics| check_handlers::check_handlers(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_sessions",
+        run: |program, diagnostics| check_sessions::check_sessions(program, diagnostics),
         barrier: false,
     },
 ];
