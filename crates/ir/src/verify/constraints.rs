@@ -4,16 +4,16 @@
 //! carry the values of the keys that are held. A value is known by its origin: an input of the function, a constant, or
 //! the step that made it; where two inputs carry one value, both are called by the first of them. In every context:
 //!
-//! - what is acquired exceeds all that is held, in the one order: scope, then name. Of two keys of one constraint nobody
-//!   knows which comes first, so they are taken in one step, where the runtime sorts them, or not at all;
+//! - what is acquired exceeds all that is held, in the one order: scope, then name. Of two keys of one constraint
+//!   nobody knows which comes first: they are taken in one step, where the runtime sorts them, or not at all;
 //! - every node is called with all it requires held, in a mode that suffices, with its own key;
 //! - what a function says its callers hold, they hold.
 //!
 //! And of a parallel step: branches that may be inside at once do not both rely on a hold of the flow around them that
 //! only one of them may have.
 //!
-//! What is held and comes before all that a function mentions can neither be missed nor be exceeded there, so it is left
-//! out of the context: the walk is near-linear even where a node is shared by many.
+//! What is held and comes before all that a function mentions can neither be missed nor be exceeded there, so it is
+//! left out of the context: the walk is near-linear even where a node is shared by many.
 
 use super::Violations;
 use crate::flow::{

@@ -1,0 +1,76 @@
+//! Which values of a flow can become part of a key. Only these are told apart: the others are followed as one.
+
+use flux_ir::flow::{Callee, Flow, Function, FunctionId, Operand, Step, StepId};
+use flux_ir::program::NodeId;
+use std::collections::{HashMap, HashSet};
+
+/// The values that matter in one function.
+#[derive(Default)]
+pub struct Relevant {
+    /// Its inputs, by position.
+    pub inputs: HashSet<usize>,
+    /// Outputs of its steps.
+    pub outputs: HashSet<(StepId, usize)>,
+}
+
+/// The values that matter, for each function in order. O(size of the flow).
+pub fn relevant(flow: &Flow) -> Vec<Relevant> {
+    let mut found: Vec<Relevant> = vec![];
+    for (_, function) in flow.functions.iter() {
+        let relevant = of_function(flow, function, &found);
+        found.push(relevant);
+    }
+    found
+}
+
+fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Relevant {
+    let steps = function.body.all_steps();
+    let inputs: HashMap<StepId, &Step> = steps.iter().map(|step| (step.id, *step)).collect();
+    let mut relevant = Relevant::default();
+    for step in &steps {
+        let required = node_of(flow, &step.callee).into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
+        let positions = required.flat_map(|one| one.key.iter().copied());
+        let passed = functions(&step.callee).into_iter().flat_map(|callee| &callees[callee.index()].inputs).copied();
+        let given = positions.chain(passed).filter_map(|at| step.inputs.get(at));
+        for operand in step.acquire.iter().flat_map(|one| &one.key).chain(given) {
+            match given_to(operand, &inputs) {
+                Operand::Input(at) => drop(relevant.inputs.insert(*at)),
+                Operand::Output(step, at) => drop(relevant.outputs.insert((*step, *at))),
+                Operand::Kept(..) | Operand::Error | Operand::Constant(_) => {}
+            }
+        }
+    }
+    relevant
+}
+
+/// What was given to the step whose input is kept.
+pub fn given_to<'a>(mut operand: &'a Operand, steps: &HashMap<StepId, &'a Step>) -> &'a Operand {
+    while let Operand::Kept(step, at) = operand {
+        match steps.get(step).and_then(|step| step.inputs.get(*at)) {
+            Some(given) => operand = given,
+            None => break,
+        }
+    }
+    operand
+}
+
+/// The node that is called, concrete or abstract.
+pub fn node_of(flow: &Flow, callee: &Callee) -> Option<NodeId> {
+    match callee {
+        Callee::Node(node) => Some(*node),
+        Callee::Function(function) => match flow.functions[*function].role {
+            flux_ir::flow::Role::Abstract(node) => Some(node),
+            _ => None,
+        },
+        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    }
+}
+
+/// The functions that are called.
+fn functions(callee: &Callee) -> Vec<FunctionId> {
+    match callee {
+        Callee::Function(function) => vec![*function],
+        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
+        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
+    }
+}

@@ -1,0 +1,408 @@
+//! Several executions at one moment, and how they go on.
+
+use crate::behaviour::{Action, Graph, LockId, PointId, Use};
+use crate::{Bounds, Discipline};
+use flux_ir::flow::Exit;
+use flux_ir::program::Mode;
+use std::collections::HashSet;
+
+/// How often a waiter was passed; from here on the count does not matter.
+pub const PASSED_TOO_OFTEN: u8 = 2;
+
+/// Where an execution runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// On the thread of the source.
+    Source,
+    /// On an executor of its own.
+    Executor,
+    /// On its parent's, which waits for it.
+    Parent,
+}
+
+/// How far an execution is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Phase {
+    /// A flow whose source has not come to it.
+    Coming(PointId),
+    /// A flow in the queue.
+    Queued(PointId),
+    /// A branch that has not started; the index of the branch that it starts after.
+    Unstarted(PointId, Option<usize>),
+    /// It runs.
+    Running(PointId, Place),
+    /// It waits for the lock that the edge at this index acquires.
+    Waiting(PointId, usize, Place),
+    /// It waits for the branches that the edge at this index starts.
+    Joining(PointId, usize, Place),
+    /// It has ended so.
+    Ended(Exit),
+}
+
+/// A flow, or a branch.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Execution {
+    /// Which flow it is, or belongs to.
+    pub flow: usize,
+    /// The execution that waits for it, and which branch of that it is.
+    pub parent: Option<(usize, usize)>,
+    /// How far it is.
+    pub phase: Phase,
+}
+
+/// Who waits for a lock.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Waiter {
+    lock: LockId,
+    mode: Mode,
+    execution: usize,
+    /// By how many who came later.
+    passed: u8,
+}
+
+/// All of it. Executions are in depth-first order, so that equal states are equal.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// The executions.
+    pub executions: Vec<Execution>,
+    /// Those who wait, by lock, in the order of their arrival.
+    waiters: Vec<Waiter>,
+}
+
+/// Something that can happen next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Move {
+    /// The execution takes the edge at this index. Where it acquires, it does so at once.
+    Take(usize, usize),
+    /// The execution comes to the edge at this index and has to wait for its lock.
+    Wait(usize, usize),
+    /// The first who waits for this lock has been woken and finds it free.
+    Wake(LockId),
+    /// The execution gets an executor.
+    Start(usize),
+    /// The branch is run by its parent, which waits for it.
+    Help(usize),
+}
+
+/// The rules by which states follow each other.
+pub struct Rules<'a> {
+    /// What executions do.
+    pub graph: &'a Graph,
+    /// How many there may be, and who may pass whom.
+    pub bounds: &'a Bounds,
+}
+
+impl Rules<'_> {
+    /// The state before anything has happened: each flow is to begin at its point.
+    pub fn initial(&self, starts: &[PointId]) -> State {
+        let coming = |(flow, point): (usize, &PointId)| Execution { flow, parent: None, phase: Phase::Coming(*point) };
+        let mut state = State { executions: starts.iter().enumerate().map(coming).collect(), waiters: vec![] };
+        self.produce(&mut state);
+        state
+    }
+
+    /// Lets each source begin with its next flow where it has none at hand.
+    fn produce(&self, state: &mut State) {
+        let mut busy = HashSet::new();
+        for at in 0..state.executions.len() {
+            let execution = &mut state.executions[at];
+            let source = self.bounds.flows.get(execution.flow);
+            match execution.phase {
+                Phase::Running(_, Place::Source) | Phase::Waiting(_, _, Place::Source) => drop(busy.insert(source)),
+                Phase::Coming(point) if busy.insert(source) => execution.phase = Phase::Running(point, Place::Source),
+                _ => {}
+            }
+        }
+    }
+
+    /// What can happen next; where one thing can as well happen first, that alone.
+    pub fn moves(&self, state: &State) -> Vec<Move> {
+        let mut moves = vec![];
+        for (at, execution) in state.executions.iter().enumerate() {
+            match execution.phase {
+                Phase::Running(point, _) => {
+                    let edges = &self.graph.points[point as usize].edges;
+                    if let [edge] = edges.as_slice()
+                        && edge.uses.is_empty()
+                        && self.is_harmless(&edge.action)
+                    {
+                        return vec![Move::Take(at, 0)];
+                    }
+                    for (index, edge) in edges.iter().enumerate() {
+                        self.moves_along(state, at, index, &edge.action, &mut moves);
+                    }
+                }
+                Phase::Queued(_) => moves.extend(self.is_executor_free(state).then_some(Move::Start(at))),
+                Phase::Unstarted(_, after) => self.starts(state, at, after, &mut moves),
+                Phase::Coming(_) | Phase::Waiting(..) | Phase::Joining(..) | Phase::Ended(_) => {}
+            }
+        }
+        for (at, waiter) in state.waiters.iter().enumerate() {
+            let first = at == 0 || state.waiters[at - 1].lock != waiter.lock;
+            if first && self.can_hold(state, waiter.lock, waiter.mode) {
+                moves.push(Move::Wake(waiter.lock));
+            }
+        }
+        moves
+    }
+
+    /// Whether it can only help others, so that nothing is missed if it happens first.
+    fn is_harmless(&self, action: &Action) -> bool {
+        match action {
+            Action::Release(..) | Action::Exit(_) => true,
+            Action::Fork(..) | Action::Enqueue => self.bounds.executors.is_none(),
+            Action::Acquire(..) => false,
+        }
+    }
+
+    fn moves_along(&self, state: &State, at: usize, edge: usize, action: &Action, moves: &mut Vec<Move>) {
+        match action {
+            Action::Acquire(lock, mode) => {
+                let first = state.waiters.iter().find(|waiter| waiter.lock == *lock);
+                let free = self.can_hold(state, *lock, *mode);
+                let passes = match (first, self.bounds.discipline) {
+                    (None, _) => true,
+                    (Some(_), Discipline::FirstInFirstOut) => false,
+                    (Some(first), Discipline::PassedOnce) => {
+                        first.passed == 0 && self.can_hold(state, *lock, Mode::Write)
+                    }
+                    (Some(_), Discipline::ReadersFirst) => *mode == Mode::Read,
+                };
+                if free && passes {
+                    moves.push(Move::Take(at, edge));
+                } else {
+                    moves.push(Move::Wait(at, edge));
+                }
+            }
+            Action::Enqueue => {
+                let queued = state.executions.iter().filter(|one| matches!(one.phase, Phase::Queued(_))).count();
+                if self.bounds.executors.is_none() || queued < self.bounds.places {
+                    moves.push(Move::Take(at, edge));
+                }
+            }
+            Action::Release(..) | Action::Fork(..) | Action::Exit(_) => moves.push(Move::Take(at, edge)),
+        }
+    }
+
+    /// How a branch that has not started can start.
+    fn starts(&self, state: &State, at: usize, after: Option<usize>, moves: &mut Vec<Move>) {
+        let Some((parent, _)) = state.executions[at].parent else { return };
+        let mut siblings = state.executions.iter().filter(|one| one.parent.is_some_and(|(other, _)| other == parent));
+        let ended = |sibling: &Execution| matches!(sibling.phase, Phase::Ended(_));
+        let is_after = |sibling: &Execution| after == sibling.parent.map(|(_, branch)| branch);
+        if after.is_some() && !siblings.clone().any(|sibling| is_after(sibling) && ended(sibling)) {
+            return;
+        }
+        if self.is_executor_free(state) {
+            moves.push(Move::Start(at));
+        }
+        let helped = |sibling: &Execution| {
+            matches!(
+                sibling.phase,
+                Phase::Running(_, Place::Parent)
+                    | Phase::Waiting(_, _, Place::Parent)
+                    | Phase::Joining(_, _, Place::Parent)
+            )
+        };
+        if self.bounds.executors.is_some() && self.bounds.helping && !siblings.any(helped) {
+            moves.push(Move::Help(at));
+        }
+    }
+
+    fn is_executor_free(&self, state: &State) -> bool {
+        let busy = |one: &&Execution| {
+            matches!(
+                one.phase,
+                Phase::Running(_, Place::Executor)
+                    | Phase::Waiting(_, _, Place::Executor)
+                    | Phase::Joining(_, _, Place::Executor)
+            )
+        };
+        self.bounds.executors.is_none_or(|executors| state.executions.iter().filter(busy).count() < executors)
+    }
+
+    /// Whether those who hold `lock` let another have it so.
+    fn can_hold(&self, state: &State, lock: LockId, mode: Mode) -> bool {
+        let holds = state.executions.iter().filter_map(|execution| match execution.phase {
+            Phase::Running(point, _) | Phase::Waiting(point, ..) | Phase::Joining(point, ..) => {
+                Some(&self.graph.points[point as usize].holds)
+            }
+            _ => None,
+        });
+        !holds.flatten().any(|(held, how)| *held == lock && mode.max(*how) == Mode::Write)
+    }
+
+    /// The state after `step`, which is one of the moves of `state`.
+    pub fn after(&self, state: &State, step: Move) -> State {
+        let mut state = state.clone();
+        match step {
+            Move::Take(at, edge) => self.take(&mut state, at, edge),
+            Move::Wait(at, edge) => self.wait(&mut state, at, edge),
+            Move::Wake(lock) => self.hand_over(&mut state, lock),
+            Move::Start(at) => start(&mut state.executions[at], Place::Executor),
+            Move::Help(at) => start(&mut state.executions[at], Place::Parent),
+        }
+        self.produce(&mut state);
+        state
+    }
+
+    fn take(&self, state: &mut State, at: usize, edge: usize) {
+        let Phase::Running(point, place) = state.executions[at].phase else { return };
+        let edge_taken = &self.graph.points[point as usize].edges[edge];
+        match &edge_taken.action {
+            Action::Acquire(lock, _) => {
+                self.pass(state, *lock);
+                state.executions[at].phase = Phase::Running(edge_taken.next, place);
+            }
+            Action::Release(lock, _) => {
+                state.executions[at].phase = Phase::Running(edge_taken.next, place);
+                self.pass_on(state, *lock);
+            }
+            Action::Enqueue => {
+                state.executions[at].phase = match self.bounds.executors {
+                    None => Phase::Running(edge_taken.next, Place::Executor),
+                    Some(_) => Phase::Queued(edge_taken.next),
+                };
+            }
+            Action::Fork(starts, _) => {
+                state.executions[at].phase = Phase::Joining(point, edge, place);
+                state.renumber(|index| if index > at { index + starts.len() } else { index });
+                let flow = state.executions[at].flow;
+                let branch = |(branch, start): (usize, &crate::behaviour::Start)| Execution {
+                    flow,
+                    parent: Some((at, branch)),
+                    phase: Phase::Unstarted(start.point, start.after),
+                };
+                let branches: Vec<_> = starts.iter().enumerate().map(branch).collect();
+                state.executions.splice(at + 1..at + 1, branches);
+            }
+            Action::Exit(exit) => self.end(state, at, *exit),
+        }
+    }
+
+    /// Counts that somebody takes a lock for which others wait.
+    fn pass(&self, state: &mut State, lock: LockId) {
+        let passed = state.waiters.iter_mut().filter(|waiter| waiter.lock == lock);
+        let count = if self.bounds.discipline == Discipline::PassedOnce { 1 } else { usize::MAX };
+        for waiter in passed.take(count) {
+            waiter.passed = PASSED_TOO_OFTEN.min(waiter.passed + 1);
+        }
+    }
+
+    fn wait(&self, state: &mut State, at: usize, edge: usize) {
+        let Phase::Running(point, place) = state.executions[at].phase else { return };
+        if let Action::Acquire(lock, mode) = self.graph.points[point as usize].edges[edge].action {
+            state.executions[at].phase = Phase::Waiting(point, edge, place);
+            state.waiters.push(Waiter { lock, mode, execution: at, passed: 0 });
+            state.waiters.sort_by_key(|waiter| waiter.lock);
+        }
+    }
+
+    /// Ends an execution; its parent goes on if it was the last branch.
+    fn end(&self, state: &mut State, at: usize, exit: Exit) {
+        let Some((parent, _)) = state.executions[at].parent else {
+            state.executions[at].phase = Phase::Ended(Exit::Done);
+            return;
+        };
+        state.executions[at].phase = Phase::Ended(exit);
+        let of = |one: &Execution| one.parent.is_some_and(|(other, _)| other == parent);
+        let exits = state.executions.iter().filter(|one| of(one)).map(|one| match one.phase {
+            Phase::Ended(exit) => Some(exit),
+            _ => None,
+        });
+        let Some(exits) = exits.collect::<Option<Vec<Exit>>>() else { return };
+        let Phase::Joining(point, edge, place) = state.executions[parent].phase else { return };
+        let Action::Fork(_, outcomes) = &self.graph.points[point as usize].edges[edge].action else { return };
+        let exit = [Exit::Failed, Exit::Ended].into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Done);
+        state.executions[parent].phase = Phase::Running(outcomes.get(exit), place);
+        state.executions.drain(parent + 1..=parent + exits.len());
+        state.renumber(|index| if index > parent { index - exits.len() } else { index });
+    }
+
+    /// What a release does for those who wait.
+    fn pass_on(&self, state: &mut State, lock: LockId) {
+        let first = state.waiters.iter().find(|waiter| waiter.lock == lock);
+        // A lock that may be passed is left free, and its first waiter woken.
+        let woken = self.bounds.discipline == Discipline::PassedOnce && first.is_some_and(|first| first.passed == 0);
+        if !woken {
+            self.hand_over(state, lock);
+        }
+    }
+
+    /// Gives a lock to those who wait for it, in their order, as long as it can be had.
+    fn hand_over(&self, state: &mut State, lock: LockId) {
+        while let Some(at) = state.waiters.iter().position(|waiter| waiter.lock == lock)
+            && self.can_hold(state, lock, state.waiters[at].mode)
+        {
+            let waiter = state.waiters.remove(at);
+            let execution = &mut state.executions[waiter.execution];
+            if let Phase::Waiting(point, edge, place) = execution.phase {
+                let next = self.graph.points[point as usize].edges[edge].next;
+                execution.phase = Phase::Running(next, place);
+            }
+        }
+    }
+
+    /// Two executions that are inside nodes which may not be inside at once, with what they use.
+    pub fn lost_exclusion(&self, state: &State) -> Option<(usize, Use, usize, Use)> {
+        let used: Vec<&[Use]> = state.executions.iter().map(|execution| self.used(execution.phase)).collect();
+        for (later, mine) in used.iter().enumerate().filter(|(_, uses)| !uses.is_empty()) {
+            for (earlier, theirs) in used.iter().enumerate().take(later) {
+                let meets = |one| theirs.iter().find(|two| Use::conflicts(one, two)).map(|two| (one, two));
+                let clash = mine.iter().find_map(meets);
+                if let Some((one, two)) = clash
+                    && !state.is_inside(later, earlier)
+                {
+                    return Some((earlier, *two, later, *one));
+                }
+            }
+        }
+        None
+    }
+
+    /// What an execution may be using now.
+    fn used(&self, phase: Phase) -> &[Use] {
+        match phase {
+            Phase::Running(point, _) => &self.graph.points[point as usize].uses,
+            Phase::Waiting(point, edge, _) | Phase::Joining(point, edge, _) => {
+                &self.graph.points[point as usize].edges[edge].around
+            }
+            Phase::Coming(_) | Phase::Queued(_) | Phase::Unstarted(..) | Phase::Ended(_) => &[],
+        }
+    }
+}
+
+fn start(execution: &mut Execution, place: Place) {
+    if let Phase::Queued(point) | Phase::Unstarted(point, _) = execution.phase {
+        execution.phase = Phase::Running(point, place);
+    }
+}
+
+impl State {
+    /// Whether everything has ended.
+    pub fn is_over(&self) -> bool {
+        self.executions.iter().all(|execution| matches!(execution.phase, Phase::Ended(_)))
+    }
+
+    /// A writer that was passed more than once.
+    pub fn starved_writer(&self) -> Option<usize> {
+        let starved = |waiter: &&Waiter| waiter.mode == Mode::Write && waiter.passed >= PASSED_TOO_OFTEN;
+        self.waiters.iter().find(starved).map(|waiter| waiter.execution)
+    }
+
+    /// Whether the execution `inner` is run for `outer`.
+    fn is_inside(&self, inner: usize, outer: usize) -> bool {
+        let parent = |at: &usize| self.executions[*at].parent.map(|(parent, _)| parent);
+        std::iter::successors(Some(inner), parent).any(|at| at == outer)
+    }
+
+    /// Gives every execution the number that it has from now on.
+    fn renumber(&mut self, number: impl Fn(usize) -> usize) {
+        for execution in &mut self.executions {
+            execution.parent = execution.parent.map(|(parent, branch)| (number(parent), branch));
+        }
+        for waiter in &mut self.waiters {
+            waiter.execution = number(waiter.execution);
+        }
+    }
+}

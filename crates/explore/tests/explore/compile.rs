@@ -1,0 +1,49 @@
+//! Compiles programs by some of the rules of order.
+
+use flux_diagnostic::Diagnostics;
+use flux_ir::flow::Flow;
+use flux_ir::program::Program;
+use flux_ir::verify::{self, Stage};
+use flux_passes::PROGRAM_PASSES;
+use flux_passes::lower_program::lower_program;
+use flux_passes::number_paths::number_paths;
+use flux_passes::order_constraints::{Rules, order_constraints_with};
+use flux_source::SourceMap;
+
+/// The program that `text` says.
+pub fn program(text: &str) -> Program {
+    let mut sources = SourceMap::default();
+    let file = sources.add("explored.flux", text);
+    let mut diagnostics = Diagnostics::default();
+    let mut program = flux_front::read(&sources, file, &mut diagnostics);
+    for pass in PROGRAM_PASSES {
+        (pass.run)(&mut program, &mut diagnostics);
+    }
+    assert!(!diagnostics.has_errors(), "{text}\n{diagnostics:?}");
+    program
+}
+
+/// The flow of a program whose author has made no mistake, before its constraints are ordered.
+pub fn lower(program: Program) -> Flow {
+    let flow = lower_program(program);
+    let violations = verify::flow(&flow, Stage::Lowered);
+    assert_eq!(violations, [], "{}", flux_ir::text::print_flow(&flow));
+    flow
+}
+
+/// The flow with its constraints ordered by `rules`; none where the author has to say it otherwise.
+pub fn order(lowered: &Flow, rules: Rules) -> Option<Flow> {
+    let mut flow = lowered.clone();
+    let mut diagnostics = Diagnostics::default();
+    order_constraints_with(&mut flow, rules, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    number_paths(&mut flow);
+    Some(flow)
+}
+
+/// What the verifier has to say about a flow.
+pub fn verified(flow: &Flow) -> Vec<String> {
+    verify::flow(flow, Stage::Ordered).into_iter().map(|violation| violation.message).collect()
+}

@@ -1,0 +1,172 @@
+//! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, dispatch,
+//! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
+
+use flux_ir::program::{
+    Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node, NodeId,
+    Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+};
+use flux_source::Span;
+
+/// A random number generator: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of `seed`.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..4).for_each(|_| _ = random.next());
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next()).unwrap() % bound
+    }
+
+    /// True so many times of a hundred.
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// The program of a seed.
+pub fn generate(seed: u64) -> Program {
+    let mut generator = Generator { random: Random::new(seed), program: Program::default() };
+    generator.program.name = format!("random_{seed}");
+    generator.constraints();
+    generator.program.predicates.add(Predicate {
+        name: "even".to_owned(),
+        function: "is_even".to_owned(),
+        span: Span::default(),
+    });
+    let mut below = generator.layer("Node", 3, &[]);
+    let handlers = below.clone();
+    for (level, width) in [(1, 2), (2, 2), (3, 1)] {
+        let width = 1 + generator.random.below(width);
+        let layer = generator.layer(&format!("Level{level}_"), width, &below);
+        if level > 1 {
+            generator.handler(layer[0], &handlers);
+        }
+        below.extend(layer);
+    }
+    for node in below.clone() {
+        if generator.random.chance(15) && !handlers.contains(&node) {
+            generator.handler(node, &handlers);
+        }
+    }
+    generator.program.handlers.dedup_by_key(|handler| handler.path.clone());
+    generator.sources(&below);
+    generator.program
+}
+
+struct Generator {
+    random: Random,
+    program: Program,
+}
+
+impl Generator {
+    fn constraints(&mut self) {
+        for name in ["a", "b", "c", "d"].iter().take(2 + self.random.below(3)) {
+            let scope = match self.random.below(10) {
+                0..=6 => Scope::Program,
+                7 => Scope::Session,
+                _ => Scope::Keyed,
+            };
+            self.program.constraints.add(Constraint { name: (*name).to_owned(), scope, span: Span::default() });
+        }
+    }
+
+    /// So many nodes, concrete where there is nothing for them to apply.
+    fn layer(&mut self, stem: &str, width: usize, below: &[NodeId]) -> Vec<NodeId> {
+        (1..=width).map(|number| self.node(&format!("{stem}{number}"), below)).collect()
+    }
+
+    fn node(&mut self, name: &str, below: &[NodeId]) -> NodeId {
+        let line = |pattern, chain| Line { patterns: vec![pattern, None], chain, span: Span::default() };
+        let body = match below {
+            [] => Body::Concrete,
+            _ if self.random.chance(20) => {
+                let pattern = Some(PredicateId::new(0));
+                let chains = [self.chain(below, 1), self.chain(below, 1)];
+                let [first, second] = chains;
+                Body::Dispatch(vec![line(pattern, first), line(None, second)])
+            }
+            _ => Body::Chain(self.chain(below, 1)),
+        };
+        let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
+        let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
+        self.program.nodes.add(Node { name: name.to_owned(), signature, body, requirements, span: Span::default() })
+    }
+
+    fn chain(&mut self, below: &[NodeId], forks: usize) -> Chain {
+        let mut steps = vec![];
+        for _ in 0..1 + self.random.below(2) {
+            if forks > 0 && self.random.chance(15) {
+                let branches = (0..2 + self.random.below(2)).map(|_| self.chain(below, forks - 1)).collect();
+                steps.push(Step::Parallel(branches, Span::default()));
+            } else {
+                // Mostly what is newest: programs nest.
+                let from = if self.random.chance(70) { below.len().saturating_sub(2) } else { 0 };
+                let node = below[from + self.random.below(below.len() - from)];
+                let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
+                let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
+                steps.push(Step::Apply(Application { node, constants, span: Span::default() }));
+            }
+        }
+        Chain { steps, span: Span::default() }
+    }
+
+    fn requirements(&mut self, percent: usize) -> Vec<Requirement> {
+        let mut requirements = vec![];
+        while self.random.chance(percent) && requirements.len() < 2 {
+            let constraint = ConstraintId::new(self.random.below(self.program.constraints.len()));
+            let mode = if self.random.chance(40) { Mode::Read } else { Mode::Write };
+            let keyed = self.program.constraints[constraint].scope == Scope::Keyed;
+            let key = if keyed { vec![self.random.below(2)] } else { vec![] };
+            requirements.push(Requirement { constraint, mode, key, span: Span::default() });
+        }
+        requirements
+    }
+
+    fn handler(&mut self, node: NodeId, handlers: &[NodeId]) {
+        let target = match self.random.chance(20) {
+            true => HandlerTarget::Function("Report".to_owned()),
+            false => HandlerTarget::Node(handlers[self.random.below(handlers.len())]),
+        };
+        if self.program.handlers.iter().all(|handler| handler.path != [Some(node)]) {
+            self.program.handlers.push(Handler { path: vec![Some(node)], target, span: Span::default() });
+        }
+    }
+
+    fn sources(&mut self, nodes: &[NodeId]) {
+        let sessions = self.program.constraints.iter().any(|(_, one)| one.scope == Scope::Session);
+        for number in 1..=2 {
+            let signature = Some(Signature { inputs: vec![], outputs: values(), inferred: false });
+            let mut requirements = self.requirements(10);
+            requirements.retain(|one| self.program.constraints[one.constraint].scope == Scope::Program);
+            let (name, body, span) = (format!("Source{number}"), Body::Concrete, Span::default());
+            let node = self.program.nodes.add(Node { name, signature, body, requirements, span });
+            let origin = Origin::Node(Application { node, constants: vec![], span });
+            let target = nodes[nodes.len() - number];
+            let session = sessions.then(|| "session_of".to_owned());
+            self.program.sources.push(Source { origin, session, target, span });
+        }
+    }
+}
+
+fn values() -> Vec<Parameter> {
+    let parameter = |name: &str| Parameter {
+        ty: "int".to_owned(),
+        name: name.to_owned(),
+        array: String::new(),
+        span: Span::default(),
+    };
+    vec![parameter("from"), parameter("to")]
+}

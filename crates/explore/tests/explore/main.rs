@@ -1,0 +1,8 @@
+//! The explorer, and by it the rules that keep programs from deadlocking.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+mod compile;
+mod generate;
+mod random;
+mod rules;

@@ -1,0 +1,180 @@
+//! Each rule of order, by a program that is sound with all of them and faulty without that one.
+
+use crate::compile::{lower, order, program, verified};
+use flux_explore::{Bounds, Fault, Verdict, explore};
+use flux_passes::order_constraints::Rules;
+
+/// A rule, and what it is for.
+struct Case {
+    /// As in the page.
+    rule: &'static str,
+    /// All rules but this one.
+    without: Rules,
+    /// Statements of a program: `Listen` and `Hear` are sources, and every node but the sources is declared with
+    /// `(int from, int to) => (int from, int to)`.
+    program: &'static str,
+    /// What happens without the rule.
+    fault: Fault,
+}
+
+const ALL: Rules = Rules {
+    reentrancy: true,
+    promotion: true,
+    moving_up: true,
+    outermost: true,
+    sorting: true,
+    keys_together: true,
+    origins: true,
+    handlers: true,
+    branches: true,
+    serialising: true,
+    specialising: true,
+};
+
+const CASES: [Case; 11] = [
+    Case {
+        rule: "What is held in a sufficient mode is not taken again",
+        without: Rules { reentrancy: false, ..ALL },
+        program: "A = B; atomic A:{x}; atomic B:{x};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "What is held by a reader and needed by a writer is taken by a writer",
+        without: Rules { promotion: false, ..ALL },
+        program: "A = B; atomic A:{x?}; atomic B:{x};",
+        fault: Fault::LostExclusion,
+    },
+    Case {
+        rule: "What is out of order is taken further out",
+        without: Rules { moving_up: false, ..ALL },
+        program: "A = B; C = D; atomic A:{x}; atomic B:{y}; atomic C:{y}; atomic D:{x};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "It is taken by the outermost step that holds something later",
+        without: Rules { outermost: false, ..ALL },
+        program: "A = P; P = Q; C = D; atomic A:{y}; atomic P:{z}; atomic Q:{x}; atomic C:{x}; atomic D:{y};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "What a step takes is sorted, moved acquisitions included",
+        without: Rules { sorting: false, ..ALL },
+        program: "A = B; C = D; atomic A:{x}; atomic B:{y}; atomic C:{y}; atomic D:{x};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "Two keys of one constraint are taken in one step",
+        without: Rules { keys_together: false, ..ALL },
+        program: "A = B; atomic A:{x(from)}; atomic B:{x(to)};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "Keys are the same where their values have the same origin",
+        without: Rules { origins: false, ..ALL },
+        program: "A = B; atomic A:{x(from)}; atomic B:{x(to)};",
+        fault: Fault::LostExclusion,
+    },
+    Case {
+        rule: "A handler runs without the constraints of the node whose place it takes",
+        without: Rules { handlers: false, ..ALL },
+        program: "A = B; handle error B => C; atomic B:{x}; atomic C:{x};",
+        fault: Fault::LostExclusion,
+    },
+    Case {
+        rule: "A branch starts with what is held around its step",
+        without: Rules { branches: false, ..ALL },
+        program: "A = (B & C); atomic A:{x}; atomic B:{x};",
+        fault: Fault::Deadlock,
+    },
+    Case {
+        rule: "Branches that conflict run one after the other",
+        without: Rules { serialising: false, ..ALL },
+        program: "A = (B & C); atomic A:{y}; atomic B:{x}; atomic C:{x};",
+        fault: Fault::LostExclusion,
+    },
+    Case {
+        rule: "A function is compiled once for each set that its callers hold",
+        without: Rules { specialising: false, ..ALL },
+        program: "A = B; B = D; C = B; atomic A:{x}; atomic D:{x};",
+        fault: Fault::LostExclusion,
+    },
+];
+
+/// A program of these statements: its flows begin at `A`, and at `C` where nothing else applies that.
+fn complete(statements: &str) -> String {
+    let mut text = "Listen () => (int from, int to);\nHear () => (int from, int to);\nsource Listen => A;\n".to_owned();
+    for node in ["A", "B", "C", "D", "P", "Q"] {
+        let words: Vec<&str> = statements.split(|letter: char| !letter.is_alphanumeric()).collect();
+        if words.contains(&node) {
+            let outputs = if statements.contains(&format!("{node} = (")) { "" } else { "int from, int to" };
+            let branch = ["B", "C", "D"].contains(&node) && statements.contains('&');
+            let outputs = if branch { "" } else { outputs };
+            text += &format!("{node} (int from, int to) => ({outputs});\n");
+        }
+    }
+    if statements.contains("C = ") {
+        text += "source Hear => C;\n";
+    }
+    text + statements
+}
+
+/// The table that `docs/deadlock.md` shows.
+fn table() -> String {
+    let mut table = "| rule | without it | a program that shows it |\n| --- | --- | --- |\n".to_owned();
+    for Case { rule, fault, program, .. } in &CASES {
+        let fault = match fault {
+            Fault::Deadlock => "deadlock",
+            Fault::LostExclusion => "lost exclusion",
+            Fault::StarvedWriter => "a starved writer",
+        };
+        table += &format!("| {rule} | {fault} | `{program}` |\n");
+    }
+    table
+}
+
+#[test]
+fn the_page_shows_the_table_of_rules() {
+    let page = include_str!("../../../../docs/deadlock.md");
+    assert!(page.contains(&table()), "docs/deadlock.md should contain:\n{}", table());
+}
+
+fn bounds(flow: &flux_ir::flow::Flow) -> Bounds {
+    Bounds::of(if flow.entries.len() == 2 { &[0, 1] } else { &[0, 0] })
+}
+
+#[test]
+fn with_all_rules_nothing_happens_and_without_any_one_its_fault_is_found() {
+    for case in &CASES {
+        let lowered = lower(program(&complete(case.program)));
+        let flow = order(&lowered, Rules::default()).unwrap_or_else(|| panic!("{} is refused", case.program));
+        assert_eq!(verified(&flow), [""; 0], "{}", case.program);
+        let verdict = explore(&flow, &bounds(&flow));
+        assert!(matches!(verdict, Verdict::Sound { .. }), "{}: {verdict:?}", case.program);
+
+        let flow = order(&lowered, case.without).unwrap_or_else(|| panic!("{} is refused", case.program));
+        let verdict = explore(&flow, &bounds(&flow));
+        assert!(matches!(&verdict, Verdict::Faulty(fault, _) if *fault == case.fault), "{}: {verdict:?}", case.rule);
+        let unchecked = matches!(case.without, Rules { sorting: false, .. });
+        assert!(unchecked || !verified(&flow).is_empty(), "the verifier misses what happens without: {}", case.rule);
+    }
+}
+
+/// A branch in conflict with two others that are not in conflict waits for both.
+#[test]
+fn a_branch_waits_for_all_that_it_conflicts_with() {
+    let text = "A = (B & C & D); atomic A:{z}; atomic B:{x?}; atomic C:{y?}; atomic D:{x, y};";
+    let flow = order(&lower(program(&complete(text))), Rules::default()).unwrap();
+    let verdict = explore(&flow, &bounds(&flow));
+    assert!(matches!(verdict, Verdict::Sound { .. }), "{verdict:?}");
+    assert_eq!(verified(&flow), [""; 0]);
+}
+
+/// Of two keys nobody knows whether they differ.
+#[test]
+fn branches_with_keys_that_may_be_equal_conflict() {
+    let text = "A = (B & C); atomic A:{z(from)}; atomic B:{x(from)}; atomic C:{x(to)};";
+    let flow = order(&lower(program(&complete(text))), Rules::default()).unwrap();
+    let verdict = explore(&flow, &bounds(&flow));
+    assert!(matches!(verdict, Verdict::Sound { .. }), "{verdict:?}");
+    assert_eq!(verified(&flow), [""; 0]);
+}
