@@ -29,6 +29,15 @@ pub enum Command {
     Ir(Ir),
     /// Draw a program as a graph.
     Graph(Graph),
+    /// Make a folder with a server that runs at once.
+    New(New),
+    /// Write the functions that a program names and no source defines.
+    Stubs(Stubs),
+    /// Check whether this machine has what building a server takes.
+    Doctor(Doctor),
+    /// Print what a shell reads to complete calls of flux.
+    #[command(after_help = "Example: flux completions bash > ~/.local/share/bash-completion/completions/flux")]
+    Completions(Completions),
     /// Lay out programs as everybody does.
     Fmt(Fmt),
     /// Explain a diagnostic, with examples.
@@ -179,6 +188,72 @@ pub enum Picture {
     Dot,
     /// A picture for a browser.
     Svg,
+}
+
+/// `flux new`
+#[derive(Args)]
+#[command(after_help = "\
+Example: flux new hello, then flux run hello/hello.flux
+
+Exit status: 0 when the folder stands, 2 when there is one that is not empty or it cannot be written.")]
+pub struct New {
+    /// The folder, whose last part becomes the program's name.
+    #[arg(value_name = "NAME")]
+    pub folder: PathBuf,
+    /// What the server does.
+    #[arg(long, value_enum, default_value_t, value_name = "TEMPLATE")]
+    pub template: Template,
+}
+
+/// What a new server does.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Template {
+    /// Sends back the line that it is sent.
+    #[default]
+    Echo,
+    /// Answers web browsers.
+    Http,
+}
+
+/// `flux stubs`
+#[derive(Args)]
+#[command(after_help = "\
+Example: flux stubs image.flux -o missing.cpp
+
+Exit status: 0 when they are written or none is missing, 1 when the program has errors, 2 when the output file exists.")]
+pub struct Stubs {
+    /// The program.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// The C and C++ sources there are; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
+    #[arg(value_name = "SOURCE")]
+    pub sources: Vec<PathBuf>,
+    /// Where they go, a file that does not exist yet; standard output without it.
+    #[arg(long, short, value_name = "FILE.cpp")]
+    pub output: Option<PathBuf>,
+    /// Write all functions, also those that a source defines.
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `flux doctor`
+#[derive(Args)]
+#[command(after_help = "Exit status: 0 when servers can be built, 1 when something is missing.")]
+pub struct Doctor {
+    /// The C++ compiler.
+    #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
+    pub cxx: String,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `flux completions`
+#[derive(Args)]
+pub struct Completions {
+    /// Which shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
 }
 
 /// `flux fmt`

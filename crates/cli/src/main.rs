@@ -6,13 +6,17 @@
 mod arguments;
 mod build;
 mod check;
+mod completions;
+mod doctor;
 mod explain;
 mod failure;
 mod fmt;
 mod graph;
 mod ir;
+mod new;
 mod program;
 mod run;
+mod stubs;
 mod terminal;
 
 use arguments::{Arguments, Command};
@@ -28,6 +32,10 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run, &terminal),
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
+        Command::New(new) => new::new(&new, &terminal),
+        Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),
+        Command::Doctor(doctor) => doctor::doctor(&doctor),
+        Command::Completions(completions) => completions::completions(&completions),
         Command::Fmt(fmt) => fmt::fmt(&fmt, &terminal),
         Command::Explain(explain) => explain::explain(&explain),
     };

@@ -1,6 +1,7 @@
 //! What the C++ compiler and the linker say, told in the program's own terms: a missing function is the node's that has
 //! none, and an error in generated code is at the line of the program that it was made from.
 
+use super::prototypes::{Prototype, prototypes};
 use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
@@ -26,36 +27,14 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], termin
     for function in &missing {
         terminal.error(&format!("the function `{}` is not defined in any source", function.name));
         terminal.show(&format!("  asked for by {}\n", function.asked_by));
-        terminal.show(&format!("  help: define it\n\n{}\n", function.stub));
+        let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
+        terminal.show(&format!("  help: define it\n\n{stub}\n"));
     }
 }
 
-/// A function that the program names and no source defines.
-struct Missing {
-    name: String,
-    asked_by: String,
-    stub: String,
-}
-
-fn missing_functions(output: &str, generated: &[GeneratedFile]) -> Vec<Missing> {
+fn missing_functions(output: &str, generated: &[GeneratedFile]) -> Vec<Prototype> {
     let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
-    names.into_iter().filter_map(|name| missing(name, generated)).collect()
-}
-
-/// The prototype in the generated header, with the comment above it, as a stub to write.
-fn missing(name: &str, generated: &[GeneratedFile]) -> Option<Missing> {
-    let header = generated.iter().find(|file| file.name.ends_with(".h"))?;
-    let lines: Vec<&str> = header.text.lines().collect();
-    let at = lines.iter().position(|line| line.contains(&format!(" {name}(")) && line.ends_with(");"))?;
-    let prototype = lines.get(at)?.trim_end_matches(';');
-    let comment = lines.get(..at)?.iter().rev().find_map(|line| line.strip_prefix("// "))?;
-    let body = match prototype.split_whitespace().next() {
-        Some("bool") => "    return false;\n",
-        Some("void") => "",
-        _ => "    return 0;\n",
-    };
-    let stub = format!("    {prototype}\n    {{\n    {body}    }}\n").replace("    }\n", "    }\n");
-    Some(Missing { name: name.to_owned(), asked_by: comment.to_owned(), stub })
+    prototypes(generated).into_iter().filter(|prototype| names.contains(prototype.name.as_str())).collect()
 }
 
 /// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.

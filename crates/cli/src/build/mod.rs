@@ -2,10 +2,13 @@
 //! and what a user without flux does are the same.
 
 mod errors;
-mod files;
+pub mod files;
 mod makefile;
+pub mod prototypes;
 mod runtime_library;
-mod sources;
+pub mod sources;
+
+pub use runtime_library::cache_directory;
 
 use crate::arguments::{Build, MessageFormat};
 use crate::failure::{Failure, Result};
@@ -27,7 +30,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let name = program.compilation.program.as_ref().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&arguments.program);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
-    let sources = sources::find(arguments, &home)?;
+    let sources = sources::find(&arguments.sources, &home)?;
     let generated = generate(&program, &sources)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
@@ -58,9 +61,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     Ok(output.clone())
 }
 
-fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<GeneratedFile>> {
+/// The C++ of a program that has no errors.
+pub fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<GeneratedFile>> {
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
-    let c_functions = sources.iter().flat_map(|source| source.c_functions.iter().cloned()).collect();
+    let in_c = sources.iter().filter(|source| source.is_c);
+    let c_functions = in_c.flat_map(|source| source.functions.iter().cloned()).collect();
     let options = flux_back_cpp::Options { c_functions };
     flux_back_cpp::generate(flow, &program.sources, &options).map_err(|unsupported| {
         let place = program.sources.name_and_line(unsupported.span);

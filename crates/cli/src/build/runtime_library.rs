@@ -60,7 +60,8 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
     Ok(library)
 }
 
-fn cache_directory() -> Result<PathBuf> {
+/// Where built runtimes are kept.
+pub fn cache_directory() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
     let directory = base.unwrap_or_else(std::env::temp_dir).join("flux");

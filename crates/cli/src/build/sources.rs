@@ -1,7 +1,6 @@
 //! The C and C++ sources of a program's nodes.
 
 use super::files::absolute;
-use crate::arguments::Build;
 use crate::failure::{Failure, Result};
 use crate::program::plain;
 use std::collections::BTreeSet;
@@ -13,14 +12,13 @@ pub struct NodeSource {
     pub path: PathBuf,
     /// Whether it is C; else C++.
     pub is_c: bool,
-    /// For C: the functions it defines, which the generated header declares with C linkage.
-    pub c_functions: BTreeSet<String>,
+    /// The functions that it defines outside of namespaces; the generated header declares those of C with C linkage.
+    pub functions: BTreeSet<String>,
 }
 
 /// The sources that were named, or those beside the program.
-pub fn find(arguments: &Build, home: &Path) -> Result<Vec<NodeSource>> {
-    let named = !arguments.sources.is_empty();
-    let paths = if named { arguments.sources.clone() } else { beside(home)? };
+pub fn find(named: &[PathBuf], home: &Path) -> Result<Vec<NodeSource>> {
+    let paths = if named.is_empty() { beside(home)? } else { named.to_vec() };
     paths.iter().map(|path| read(path)).collect()
 }
 
@@ -40,12 +38,9 @@ fn read(path: &Path) -> Result<NodeSource> {
     };
     let is_c = language == Language::C;
     let path = absolute(path)?;
-    let text = match is_c {
-        true => std::fs::read(&path)
-            .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?,
-        false => vec![],
-    };
-    Ok(NodeSource { path, is_c, c_functions: defined_functions(&String::from_utf8_lossy(&text)) })
+    let text = std::fs::read(&path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?;
+    Ok(NodeSource { path, is_c, functions: defined_functions(&String::from_utf8_lossy(&text)) })
 }
 
 #[derive(PartialEq)]
@@ -62,7 +57,7 @@ fn language(path: &Path) -> Option<Language> {
     }
 }
 
-/// The names of the functions that C text defines: a name, a parenthesis, and a brace after it, outside all braces.
+/// The names of the functions that C or C++ text defines: a name, a parenthesis, and a brace after it, outside all braces.
 fn defined_functions(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (mut depth, mut parentheses) = (0_usize, 0_usize);

@@ -1,0 +1,214 @@
+//! `flux doctor`: whether this machine has what building and running a server takes, and what to do where it has not.
+
+use crate::arguments::Doctor;
+use crate::build::cache_directory;
+use crate::failure::{Failure, Result};
+use crate::terminal::print;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// The oldest compilers that generated code is tested with.
+const OLDEST_GCC: u32 = 12;
+const OLDEST_CLANG: u32 = 16;
+
+/// A server has a file for each connection, and a few.
+const FEW_FILES: u64 = 1024;
+
+/// What the runtime asks of the system.
+const HEADERS: &str = "#include <sys/epoll.h>\n#include <sys/eventfd.h>\n#include <pthread.h>\n#include <string>\n\
+                       #include <atomic>\nint main() { std::atomic<int> one{1}; one.wait(0); }\n";
+
+/// How a check went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Good,
+    /// Something is better with it.
+    Optional,
+    /// No server can be built without it.
+    Missing,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Optional => "optional",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// One check.
+struct Finding {
+    what: &'static str,
+    state: State,
+    /// What there is.
+    found: String,
+    /// What to do, where something is.
+    fix: Option<String>,
+    /// The Debian packages that are the fix.
+    packages: &'static [&'static str],
+}
+
+impl Finding {
+    fn good(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, state: State::Good, found: found.into(), fix: None, packages: &[] }
+    }
+
+    fn bad(what: &'static str, state: State, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what, state, found: found.into(), fix: Some(fix.into()), packages: &[] }
+    }
+
+    fn in_packages(self, packages: &'static [&'static str]) -> Self {
+        Self { packages, ..self }
+    }
+}
+
+/// Checks this machine and prints what was found. Fails where something is missing.
+pub fn doctor(arguments: &Doctor) -> Result {
+    let findings = [compiler(&arguments.cxx), make(), headers(&arguments.cxx), cache(), files(), graphviz()];
+    match arguments.json {
+        true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
+        false => print(&table(&findings)),
+    }
+    match findings.iter().any(|finding| finding.state == State::Missing) {
+        true => Err(Failure::Build),
+        false => Ok(()),
+    }
+}
+
+fn object(finding: &Finding) -> serde_json::Value {
+    json!({
+        "what": finding.what,
+        "state": finding.state.name(),
+        "found": finding.found,
+        "fix": finding.fix,
+        "packages": finding.packages,
+    })
+}
+
+fn table(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    let mut packages: Vec<_> = findings.iter().flat_map(|finding| finding.packages).copied().collect();
+    packages.sort_unstable();
+    packages.dedup();
+    // Writing to a string cannot fail.
+    for Finding { what, state, found, fix, .. } in findings {
+        let _ = writeln!(text, "{:<9} {what:<16} {found}", state.name());
+        if let Some(fix) = fix {
+            let _ = writeln!(text, "{:<9} {:<16} {fix}", "", "");
+        }
+    }
+    if !packages.is_empty() {
+        let _ = writeln!(text, "\nOn Debian:\n\n    apt-get install {}", packages.join(" "));
+    }
+    text
+}
+
+fn compiler(cxx: &str) -> Finding {
+    const WHAT: &str = "C++ compiler";
+    let fix = format!("g++ {OLDEST_GCC} or clang++ {OLDEST_CLANG} and up; --cxx or CXX names another");
+    let Some(version) = output(cxx, "--version") else {
+        return Finding::bad(WHAT, State::Missing, format!("`{cxx}` does not run"), fix).in_packages(&["g++"]);
+    };
+    let line = version.lines().next().unwrap_or_default();
+    let oldest = if line.contains("clang") { OLDEST_CLANG } else { OLDEST_GCC };
+    // Of g++ this is the whole version or its first number, of clang++ a version of g++ that it stands in for.
+    let number = match line.contains("clang") {
+        true => line.split_once("version ").and_then(|(_, rest)| first_number(rest)),
+        false => output(cxx, "-dumpversion").as_deref().and_then(first_number),
+    };
+    match number {
+        Some(number) if number >= oldest => Finding::good(WHAT, line),
+        _ => Finding::bad(WHAT, State::Missing, line, fix).in_packages(&["g++"]),
+    }
+}
+
+fn first_number(text: &str) -> Option<u32> {
+    text.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn make() -> Finding {
+    match output("make", "--version") {
+        Some(version) => Finding::good("make", version.lines().next().unwrap_or_default()),
+        None => Finding::bad("make", State::Missing, "`make` does not run", "it builds servers").in_packages(&["make"]),
+    }
+}
+
+/// Has the compiler read the headers that the runtime includes.
+fn headers(cxx: &str) -> Finding {
+    let mut command = Command::new(cxx);
+    command.args(["-std=c++20", "-fsyntax-only", "-x", "c++", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let is_read = command.spawn().is_ok_and(|mut child| {
+        // A compiler that does not read its input fails, which is seen below.
+        if let Some(mut input) = child.stdin.take() {
+            let _ = input.write_all(HEADERS.as_bytes());
+        }
+        child.wait().is_ok_and(|status| status.success())
+    });
+    match is_read {
+        true => Finding::good("headers", "C++20 and Linux"),
+        false => Finding::bad("headers", State::Missing, "the compiler does not find them all", "C++20 and Linux")
+            .in_packages(&["g++", "libc6-dev"]),
+    }
+}
+
+/// Where the built runtime is kept.
+fn cache() -> Finding {
+    const WHAT: &str = "cache";
+    let directory = match cache_directory() {
+        Ok(directory) => directory,
+        Err(failure) => {
+            let why = failure.message().unwrap_or_default();
+            return Finding::bad(WHAT, State::Missing, why, "set XDG_CACHE_HOME to a folder that can be written");
+        }
+    };
+    let probe = directory.join(format!("probe-{}", std::process::id()));
+    let is_written = std::fs::write(&probe, "").is_ok();
+    let _ = std::fs::remove_file(&probe);
+    let found = directory.display().to_string();
+    match is_written {
+        true => Finding::good(WHAT, found),
+        false => {
+            let fix = "it cannot be written: set XDG_CACHE_HOME to a folder that can";
+            Finding::bad(WHAT, State::Missing, found, fix)
+        }
+    }
+}
+
+/// How many files, and so connections, a server may have open.
+fn files() -> Finding {
+    const WHAT: &str = "open files";
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let Some(limit) = line.and_then(|line| line.split_whitespace().next()) else {
+        return Finding::bad(WHAT, State::Optional, "the limit is not known", "see `ulimit -n`");
+    };
+    // No number means no limit.
+    match limit.parse::<u64>() {
+        Ok(number) if number <= FEW_FILES => {
+            let fix = "a server with more connections needs more: `ulimit -n 65536` before it starts";
+            Finding::bad(WHAT, State::Optional, format!("at most {limit}"), fix)
+        }
+        _ => Finding::good(WHAT, format!("at most {limit}")),
+    }
+}
+
+fn graphviz() -> Finding {
+    // Its version goes to standard error.
+    match output("dot", "-V") {
+        Some(version) => Finding::good("Graphviz", version.trim()),
+        None => Finding::bad("Graphviz", State::Optional, "`dot` does not run", "`flux graph` draws svg with it")
+            .in_packages(&["graphviz"]),
+    }
+}
+
+/// What a command prints; none where it does not run or fails.
+fn output(command: &str, argument: &str) -> Option<String> {
+    let output = Command::new(command).arg(argument).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    output.status.success().then(|| String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,166 @@
+//! What a newcomer does first: asks whether all is there, makes a server, runs it, talks to it, adds a node, and has the
+//! function written that is missing.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use serde_json::Value;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
+
+/// Longer than a start takes on a machine that is busy.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("newcomer").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn flux(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = flux(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A server that ends with the test.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Has `flux run` become it; built before, as that may take longer than a start.
+    fn run(folder: &Path, program: &str, strategy: &str) -> Self {
+        succeed(folder, &["build", program]);
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.args(["run", program, "--", &port.to_string(), &format!("--flux-runtime={strategy}")]);
+        Self { process: flux.current_dir(folder).spawn().unwrap(), port }
+    }
+
+    /// What the server answers.
+    fn ask(&self, request: &str) -> String {
+        let start = Instant::now();
+        let mut connection = loop {
+            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
+                Ok(connection) => break connection,
+                Err(error) => assert!(start.elapsed() < START_LIMIT, "the server does not start: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        connection.set_read_timeout(Some(START_LIMIT)).unwrap();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_new_echo_server_runs_at_once() {
+    let folder = folder("echo");
+    succeed(&folder, &["new", "hello"]);
+    succeed(&folder, &["fmt", "--check", "hello/hello.flux"]);
+    for strategy in ["pool", "thread"] {
+        let server = Server::run(&folder, "hello/hello.flux", strategy);
+        assert_eq!(server.ask("one\n"), "1: one\n", "{strategy}");
+        assert_eq!(server.ask("two\n"), "2: two\n", "{strategy}");
+    }
+}
+
+#[test]
+fn a_new_web_server_runs_at_once() {
+    let folder = folder("http");
+    succeed(&folder, &["new", "my-site", "--template", "http"]);
+    succeed(&folder, &["fmt", "--check", "my-site/my-site.flux"]);
+    for strategy in ["pool", "thread"] {
+        let server = Server::run(&folder, "my-site/my-site.flux", strategy);
+        assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 1.\n"), "{strategy}");
+        assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 2.\n"), "{strategy}");
+        assert!(server.ask("GET /x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "), "{strategy}");
+        assert!(server.ask("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "), "{strategy}");
+    }
+}
+
+#[test]
+fn a_folder_with_something_in_it_is_left_as_it_is() {
+    let folder = folder("full");
+    std::fs::create_dir(folder.join("empty")).unwrap();
+    succeed(&folder, &["new", "empty"]);
+    std::fs::write(folder.join("empty/nodes.cpp"), "mine").unwrap();
+    let again = flux(&folder, &["new", "empty"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("empty exists and is not empty"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(folder.join("empty/nodes.cpp")).unwrap(), "mine");
+    assert_eq!(flux(&folder, &["new", "no name"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_function_of_a_new_node_is_written() {
+    let folder = folder("stubs");
+    succeed(&folder, &["new", "hello"]);
+    let program = folder.join("hello/hello.flux");
+    let text = std::fs::read_to_string(&program).unwrap();
+    let text = text.replace("Count -> Reply", "Count -> Shout -> Reply");
+    let node = "Shout (int socket, std::string line, int client) => (int socket, std::string line, int client);\n";
+    std::fs::write(&program, text + node).unwrap();
+
+    let stubs = succeed(&folder, &["stubs", "hello/hello.flux"]);
+    assert!(stubs.starts_with("#include \"hello.flux.h\"\n"), "{stubs}");
+    assert!(stubs.contains("int Shout(struct Shout_in *in, struct Shout_out *out)\n{"), "{stubs}");
+    assert!(!stubs.contains("Listen"), "{stubs}");
+    let all = succeed(&folder, &["stubs", "hello/hello.flux", "--all"]);
+    assert!(all.contains("Listen(") && all.contains("void HangUp("), "{all}");
+
+    succeed(&folder, &["stubs", "hello/hello.flux", "-o", "hello/more.cpp"]);
+    let warnings = ["--cflag=-Wall", "--cflag=-Wextra", "--cflag=-Werror"];
+    succeed(&folder, &[&["build", "hello/hello.flux"], warnings.as_slice()].concat());
+    assert_eq!(succeed(&folder, &["stubs", "hello/hello.flux"]), "");
+    let again = flux(&folder, &["stubs", "hello/hello.flux", "--all", "-o", "hello/more.cpp"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("more.cpp exists and is left as it is"), "{again:?}");
+}
+
+#[test]
+fn the_doctor_says_what_is_missing() {
+    let folder = folder("doctor");
+    let lines = succeed(&folder, &["doctor", "--json"]);
+    let findings: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let state = |what: &str| findings.iter().find(|one| one["what"] == what).map(|one| one["state"].clone());
+    for what in ["C++ compiler", "make", "headers", "cache"] {
+        assert_eq!(state(what), Some("good".into()), "{what}: {lines}");
+    }
+    let missing = flux(&folder, &["doctor", "--cxx", "no-such-compiler"]);
+    assert_eq!(missing.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&missing.stdout);
+    assert!(text.contains("missing   C++ compiler     `no-such-compiler` does not run\n"), "{text}");
+    assert!(text.contains("\n    apt-get install g++"), "{text}");
+}
+
+#[test]
+fn shells_know_the_subcommands() {
+    let folder = folder("completions");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = succeed(&folder, &["completions", shell]);
+        for subcommand in ["check", "build", "stubs", "doctor"] {
+            assert!(script.contains(subcommand), "{shell} does not know {subcommand}");
+        }
+    }
+}
