@@ -1,7 +1,7 @@
 //! Each rule of order, by a program that is sound with all of them and faulty without that one.
 
 use crate::compile::{lower, order, program, verified};
-use flux_explore::{Bounds, Fault, Verdict, explore};
+use flux_explore::{Bounds, Discipline, Fault, Verdict, explore};
 use flux_passes::order_constraints::Rules;
 
 /// A rule, and what it is for.
@@ -177,4 +177,18 @@ fn branches_with_keys_that_may_be_equal_conflict() {
     let verdict = explore(&flow, &bounds(&flow));
     assert!(matches!(verdict, Verdict::Sound { .. }), "{verdict:?}");
     assert_eq!(verified(&flow), [""; 0]);
+}
+
+/// Readers that join readers whoever waits starve a writer; first come, first served does not.
+#[test]
+fn a_starved_writer_is_found() {
+    let text = complete("A = B; C = D; atomic B:{x?}; atomic D:{x};");
+    let flow = order(&lower(program(&text)), Rules::default()).unwrap();
+    let verdict = |discipline| explore(&flow, &Bounds { discipline, ..Bounds::of(&[0, 0, 0, 1]) });
+    let starved = verdict(Discipline::ReadersFirst);
+    assert!(matches!(starved, Verdict::Faulty(Fault::StarvedWriter, _)), "{starved:?}");
+    for fair in [Discipline::FirstInFirstOut, Discipline::PassedOnce] {
+        let verdict = verdict(fair);
+        assert!(matches!(verdict, Verdict::Sound { .. }), "{fair:?}: {verdict:?}");
+    }
 }
