@@ -15,10 +15,10 @@ namespace {
 constexpr const char *usage =
     "flux-load: loads an HTTP server, and says how long its answers take.\n"
     "\n"
-    "  flux-load --rate N [OPTION]... TARGET...     N requests a second, at fixed times (an open loop)\n"
-    "  flux-load --closed N [OPTION]... TARGET...   N connections, a request after each answer (a closed loop)\n"
+    "  flux-load --rate N [OPTION]... TARGET...    N requests a second, at fixed times (an open loop)\n"
+    "  flux-load --closed N [OPTION]... TARGET...  N connections, a request after each answer (a closed loop)\n"
     "\n"
-    "Each request is for one of the TARGETs at random. In bash '/{a,b}.jpg?scale='{1..8} makes sixteen of them.\n"
+    "Each request is for one of the TARGETs at random. In bash /{a,b}.jpg?scale={1..8} makes sixteen of them.\n"
     "\n"
     "  --host ADDRESS     numeric address of the server (127.0.0.1)\n"
     "  --port PORT        its port (8080)\n"
