@@ -19,7 +19,7 @@ test: flux packages-test
 
 ## make flux    the compiler alone: target/release/flux
 flux: cargo packages
-	@cargo build --release --package flux-lang --quiet
+	@cargo build --release --package flux-lang
 
 ## make bench   the comparisons of bench/, into bench/results/
 bench: flux packages-test
