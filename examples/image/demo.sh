@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT PIPE TERM
 
 : >"$work/out"
 "$@" --root "$here/pictures" --port 0 >"$work/out" 2>"$work/report" &

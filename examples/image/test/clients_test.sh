@@ -6,6 +6,7 @@ set -eu
 base=${1%/}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT PIPE TERM
 
 fail() {
     echo "clients_test: $*" >&2
