@@ -4,7 +4,8 @@ use crate::terminal::Color;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Checks, builds and runs concurrent servers: functions in C or C++, how requests flow through them, and what they share.
+/// Checks, builds and runs concurrent servers: functions in C or C++, how requests flow through them, and what
+/// they share.
 #[derive(Parser)]
 #[command(name = "flux", version, propagate_version = true, disable_help_subcommand = true)]
 pub struct Arguments {
@@ -220,7 +221,7 @@ pub enum Template {
 #[command(after_help = "\
 Example: flux stubs image.flux -o missing.cpp
 
-Exit status: 0 when they are written or none is missing, 1 when the program has errors, 2 when the output file exists.")]
+Exit status: 0 when they are written or none is missing, 1 when the program has errors, 2 when the output exists.")]
 pub struct Stubs {
     /// The program.
     #[arg(value_name = "PROGRAM.flux")]
@@ -262,8 +263,8 @@ pub struct Completions {
 Comments and groups of lines stay; statements broken before an arrow stay broken there. A file that does not parse is \
 left as it is.
 
-Exit status: 0 when all is laid out, 1 when a file has errors or, with --check, is laid out otherwise, 2 when one cannot \
-be read or written.")]
+Exit status: 0 when all is laid out, 1 when a file has errors or, with --check, is laid out otherwise, 2 when one \
+cannot be read or written.")]
 pub struct Fmt {
     /// The programs; without any, all *.flux files in this folder and those below, build and hidden ones aside.
     #[arg(value_name = "FILE")]

@@ -1,5 +1,5 @@
-//! What a newcomer does first: asks whether all is there, makes a server, runs it, talks to it, adds a node, and has the
-//! function written that is missing.
+//! What a newcomer does first: asks whether all is there, makes a server, runs it, talks to it, adds a node, and has
+//! the function written that is missing.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]

@@ -2,8 +2,8 @@
 //!
 //! The author decides what belongs together: comments stay where they are, groups of statements stay apart by one empty
 //! line, and a statement broken before an arrow stays broken there. The formatter decides the rest: one statement a
-//! line, one space where one belongs, two columns of indentation for what continues a statement, and breaks where a line
-//! would be longer than [`COLUMNS`]. A message type is left as its author laid it out.
+//! line, one space where one belongs, two columns of indentation for what continues a statement, and breaks where a
+//! line would be longer than [`COLUMNS`]. A message type is left as its author laid it out.
 //!
 //! It works on tokens: the parser says where statements are, [`pieces`] how the tokens of one stand to each other,
 //! [`lines`] where it is broken. So nothing can be lost, and that nothing was lost is checked each time by reading the
@@ -128,8 +128,8 @@ impl Layout<'_> {
         self.last = Some(Last { end: span.range().end, is_statement: true });
     }
 
-    /// Writes what comes between the last thing and that at `span`: a space where that was on the same line and may stay
-    /// there, else a line's end, and an empty line where there was one. Gives whether it stays on the line.
+    /// Writes what comes between the last thing and that at `span`: a space where that was on the same line and may
+    /// stay there, else a line's end, and an empty line where there was one. Gives whether it stays on the line.
     fn separate(&mut self, span: Span, may_share_line: bool) -> bool {
         let Some(last) = &self.last else { return false };
         let between = self.text.get(last.end..span.range().start).unwrap_or_default();

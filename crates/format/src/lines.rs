@@ -1,7 +1,7 @@
 //! Where a statement is broken: where its author broke it before an arrow, and where a line would be too long.
 //!
-//! A line that is too long ends before the last place that may start a line and is in the fewest brackets: the arrows of
-//! a flow before those of its parallel steps, the arrow of a declaration before the commas of its lists. What such a
+//! A line that is too long ends before the last place that may start a line and is in the fewest brackets: the arrows
+//! of a flow before those of its parallel steps, the arrow of a declaration before the commas of its lists. What such a
 //! line starts with is broken there again in a second round, so the result stays.
 
 use crate::COLUMNS;

@@ -56,7 +56,8 @@ fn what_is_laid_out_stays() {
 
 #[test]
 fn spaces_and_lines_are_as_everybody_writes_them() {
-    let squeezed = "Listen()=>(int*socket ,char*const*a [ 3 ]);source Listen=>Image;\nImage=Read( 1,-2 )->( A&B )->Write ;\
+    let squeezed = "Listen()=>(int*socket ,char*const*a [ 3 ]);source Listen=>Image;\nImage=Read( 1,-2 )->( A&B )\
+                    ->Write ;\
                     \natomic Read :{ cache ?,a ( socket ) };F : [ _,hit ]=;option port:int=80;";
     let expected = "Listen () => (int *socket, char *const *a[3]);\nsource Listen => Image;\n\
                     Image = Read(1, -2) -> (A & B) -> Write;\natomic Read:{cache?, a(socket)};\nF:[_, hit] = ;\n\
@@ -66,9 +67,11 @@ fn spaces_and_lines_are_as_everybody_writes_them() {
 
 #[test]
 fn comments_and_groups_stay() {
-    let text = "\n\n// one  \r\n/* two\n   lines */ A = B; // three\n\n\n\n  // four\nB = /* five */ C // six\n// seven\n-> D;\
+    let text = "\n\n// one  \r\n/* two\n   lines */ A = B; // three\n\n\n\n  // four\nB = /* five */ C // six\n\
+                // seven\n-> D;\
                 /* eight */ C = D; // nine";
-    let expected = "// one\n/* two\n   lines */ A = B; // three\n\n// four\nB = /* five */ C // six\n  // seven\n  -> D; \
+    let expected = "// one\n/* two\n   lines */ A = B; // three\n\n// four\nB = /* five */ C // six\n  \
+                    // seven\n  -> D; \
                     /* eight */\nC = D; // nine\n";
     assert_eq!(laid_out(text), expected);
     hold(text);

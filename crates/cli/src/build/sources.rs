@@ -57,7 +57,8 @@ fn language(path: &Path) -> Option<Language> {
     }
 }
 
-/// The names of the functions that C or C++ text defines: a name, a parenthesis, and a brace after it, outside all braces.
+/// The names of the functions that C or C++ text defines: a name, a parenthesis, and a brace after it, outside all
+/// braces.
 fn defined_functions(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (mut depth, mut parentheses) = (0_usize, 0_usize);
@@ -141,7 +142,8 @@ mod tests {
     #[test]
     fn definitions_in_c_are_found_and_declarations_are_not() {
         let text = "#define F(x) \\\n x {\nint declared(int a);\nstatic int helper(void) { return f(1) ? 2 : 3; }\n\
-                    int Echo(struct Echo_in *in,\n  struct Echo_out *out)\n{ char c = '{'; puts(\"} x(\"); if (c) { } return 0; }\n\
+                    int Echo(struct Echo_in *in,\n  struct Echo_out *out)\n{ char c = '{'; puts(\"} x(\"); \
+                    if (c) { } return 0; }\n\
                     /* int Gone() { */ int (*pointer)(int) = 0; int Last(int a[]) {}";
         let found = defined_functions(text);
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["Echo", "Last", "helper"]);
