@@ -52,6 +52,7 @@ void flow::run_on(runner &on) noexcept
 {
     runner_ = &on;
     place_ = &on.place();
+    constraint_counts_ = on.constraint_counts();
 }
 
 } // namespace flux

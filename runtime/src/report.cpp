@@ -149,6 +149,19 @@ void add_function_paths(text &into, const program &of, const std::vector<taken_p
     }
 }
 
+void add_constraints(text &into, const program &of, std::span<const constraint_totals> constraints)
+{
+    if (constraints.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  %12s  constraint\n", "taken", "waited", "ms waited");
+    for (std::size_t number = 0; number < constraints.size(); ++number) {
+        const constraint_totals &one = constraints[number];
+        into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %s\n", one.taken, one.waited,
+                 static_cast<double>(one.waited_ns) / 1e6, of.constraints[number].name);
+    }
+}
+
 std::string quoted(const char *value)
 {
     text escaped;
@@ -227,7 +240,7 @@ void write_to_standard_error(const std::string &content) noexcept
 
 } // namespace
 
-std::string text_report(const program &of, const path_counts &counts)
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints)
 {
     const source_counts sum = sum_over_sources(of, counts);
     text report;
@@ -242,10 +255,12 @@ std::string text_report(const program &of, const path_counts &counts)
     }
     add_flow_paths(report, paths_of_flows(of, counts), finished(sum));
     add_function_paths(report, of, paths_of_functions(of, counts));
+    add_constraints(report, of, constraints);
     return report.all;
 }
 
-std::string json_report(const program &of, const path_counts &counts, strategy_kind strategy)
+std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        strategy_kind strategy)
 {
     const source_counts sum = sum_over_sources(of, counts);
     const double all = static_cast<double>(finished(sum));
@@ -261,6 +276,11 @@ std::string json_report(const program &of, const path_counts &counts, strategy_k
                  quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
                  json_flows(own).c_str());
     });
+    add_list(json, "constraints", constraints, ",", [&](const constraint_totals &one) {
+        const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - constraints.data())];
+        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64,
+                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns);
+    });
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",
@@ -275,13 +295,15 @@ std::string json_report(const program &of, const path_counts &counts, strategy_k
     return json.all + "}\n";
 }
 
-void report(const program &of, const path_counts &counts, const options &how)
+void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+            const options &how)
 {
     if (how.report == report_kind::none) {
         return;
     }
-    const std::string content =
-        how.report == report_kind::json ? json_report(of, counts, how.strategy) : text_report(of, counts);
+    const std::string content = how.report == report_kind::json
+                                    ? json_report(of, counts, constraints, how.strategy)
+                                    : text_report(of, counts, constraints);
     if (how.report_file.empty()) {
         write_to_standard_error(content);
     } else if (!write_to_file(how.report_file, content)) {

@@ -43,6 +43,19 @@ path_counts runners::total()
     return sum;
 }
 
+std::vector<constraint_totals> runners::total_of_constraints()
+{
+    std::vector<constraint_totals> sum(program_.constraints.size());
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        for (std::size_t number = 0; number < sum.size(); ++number) {
+            sum[number] += each->constraint_counts()[number].totals();
+        }
+    }
+    return sum;
+}
+
 std::uint64_t runners::flows_in_progress() noexcept
 {
     // Unsigned sums wrap: a flow that started on one runner and ended on another cancels out.

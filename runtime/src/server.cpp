@@ -138,7 +138,7 @@ class server
     void report_at_end() noexcept
     {
         try {
-            report(program_, runners_.total(), options_);
+            report(program_, runners_.total(), runners_.total_of_constraints(), options_);
         } catch (const std::bad_alloc &) {
             log_line("there is no memory for the report");
         }

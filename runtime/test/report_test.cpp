@@ -10,6 +10,9 @@
 
 namespace {
 
+/// What was counted of the one constraint.
+constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000}};
+
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
 {
@@ -35,7 +38,7 @@ flux::path_counts some_counts(flux::runner &on)
 TEST(Report, ForPeople)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(flux::text_report(sample::program, some_counts(on)),
+    EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints),
               "flux: sample: 11 flows: 7 done, 3 failed, 0 ended by an error handler, 1 cancelled\n"
               "      56 calls, 20 dispatches, 6 acquisitions, 3 failures; 0 times a source had nothing\n"
               "\n"
@@ -45,14 +48,17 @@ TEST(Report, ForPeople)
               "           1   10.00%  Listen -> Begin -> Choose:[two] -> Choose -> End\n"
               "\n"
               "       times  path through a function that is counted by itself\n"
-              "           1  Listen_produce: Listen -> ERROR  -- failed\n");
+              "           1  Listen_produce: Listen -> ERROR  -- failed\n"
+              "\n"
+              "       taken        waited     ms waited  constraint\n"
+              "           6             2         1.500  shared\n");
 }
 
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);
     EXPECT_EQ(
-        flux::json_report(sample::program, some_counts(on), flux::strategy_kind::thread),
+        flux::json_report(sample::program, some_counts(on), some_constraints, flux::strategy_kind::thread),
         R"({
   "flux": "0.1.0",
   "program": "sample",
@@ -67,6 +73,9 @@ TEST(Report, ForPrograms)
         R"({"started": 1, "done": 1, "failed": 0, "ended": 0, "cancelled": 0}},
     {"name": "every 10ms", "file": "sample.flux", "line": 10, "nothing": 0, "flows": )"
         R"({"started": 0, "done": 0, "failed": 0, "ended": 0, "cancelled": 0}}
+  ],
+  "constraints": [
+    {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
@@ -86,17 +95,17 @@ TEST(Report, ForPrograms)
 TEST(Report, OfNothing)
 {
     const flux::path_counts counts(sample::program);
-    const std::string json = flux::json_report(sample::program, counts, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, counts, some_constraints, flux::strategy_kind::pool);
     EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
-    EXPECT_EQ(flux::text_report(sample::program, counts).find("nan"), std::string::npos);
+    EXPECT_EQ(flux::text_report(sample::program, counts, some_constraints).find("nan"), std::string::npos);
 }
 
 TEST(Report, AnUnknownNumberIsShownAsANumber)
 {
     flux::path_counts counts(sample::program);
     counts.took(sample::function_Choose, flux::outcome::done, 77);
-    EXPECT_NE(flux::text_report(sample::program, counts).find("Choose: path 77"), std::string::npos);
-    const std::string json = flux::json_report(sample::program, counts, flux::strategy_kind::pool);
+    EXPECT_NE(flux::text_report(sample::program, counts, some_constraints).find("Choose: path 77"), std::string::npos);
+    const std::string json = flux::json_report(sample::program, counts, some_constraints, flux::strategy_kind::pool);
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
 }
 
@@ -104,7 +113,7 @@ TEST(Report, EscapesNames)
 {
     flux::program in = sample::program;
     in.name = "a\"b\\c\n";
-    const std::string json = flux::json_report(in, flux::path_counts(in), flux::strategy_kind::pool);
+    const std::string json = flux::json_report(in, flux::path_counts(in), {}, flux::strategy_kind::pool);
     EXPECT_NE(json.find(R"("program": "a\"b\\c\u000a")"), std::string::npos) << json;
 }
 
@@ -117,8 +126,8 @@ TEST(Report, SumsUpManyPaths)
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }
-    EXPECT_NE(flux::text_report(sample::program, counts).find("           5   11.11%  on 5 more paths\n"),
-              std::string::npos);
+    const std::string text = flux::text_report(sample::program, counts, some_constraints);
+    EXPECT_NE(text.find("           5   11.11%  on 5 more paths\n"), std::string::npos);
 }
 
 TEST(Report, GoesToAFile)
@@ -128,15 +137,15 @@ TEST(Report, GoesToAFile)
     how.report = flux::report_kind::json;
     how.report_file = file;
     const flux::path_counts counts(sample::program);
-    flux::report(sample::program, counts, how);
+    flux::report(sample::program, counts, some_constraints, how);
     std::stringstream content;
     content << std::ifstream(file).rdbuf();
-    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, how.strategy));
+    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, some_constraints, how.strategy));
     std::remove(file.c_str());
 
     how.report_file = "/nowhere/at/all";
     testing::internal::CaptureStderr();
-    flux::report(sample::program, counts, how);
+    flux::report(sample::program, counts, some_constraints, how);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "flux: the report cannot be written to /nowhere/at/all: No such file or directory\n");
 }

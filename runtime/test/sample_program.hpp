@@ -47,7 +47,7 @@ inline std::function<bool(Listen_out &)> listen;
 /// What every node does besides.
 inline std::function<void(const Listen_out &)> work;
 
-inline flux::program_lock lock_shared{"shared"};
+inline flux::program_lock lock_shared{0};
 
 /// A step that calls a concrete node.
 inline bool step(flux::flow &flow, node which, const char *label, Listen_out &values)

@@ -34,7 +34,7 @@ pub fn header(context: &Context<'_>) -> Vec<Declaration> {
             }
         }
     }
-    let functions = nodes(context).chain(predicates(context)).chain(handlers(context));
+    let functions = nodes(context).chain(predicates(context)).chain(sessions(context)).chain(handlers(context));
     let is_c = |function: &UserFunction| context.options.c_functions.contains(&function.name);
     let (c, cpp): (Vec<_>, Vec<_>) = functions.partition(is_c);
     header.extend(cpp.into_iter().flat_map(UserFunction::lines));
@@ -123,6 +123,23 @@ fn tests<'a>(context: &'a Context<'_>, function: &'a Function) -> Vec<(Predicate
     };
     let tests = lines.iter().flat_map(|line| &line.tests);
     tests.filter_map(|test| Some((test.predicate, parameter(uses.value(&test.value, None))?))).collect()
+}
+
+/// `int F(struct X_in *in);` for every session function, and every target it is asked about.
+fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
+    let program = &context.flow.program;
+    let mut asked = BTreeSet::new();
+    let sources = program.sources.iter().filter_map(|source| Some((source, source.session.as_ref()?)));
+    let new = sources.filter(move |(source, function)| asked.insert((*function, source.target)));
+    new.map(|(source, function)| UserFunction {
+        name: function.clone(),
+        comment: context.statement(source.span),
+        declaration: Declaration::Prototype(
+            "int".to_owned(),
+            function.clone(),
+            pointer(&program.nodes[source.target], Side::In).into_iter().collect(),
+        ),
+    })
 }
 
 /// `void H(struct X_in *in, int error);` for every handler that is a plain function, and every node it is one for.

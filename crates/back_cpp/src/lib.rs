@@ -13,6 +13,7 @@ mod function;
 mod handlers;
 mod header;
 mod kept;
+mod keys;
 mod names;
 mod print;
 mod step;

@@ -7,10 +7,11 @@ use crate::function::{Writer, declare_error};
 use crate::structs::{Side, function_structs, node_struct};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
+use crate::values::literal;
 use crate::{Context, Unsupported};
 use flux_contract as contract;
-use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Role, Step, StepId};
-use flux_ir::program::{Mode, NodeId, Scope};
+use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
 
 impl Writer<'_> {
     /// The statements of a step; `failed` is the step whose failure block it is in.
@@ -27,7 +28,10 @@ impl Writer<'_> {
             Callee::Handler { function, node } => self.call_handler(step, function, *node, failed, out),
             Callee::Function(callee) => self.call_function(step, *callee, failed, out),
             Callee::Fork(_) => unsupported("a parallel step"),
-            Callee::Session { .. } => unsupported("sessions"),
+            Callee::Session { function, node } => {
+                self.call_session(step, function, *node, out);
+                Ok(())
+            }
         }
     }
 
@@ -37,7 +41,7 @@ impl Writer<'_> {
         let nodes = &self.context.flow.program.nodes;
         let held = step.acquire.iter().map(|taken| {
             let moved = taken.moved_for.map(|node| format!(" (for {})", nodes[node].name));
-            self.held(taken.constraint, taken.mode) + &moved.unwrap_or_default()
+            self.held(taken.constraint, taken.mode, &self.taken_key(step, taken)) + &moved.unwrap_or_default()
         });
         let held: Vec<_> = held.collect();
         if !held.is_empty() {
@@ -57,14 +61,15 @@ impl Writer<'_> {
         let node = &context.flow.program.nodes[id];
         let input = self.declare_inputs(step, node_struct(node, Side::In), &node.name, failed, out);
         let output = self.declare_outputs(step, node_struct(node, Side::Out), &node.name, out);
-        let arguments = input.into_iter().chain(output).map(|name| Expression::name(name).address()).collect();
+        let structs = input.iter().chain(&output);
+        let arguments = structs.map(|name| Expression::name(name).address()).collect();
         let error = match failed {
             None => self.error.clone(),
             Some(_) => self.own_error(&node.name, out),
         };
         let call = Expression::name(format!("::{}", node.name)).call(arguments);
         let call = Statement::Assign(Expression::name(&error), call);
-        self.guard(step, context.names.node(id), error, call, out)
+        self.guard(step, input.as_deref(), (context.names.node(id), error), call, out)
     }
 
     /// A plain function does not return an error: it fails only by throwing.
@@ -79,11 +84,20 @@ impl Writer<'_> {
         let context = self.context;
         let ty = node_struct(&context.flow.program.nodes[node], Side::In);
         let input = self.declare_inputs(step, ty, function, failed, out);
-        let mut arguments: Vec<_> = input.map(|name| Expression::name(name).address()).into_iter().collect();
+        let mut arguments: Vec<_> = input.iter().map(|name| Expression::name(name).address()).collect();
         arguments.push(self.read(&Value::Error(failed)));
         let error = self.own_error(function, out);
         let call = Statement::Run(Expression::name(format!("::{function}")).call(arguments));
-        self.guard(step, context.names.handler(function), error, call, out)
+        self.guard(step, input.as_deref(), (context.names.handler(function), error), call, out)
+    }
+
+    /// A session function cannot fail; where it throws, that is the function's fault.
+    fn call_session(&mut self, step: &Step, function: &str, node: NodeId, out: &mut Vec<Statement>) {
+        let ty = node_struct(&self.context.flow.program.nodes[node], Side::In);
+        let input = self.declare_inputs(step, ty, function, None, out);
+        let arguments = input.map(|name| Expression::name(name).address()).into_iter().collect();
+        let session = Expression::name(format!("::{function}")).call(arguments);
+        out.push(Statement::Run(self.on_flow(contract::SET_SESSION, vec![session])));
     }
 
     /// Declares the error of a step in a failure block, where that of the step that failed is still wanted.
@@ -93,19 +107,19 @@ impl Writer<'_> {
         error
     }
 
-    /// The call of a C++ function under its constraints, and what happens when it fails. `number` is its number in the
-    /// table of nodes and `error` the variable for its error.
+    /// The call of a C++ function under its constraints, and what happens when it fails. `input` is the variable with
+    /// its inputs, `number` its number in the table of nodes and `error` the variable for its error.
     fn guard(
         &mut self,
         step: &Step,
-        number: &str,
-        error: String,
+        input: Option<&str>,
+        (number, error): (&str, String),
         call: Statement,
         out: &mut Vec<Statement>,
     ) -> Result<(), Unsupported> {
         let (number, variable) = (Expression::name(number), Expression::name(&error));
         let scope = self.locals.enter();
-        let mut guarded = self.holds(step)?;
+        let mut guarded = self.holds(step, input);
         guarded.push(Statement::Run(self.on_flow(contract::CALL, vec![number.clone()])));
         guarded.push(call);
         self.locals.leave(scope);
@@ -127,30 +141,48 @@ impl Writer<'_> {
         Ok(statements)
     }
 
-    /// The constraints of a step, in the one order.
-    fn holds(&mut self, step: &Step) -> Result<Vec<Statement>, Unsupported> {
-        step.acquire.iter().map(|taken| self.hold(taken)).collect()
+    /// The constraints of a step, in the one order; all keys of one constraint together. `input` is the variable with
+    /// the inputs of the step, where it has some.
+    fn holds(&mut self, step: &Step, input: Option<&str>) -> Vec<Statement> {
+        let together = step.acquire.chunk_by(|left, right| left.constraint == right.constraint);
+        together.map(|taken| self.hold(step, taken, input)).collect()
     }
 
-    fn hold(&mut self, taken: &Acquisition) -> Result<Statement, Unsupported> {
-        let constraint = &self.context.flow.program.constraints[taken.constraint];
-        let what = match constraint.scope {
-            Scope::Program => None,
-            Scope::Session => Some(format!("the constraint `{}` of a session", constraint.name)),
-            Scope::Keyed => Some(format!("the keyed constraint `{}`", constraint.name)),
+    fn hold(&mut self, step: &Step, taken: &[Acquisition], input: Option<&str>) -> Statement {
+        let id = taken.first().map_or(ConstraintId::new(0), |first| first.constraint);
+        let constraint = &self.context.flow.program.constraints[id];
+        let ty = match constraint.scope {
+            Scope::Program => contract::HOLD,
+            Scope::Session => contract::HOLD_SESSION,
+            Scope::Keyed => contract::HOLD_KEYS,
         };
-        if let Some(what) = what {
-            return Err(Unsupported { what, span: taken.span });
-        }
-        let mode = match taken.mode {
-            Mode::Read => contract::MODE_READ,
-            Mode::Write => contract::MODE_WRITE,
+        let mode = |one: &Acquisition| match one.mode {
+            Mode::Read => Expression::name(contract::MODE_READ.spelling),
+            Mode::Write => Expression::name(contract::MODE_WRITE.spelling),
         };
-        let lock = self.context.names.lock(taken.constraint);
-        let arguments = [&self.flow, lock, mode.spelling].map(Expression::name).to_vec();
+        let how = taken.iter().map(|one| match constraint.scope {
+            Scope::Program | Scope::Session => mode(one),
+            Scope::Keyed => {
+                let values = one.key.iter().map(|operand| self.key_value(step, operand, input));
+                let arguments = std::iter::once(mode(one)).chain(values).collect();
+                Expression::name(contract::KEY.spelling).call(arguments)
+            }
+        });
+        let lock = self.context.names.lock(id);
+        let arguments = [&self.flow, lock].map(Expression::name).into_iter().chain(how).collect();
         let name = self.locals.claim(&format!("hold_{}", constraint.name.replace('.', "_")));
-        let hold = Declarator::constant(contract::HOLD.spelling, name);
-        Ok(Statement::Variable(hold, Initial::Arguments(arguments)))
+        Statement::Variable(Declarator::constant(ty.spelling, name), Initial::Arguments(arguments))
+    }
+
+    /// A value of a key: a constant, or one that the step is given, and may by now be nowhere but in its inputs.
+    fn key_value(&self, step: &Step, operand: &Operand, input: Option<&str>) -> Expression {
+        let given = step.inputs.iter().position(|one| one == operand);
+        let parameter = given.and_then(|at| self.context.flow.callee_inputs(&step.callee).get(at));
+        match (operand, input, parameter) {
+            (Operand::Constant(constant), ..) => literal(constant),
+            (_, Some(input), Some(parameter)) => Expression::name(input).member(&parameter.name),
+            _ => Expression::name(0),
+        }
     }
 
     fn call_function(
@@ -171,9 +203,13 @@ impl Writer<'_> {
             let path = Declarator::constant(contract::PATH_NUMBER.spelling, path);
             out.push(Statement::Variable(path, Initial::Value(self.on_flow(contract::BEGIN_PATH, vec![]))));
         }
-        let arguments = std::iter::once(self.flow.clone()).chain(input).chain(output).map(Expression::name).collect();
+        let structs = input.iter().chain(&output);
+        let arguments = std::iter::once(&self.flow).chain(structs).map(Expression::name).collect();
         let call = Expression::name(&function.name).call(arguments);
-        let outcome = self.call_holding(step, &stem, function, call, out)?;
+        let count = function.node().map(|node| Expression::name(context.names.node(node)));
+        let count = count.map(|number| Statement::Run(self.on_flow(contract::CALL, vec![number])));
+        let before = count.into_iter().collect();
+        let outcome = self.call_holding(step, &stem, input.as_deref(), (before, call), out);
         if let Some(path) = path.as_ref().filter(|_| step.paths.cut) {
             let arguments = [path, context.names.function(callee), &outcome].map(Expression::name).to_vec();
             out.push(Statement::Run(self.on_flow(contract::CUT_PATH, arguments)));
@@ -187,36 +223,32 @@ impl Writer<'_> {
         self.after_call(step, &stem, &outcome, path.as_deref(), out)
     }
 
-    /// Calls a function under the constraints of the step; gives the variable with its outcome.
+    /// Runs what comes `before` a call and the call under the constraints of the step, whose inputs are in the variable
+    /// `input`; gives the variable with its outcome.
     fn call_holding(
         &mut self,
         step: &Step,
         stem: &str,
-        function: &Function,
-        call: Expression,
+        input: Option<&str>,
+        (before, call): (Vec<Statement>, Expression),
         out: &mut Vec<Statement>,
-    ) -> Result<String, Unsupported> {
+    ) -> String {
         let outcome = self.locals.claim(&format!("{stem}_outcome"));
-        let count = match function.role {
-            Role::Abstract(node) | Role::Branch(node) => Some(Expression::name(self.context.names.node(node))),
-            Role::Produce(_) | Role::Run(_) => None,
-        };
-        let count = count.map(|number| Statement::Run(self.on_flow(contract::CALL, vec![number])));
         if step.acquire.is_empty() {
-            out.extend(count);
+            out.extend(before);
             let variable = Declarator::constant(contract::OUTCOME.spelling, &outcome);
             out.push(Statement::Variable(variable, Initial::Value(call)));
-            return Ok(outcome);
+            return outcome;
         }
         let scope = self.locals.enter();
-        let mut guarded = self.holds(step)?;
-        guarded.extend(count);
+        let mut guarded = self.holds(step, input);
+        guarded.extend(before);
         guarded.push(Statement::Assign(Expression::name(&outcome), call));
         self.locals.leave(scope);
-        let before = Initial::Value(Expression::name(contract::OUTCOME_FAILED.spelling));
-        out.push(Statement::Variable(Declarator::new(contract::OUTCOME.spelling, &outcome), before));
+        let unless_called = Initial::Value(Expression::name(contract::OUTCOME_FAILED.spelling));
+        out.push(Statement::Variable(Declarator::new(contract::OUTCOME.spelling, &outcome), unless_called));
         out.push(Statement::Scope(guarded));
-        Ok(outcome)
+        outcome
     }
 
     /// The ways on from a function that was called: done or failed.

@@ -1,16 +1,16 @@
 //! The tables: what the runtime must know of the program. Names and places, the sources, and the graph that the path
 //! numbers run over ([`flux_ir::paths`]).
 
+use crate::Context;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Row};
-use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{Entry, Exit, Exits, FunctionId};
 use flux_ir::paths::{Edge, PathGraph, Vertex, VertexKind, graph};
-use flux_ir::program::{Origin, Source};
+use flux_ir::program::{Constraint, Origin, Scope, Source};
 use flux_source::Span;
 
 /// All tables, with a comment over each.
-pub fn tables(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
+pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     let names = &context.names.tables;
     let graph = graph(context.flow);
     let entries = [
@@ -19,7 +19,7 @@ pub fn tables(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
         (contract::PATH_FUNCTION, &names.path_functions, FUNCTIONS, path_functions(&graph)),
         (contract::PATH_VERTEX, &names.path_vertices, VERTICES, path_vertices(context, &graph)),
         (contract::PATH_EDGE, &names.path_edges, EDGES, path_edges(&graph)),
-        (contract::SOURCE_INFO, &names.sources, "Where flows come from.", sources(context)?),
+        (contract::SOURCE_INFO, &names.sources, "Where flows come from.", sources(context)),
     ];
     let heading = "Below: what the runtime must know of the program.";
     let mut tables = vec![Declaration::Comment(heading.to_owned()), Declaration::Blank];
@@ -37,7 +37,7 @@ pub fn tables(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
     }
     let program = Declarator::new(format!("constexpr {}", contract::PROGRAM.spelling), &names.program);
     tables.push(Declaration::Variable(program, Initial::Braces(values)));
-    Ok(tables)
+    tables
 }
 
 const FUNCTIONS: &str = "Each function: how many paths lead to each exit, and the vertices of the exits.";
@@ -63,26 +63,33 @@ fn nodes(context: &Context<'_>) -> Vec<Row> {
 }
 
 fn constraints(context: &Context<'_>) -> Vec<Row> {
-    let shared = || Expression::name(contract::SCOPE_PROGRAM.spelling);
-    let constraints = context.flow.program.constraints.iter();
-    constraints.map(|(_, constraint)| row([Expression::Text(constraint.name.clone()), shared()])).collect()
+    let scope = |constraint: &Constraint| match constraint.scope {
+        Scope::Program => contract::SCOPE_PROGRAM,
+        Scope::Session => contract::SCOPE_SESSION,
+        Scope::Keyed => contract::SCOPE_KEYED,
+    };
+    let values = |one: &Constraint| [Expression::Text(one.name.clone()), Expression::name(scope(one).spelling)];
+    context.flow.program.constraints.iter().map(|(_, constraint)| row(values(constraint))).collect()
 }
 
-fn sources(context: &Context<'_>) -> Result<Vec<Row>, Unsupported> {
+fn sources(context: &Context<'_>) -> Vec<Row> {
     let flow = context.flow;
     flow.program.sources.iter().zip(&flow.entries).map(|(source, entry)| one_source(context, source, entry)).collect()
 }
 
-fn one_source(context: &Context<'_>, source: &Source, entry: &Entry) -> Result<Row, Unsupported> {
-    let timer = Unsupported { what: "a timer".to_owned(), span: source.span };
-    let (Origin::Node(application), Some(produce)) = (&source.origin, entry.produce) else { return Err(timer) };
-    let functions = [produce, entry.run];
-    let name = context.flow.program.nodes[application.node].name.clone();
+fn one_source(context: &Context<'_>, source: &Source, entry: &Entry) -> Row {
+    let (name, make, period) = match &source.origin {
+        Origin::Node(application) => {
+            (context.flow.program.nodes[application.node].name.clone(), contract::MAKE_SOURCE, None)
+        }
+        Origin::Timer(period_ms) => (format!("every {period_ms}ms"), contract::MAKE_TIMER, Some(*period_ms)),
+    };
     let place = Expression::Braces([Expression::Text(name)].into_iter().chain(place(context, source.span)).collect());
-    let numbers = functions.map(|function| Expression::name(context.names.function(function)));
-    let functions = functions.map(|function| Expression::name(&context.flow.functions[function].name));
-    let make = Expression::Instance(contract::MAKE_SOURCE.spelling.to_owned(), functions.to_vec());
-    Ok(Row::Element(make.call(std::iter::once(place).chain(numbers).collect())))
+    let functions = || entry.produce.into_iter().chain([entry.run]);
+    let numbers = functions().map(|function| Expression::name(context.names.function(function)));
+    let arguments = std::iter::once(place).chain(period.map(Expression::name)).chain(numbers).collect();
+    let functions = functions().map(|function| Expression::name(&context.flow.functions[function].name)).collect();
+    Row::Element(Expression::Instance(make.spelling.to_owned(), functions).call(arguments))
 }
 
 fn path_functions(graph: &PathGraph) -> Vec<Row> {

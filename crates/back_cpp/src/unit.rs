@@ -2,11 +2,13 @@
 
 use crate::function::function;
 use crate::kept::kept;
+use crate::keys::keys;
 use crate::names::NAMESPACE;
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use crate::{Context, Unsupported};
 use flux_contract as contract;
+use flux_ir::program::{Constraint, ConstraintId, Scope};
 
 /// The whole file.
 pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
@@ -38,13 +40,14 @@ fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
         enumeration(&names.function_enum, contract::FUNCTION_NUMBER, names.function_values()),
     ];
     inner.extend(locks(context));
+    inner.extend(keys(context));
     inner.extend(kept(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);
         inner.extend(function(context, one)?);
     }
     inner.push(Declaration::Blank);
-    inner.extend(tables(context)?);
+    inner.extend(tables(context));
     inner.push(Declaration::Blank);
     Ok(inner)
 }
@@ -62,11 +65,16 @@ fn locks(context: &Context<'_>) -> Vec<Declaration> {
     if constraints.is_empty() {
         return vec![];
     }
-    let lock = |(id, constraint): (_, &flux_ir::program::Constraint)| {
-        let variable = Declarator::new(contract::PROGRAM_LOCK.spelling, context.names.lock(id));
-        Declaration::Variable(variable, Initial::Braces(vec![Expression::Text(constraint.name.clone())]))
+    let lock = |(id, constraint): (ConstraintId, &Constraint)| {
+        let ty = match constraint.scope {
+            Scope::Program => contract::PROGRAM_LOCK,
+            Scope::Session => contract::SESSION_LOCK,
+            Scope::Keyed => contract::KEYED_LOCK,
+        };
+        let variable = Declarator::new(ty.spelling, context.names.lock(id));
+        Declaration::Variable(variable, Initial::Braces(vec![Expression::name(id.index())]))
     };
-    let heading = [Declaration::Blank, comment("The constraints.")];
+    let heading = [Declaration::Blank, comment("The constraints, by their numbers in the table below.")];
     heading.into_iter().chain(constraints.iter().map(lock)).collect()
 }
 

@@ -120,7 +120,7 @@ impl Writer<'_> {
 }
 
 /// A constant as a literal.
-fn literal(constant: &Constant) -> Expression {
+pub(crate) fn literal(constant: &Constant) -> Expression {
     match constant {
         // The literal of the smallest would be that of a number which no type holds, negated.
         Constant::Integer(i64::MIN) => Expression::name(format!("(-{} - 1)", i64::MAX)),

@@ -71,6 +71,23 @@ fn saved_and_cut_paths() {
 }
 
 #[test]
+fn keys_sessions_and_timers() {
+    golden("keys", &[]);
+}
+
+#[test]
+fn a_key_of_another_type_is_an_error_in_our_words() {
+    let program = "S () => (double x); A (double x) => (); source S => A; atomic A: {room(x)};";
+    let code = in_one(program, "");
+    for compiler in ["g++", "clang++-16"] {
+        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let first = said.lines().find(|line| line.contains("error: ")).unwrap();
+        let ours = "a.flux:1: the key 'x' of room must be an integer, an enumerator, a string or a tuple";
+        assert!(first.contains(ours), "{compiler}: {said}");
+    }
+}
+
+#[test]
 fn a_header_without_objects_is_c_too() {
     for name in ["image", "corners", "locks", "paths"] {
         let header = format!("#include \"{name}.flux.h\"\n");
@@ -80,8 +97,8 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let files =
-        ["image", "mail", "corners", "locks", "paths"].map(|name| folder(name).join(format!("{name}.flux.cpp")));
+    let files = ["image", "mail", "corners", "locks", "paths", "keys"]
+        .map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);
@@ -148,15 +165,5 @@ fn what_is_not_supported_yet_is_refused_where_it_stands() {
         assert_eq!(refused.to_string(), format!("cannot write C++ for {what}"));
         assert_eq!(sources.slice(refused.span), at);
     };
-    let program = "S () => (int x); A (int x) => (int x); B (int x) => (); T (int x) => (); T = A -> B; ";
-    let with = |more: &str| format!("{program}{more}");
-    refuses(&with("source S => T; atomic A: {k(x)};"), "the keyed constraint `k`", "k(x)");
-    refuses(
-        &with("source S {session: F} => T; atomic A: {k(session)};"),
-        "the constraint `k` of a session",
-        "k(session)",
-    );
-    refuses(&with("source S {session: F} => T;"), "sessions", "source S {session: F} => T;");
-    refuses("T () => (); source every 2s => T;", "a timer", "source every 2s => T;");
     refuses("S () => (int x); B (int x) => (); T = (B & B); source S => T;", "a parallel step", "(B & B)");
 }

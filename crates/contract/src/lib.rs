@@ -120,6 +120,9 @@ symbols! {
     /// Sets the path register and leaves the function as failed: something outside a node threw.
     FAULT = Member "fault",
         "{ flow.fault(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// Sets the flow's session.
+    SET_SESSION = Member "set_session",
+        "{ flow.set_session(int{}) } noexcept -> std::same_as<void>;";
     /// Adds to the path register where a fallback joins the way of success.
     ADD_PATH = Member "add_path",
         "{ flow.add_path(flux::path_number{}) } noexcept -> std::same_as<void>;";
@@ -147,13 +150,35 @@ symbols! {
     KEEPABLE = Constant "flux::keepable",
         "static_assert(flux::keepable<int> && flux::keepable<int[3]> && !flux::keepable<std::unique_ptr<int>>);";
 
-    /// The lock of a constraint that all flows share.
+    /// The lock of a constraint that all flows share, made of its number in the table of constraints.
     PROGRAM_LOCK = Type "flux::program_lock",
-        "static_assert(std::is_constructible_v<flux::program_lock, const char *>);";
+        "constinit flux::program_lock program_lock{0};";
     /// Holds a constraint for the flow from here to the end of the block.
     HOLD = Type "flux::hold",
         "static_assert(std::is_nothrow_constructible_v<flux::hold, flux::flow &, flux::program_lock &, flux::mode>);\n\
          static_assert(!std::is_copy_constructible_v<flux::hold>);";
+    /// The locks of a constraint that the flows of a session share, made of its number in the table of constraints.
+    SESSION_LOCK = Type "flux::session_lock",
+        "constinit flux::session_lock session_lock{0};";
+    /// As `hold`, for the flow's session.
+    HOLD_SESSION = Type "flux::hold_session",
+        "static_assert(\n    \
+             std::is_nothrow_constructible_v<flux::hold_session, flux::flow &, flux::session_lock &, flux::mode>);\n\
+         static_assert(!std::is_copy_constructible_v<flux::hold_session>);";
+    /// The locks of a keyed constraint, made of its number in the table of constraints.
+    KEYED_LOCK = Type "flux::keyed_lock",
+        "constinit flux::keyed_lock keyed_lock{0};";
+    /// A key, made of how it is to be held and its values, of which there is at least one.
+    KEY = Function "flux::key",
+        "static_assert(requires(int number, char *text) { flux::key(flux::mode::write, number, text); });";
+    /// As `hold`, for any number of keys of one constraint.
+    HOLD_KEYS = Type "flux::hold_keys",
+        "static_assert(requires(flux::flow &flow) {\n    \
+             flux::hold_keys(flow, keyed_lock, flux::key(flux::mode::write, 1), flux::key(flux::mode::read, 2));\n\
+         });";
+    /// Whether values of a type can be keys.
+    KEYABLE = Constant "flux::keyable",
+        "static_assert(flux::keyable<int> && flux::keyable<const char *> && !flux::keyable<double>);";
     /// Held together with other readers.
     MODE_READ = Enumerator "flux::mode::read",
         "static_assert(flux::mode::read != flux::mode::write);";
@@ -170,6 +195,12 @@ symbols! {
     /// Shared by all flows.
     SCOPE_PROGRAM = Enumerator "flux::scope::program",
         "static_assert(std::is_same_v<decltype(flux::scope::program), flux::scope>);";
+    /// Shared by the flows of a session.
+    SCOPE_SESSION = Enumerator "flux::scope::session",
+        "static_assert(std::is_same_v<decltype(flux::scope::session), flux::scope>);";
+    /// Shared by the flows with equal keys.
+    SCOPE_KEYED = Enumerator "flux::scope::keyed",
+        "static_assert(std::is_same_v<decltype(flux::scope::keyed), flux::scope>);";
     /// A generated function in the path graph: name, how many paths lead to each exit, the vertex of each exit; the
     /// exits are in the order of the outcomes.
     PATH_FUNCTION = Type "flux::path_function",
@@ -220,6 +251,11 @@ symbols! {
              flux::make_source<produce, run>({\"Listen\", \"a.flux\", 19}, 0, 1),\n    \
              flux::make_source<produce_nothing, run_with_nothing>({\"Tick\", \"a.flux\", 20}, 2, 3),\n\
          };";
+    /// A source that starts a flow at every beat: name, file and line, the milliseconds between two beats, the number
+    /// of the function that runs the flow.
+    MAKE_TIMER = Function "flux::make_timer",
+        "using timer = decltype(flux::make_timer<run_with_nothing>({\"every 5ms\", \"a.flux\", 21}, 5, 3));\n\
+         static_assert(std::is_same_v<timer, flux::source_info>);";
     /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`).
     PROGRAM = Type "flux::program",
         "constexpr flux::program full{\"a\", nodes, constraints, sources, path_functions, path_vertices, path_edges};\n\

@@ -9,6 +9,7 @@
 /// A flow runs on one thread at a time and nothing here needs a lock. Its position alone may be read by others.
 #pragma once
 
+#include "flux/constraint_counts.hpp"
 #include "flux/counters.hpp"
 #include "flux/outcome.hpp"
 #include "flux/waiter.hpp"
@@ -97,6 +98,9 @@ class flow
         return outcome::failed;
     }
 
+    /// Sets the session: flows with equal ones share the constraints of scope session.
+    void set_session(int session) noexcept { session_ = session; }
+
     /// A fallback joins the way of success.
     void add_path(path_number offset) noexcept { path_ += offset; }
 
@@ -133,15 +137,15 @@ class flow
     /// From now on the flow runs on this.
     void run_on(runner &on) noexcept;
 
-    /// Counts an acquisition; the place where the flow waits for it.
-    waiter &acquiring() noexcept
+    /// Counts an acquisition; what its thread counts of the constraint.
+    constraint_count &acquiring(constraint_number constraint) noexcept
     {
         ++counters_.acquisitions;
-        return *place_;
+        return constraint_counts_[constraint];
     }
 
-    /// Sets the session: flows with equal ones share the constraints of scope session.
-    void set_session(std::uint64_t session) noexcept { session_ = session; }
+    /// Where it waits.
+    waiter &place() const noexcept { return *place_; }
 
     /// Its number among the flows of its source, from 1.
     std::uint64_t id() const noexcept { return id_; }
@@ -150,7 +154,7 @@ class flow
     /// What it runs on.
     runner &on() const noexcept { return *runner_; }
     /// Its session; 0 where its source has none.
-    std::uint64_t session() const noexcept { return session_; }
+    int session() const noexcept { return session_; }
     /// The path register.
     path_number path() const noexcept { return path_; }
     /// The node whose error is in hand.
@@ -170,10 +174,11 @@ class flow
     int error_ = 0;
     node_number failed_node_ = no_node;
     std::uint64_t id_ = 0;
-    std::uint64_t session_ = 0;
+    int session_ = 0;
     source *source_ = nullptr;
     runner *runner_ = nullptr;
     waiter *place_ = nullptr;
+    constraint_count *constraint_counts_ = nullptr;
 };
 
 /// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.

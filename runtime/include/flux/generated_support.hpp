@@ -6,6 +6,7 @@
 #include "flux/constraint.hpp"
 #include "flux/error.hpp"
 #include "flux/flow.hpp"
+#include "flux/key.hpp"
 #include "flux/outcome.hpp"
 #include "flux/program.hpp"
 #include "flux/server.hpp"

@@ -53,14 +53,22 @@ class lock
     /// Takes the lock, waiting at `place` as long as it must.
     void acquire(mode how, waiter &place) noexcept
     {
+        if (!try_acquire(how)) {
+            wait(how, place);
+        }
+    }
+
+    /// Takes the lock if that can be done at once.
+    bool try_acquire(mode how) noexcept
+    {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
         while (may_take(seen, how)) {
             if (word_.compare_exchange_weak(seen, seen + share_of(how), std::memory_order_acquire,
                                             std::memory_order_relaxed)) {
-                return;
+                return true;
             }
         }
-        wait(how, place);
+        return false;
     }
 
     /// Gives back what `acquire` took in the same mode.

@@ -13,6 +13,9 @@
 ///       "sources": [
 ///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}
 ///       ],
+///       "constraints": [                      the time that flows waited, together; a keyed one's keys together
+///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250}
+///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
 ///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
@@ -26,20 +29,24 @@
 /// number that the program's tables do not know.
 #pragma once
 
+#include "flux/constraint_counts.hpp"
 #include "flux/options.hpp"
 #include "flux/path_counts.hpp"
 
+#include <span>
 #include <string>
 
 namespace flux {
 
-/// The report for people.
-std::string text_report(const program &of, const path_counts &counts);
+/// The report for people. `constraints` has one element for each constraint of the program.
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints);
 
-/// The report for programs.
-std::string json_report(const program &of, const path_counts &counts, strategy_kind strategy);
+/// The report for programs, as above.
+std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        strategy_kind strategy);
 
 /// Writes the report that the options ask for; says on standard error where that fails.
-void report(const program &of, const path_counts &counts, const options &how);
+void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+            const options &how);
 
 } // namespace flux

@@ -5,9 +5,11 @@
 /// with the server, so a waiter can be woken and counts be read without asking whether their thread still lives.
 #pragma once
 
+#include "flux/constraint_counts.hpp"
 #include "flux/crash.hpp"
 #include "flux/lock.hpp"
 #include "flux/path_counts.hpp"
+#include "flux/program.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,13 +22,19 @@ class runner
 {
   public:
     /// Throws `std::bad_alloc`.
-    explicit runner(const program &of) : counts_(of) {}
+    explicit runner(const program &of)
+        : constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
+    {
+    }
 
     /// Where its thread waits.
     waiter &place() noexcept { return place_; }
 
     /// Its thread's stack for signals.
     signal_stack &stack() noexcept { return stack_; }
+
+    /// What its thread counts of each constraint.
+    constraint_count *constraint_counts() const noexcept { return constraint_counts_.get(); }
 
     /// Calls `action(path_counts &)`, alone: others may read the counts at any time. `place` is the caller's.
     template <class Action>
@@ -41,6 +49,7 @@ class runner
 
     thread_waiter place_;
     signal_stack stack_;
+    std::unique_ptr<constraint_count[]> constraint_counts_;
     lock counting_;
     path_counts counts_;
     runner *idle_next_ = nullptr;
@@ -60,6 +69,9 @@ class runners
 
     /// The sum of all counts so far. Throws `std::bad_alloc`.
     path_counts total();
+
+    /// What all threads have counted of each constraint so far. Throws `std::bad_alloc`.
+    std::vector<constraint_totals> total_of_constraints();
 
     /// How many flows have started and not ended.
     std::uint64_t flows_in_progress() noexcept;

@@ -45,7 +45,12 @@ void require(bool condition, const char *what)
 
 void require_held(const std::vector<std::string> &held, const char *what)
 {
-    require(running->held == held, what);
+    std::vector<std::string> names;
+    for (const auto &[number, how] : running->held) {
+        const char *const name = flux_flows::constraints[number].name;
+        names.push_back(std::string(name) + (how == flux::mode::read ? "?" : ""));
+    }
+    require(names == held, what);
 }
 
 // A node that fails leaves its inputs and outputs in disorder first.

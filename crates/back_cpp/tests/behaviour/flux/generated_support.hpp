@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,7 +18,7 @@ using function_number = std::uint32_t;
 using path_number = std::uint64_t;
 enum class outcome : unsigned char { done, failed, ended };
 enum class mode { read, write };
-enum class scope { program };
+enum class scope { program, session, keyed };
 
 inline constexpr int no_match = -1;
 inline constexpr int exception_thrown = -2;
@@ -47,6 +46,7 @@ class flow
         path = number;
         return outcome::failed;
     }
+    void set_session(int) noexcept {}
     void add_path(path_number offset) noexcept { path += offset; }
     path_number begin_path() noexcept { return std::exchange(path, 0); }
     void end_path(path_number before, path_number radix) noexcept { path += before * radix; }
@@ -56,7 +56,7 @@ class flow
     static constexpr node_number error_mark = ~node_number{0};
     path_number path = 0;
     std::vector<node_number> called;
-    std::vector<std::string> held;
+    std::vector<std::pair<unsigned, mode>> held;
 
   private:
     outcome leave(outcome exit, path_number offset) noexcept
@@ -84,8 +84,8 @@ template <class Value>
 inline constexpr bool keepable = std::is_copy_constructible_v<std::remove_all_extents_t<Value>>;
 
 struct program_lock {
-    explicit constexpr program_lock(const char *its_name) : name(its_name) {}
-    const char *name;
+    explicit constexpr program_lock(unsigned its_number) : number(its_number) {}
+    unsigned number;
 };
 
 class hold
@@ -93,7 +93,7 @@ class hold
   public:
     hold(flow &by, program_lock &what, mode how) noexcept : flow_(by)
     {
-        by.held.push_back(std::string(what.name) + (how == mode::read ? "?" : ""));
+        by.held.emplace_back(what.number, how);
     }
     ~hold() { flow_.held.pop_back(); }
     hold(const hold &) = delete;
@@ -101,6 +101,30 @@ class hold
   private:
     flow &flow_;
 };
+
+struct session_lock : program_lock {
+    using program_lock::program_lock;
+};
+struct keyed_lock : program_lock {
+    using program_lock::program_lock;
+};
+using hold_session = hold;
+
+template <class... Parts>
+mode key(mode how, const Parts &...)
+{
+    return how;
+}
+
+struct hold_keys : hold {
+    template <class... Keys>
+    hold_keys(flow &by, keyed_lock &what, mode first, Keys...) noexcept : hold(by, what, first)
+    {
+    }
+};
+
+template <class Part>
+inline constexpr bool keyable = !std::is_floating_point_v<Part>;
 
 struct node_info {
     const char *name;
@@ -138,6 +162,12 @@ template <auto Produce, auto Run>
 constexpr source_info make_source(node_info place, function_number produce, function_number run)
 {
     return {place, produce, run};
+}
+
+template <auto Run>
+constexpr source_info make_timer(node_info place, std::uint64_t, function_number run)
+{
+    return {place, run, run};
 }
 
 struct program {

@@ -40,10 +40,10 @@ enum function : flux::function_number {
     function_Read_run_2,
 };
 
-// The constraints.
-flux::program_lock lock_Turn{"Turn"};
-flux::program_lock lock_a_2{"a"};
-flux::program_lock lock_b{"b"};
+// The constraints, by their numbers in the table below.
+flux::program_lock lock_Turn{0};
+flux::program_lock lock_a_2{1};
+flux::program_lock lock_b{2};
 
 // corners.flux:7: source Tick => flow;
 flux::outcome Tick_produce(flux::flow &flow_2)

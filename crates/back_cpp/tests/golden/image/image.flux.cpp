@@ -32,8 +32,8 @@ enum function : flux::function_number {
     function_Listen_run,
 };
 
-// The constraints.
-flux::program_lock lock_cache{"cache"};
+// The constraints, by their numbers in the table below.
+flux::program_lock lock_cache{0};
 
 // image.flux:19: source Listen => Image;
 flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)

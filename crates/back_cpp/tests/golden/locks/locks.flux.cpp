@@ -36,10 +36,10 @@ enum function : flux::function_number {
     function_In_run_3,
 };
 
-// The constraints.
-flux::program_lock lock_x{"x"};
-flux::program_lock lock_y{"y"};
-flux::program_lock lock_z{"z"};
+// The constraints, by their numbers in the table below.
+flux::program_lock lock_x{0};
+flux::program_lock lock_y{1};
+flux::program_lock lock_z{2};
 
 // locks.flux:2: source In => A;
 flux::outcome In_produce(flux::flow &flow, In_out &out)

@@ -37,11 +37,11 @@ enum function : flux::function_number {
     function_Receive_run,
 };
 
-// The constraints.
-flux::program_lock lock_hosts{"hosts"};
-flux::program_lock lock_cache{"cache"};
-flux::program_lock lock_queue{"queue"};
-flux::program_lock lock_log{"log"};
+// The constraints, by their numbers in the table below.
+flux::program_lock lock_hosts{0};
+flux::program_lock lock_cache{1};
+flux::program_lock lock_queue{2};
+flux::program_lock lock_log{3};
 
 // What error handlers read of the inputs of a node, which is given a copy.
 static_assert(flux::keepable<decltype(Route_in::host)>,

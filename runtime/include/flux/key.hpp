@@ -1,0 +1,78 @@
+/// \file
+/// The keys of constraints: numbers of 64 bits.
+///
+/// An integer or an enumerator is its own number. A string is hashed by its content, and a key of several values by
+/// theirs. Two different strings may so, very rarely, be one key; then their flows wait for each other as flows with
+/// equal keys do, which costs time and nothing else: what is held, merged, ordered and released is the number.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace flux {
+
+/// The number that stands for a key.
+using key_number = std::uint64_t;
+
+/// Whether a value of this type can be a key, or a part of one: integers, enumerations, strings, tuples of them.
+template <class Part>
+inline constexpr bool keyable =
+    std::is_integral_v<Part> || std::is_enum_v<Part> || std::is_convertible_v<const Part &, std::string_view>;
+
+template <class Part>
+inline constexpr bool keyable<const Part> = keyable<Part>;
+
+template <class... Parts>
+inline constexpr bool keyable<std::tuple<Parts...>> = (keyable<Parts> && ...);
+
+template <class First, class Second>
+inline constexpr bool keyable<std::pair<First, Second>> = keyable<First> && keyable<Second>;
+
+/// Makes numbers that differ a little differ in every bit: the finalizer of MurmurHash3 (Appleby, 2011), a bijection.
+constexpr key_number scatter(key_number number) noexcept
+{
+    number = (number ^ number >> 33) * 0xff51afd7ed558ccd;
+    number = (number ^ number >> 33) * 0xc4ceb9fe1a85ec53;
+    return number ^ number >> 33;
+}
+
+/// The number of one value.
+template <class Part>
+key_number number_of(const Part &part) noexcept
+{
+    if constexpr (std::is_integral_v<Part> || std::is_enum_v<Part>) {
+        return static_cast<key_number>(part);
+    } else if constexpr (std::is_convertible_v<const Part &, std::string_view>) {
+        if constexpr (std::is_pointer_v<Part>) {
+            if (part == nullptr) {
+                return 0;
+            }
+        }
+        return std::hash<std::string_view>()(part);
+    } else {
+        const auto fold = [](const auto &...parts) {
+            key_number all = 0;
+            ((all = scatter(all ^ number_of(parts))), ...);
+            return all;
+        };
+        return std::apply(fold, part);
+    }
+}
+
+/// The number of a key of one value or several.
+template <class First, class... Others>
+key_number key_of(const First &first, const Others &...others) noexcept
+{
+    if constexpr (sizeof...(Others) == 0) {
+        return number_of(first);
+    } else {
+        return number_of(std::tie(first, others...));
+    }
+}
+
+} // namespace flux
