@@ -36,7 +36,7 @@ packages:
 	@scripts/install-packages packages.txt $(IMAGE)/packages.txt
 
 packages-test: packages
-	@scripts/install-packages packages-test.txt
+	@scripts/install-packages packages-test.txt $(IMAGE)/test/packages.txt
 
 ## make clean   removes all that was built
 clean:

@@ -133,7 +133,7 @@ pub enum Sanitizer {
 
 /// `flux run`
 #[derive(Args)]
-#[command(after_help = "Example: flux run image.flux -l jpeg -- --port 8080 --flux-runtime=pool --flux-report")]
+#[command(after_help = "Example: flux run image.flux -l turbojpeg -- --port 8080 --flux-runtime=pool --flux-report")]
 pub struct Run {
     /// How to build it.
     #[command(flatten)]

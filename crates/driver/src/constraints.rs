@@ -127,7 +127,7 @@ fn busy(flow: &Flow) -> HashSet<FunctionId> {
             let required = node.is_some_and(|node| !flow.program.nodes[node].requirements.is_empty());
             required || !step.acquire.is_empty() || functions(&step.callee).iter().any(|one| busy.contains(one))
         };
-        if steps.iter().any(|step| needs(step)) {
+        if steps.iter().any(needs) {
             busy.insert(id);
         }
     }

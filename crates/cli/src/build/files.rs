@@ -22,6 +22,15 @@ pub fn create_directory(path: &Path) -> Result {
         .map_err(|error| Failure::usage(format!("cannot create {}: {}", path.display(), plain(&error))))
 }
 
+/// Copies a file, permissions included. Onto itself it stays as it is: opened for writing it would be emptied first.
+pub fn copy(from: &Path, to: &Path) -> Result {
+    if absolute(to).is_ok_and(|there| absolute(from).is_ok_and(|here| here == there)) {
+        return Ok(());
+    }
+    let copied = std::fs::copy(from, to);
+    copied.map(|_| ()).map_err(|error| Failure::usage(format!("cannot write {}: {}", to.display(), plain(&error))))
+}
+
 /// The folder a file is in: `.` for a bare name.
 pub fn parent(path: &Path) -> PathBuf {
     match path.parent() {
@@ -54,6 +63,15 @@ pub fn relative(from: &Path, to: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_copied_onto_itself_stays() {
+        let path = std::env::temp_dir().join(format!("flux-copy-{}", std::process::id()));
+        std::fs::write(&path, "kept").unwrap();
+        copy(&path, &path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
+        std::fs::remove_file(&path).unwrap();
+    }
 
     #[test]
     fn relative_paths_go_up_to_the_common_folder() {

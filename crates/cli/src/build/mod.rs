@@ -55,8 +55,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         terminal.progress("Built", &server.display().to_string());
         return Ok(server);
     };
-    let copied = std::fs::copy(&server, output);
-    copied.map_err(|error| Failure::usage(format!("cannot write {}: {}", output.display(), plain(&error))))?;
+    files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
 }
