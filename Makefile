@@ -29,6 +29,11 @@ bench: flux packages-test
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
+## make fuzz    the explorer over FUZZ_PROGRAMS (100000) random programs: none may deadlock or lose exclusion
+fuzz: cargo
+	@FLUX_EXPLORE_PROGRAMS=$(or $(FUZZ_PROGRAMS),100000) \
+	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
+
 cargo:
 	@scripts/require-cargo
 
@@ -44,4 +49,4 @@ clean:
 	@rm -rf $(IMAGE)/build $(IMAGE)/pictures bench/results
 	@$(MAKE) --no-print-directory -C runtime clean
 
-.PHONY: help demo test flux bench soak cargo packages packages-test clean
+.PHONY: help demo test flux bench soak fuzz cargo packages packages-test clean
