@@ -24,7 +24,6 @@ struct taken_path {
     outcome exit;
     path_number number;
     std::uint64_t count;
-    std::optional<path_labels> labels;
 };
 
 std::vector<taken_path> most_frequent_first(std::vector<taken_path> paths)
@@ -42,20 +41,20 @@ std::vector<taken_path> paths_of_flows(const program &of, const path_counts &cou
     for (source_number source = 0; source < of.sources.size(); ++source) {
         for (const outcome exit : all_outcomes) {
             counts.flow_paths(source)[index_of(exit)].visit([&](path_number number, std::uint64_t count) {
-                paths.push_back({source, exit, number, count, decode_flow(of, source, exit, number)});
+                paths.push_back({source, exit, number, count});
             });
         }
     }
     return most_frequent_first(std::move(paths));
 }
 
-std::vector<taken_path> paths_of_functions(const program &of, const path_counts &counts)
+std::vector<taken_path> paths_of_functions(const path_counts &counts)
 {
     std::vector<taken_path> paths;
     for (const auto &[function, tables] : counts.function_paths()) {
         for (const outcome exit : all_outcomes) {
             tables[index_of(exit)].visit([&, function = function](path_number number, std::uint64_t count) {
-                paths.push_back({function, exit, number, count, decode(of, function, exit, number)});
+                paths.push_back({function, exit, number, count});
             });
         }
     }
@@ -98,20 +97,30 @@ class text
     std::string all;
 };
 
-std::string chain(const taken_path &path)
+std::optional<path_labels> labels_of_flow(const program &of, const taken_path &path)
 {
-    if (!path.labels) {
-        return "path " + std::to_string(path.number);
-    }
-    std::string labels;
-    for (const char *label : *path.labels) {
-        labels += labels.empty() ? "" : " -> ";
-        labels += label;
-    }
-    return labels;
+    return decode_flow(of, path.of, path.exit, path.number);
 }
 
-void add_flow_paths(text &into, const std::vector<taken_path> &paths, std::uint64_t all)
+std::optional<path_labels> labels_of_function(const program &of, const taken_path &path)
+{
+    return decode(of, static_cast<function_number>(path.of), path.exit, path.number);
+}
+
+std::string chain(const std::optional<path_labels> &labels, path_number number)
+{
+    if (!labels) {
+        return "path " + std::to_string(number);
+    }
+    std::string chained;
+    for (const char *label : *labels) {
+        chained += chained.empty() ? "" : " -> ";
+        chained += label;
+    }
+    return chained;
+}
+
+void add_flow_paths(text &into, const program &of, const std::vector<taken_path> &paths, std::uint64_t all)
 {
     if (paths.empty()) {
         return;
@@ -125,8 +134,9 @@ void add_flow_paths(text &into, const std::vector<taken_path> &paths, std::uint6
         }
         const double share = 100 * static_cast<double>(paths[i].count) / static_cast<double>(all);
         const bool is_done = paths[i].exit == outcome::done;
-        into.add("%12" PRIu64 "  %6.2f%%  %s%s%s\n", paths[i].count, share, chain(paths[i]).c_str(),
-                 is_done ? "" : "  -- ", is_done ? "" : outcome_name(paths[i].exit));
+        into.add("%12" PRIu64 "  %6.2f%%  %s%s%s\n", paths[i].count, share,
+                 chain(labels_of_flow(of, paths[i]), paths[i].number).c_str(), is_done ? "" : "  -- ",
+                 is_done ? "" : outcome_name(paths[i].exit));
     }
     if (left_out != 0) {
         into.add("%12" PRIu64 "  %6.2f%%  on %zu more paths\n", left_out,
@@ -142,7 +152,7 @@ void add_function_paths(text &into, const program &of, const std::vector<taken_p
     into.add("\n%12s  %s\n", "times", "path through a function that is counted by itself");
     for (std::size_t i = 0; i < std::min(paths.size(), most_shown); ++i) {
         into.add("%12" PRIu64 "  %s: %s  -- %s\n", paths[i].count, of.path_functions[paths[i].of].name,
-                 chain(paths[i]).c_str(), outcome_name(paths[i].exit));
+                 chain(labels_of_function(of, paths[i]), paths[i].number).c_str(), outcome_name(paths[i].exit));
     }
     if (paths.size() > most_shown) {
         into.add("%12s  and %zu more paths\n", "", paths.size() - most_shown);
@@ -190,13 +200,13 @@ std::string json_flows(const source_counts &counts)
     return json.all;
 }
 
-std::string json_labels(const taken_path &path)
+std::string json_labels(const std::optional<path_labels> &labels)
 {
-    if (!path.labels) {
+    if (!labels) {
         return "null";
     }
     std::string json = "[";
-    for (const char *label : *path.labels) {
+    for (const char *label : *labels) {
         json += (json.size() == 1 ? "" : ", ") + quoted(label);
     }
     return json + "]";
@@ -253,8 +263,8 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     if (counts.lost() != 0) {
         report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
     }
-    add_flow_paths(report, paths_of_flows(of, counts), finished(sum));
-    add_function_paths(report, of, paths_of_functions(of, counts));
+    add_flow_paths(report, of, paths_of_flows(of, counts), finished(sum));
+    add_function_paths(report, of, paths_of_functions(counts));
     add_constraints(report, of, constraints);
     return report.all;
 }
@@ -285,12 +295,12 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",
                  quoted(of.sources[path.of].node.name).c_str(), outcome_name(path.exit), path.number, path.count,
-                 static_cast<double>(path.count) / all, json_labels(path).c_str());
+                 static_cast<double>(path.count) / all, json_labels(labels_of_flow(of, path)).c_str());
     });
-    add_list(json, "cut", paths_of_functions(of, counts), "", [&](const taken_path &path) {
+    add_list(json, "cut", paths_of_functions(counts), "", [&](const taken_path &path) {
         json.add("\"function\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.path_functions[path.of].name).c_str(), outcome_name(path.exit), path.number, path.count,
-                 json_labels(path).c_str());
+                 json_labels(labels_of_function(of, path)).c_str());
     });
     return json.all + "}\n";
 }
