@@ -1,8 +1,8 @@
 //! Random programs, built by the `flux` command and run under load: the server's path counts, its counters and what its
 //! nodes wrote down are those of the reference, flow by flow.
 //!
-//! FLUX_RANDOM_SEED is the first seed tried and FLUX_RANDOM_PROGRAMS how many programs are run. Seeds whose programs have
-//! few paths are passed over. A failure names the seed, and leaves the program in its folder.
+//! FLUX_RANDOM_SEED is the first seed tried and FLUX_RANDOM_PROGRAMS how many programs are run. Seeds whose programs
+//! have few paths are passed over. A failure names the seed, and leaves the program in its folder.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
 #![allow(
@@ -69,7 +69,8 @@ fn the_thread_sanitizer_finds_nothing() {
 #[test]
 fn the_address_sanitizer_finds_nothing() {
     for program in worthwhile(2000, &Shape::default()).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
-        let sanitize = ["--sanitize", "address"];
+        // Optimised, these checks take a minute to compile.
+        let sanitize = ["--sanitize", "address", "--debug"];
         let test = Test::build("the_address_sanitizer_finds_nothing", &program, SANITIZED_FLOWS, &sanitize);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);

@@ -147,7 +147,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.filter(|(score, _)| *score <= limit).min_by_key(|(score, _)| *score).map(|(_, it)| it)
 }
 
-/// Damerau-Levenshtein distance (optimal string alignment), case costing nothing; anything above `limit` is `limit + 1`.
+/// Damerau-Levenshtein distance (optimal string alignment), case costing nothing; anything above `limit` is `limit +
+/// 1`.
 fn distance(left: &str, right: &str, limit: usize) -> usize {
     let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (left, right) = (lower(left), lower(right));

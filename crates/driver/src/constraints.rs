@@ -1,7 +1,7 @@
 //! What each node takes and what it holds already, in each context it runs in: `flux check --constraints`.
 //!
-//! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that does
-//! are left out. A function that is called again with the same held around it is shown once.
+//! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that
+//! does are left out. A function that is called again with the same held around it is shown once.
 
 use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};

@@ -2,9 +2,10 @@
 //!
 //! Flow graphs are acyclic, so each path can be given a number (Ball and Larus, "Optimally profiling and tracing
 //! programs", TOPLAS 16(4), 1994), with one addition on an edge. Ours are counted forwards: `P(v)` is the number of
-//! paths from the start to the vertex `v`, a path that arrives at `v` has a number below `P(v)`, and an edge into a join
-//! adds the number of paths that the edges before it bring. Structured functions have joins only at their exits and at
-//! [`End::Resume`], so a straight flow adds nothing at all, and the numbers of each [`Exit`] are dense by themselves.
+//! paths from the start to the vertex `v`, a path that arrives at `v` has a number below `P(v)`, and an edge into a
+//! join adds the number of paths that the edges before it bring. Structured functions have joins only at their exits
+//! and at [`End::Resume`], so a straight flow adds nothing at all, and the numbers of each [`Exit`] are dense by
+//! themselves.
 //!
 //! A call of a function with `N` paths to an exit multiplies: `before * N + own`. Thus a shared function is numbered
 //! once, whoever calls it. Where a product would exceed [`LIMIT`], the call is cut: the callee's paths are counted by

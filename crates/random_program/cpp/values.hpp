@@ -20,7 +20,10 @@ class tracked
     static inline std::atomic<long> alive{0};
 
     tracked() : tracked(0) {}
-    explicit tracked(unsigned long bits) : text_(std::to_string(bits)) { alive.fetch_add(1, std::memory_order_relaxed); }
+    explicit tracked(unsigned long bits) : text_(std::to_string(bits))
+    {
+        alive.fetch_add(1, std::memory_order_relaxed);
+    }
     tracked(const tracked &other) : text_(other.text_) { alive.fetch_add(1, std::memory_order_relaxed); }
     tracked &operator=(const tracked &other) = default;
     ~tracked() { alive.fetch_sub(1, std::memory_order_relaxed); }

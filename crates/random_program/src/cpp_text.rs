@@ -94,7 +94,8 @@ fn node_function(model: &Model, node: &Node, behaviour: &Behaviour, promised: &H
 fn handler_function(node: &Node, name: &str, behaviour: &Behaviour) -> String {
     let inputs = bits(&node.inputs);
     format!(
-        "void {name}({}_in *in, int error)\n{{\n{}    call here(\"{name}\", own, in->flow, {{{inputs}, code(error)}});\n    \
+        "void {name}({}_in *in, int error)\n{{\n\
+         {}    call here(\"{name}\", own, in->flow, {{{inputs}, code(error)}});\n    \
          here.decide();\n}}\n\n",
         node.name,
         constant(behaviour),

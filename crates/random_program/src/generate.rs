@@ -1,9 +1,9 @@
 //! Draws a program at random, well-formed by construction.
 //!
-//! A node is added to the model when it is complete, and applies only nodes that are in the model by then: so graphs are
-//! acyclic, handlers included. Every edge is drawn from the values that arrive: the next node is one that they fit, or a
-//! new one that takes them, or some of them by name. All lists begin with the flow's number, by which a node finds the
-//! trace of its flow.
+//! A node is added to the model when it is complete, and applies only nodes that are in the model by then: so graphs
+//! are acyclic, handlers included. Every edge is drawn from the values that arrive: the next node is one that they
+//! fit, or a new one that takes them, or some of them by name. All lists begin with the flow's number, by which a node
+//! finds the trace of its flow.
 
 use crate::model::*;
 use crate::random::Random;

@@ -1,10 +1,11 @@
-//! Random Flux programs whose behaviour is known: what tests run through the compiler and the runtimes, and compare with
-//! a reference that shares nothing with either.
+//! Random Flux programs whose behaviour is known: what tests run through the compiler and the runtimes, and compare
+//! with a reference that shares nothing with either.
 //!
 //! [`generate`] draws a well-formed program from a seed, which replays it, within the bounds of a [`Shape`]. Every node
 //! decides by a hash of the values it is given whether it succeeds, returns an error or throws, and what it gives; so a
 //! flow's path is determined by its number alone, whatever runs at the same time. The program is written out twice, as
-//! Flux and as the C++ functions of its nodes ([`RandomProgram::files`]), and can be interpreted ([`RandomProgram::run`]):
+//! Flux and as the C++ functions of its nodes ([`RandomProgram::files`]), and can be interpreted
+//! ([`RandomProgram::run`]):
 //!
 //! - the paths that the server reports must be those of the interpreted flows, and as many of each;
 //! - the calls that its functions wrote down, flow by flow, must be those too;

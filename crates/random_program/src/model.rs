@@ -342,8 +342,8 @@ impl Model {
         held
     }
 
-    /// For each node, what is held whenever it runs, whoever applies it: what it names itself, and what is held around it
-    /// in every place.
+    /// For each node, what is held whenever it runs, whoever applies it: what it names itself, and what is held around
+    /// it in every place.
     pub fn promised(&self) -> Vec<Held> {
         let mut around: Vec<Option<Held>> = vec![None; self.nodes.len()];
         for source in &self.sources {

@@ -1,7 +1,7 @@
 //! The instrumented reference: what a program does with a flow, by interpreting the model that its generator made.
 //!
-//! It shares no code with the compiler. Values are interpreted too, as the bits they carry, and every decision of a node
-//! depends on the values it is given; so a value that goes astray in the server soon shows as another path.
+//! It shares no code with the compiler. Values are interpreted too, as the bits they carry, and every decision of a
+//! node depends on the values it is given; so a value that goes astray in the server soon shows as another path.
 
 use crate::flux_text::patterns;
 use crate::model::*;
@@ -15,8 +15,8 @@ pub struct Run {
     pub exit: Exit,
     /// The labels along its path, as the profile shows them.
     pub path: Vec<Label>,
-    /// The functions that were called in it, each followed by `ERROR` if it failed: what they can write down themselves.
-    /// That is the path without its lines, unless a value broke: then the path forgets what led there.
+    /// The functions that were called in it, each followed by `ERROR` if it failed: what they can write down
+    /// themselves. That is the path without its lines, unless a value broke: then the path forgets what led there.
     pub trace: Vec<String>,
     /// What it did on the way.
     pub counts: Counts,
@@ -107,7 +107,8 @@ pub fn run(model: &Model, flow: u32) -> Run {
     Run { source, exit, path, trace, counts }
 }
 
-/// How many times the sources of `model` fail before they produced flow `flow`: as often as the hash says, at most once.
+/// How many times the sources of `model` fail before they produced flow `flow`: as often as the hash says, at most
+/// once.
 pub fn source_fails_before(model: &Model, flow: u32) -> bool {
     let source = model.sources.get(flow as usize % model.sources.len().max(1));
     let behaviour = source.and_then(|source| behaviour(&model.nodes[source.node]));
