@@ -103,6 +103,8 @@ struct Expected {
     runs: Vec<Run>,
     paths: BTreeMap<PathKey, u64>,
     counts: Counts,
+    /// For each source, how often it decides to fail.
+    failures: Vec<u64>,
     /// For each constraint, how often it was written under.
     writes: BTreeMap<String, u64>,
 }
@@ -180,11 +182,8 @@ impl<'a> Test<'a> {
     /// What the runtime reports.
     fn check_report(&self, options: &[&str], report: &Value, record: &Record) {
         self.check_paths(options, report);
-        for (index, source) in self.program.model.sources.iter().enumerate() {
-            let name = &self.program.model.nodes[source.node].name;
-            let reported = &report["sources"][index];
-            self.compare(options, "the sources", &reported["name"].as_str(), &Some(name.as_str()));
-            self.check_source(options, report, reported, record.failures[name]);
+        for index in 0..self.program.model.sources.len() {
+            self.check_source(options, report, index, record.failures[self.source_name(index)]);
         }
         self.check_counters(options, report);
         self.compare(options, "paths lost", &report["lost"].as_u64(), &Some(0));
@@ -210,26 +209,35 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// The flows of a source, and its failures: each is a path of its own.
-    fn check_source(&self, options: &[&str], report: &Value, reported: &Value, failures: u64) {
-        let name = reported["name"].as_str().unwrap();
+    /// The flows of a source, and its failures, `decided` by itself and `idle` when it had produced all.
+    fn check_source(&self, options: &[&str], report: &Value, index: usize, (decided, idle): (u64, u64)) {
+        let reported = &report["sources"][index];
+        let name = self.source_name(index);
+        self.compare(options, "the sources", &reported["name"].as_str(), &Some(name));
         let paths = self.expected.paths.iter().filter(|((source, ..), _)| source == name);
         let mut wanted = BTreeMap::from(EXITS.map(|exit| (exit, 0)));
         paths.for_each(|((_, exit, _), count)| *wanted.get_mut(exit).unwrap() += count);
         wanted.extend([("started", wanted.values().sum()), ("cancelled", 0)]);
         let seen = wanted.keys().map(|key| (*key, number(&reported["flows"], key))).collect();
         self.compare(options, &format!("the flows of {name}"), &seen, &wanted);
+        self.compare(options, &format!("the failures of {name}"), &decided, &self.expected.failures[index]);
         // The last failure may have been the one that SIGTERM met, and such a one is not the source's.
         let nothing = number(reported, "nothing");
-        let right = nothing == failures || nothing + 1 == failures;
-        self.compare(options, &format!("the failures of {name}, {nothing} of {failures}"), &right, &true);
-        let failed = elements(report, "cut").filter(|path| labels(path) == format!("{name} -> ERROR"));
+        let missing = (decided + idle).checked_sub(nothing);
         self.compare(
             options,
-            &format!("the failures of {name}"),
-            &failed.map(|path| number(path, "count")).sum(),
-            &nothing,
+            &format!("more than one failure of {name} is not reported"),
+            &missing.map(|count| count > 1),
+            &Some(false),
         );
+        let failed = elements(report, "cut").filter(|path| labels(path) == format!("{name} -> ERROR"));
+        let count: u64 = failed.map(|path| number(path, "count")).sum();
+        self.compare(options, &format!("the paths on which {name} failed"), &count, &nothing);
+    }
+
+    fn source_name(&self, index: usize) -> &str {
+        let model = &self.program.model;
+        &model.nodes[model.sources[index].node].name
     }
 
     fn check_counters(&self, options: &[&str], report: &Value) {
@@ -293,8 +301,10 @@ impl Expected {
         let promised = model.promised();
         let (mut paths, mut counts) = (BTreeMap::new(), Counts::default());
         let mut writes: BTreeMap<_, _> = model.constraints.iter().map(|(_, one)| (one.name.clone(), 0)).collect();
-        for run in &runs {
+        let mut failures = vec![0; model.sources.len()];
+        for (run, flow) in runs.iter().zip(0..) {
             counts += run.counts;
+            failures[run.source] += u64::from(program.source_fails_before(flow));
             let source = &model.nodes[model.sources[run.source].node].name;
             let labels: Vec<_> = std::iter::once(source.as_str()).chain(run.path.iter().map(Label::text)).collect();
             let exit = match run.exit {
@@ -311,7 +321,7 @@ impl Expected {
                 }
             }
         }
-        Self { runs, paths, counts, writes }
+        Self { runs, paths, counts, failures, writes }
     }
 }
 
@@ -331,7 +341,8 @@ fn labels(path: &Value) -> String {
 #[derive(Default)]
 struct Record {
     flows: BTreeMap<usize, Vec<String>>,
-    failures: BTreeMap<String, u64>,
+    /// For each source, how often it failed by its own decision, and how often after its last flow.
+    failures: BTreeMap<String, (u64, u64)>,
     writes: BTreeMap<String, u64>,
     violations: i64,
     alive: i64,
@@ -349,8 +360,8 @@ impl Record {
                         .insert(number.parse().unwrap(), labels.iter().map(|label| (*label).to_owned()).collect());
                     assert_eq!(earlier, None, "flow {number} is recorded once");
                 }
-                ["failures", source, number] => {
-                    record.failures.insert((*source).to_owned(), number.parse().unwrap());
+                ["failures", source, decided, idle] => {
+                    record.failures.insert((*source).to_owned(), (decided.parse().unwrap(), idle.parse().unwrap()));
                 }
                 ["writes", constraint, number] => {
                     record.writes.insert((*constraint).to_owned(), number.parse().unwrap());

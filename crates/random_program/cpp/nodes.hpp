@@ -2,9 +2,13 @@
 // were called, and watch over the constraints that they were promised.
 //
 // The environment says how many flows there are to be (RANDOM_PROGRAM_FLOWS) and which file the record goes to
-// (RANDOM_PROGRAM_RECORD). The record is written when the process ends: a line `flow NUMBER LABELS` for each flow that
-// was produced, `failures SOURCE NUMBER` for each source, `writes CONSTRAINT NUMBER` for each constraint, and
-// `violations NUMBER` and `alive NUMBER` at the end, which both should be 0.
+// (RANDOM_PROGRAM_RECORD). The record is written when the process ends, a line for each of these:
+//
+//     flow NUMBER LABELS               a flow that was produced, and the functions called in it
+//     failures SOURCE NUMBER IDLE      how often it failed by its own decision, and how often after its last flow
+//     writes CONSTRAINT NUMBER         how often a node wrote what the constraint guards
+//     violations NUMBER                promises that were broken: 0, or the runtime is wrong
+//     alive NUMBER                     objects that were not destroyed, or twice: 0, or the runtime is wrong
 #pragma once
 
 #include "values.hpp"
@@ -328,6 +332,7 @@ struct source {
     bool failed_before_next = false;
     bool exhausted = false;
     long failures = 0;
+    long idle = 0;
 
     source(const char *name, std::size_t index) : name(name), next(index)
     {
@@ -340,7 +345,7 @@ struct source {
     {
         static std::atomic<std::size_t> exhausted_sources{0};
         if (next >= flows.size()) {
-            failures += 1;
+            idle += 1;
             if (!exhausted && exhausted_sources.fetch_add(1) + 1 == sources.size()) {
                 kill(getpid(), SIGTERM);
             }
@@ -383,7 +388,7 @@ struct recorder {
             }
         }
         for (const source *source : sources) {
-            std::fprintf(file, "failures %s %ld\n", source->name, source->failures);
+            std::fprintf(file, "failures %s %ld %ld\n", source->name, source->failures, source->idle);
         }
         for (const constraint *constraint : constraints) {
             std::fprintf(file, "writes %s %ld\n", constraint->name, constraint->writes);

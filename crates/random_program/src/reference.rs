@@ -107,8 +107,7 @@ pub fn run(model: &Model, flow: u32) -> Run {
     Run { source, exit, path, trace, counts }
 }
 
-/// How many times the sources of `model` fail before they produced flow `flow`: as often as the hash says, at most
-/// once.
+/// Whether its source fails, once, before it produces flow `flow`.
 pub fn source_fails_before(model: &Model, flow: u32) -> bool {
     let source = model.sources.get(flow as usize % model.sources.len().max(1));
     let behaviour = source.and_then(|source| behaviour(&model.nodes[source.node]));
