@@ -34,6 +34,10 @@ fuzz: cargo
 	@FLUX_EXPLORE_PROGRAMS=$(or $(FUZZ_PROGRAMS),100000) \
 	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
 
+## make package packages the crates, installs flux from the packages alone, and has it build a server
+package: cargo packages
+	@scripts/package
+
 cargo:
 	@scripts/require-cargo
 
@@ -49,4 +53,4 @@ clean:
 	@rm -rf $(IMAGE)/build $(IMAGE)/pictures bench/results
 	@$(MAKE) --no-print-directory -C runtime clean
 
-.PHONY: help demo test flux bench soak fuzz cargo packages packages-test clean
+.PHONY: help demo test flux bench soak fuzz package cargo packages packages-test clean

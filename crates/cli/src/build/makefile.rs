@@ -136,6 +136,8 @@ pub const RUNTIME: &str = "\
 
 CXX = g++
 FLAGS = -O2 -g
+# Where a debugger will find these sources.
+HOME_OF_SOURCES = $(CURDIR)
 OBJECTS = $(patsubst src/%.cpp,%.o,$(wildcard src/*.cpp))
 
 libflux.a: $(OBJECTS)
@@ -145,7 +147,8 @@ libflux.a: $(OBJECTS)
 
 %.o: src/%.cpp
 \t@echo '  compile  runtime/$<'
-\t@$(CXX) -std=c++20 -Iinclude $(FLAGS) -pthread -MMD -MP -c -o $@ $<
+\t@$(CXX) -std=c++20 -Iinclude $(FLAGS) -ffile-prefix-map=$(CURDIR)=$(HOME_OF_SOURCES) \
+\t    -pthread -MMD -MP -c -o $@ $<
 
 -include $(OBJECTS:.o=.d)
 ";

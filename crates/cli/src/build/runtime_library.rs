@@ -38,6 +38,7 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
         .arg(&building)
         .args(["--no-print-directory", "--silent"])
         .args([format!("-j{jobs}"), format!("CXX={}", arguments.cxx), format!("FLAGS={}", plan.flags())])
+        .arg(format!("HOME_OF_SOURCES={}", directory.display()))
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
         .stdout(Stdio::null())
