@@ -5,17 +5,24 @@ use crate::fit::{count, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Application, Constant, Node, Origin, Parameter, Program};
+use flux_source::Span;
+use std::collections::HashSet;
 
 /// Reports constants that are too many, or of the wrong kind. O(applications).
 pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
+    for application in applications(program) {
+        check(&program.nodes[application.node], application, diagnostics);
+    }
+}
+
+/// Every step, and every source that is a node.
+fn applications(program: &Program) -> impl Iterator<Item = &Application> {
     let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
     let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
         Origin::Node(application) => Some(application),
         Origin::Timer(_) => None,
     });
-    for application in in_chains.chain(in_sources) {
-        check(&program.nodes[application.node], application, diagnostics);
-    }
+    in_chains.chain(in_sources)
 }
 
 fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) {
@@ -38,6 +45,16 @@ fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) 
             diagnostics.push(error.mark(input.span, "declared here").help("write a constant of the input's type"));
         }
     }
+}
+
+/// The steps whose constants were reported: what else they are given would only be wrong for the same reason.
+pub fn misbound(program: &Program) -> HashSet<Span> {
+    let is_wrong = |application: &&Application| {
+        let inputs = program.nodes[application.node].inputs();
+        let clash = application.constants.iter().zip(inputs).any(|(constant, input)| clashes(constant, input));
+        clash || application.constants.len() > inputs.len()
+    };
+    applications(program).filter(is_wrong).map(|application| application.span).collect()
 }
 
 /// Whether the spelling of a parameter's type shows that it cannot take the constant. Flux does not read C++, so of a

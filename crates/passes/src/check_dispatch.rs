@@ -4,6 +4,10 @@ use crate::fit::{count, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Body, Line, Node, Program};
+use std::collections::HashSet;
+
+/// Of a dispatch with more lines than this only those after a catch-all are found to be never reached.
+const COMPARISON_LIMIT: usize = 500;
 
 /// Reports lines with too few or too many patterns, lines that cannot be reached, and dispatches without a catch-all.
 pub fn check_dispatch(program: &Program, diagnostics: &mut Diagnostics) {
@@ -29,19 +33,48 @@ fn check_lines(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
         });
         return;
     }
-    let mut rest = lines.iter().skip_while(|line| !line.patterns.iter().all(Option::is_none));
-    let catch_all = rest.next();
-    if let (Some(catch_all), Some(line)) = (catch_all, rest.next()) {
-        let headline = format!("this line of `{}` is never reached", node.name);
-        let warning = Diagnostic::warning(ids::UNREACHABLE_LINE, headline, line.span)
-            .mark(catch_all.span, "this line takes whatever comes");
-        diagnostics.push(warning.help("lines are tried in textual order: put the one that takes whatever comes last"));
-    }
-    if let (None, Some(last)) = (catch_all, lines.last()) {
+    check_reached(node, lines, diagnostics);
+    let has_catch_all = lines.iter().any(is_catch_all);
+    if let (false, Some(last)) = (has_catch_all, lines.last()) {
         let headline = format!("a value that no line of `{}` matches fails there", node.name);
         let wildcards = vec!["_"; inputs].join(", ");
         let warning = Diagnostic::warning(ids::NO_CATCH_ALL, headline, last.span).label("the last line");
         diagnostics
             .push(warning.help(format!("add a line that takes whatever comes: `{}:[{wildcards}] = …;`", node.name)));
     }
+}
+
+/// Reports lines that are never taken, as an earlier one takes all that they would. Of several that the same line
+/// covers, the first is reported: that line is what is in the wrong place.
+fn check_reached(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
+    let mut told = HashSet::new();
+    let compared = lines.len() <= COMPARISON_LIMIT;
+    let covering: Vec<_> = lines.iter().enumerate().filter(|(_, line)| compared || is_catch_all(line)).collect();
+    for (index, line) in lines.iter().enumerate() {
+        let earlier = covering.iter().take_while(|(other, _)| *other < index);
+        let Some((place, cover)) = earlier.copied().find(|(_, other)| covers(other, line)) else { continue };
+        if !told.insert(place) {
+            continue;
+        }
+        let headline = format!("this line of `{}` is never reached", node.name);
+        let (label, help) = match is_catch_all(cover) {
+            true => ("this line takes whatever comes", "put the one that takes whatever comes last"),
+            false => {
+                ("this line takes all that it would", "put the one with fewer types after the other, or remove one")
+            }
+        };
+        let warning = Diagnostic::warning(ids::UNREACHABLE_LINE, headline, line.span).mark(cover.span, label);
+        diagnostics.push(warning.help(format!("lines are tried in textual order: {help}")));
+    }
+}
+
+fn is_catch_all(line: &Line) -> bool {
+    line.patterns.iter().all(Option::is_none)
+}
+
+/// Whether whatever matches `line` matches `earlier`.
+fn covers(earlier: &Line, line: &Line) -> bool {
+    is_catch_all(earlier)
+        || earlier.patterns.len() == line.patterns.len()
+            && earlier.patterns.iter().zip(&line.patterns).all(|(one, other)| one.is_none() || one == other)
 }

@@ -5,10 +5,11 @@
 //! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
 //! parameter is one message.
 
+use crate::check_constants::misbound;
 use crate::edges::{Edge, Kind, Port, edges};
 use crate::fit::{Fit, dropped, fit, show, show_names, show_one};
 use crate::ids;
-use flux_diagnostic::{Diagnostic, Diagnostics, Mark};
+use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{NodeId, Parameter, Program, Signature};
 use flux_source::Span;
 use std::borrow::Cow;
@@ -17,7 +18,8 @@ use std::collections::HashMap;
 /// Reports edges that do not fit, and as a note what an edge drops. O(edges · parameters).
 pub fn check_edges(program: &Program, diagnostics: &mut Diagnostics) {
     let mut misfits = vec![];
-    for edge in edges(program) {
+    let misbound = misbound(program);
+    for edge in edges(program).into_iter().filter(|edge| !misbound.contains(&edge.to_span)) {
         let Some(given) = joined(program, &edge.from) else { continue };
         let Some(taken) = list(program, edge.to) else { continue };
         let sides = || Sides::of(program, &edge);
@@ -95,25 +97,37 @@ fn report(misfits: Vec<Misfit>, diagnostics: &mut Diagnostics) {
     found.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
 }
 
-/// Says where two lists part, at the values in the place `number`, and what to do about it.
-fn explain(
-    error: Diagnostic,
-    sides: &Sides,
-    given: Option<&Parameter>,
-    taken: Option<&Parameter>,
-    number: usize,
-) -> Diagnostic {
-    let place = ordinal(number);
-    match (given.map(show_one), taken.map(show_one)) {
+/// The one name among the taken values that is not given, and the given one that it was probably meant to be. Where
+/// both lists are as long, they were meant to fit by position.
+fn slip<'a>(given: &'a [Parameter], taken: &'a [Parameter]) -> Option<(&'a str, &'a str)> {
+    let is_given = |one: &&Parameter| given.iter().any(|other| other.name == one.name && other.same_type(one));
+    let mut missing = taken.iter().filter(|one| !is_given(one));
+    let (missing, None) = (missing.next()?, missing.next()) else { return None };
+    let alike = given.iter().filter(|other| other.same_type(missing)).map(|other| other.name.as_str());
+    let meant = nearest(&missing.name, alike.filter(|_| given.len() != taken.len()))?;
+    Some((meant, &missing.name))
+}
+
+/// Says where two lists part, at the values in `place`, and what to do about it.
+fn explain(error: Diagnostic, sides: &Sides, given: &[Parameter], taken: &[Parameter], place: usize) -> Diagnostic {
+    let (number, gives_nothing) = (ordinal(place + 1), given.is_empty() && sides.gives == "gives");
+    match (given.get(place).map(show_one), taken.get(place).map(show_one)) {
+        (None, Some(_)) if gives_nothing && sides.takes == "takes" => {
+            error.fact(format!("{} gives nothing", sides.giver)).help(format!(
+                "what should go on must be given: declare {} with the outputs ({})",
+                sides.giver,
+                show(taken)
+            ))
+        }
         (Some(given), Some(taken)) => error
-            .fact(format!("they part at the {place} value: `{given}` against `{taken}`"))
+            .fact(format!("they part at the {number} value: `{given}` against `{taken}`"))
             .help("change one of the two declarations, or put a node between that converts"),
         (None, Some(taken)) => {
             let other = if sides.takes == "gives" { "declare that it is not given" } else { "do not take it" };
-            error.fact(format!("the {place} value, `{taken}`, is not given")).help(format!("give it too, or {other}"))
+            error.fact(format!("the {number} value, `{taken}`, is not given")).help(format!("give it too, or {other}"))
         }
         (Some(given), None) => error
-            .fact(format!("the {place} value, `{given}`, is not taken"))
+            .fact(format!("the {number} value, `{given}`, is not taken"))
             .help("values may be left out where names and types agree: call the others alike on both sides"),
         (None, None) => error,
     }
@@ -178,7 +192,13 @@ impl Sides {
             _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
         };
         let error = self.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken);
-        explain(error, self, given.get(place), taken.get(place), place + 1)
+        if let Some((meant, name)) = slip(given, taken) {
+            return error.help(format!(
+                "values that do not fit by position fit by name: did you mean `{meant}` where {} has `{name}`?",
+                self.taker
+            ));
+        }
+        explain(error, self, given, taken, place)
     }
 
     /// An edge whose lists part at `place`.

@@ -9,7 +9,7 @@ use crate::check_cycles::callees_first;
 use crate::edges::{Edge, Kind, Port, edges};
 use crate::fit::{show, whole};
 use crate::ids;
-use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
 use std::collections::HashMap;
 
@@ -65,7 +65,13 @@ impl DeclaredNames {
 }
 
 type List = Vec<Parameter>;
-type Candidates = HashMap<Port, Vec<List>>;
+
+/// What is said of a port that is not known: with which others it must agree, and the lists that those have.
+#[derive(Clone, Default)]
+struct Candidates {
+    class: HashMap<Port, usize>,
+    lists: HashMap<Port, Vec<List>>,
+}
 
 /// What each port is known to carry.
 struct Known {
@@ -159,7 +165,7 @@ impl Known {
                 lists.push(list.clone());
             }
         }
-        let mut undecided = Candidates::new();
+        let mut undecided = Candidates::default();
         for (port, class) in classes.members() {
             if self.lists.contains_key(&port) {
                 continue;
@@ -169,7 +175,8 @@ impl Known {
                     self.lists.insert(port, list.clone());
                 }
                 Some(lists) => {
-                    undecided.insert(port, lists.to_vec());
+                    undecided.class.insert(port, class);
+                    undecided.lists.insert(port, lists.to_vec());
                 }
                 None => {}
             }
@@ -261,13 +268,14 @@ struct Unknown {
 /// What is known of one side of a node.
 enum Side {
     Known(List),
-    /// All that the neighbours say: nothing, or several lists.
-    Open(Vec<List>),
+    /// All that the neighbours say: nothing, or several lists; and the class of ports that carry the same.
+    Open(Vec<List>, Option<usize>),
 }
 
 impl Unknown {
     fn new(node: NodeId, inputs: Option<List>, outputs: Option<List>, candidates: &Candidates) -> Self {
-        let open = |port| Side::Open(candidates.get(&port).cloned().unwrap_or_default());
+        let lists = |port| candidates.lists.get(&port).cloned().unwrap_or_default();
+        let open = |port| Side::Open(lists(port), candidates.class.get(&port).copied());
         Self {
             node,
             inputs: inputs.map_or_else(|| open(Port::In(node, 0)), Side::Known),
@@ -276,35 +284,54 @@ impl Unknown {
     }
 
     fn is_disputed(&self) -> bool {
-        [&self.inputs, &self.outputs].iter().any(|side| matches!(side, Side::Open(lists) if !lists.is_empty()))
+        [&self.inputs, &self.outputs].iter().any(|side| matches!(side, Side::Open(lists, _) if !lists.is_empty()))
+    }
+
+    /// The classes of the sides that are not known.
+    fn classes(&self) -> impl Iterator<Item = usize> {
+        [&self.inputs, &self.outputs].into_iter().filter_map(|side| match side {
+            Side::Open(_, class) => *class,
+            Side::Known(_) => None,
+        })
     }
 }
 
 /// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself
-/// only where its neighbours disagree.
+/// only where its neighbours disagree. Of nodes that one declaration would decide, the first is reported.
 fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, diagnostics: &mut Diagnostics) {
     let is_concrete = |one: &Unknown| matches!(program.nodes[one.node].body, Body::Concrete);
     let has_concrete = unknown.iter().any(is_concrete);
-    for one in unknown {
-        if is_concrete(one) || one.is_disputed() || !has_concrete {
-            diagnostics.push(describe_unknown(program, one, names));
+    let mut found: Vec<Diagnostic> = vec![];
+    // By class of ports: the number of the message that asks for its list.
+    let mut asked: HashMap<usize, usize> = HashMap::new();
+    for one in unknown.iter().filter(|one| is_concrete(one) || one.is_disputed() || !has_concrete) {
+        let earlier: Option<Vec<usize>> = one.classes().map(|class| asked.get(&class).copied()).collect();
+        let first = earlier.and_then(|numbers| numbers.first().copied()).filter(|_| !one.is_disputed());
+        if let Some(earlier) = first.and_then(|number| found.get_mut(number)) {
+            let node = &program.nodes[one.node];
+            let label = format!("then `{}` is known too", node.name);
+            earlier.secondary.push(Mark { span: node.span, label });
+            continue;
         }
+        asked.extend(one.classes().map(|class| (class, found.len())));
+        found.push(describe_unknown(program, one, names));
     }
+    found.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
 }
 
 fn describe_unknown(program: &Program, unknown: &Unknown, names: &mut DeclaredNames) -> Diagnostic {
     let node = &program.nodes[unknown.node];
     let name = &node.name;
     let what = match (&unknown.inputs, &unknown.outputs) {
-        (Side::Open(_), Side::Known(_)) => "takes",
-        (Side::Known(_), Side::Open(_)) => "gives",
+        (Side::Open(..), Side::Known(_)) => "takes",
+        (Side::Known(_), Side::Open(..)) => "gives",
         _ => "takes and gives",
     };
     let how = if unknown.is_disputed() { "disagree about what it" } else { "do not say what it" };
     let headline = format!("`{name}` is not declared, and its neighbours {how} {what}");
     let mut error = Diagnostic::error(ids::SIGNATURE_UNKNOWN, headline, node.span);
     for (side, what) in [(&unknown.inputs, "takes"), (&unknown.outputs, "gives")] {
-        let Side::Open(lists) = side else { continue };
+        let Side::Open(lists, _) = side else { continue };
         for list in lists {
             let text = format!("by this it {what} ({})", show(list));
             error = match whole(list) {
@@ -315,7 +342,7 @@ fn describe_unknown(program: &Program, unknown: &Unknown, names: &mut DeclaredNa
     }
     let text = |side: &Side| match side {
         Side::Known(list) => show(list),
-        Side::Open(_) => "…".to_owned(),
+        Side::Open(..) => "…".to_owned(),
     };
     let declare = format!("`{name} ({}) => ({});`", text(&unknown.inputs), text(&unknown.outputs));
     match names.nearest(name) {
