@@ -24,13 +24,15 @@ pub fn read_parameter<'text>(
     place: Span,
 ) -> Result<Parameter<'text>, Box<Diagnostic>> {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
-        return Err(fault(ids::PARAMETER_NAME, "a parameter is missing here".into(), place, "write a type and a name"));
+        let help = "write a type and a name, or remove the `,`";
+        return Err(fault(ids::PARAMETER_NAME, "a parameter is missing here".into(), place, help));
     };
     let run = Run { text, tokens, span: first.span.to(last.span) };
     run.check_tokens()?;
     let (declarator, suffix) = tokens.split_at(array_suffix(tokens));
     let Some((name, type_tokens)) = declarator.split_last() else { return Err(run.unnamed()) };
     run.check_name(name, type_tokens)?;
+    run.check_type(type_tokens)?;
     let word = spelling(text, name);
     let ty = normalise(text, type_tokens);
     if ty == "void" {
@@ -100,11 +102,41 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Refuses a type with two names in a row, between which a comma is missing: `int socket bool close`.
+    fn check_type(&self, type_tokens: &[Token]) -> Result<(), Box<Diagnostic>> {
+        let mut depth = 0_usize;
+        for (left, right) in type_tokens.iter().zip(type_tokens.iter().skip(1)) {
+            match left.kind {
+                TokenKind::Less | TokenKind::OpenParenthesis => depth += 1,
+                TokenKind::Greater | TokenKind::CloseParenthesis => depth = depth.saturating_sub(1),
+                TokenKind::Word if depth == 0 && right.kind == TokenKind::Word => {
+                    let (left, right) = (spelling(self.text, left), spelling(self.text, right));
+                    let names = !is_keyword(right) && (!is_keyword(left) || is_built_in(left));
+                    if names || !is_keyword(left) && is_built_in(right) {
+                        return Err(self.uncommaed());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn uncommaed(&self) -> Box<Diagnostic> {
+        let headline = format!("the parameter `{}` is two without a `,` between them", self.written());
+        let help = "write a `,` after the first name; a type of several words is keywords alone, as `unsigned int`";
+        fault(ids::PARAMETER_TYPE, headline, self.span, help)
+    }
+
     fn unnamed(&self) -> Box<Diagnostic> {
         let written = self.written();
         if written == "void" {
             let headline = "an empty list is written `()`, not `(void)`".into();
             return fault(ids::PARAMETER_NAME, headline, self.span, "leave out `void`");
+        }
+        if written == "..." {
+            let headline = "a node takes a fixed number of values, so `...` cannot be one".into();
+            return fault(ids::PARAMETER_TYPE, headline, self.span, "write each of them, or pass one `std::string`");
         }
         let gap = if written.ends_with('*') { "" } else { " " };
         let headline = format!("the parameter `{written}` has no name");
@@ -126,7 +158,8 @@ impl Run<'_, '_> {
     fn unbalanced(&self, bracket: Span) -> Box<Diagnostic> {
         let spelling = self.text.get(bracket.range()).unwrap_or("");
         let headline = format!("`{spelling}` in the parameter `{}` has no counterpart", self.written());
-        Box::new(Diagnostic::error(ids::UNCLOSED_BRACKET, headline, bracket).label("this one"))
+        let help = "write the other one, or remove this";
+        Box::new(Diagnostic::error(ids::UNCLOSED_BRACKET, headline, bracket).label("this one").help(help))
     }
 
     fn unsized_array(&self, span: Span) -> Box<Diagnostic> {
@@ -148,7 +181,8 @@ impl Run<'_, '_> {
 
     fn foreign(&self, token: &Token) -> Box<Diagnostic> {
         let headline = format!("`{}` cannot be part of the parameter `{}`", spelling(self.text, token), self.written());
-        fault(ids::PARAMETER_TYPE, headline, token.span, "a parameter is a C++ type and a name: `image_tag *request`")
+        let help = "a parameter is a C++ type and then a name: `image_tag *request`";
+        fault(ids::PARAMETER_TYPE, headline, token.span, help)
     }
 }
 
@@ -160,6 +194,11 @@ fn is_type_word(word: &str) -> bool {
         "signed", "struct", "unsigned", "void", "volatile", "wchar_t",
     ];
     TYPE_WORDS.contains(&word)
+}
+
+/// Whether `word` is, or is part of, the name of a type that C++ has by itself.
+fn is_built_in(word: &str) -> bool {
+    is_type_word(word) && !matches!(word, "const" | "volatile" | "struct")
 }
 
 fn closes(open: TokenKind, close: TokenKind) -> bool {
@@ -270,6 +309,10 @@ mod tests {
             ("struct image_tag *request", "struct image_tag *", "request", ""),
             ("__u8 *rgb_data", "__u8 *", "rgb_data", ""),
             ("T source", "T", "source", ""),
+            ("Tag const *const t", "Tag const *const", "t", ""),
+            ("long unsigned int volatile n", "long unsigned int volatile", "n", ""),
+            ("std::map<const char *, unsigned long> m", "std::map<const char *, unsigned long>", "m", ""),
+            ("enum color c", "enum color", "c", ""),
         ] {
             assert_eq!(parts(text), (ty.into(), name.into(), array.into()), "{text}");
         }
@@ -311,6 +354,11 @@ mod tests {
             "int 3",
             "int @x",
             "int x?",
+            "int socket bool close",
+            "image_tag *request int socket",
+            "char *a char *b",
+            "Tag a Tag b",
+            "...",
         ] {
             assert_eq!(id(text), "parameter-type", "{text}");
         }

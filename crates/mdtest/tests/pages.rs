@@ -5,6 +5,7 @@
 use flux_mdtest::{Compiler, Outcome, run};
 use flux_source::SourceMap;
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,10 @@ use std::sync::{Arc, OnceLock};
 const DIAGNOSTIC_PAGES: &str = "crates/diagnostic/pages";
 /// Where there is nothing but tests.
 const TEST_PAGES: [&str; 2] = ["crates/mdtest/pages", DIAGNOSTIC_PAGES];
+/// Where each program has one mistake, and gets one message.
+const MISTAKE_PAGES: &str = "crates/mdtest/pages/mistakes";
+/// How many mistakes there are at least.
+const MISTAKES: usize = 200;
 /// Where pages may be prose alone.
 const OTHER_PAGES: [&str; 2] = ["docs", "README.md"];
 /// The diagnostic that no program should bring about: a fault of the compiler itself.
@@ -58,12 +63,14 @@ fn main() -> io::Result<ExitCode> {
     }
     assert!(!pages.is_empty(), "there are no pages below {}", root.display());
     let command = Arc::new(OnceLock::new());
+    let all = pages.clone();
+    let counted = Trial::test("the mistakes are many, and each gives one message", move || count_mistakes(&all));
     let trials = pages.into_iter().map(|page| {
         let (root, command) = (root.clone(), Arc::clone(&command));
         let name = page.strip_prefix(&root).unwrap_or(&page).display().to_string();
         Trial::test(name.clone(), move || test(&page, &name, &root, &command))
     });
-    Ok(libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code())
+    Ok(libtest_mimic::run(&Arguments::from_args(), trials.chain([counted]).collect()).exit_code())
 }
 
 /// Adds the pages at and below `path`, in the order of their names.
@@ -97,6 +104,44 @@ fn test(path: &Path, name: &str, root: &Path, command: &OnceLock<Result<PathBuf,
         report.require_example(&text, id);
     }
     if report.failures.is_empty() { Ok(()) } else { Err(format!("\n{report}").into()) }
+}
+
+/// The compiler, which holds of each program that it gives one message, with all that a person needs.
+#[derive(Default)]
+struct OneMessage {
+    programs: Cell<usize>,
+    wrong: RefCell<Vec<String>>,
+}
+
+impl Compiler for OneMessage {
+    fn compile(&self, name: &str, text: &str) -> Outcome {
+        let outcome = FluxCompiler.compile(name, text);
+        self.programs.set(self.programs.get() + 1);
+        let told = outcome.diagnostics.sorted();
+        if !matches!(told.as_slice(), [one] if one.help.is_some()) {
+            self.wrong.borrow_mut().push(format!("not one message with help, but {}:\n{text}", told.len()));
+        }
+        outcome
+    }
+}
+
+/// Fails a page of mistakes on which one gives several messages, none, or one without help. Gives how many there are.
+fn require_one_message(name: &str, text: &str) -> Result<usize, Failed> {
+    let compiler = OneMessage::default();
+    run(name, text, &compiler, None);
+    match compiler.wrong.into_inner().as_slice() {
+        [] => Ok(compiler.programs.get()),
+        wrong => Err(wrong.join("\n").into()),
+    }
+}
+
+/// Fails where the pages of mistakes have become few.
+fn count_mistakes(pages: &[PathBuf]) -> Result<(), Failed> {
+    let mut count = 0;
+    for page in pages.iter().filter(|page| page.to_string_lossy().contains(MISTAKE_PAGES)) {
+        count += require_one_message(&page.to_string_lossy(), &std::fs::read_to_string(page)?)?;
+    }
+    if count >= MISTAKES { Ok(()) } else { Err(format!("there are only {count} mistakes").into()) }
 }
 
 /// The binary that `FLUX` names, or the one of this build, brought up to date.

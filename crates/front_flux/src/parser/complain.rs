@@ -1,6 +1,6 @@
 //! What the parser says of mistakes: headline, mark and help of each.
 
-use super::{Parsed, Parser, Reported};
+use super::{Parsed, Parser, Reported, advice};
 use crate::ids;
 use crate::token::{Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -24,16 +24,16 @@ impl<'text> Parser<'text, '_> {
         Err(Reported)
     }
 
-    /// Fails because something else should be here; `place` says where: "after `source`".
-    pub(super) fn fail_expecting<T>(&mut self, expected: &str, place: fmt::Arguments) -> Parsed<T> {
-        let diagnostic = self.unexpected(expected, place);
-        self.fail(diagnostic)
-    }
-
-    /// As [`Self::fail_expecting`], with help where the mistake has none of its own.
-    pub(super) fn fail_helping<T>(&mut self, expected: &str, place: fmt::Arguments, help: String) -> Parsed<T> {
+    /// Fails because something else should be here; `place` says where: "after `source`", and `help` what to write,
+    /// unless the token that was found is wrong by itself.
+    pub(super) fn fail_expecting<T>(
+        &mut self,
+        expected: &str,
+        place: fmt::Arguments,
+        help: fmt::Arguments,
+    ) -> Parsed<T> {
         let mut diagnostic = self.unexpected(expected, place);
-        diagnostic.help.get_or_insert(help);
+        diagnostic.help.get_or_insert_with(|| help.to_string());
         self.fail(diagnostic)
     }
 
@@ -55,14 +55,17 @@ impl<'text> Parser<'text, '_> {
     /// A token as a message quotes it; long ones are cut.
     pub(super) fn describe(&self, token: Token) -> String {
         match token.kind {
-            TokenKind::Word | TokenKind::Number | TokenKind::Other => {
-                let spelling = self.spelling(token);
-                match spelling.char_indices().nth(40) {
-                    Some((end, _)) => format!("`{}…`", spelling.get(..end).unwrap_or("")),
-                    None => format!("`{spelling}`"),
-                }
-            }
+            TokenKind::Word | TokenKind::Number | TokenKind::Other => format!("`{}`", self.cut(token)),
             kind => kind.name().to_owned(),
+        }
+    }
+
+    /// The spelling of a token, cut where it is long.
+    pub(super) fn cut(&self, token: Token) -> String {
+        let spelling = self.spelling(token);
+        match spelling.char_indices().nth(40) {
+            Some((end, _)) => format!("{}…", spelling.get(..end).unwrap_or("")),
+            None => spelling.to_owned(),
         }
     }
 
@@ -81,11 +84,12 @@ impl<'text> Parser<'text, '_> {
                 diagnostic.help("strings are in straight double quotes: `\"`")
             }
             "–" | "—" | "−" => diagnostic.help("the arrow and the minus sign are written with a plain `-`"),
-            "#" if self.spelling(self.second()) == "include" => {
-                diagnostic.help("write `include \"…\";`, without the `#` and with a `;`")
+            "#" => diagnostic.help(advice::for_hash(self.spelling(self.second()))),
+            "|" => diagnostic.help("steps are joined by `->`, and branches that run concurrently by `&`: `(A & B)`"),
+            "⟹" | "⟶" | "⇨" | "➔" | "➜" | "➝" | "↦" | "⟼" | "⇢" | "➡" | "›" | "»" => {
+                diagnostic.help("the arrows are `->` and `=>`")
             }
-            "|" => diagnostic.help("branches that run concurrently are joined by `&`"),
-            "#" | "%" => diagnostic.help("comments start with `//`"),
+            "%" => diagnostic.help("comments start with `//`"),
             _ => diagnostic.help("remove it"),
         }
     }
@@ -98,17 +102,19 @@ impl<'text> Parser<'text, '_> {
     /// Fails because `open`, the bracket of `list`, is not closed.
     pub(super) fn fail_unclosed<T>(&mut self, open: Token, close: TokenKind, list: fmt::Arguments) -> Parsed<T> {
         let headline = format!("{} of {list} is never closed", open.kind.name());
-        let mut diagnostic = Diagnostic::error(ids::UNCLOSED_BRACKET, headline, open.span).label("opened here");
-        if !self.at(TokenKind::End) {
-            diagnostic = diagnostic.mark(self.peek().span, format!("{} is missing before this", close.name()));
-        }
+        let close = close.name();
+        let diagnostic = Diagnostic::error(ids::UNCLOSED_BRACKET, headline, self.after_previous())
+            .label(format!("{close} is missing"))
+            .mark(open.span, "opened here")
+            .help(format!("write {close} there, or remove the {}", open.kind.name()));
         self.fail(diagnostic)
     }
 
     pub(super) fn report_missing_semicolon(&mut self, place: fmt::Arguments) {
         let headline = format!("missing `;` {place}");
         let span = self.after_previous();
-        self.report(Diagnostic::error(ids::MISSING_SEMICOLON, headline, span).label("`;` is missing"));
+        let diagnostic = Diagnostic::error(ids::MISSING_SEMICOLON, headline, span).label("`;` is missing");
+        self.report(diagnostic.help("every statement ends with `;`"));
     }
 
     pub(super) fn report_wrong_arrow(&mut self, found: Token, right: &str, place: fmt::Arguments) {
@@ -129,6 +135,15 @@ impl<'text> Parser<'text, '_> {
             self.report(Diagnostic::error(ids::RESERVED_WORD, headline, span).help("choose another name"));
         }
         Err(Reported)
+    }
+
+    /// Reports a word that cannot be a name, once; `why` completes "cannot be a name, as".
+    pub(super) fn report_bad_name(&mut self, word: &'text str, span: Span, why: &str, help: fmt::Arguments) {
+        if self.named_badly.insert(word) {
+            let headline = format!("`{word}` cannot be a name, as {why}");
+            self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help(help.to_string()));
+        }
+        self.has_mistake = true;
     }
 
     pub(super) fn report_foreign_letters(&mut self, word: &str, span: Span) {

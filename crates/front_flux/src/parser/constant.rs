@@ -1,6 +1,6 @@
 //! Constants: numbers with units, strings, truth values, options.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, advice};
 use crate::ids;
 use crate::quantity::{self, Fault, Quantity, Unit};
 use crate::syntax::{Constant, ConstantValue};
@@ -10,6 +10,9 @@ use flux_ir::program;
 use flux_source::Span;
 use std::fmt;
 
+/// What a constant can be.
+const CONSTANT: &str = "a constant is a number, a string, `true`, `false` or the name of an option";
+
 impl<'text> Parser<'text, '_> {
     /// `constant = ["-"] INT | SIZE | DURATION | STRING | "true" | "false" | NAME`
     pub(super) fn constant(&mut self, place: fmt::Arguments) -> Parsed<Constant<'text>> {
@@ -17,8 +20,7 @@ impl<'text> Parser<'text, '_> {
         let first = self.peek();
         let value = match first.kind {
             TokenKind::Number | TokenKind::Minus => {
-                let negative = self.take(TokenKind::Minus).is_some();
-                let value = self.quantity(negative)?.map_or(0, |quantity| quantity.value);
+                let value = self.quantity()?.map_or(0, |quantity| quantity.value);
                 ConstantValue::Known(program::Constant::Integer(value))
             }
             TokenKind::Text { closed: true } => {
@@ -30,18 +32,19 @@ impl<'text> Parser<'text, '_> {
                     self.bump();
                     ConstantValue::Known(program::Constant::Boolean(word == "true"))
                 }
-                _ => ConstantValue::Option(self.name("a constant", place)?),
+                _ => ConstantValue::Option(self.name("a constant", place, format_args!("{CONSTANT}"))?),
             },
-            _ => return self.fail_expecting("a number, a string, `true`, `false` or an option", place),
+            _ => return self.fail_expecting("a constant", place, format_args!("{CONSTANT}")),
         };
         Ok(Constant { value, span: self.span_from(start) })
     }
 
     /// The period of a timer, in milliseconds.
     pub(super) fn period(&mut self) -> Parsed<u64> {
-        let token = self.peek();
-        let Some(quantity) = self.quantity(false)? else { return Ok(1) };
-        let spelling = self.spelling(token);
+        let start = self.position;
+        let Some(quantity) = self.quantity()? else { return Ok(1) };
+        let span = self.span_from(start);
+        let spelling = self.text.get(span.range()).unwrap_or("");
         let headline = match quantity {
             Quantity { value, unit: Unit::Millisecond } if value > 0 => return Ok(value.unsigned_abs()),
             Quantity { unit: Unit::Millisecond, .. } => format!("a period of `{spelling}` never ends"),
@@ -49,26 +52,31 @@ impl<'text> Parser<'text, '_> {
             Quantity { unit: Unit::One, .. } => format!("the period `{spelling}` has no unit"),
         };
         let help = "a period is a duration of at least a millisecond: `100ms`, `2s`, `5m`";
-        self.report(Diagnostic::error(ids::TIMER_PERIOD, headline, token.span).help(help));
+        self.report(Diagnostic::error(ids::TIMER_PERIOD, headline, span).help(help));
         Ok(1)
     }
 
-    /// A number with its unit; none where it was wrong, which has been reported.
-    fn quantity(&mut self, negative: bool) -> Parsed<Option<Quantity>> {
-        let token = self.expect(TokenKind::Number, format_args!("after `-`"))?;
+    /// A number with its sign and unit; none where it was wrong, which has been reported.
+    fn quantity(&mut self) -> Parsed<Option<Quantity>> {
+        let start = self.position;
+        let negative = self.take(TokenKind::Minus).is_some();
+        let help = format_args!("write the number right after its sign");
+        let token = self.expect(TokenKind::Number, format_args!("after `-`"), help)?;
         let spelling = self.spelling(token);
         let (headline, help) = match quantity::read(spelling, negative) {
             Ok(quantity) => return Ok(Some(quantity)),
-            Err(Fault::UnknownUnit) => (
-                format!("`{spelling}` is not a number that Flux knows"),
-                "write a whole number, a size (`64k`, `2M`, `1G`) or a duration (`100ms`, `2s`, `5m`)",
-            ),
-            Err(Fault::TooLarge) => {
-                (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807")
+            Err(Fault::UnknownUnit) => {
+                (format!("`{spelling}` is not a number that Flux knows"), advice::for_number(spelling))
             }
-            Err(Fault::Negative) => (format!("`-{spelling}` is below zero"), "sizes and durations start at zero"),
+            Err(Fault::TooLarge) => {
+                (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807".to_owned())
+            }
+            Err(Fault::Negative) => {
+                (format!("`-{spelling}` is below zero"), "sizes and durations start at zero".to_owned())
+            }
         };
-        self.report(Diagnostic::error(ids::BAD_NUMBER, headline, token.span).help(help));
+        let span = self.span_from(start);
+        self.report(Diagnostic::error(ids::BAD_NUMBER, headline, span).help(help));
         Ok(None)
     }
 

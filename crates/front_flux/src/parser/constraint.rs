@@ -1,21 +1,26 @@
 //! Constraints: names, modes, scopes and keys.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, advice};
 use crate::ids;
 use crate::syntax::{Atomic, Constraint, Name, Scope, Statement};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use flux_ir::program::Mode;
 
+/// What a key can be.
+const KEY: &str = "a key is made of the node's inputs, by their names alone: `account(from, to)`";
+
 impl<'text> Parser<'text, '_> {
     /// `atomic = "atomic" qname ":" "{" constraint { "," constraint } "}" ";"`
     pub(super) fn atomic(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
-        let node = self.qualified_name("a node", format_args!("after `atomic`"))?;
+        let help = format_args!("constraints are written `atomic Node:{{…}};`");
+        let node = self.node_name(format_args!("after `atomic`"), help)?;
         if self.take(TokenKind::Colon).is_none() || !self.at(TokenKind::OpenBrace) {
-            let help = format!("write `atomic {}:{{…}};`", node.text);
-            return self.fail_helping("`:{`", format_args!("after `atomic {}`", node.text), help);
+            let place = format_args!("after `atomic {}`", node.text);
+            let help = if self.at(TokenKind::Comma) { "each node has a statement of its own: " } else { "" };
+            return self.fail_expecting("`:{`", place, format_args!("{help}write `atomic {}:{{…}};`", node.text));
         }
         let open = self.bump();
         let mut constraints = vec![];
@@ -25,21 +30,29 @@ impl<'text> Parser<'text, '_> {
                 break;
             }
         }
-        self.expect_close(open, "`,`", format_args!("the constraints of `{}`", node.text))?;
-        let span = self.end_statement(start, "`;`", format_args!("after the constraints of `{}`", node.text))?;
+        let help = "constraints are separated by `,`, and a reader is marked by `?`: `cache?, log`";
+        self.expect_close(open, "`,`", format_args!("the constraints of `{}`", node.text), help)?;
+        let place = format_args!("after the constraints of `{}`", node.text);
+        let span = self.end_statement(start, "`;`", place, advice::END)?;
         Ok(Statement::Atomic(Atomic { node, constraints, span }))
     }
 
     /// `constraint = NAME [ "?" | "!" ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ]`
     fn constraint(&mut self, node: &Name) -> Parsed<Constraint<'text>> {
         let start = self.position;
-        let name = self.name("a constraint", format_args!("in the constraints of `{}`", node.text))?;
+        let place = format_args!("in the constraints of `{}`", node.text);
+        let help = match self.peek().kind {
+            TokenKind::Question | TokenKind::Exclamation => "the mode comes after the name: `cache?`",
+            TokenKind::CloseBrace if self.previous().kind == TokenKind::Comma => "remove the `,`, or write a name",
+            _ => "a constraint is a name: write one, or leave out the whole statement",
+        };
+        let name = self.name("a constraint", place, format_args!("{help}"))?;
         let mode = self.mode().unwrap_or(Mode::Write);
         let scope = if self.at(TokenKind::OpenParenthesis) { self.scope(&name)? } else { Scope::Program };
         if matches!(self.peek().kind, TokenKind::Question | TokenKind::Exclamation) {
             let mark = self.spelling(self.peek());
-            let help = format!("`{mark}` comes right after the name and once: `{}{mark}`", name.text);
-            return self.fail_helping("`,` or `}`", format_args!("after the constraint `{}`", name.text), help);
+            let help = format_args!("`{mark}` comes right after the name and once: `{}{mark}`", name.text);
+            return self.fail_expecting("`,` or `}`", format_args!("after the constraint `{}`", name.text), help);
         }
         Ok(Constraint { name, mode, scope, span: self.span_from(start) })
     }
@@ -64,7 +77,7 @@ impl<'text> Parser<'text, '_> {
             "session" if is_alone => Scope::Session(self.bump().span),
             _ => Scope::Keyed(self.keys(constraint)?),
         };
-        self.expect_close(open, "`,`", format_args!("the key of `{}`", constraint.text))?;
+        self.expect_close(open, "`,`", format_args!("the key of `{}`", constraint.text), KEY)?;
         Ok(scope)
     }
 
@@ -80,7 +93,8 @@ impl<'text> Parser<'text, '_> {
                 let help = format!("write `{}({word})` for the scope, or key by other inputs", constraint.text);
                 self.report(Diagnostic::error(ids::RESERVED_KEY, headline, token.span).help(help));
             } else {
-                keys.push(self.name("an input of the node", format_args!("in the key of `{}`", constraint.text))?);
+                let place = format_args!("in the key of `{}`", constraint.text);
+                keys.push(self.name("an input of the node", place, format_args!("{KEY}"))?);
             }
             if self.take(TokenKind::Comma).is_none() {
                 return Ok(keys);

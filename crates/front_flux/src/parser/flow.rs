@@ -23,19 +23,22 @@ impl<'text> Parser<'text, '_> {
                 let found = self.bump();
                 self.report_wrong_arrow(found, "=", format_args!("{place}"));
             }
-            _ => return self.fail_expecting("`=`", format_args!("{place}")),
+            _ => {
+                let help = format_args!("the flow of a node is written `{}… = …;`", node.text);
+                return self.fail_expecting("`=`", format_args!("{place}"), help);
+            }
         }
         let mut chain = Chain { steps: vec![], span: self.after_previous() };
         if !self.ends_empty_flow() {
             chain = self.chain(format_args!("in the flow of `{}`", node.text))?;
         }
-        let span = match chain.steps.last() {
-            None => self.end_statement(start, "a node or `;`", format_args!("after the empty flow of `{}`", node.text)),
-            Some(Step::Apply(last)) => {
-                self.end_statement(start, "`->` or `;`", format_args!("after the step `{}`", last.node.text))
-            }
-            Some(Step::Parallel(..)) => self.end_statement(start, "`->` or `;`", format_args!("after a parallel step")),
-        }?;
+        let help = self.advice_after_step();
+        let (expected, place) = match chain.steps.last() {
+            None => ("a node or `;`", format!("after the empty flow of `{}`", node.text)),
+            Some(Step::Apply(last)) => ("`->` or `;`", format!("after the step `{}`", last.node.text)),
+            Some(Step::Parallel(..)) => ("`->` or `;`", "after a parallel step".to_owned()),
+        };
+        let span = self.end_statement(start, expected, format_args!("{place}"), help)?;
         if chain.steps.is_empty() {
             chain.span = span;
         }
@@ -56,13 +59,14 @@ impl<'text> Parser<'text, '_> {
     fn patterns(&mut self, node: &Name) -> Parsed<Option<Patterns<'text>>> {
         let colon = self.take(TokenKind::Colon);
         if colon.is_some() && self.at(TokenKind::OpenBrace) {
-            let help = format!("constraints are written `atomic {}:{{…}};`", node.text);
-            return self.fail_helping("`[`", format_args!("after `{}:`", node.text), help);
+            let help = format_args!("constraints are written `atomic {}:{{…}};`", node.text);
+            return self.fail_expecting("`[`", format_args!("after `{}:`", node.text), help);
         }
         if colon.is_none() && !self.at(TokenKind::OpenBracket) {
             return Ok(None);
         }
-        let open = self.expect(TokenKind::OpenBracket, format_args!("after `{}:`", node.text))?;
+        let help = format_args!("a flow is written `{0} = …;`, or with patterns `{0}:[…] = …;`", node.text);
+        let open = self.expect(TokenKind::OpenBracket, format_args!("after `{}:`", node.text), help)?;
         let start = self.position - 1;
         let mut list = vec![];
         loop {
@@ -71,13 +75,15 @@ impl<'text> Parser<'text, '_> {
                 NameOrAny::Any(self.bump().span)
             } else {
                 let place = format_args!("in the patterns of `{}`", node.text);
-                NameOrAny::Name(self.qualified_name("a predicate type or `_`", place)?)
+                let help = self.advice_for_pattern();
+                NameOrAny::Name(self.qualified_name("a predicate type or `_`", place, format_args!("{help}"))?)
             });
             if self.take(TokenKind::Comma).is_none() {
                 break;
             }
         }
-        self.expect_close(open, "`,`", format_args!("the patterns of `{}`", node.text))?;
+        let help = "write one pattern for each input, and a `,` between two";
+        self.expect_close(open, "`,`", format_args!("the patterns of `{}`", node.text), help)?;
         Ok(Some(Patterns { list, span: self.span_from(start) }))
     }
 
@@ -103,7 +109,8 @@ impl<'text> Parser<'text, '_> {
     /// `step = step1 | "(" [ chain ] { "&" [ chain ] } ")"`
     fn step(&mut self, place: fmt::Arguments) -> Parsed<Step<'text>> {
         if !self.at(TokenKind::OpenParenthesis) {
-            return Ok(Step::Apply(self.application("a node", place)?));
+            let help = self.advice_for_step();
+            return Ok(Step::Apply(self.application(place, format_args!("{help}"))?));
         }
         let (start, open) = (self.position, self.bump());
         if self.depth == DEPTH_LIMIT {
@@ -119,12 +126,15 @@ impl<'text> Parser<'text, '_> {
             } else {
                 self.chain(format_args!("in a parallel step"))?
             });
-            if self.take(TokenKind::Ampersand).is_none() {
-                break;
+            let Some(joint) = self.take(TokenKind::Ampersand) else { break };
+            if self.at(TokenKind::Ampersand) && self.peek().span.start == joint.span.end {
+                let help = format_args!("`&` joins two branches; one that does nothing is left empty: `(A & & B)`");
+                return self.fail_expecting("a branch", format_args!("after `&`"), help);
             }
         }
         self.depth -= 1;
-        self.expect_close(open, "`->`, `&`", format_args!("a parallel step"))?;
+        let help = "branches that run concurrently are joined by `&`, and the steps of one by `->`";
+        self.expect_close(open, "`->`, `&`", format_args!("a parallel step"), help)?;
         let span = self.span_from(start);
         for branch in branches.iter_mut().filter(|branch| branch.steps.is_empty()) {
             branch.span = span;
@@ -133,25 +143,35 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// `step1 = qname [ "(" constant { "," constant } ")" ]`
-    pub(super) fn application(&mut self, what: &str, place: fmt::Arguments) -> Parsed<Application<'text>> {
-        let node = self.qualified_name(what, place)?;
+    pub(super) fn application(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Application<'text>> {
+        let node = self.node_name(place, help)?;
         let mut constants = vec![];
         if let Some(open) = self.take(TokenKind::OpenParenthesis) {
             if self.at(TokenKind::CloseParenthesis) {
-                let help = format!("without constants a step is its name: `{}`", node.text);
-                return self.fail_helping("a constant", format_args!("after `{}(`", node.text), help);
+                let help = format_args!("without constants a step is its name: `{}`", node.text);
+                return self.fail_expecting("a constant", format_args!("after `{}(`", node.text), help);
+            }
+            if self.at_word("session") {
+                let help = format_args!("the session of a source is in braces: `{} {{session: Function}}`", node.text);
+                return self.fail_expecting("a constant", format_args!("after `{}(`", node.text), help);
             }
             loop {
-                constants.push(self.constant(format_args!("as a constant of `{}`", node.text))?);
+                constants.push(self.constant(format_args!("in the constants of `{}`", node.text))?);
                 if self.take(TokenKind::Comma).is_none() {
                     break;
                 }
             }
+            let place = format_args!("in the constants of `{}`", node.text);
             if self.at(TokenKind::Ampersand) {
-                let help = format!("a parallel step comes after an arrow: `{} -> (…)`", node.text);
-                return self.fail_helping("`,` or `)`", format_args!("in the constants of `{}`", node.text), help);
+                let help = format_args!("a parallel step comes after an arrow: `{} -> (…)`", node.text);
+                return self.fail_expecting("`,` or `)`", place, help);
             }
-            self.expect_close(open, "`,`", format_args!("the constants of `{}`", node.text))?;
+            if self.at(TokenKind::Equals) {
+                let help = format_args!("constants have no names: they bind the first inputs, in order");
+                return self.fail_expecting("`,` or `)`", place, help);
+            }
+            let help = "constants are separated by `,`; they are neither computed nor called";
+            self.expect_close(open, "`,`", format_args!("the constants of `{}`", node.text), help)?;
         }
         Ok(Application { node, constants })
     }

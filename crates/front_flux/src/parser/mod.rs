@@ -8,6 +8,7 @@
 //! mistake costs one statement. The words skipped are kept, as whatever they declare is not unknown. Where what was
 //! meant is plain (a missing `;`, the wrong arrow), the rule reports it and goes on.
 
+mod advice;
 mod complain;
 mod constant;
 mod constraint;
@@ -144,17 +145,18 @@ impl<'text> Parser<'text, '_> {
         self.token(start).span.to(self.previous().span)
     }
 
-    /// Takes a token of `kind`; `place` says where it belongs: "after `source`".
-    fn expect(&mut self, kind: TokenKind, place: fmt::Arguments) -> Parsed<Token> {
+    /// Takes a token of `kind`; `place` says where it belongs: "after `source`", and `help` what to write.
+    fn expect(&mut self, kind: TokenKind, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Token> {
         match self.take(kind) {
             Some(token) => Ok(token),
-            None => self.fail_expecting(kind.name(), place),
+            None => self.fail_expecting(kind.name(), place, help),
         }
     }
 
-    /// Takes the bracket that closes `open`. `list` says what of: "the patterns of `Handler`", and `others` what else
-    /// could stand here. Where nothing of the list can follow any more, the bracket is what is wrong.
-    fn expect_close(&mut self, open: Token, others: &str, list: fmt::Arguments) -> Parsed<()> {
+    /// Takes the bracket that closes `open`. `list` says what of: "the patterns of `Handler`", `others` what else
+    /// could stand here, and `help` how the list is written. Where nothing of the list can follow any more, the bracket
+    /// is what is wrong.
+    fn expect_close(&mut self, open: Token, others: &str, list: fmt::Arguments, help: &str) -> Parsed<()> {
         let kind = match open.kind {
             TokenKind::OpenBracket => TokenKind::CloseBracket,
             TokenKind::OpenBrace => TokenKind::CloseBrace,
@@ -174,14 +176,28 @@ impl<'text> Parser<'text, '_> {
                 | TokenKind::CloseBracket
                 | TokenKind::CloseBrace
         );
-        if ends_list || self.starts_statement(self.position) {
+        if (ends_list || self.starts_statement(self.position)) && !self.separates(kind) {
             return self.fail_unclosed(open, kind, list);
         }
-        self.fail_expecting(&format!("{others} or {}", kind.name()), format_args!("in {list}"))
+        let expected = format!("{others} or {}", kind.name());
+        self.fail_expecting(&expected, format_args!("in {list}"), format_args!("{help}"))
     }
 
-    /// Takes the `=>` after what `place` names; another arrow there is reported and taken for it.
-    fn expect_fat_arrow(&mut self, place: fmt::Arguments) -> Parsed<()> {
+    /// Whether the next token is a `;` in the place of a comma: the list goes on after it, up to its bracket `close`.
+    fn separates(&self, close: TokenKind) -> bool {
+        if !self.at(TokenKind::Semicolon) || self.looks_like_statement(self.position + 1) {
+            return false;
+        }
+        let mut after = (self.position + 1..).map(|position| self.token(position));
+        let end = after.find(|token| {
+            token.starts_line || matches!(token.kind, TokenKind::Semicolon | TokenKind::End) || token.kind == close
+        });
+        end.is_some_and(|token| token.kind == close && !token.starts_line)
+    }
+
+    /// Takes the `=>` after what `place` names; another arrow there is reported and taken for it. `help` says what to
+    /// write where there is none.
+    fn expect_fat_arrow(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<()> {
         if self.take(TokenKind::FatArrow).is_some() {
             return Ok(());
         }
@@ -190,30 +206,32 @@ impl<'text> Parser<'text, '_> {
             self.report_wrong_arrow(found, "=>", place);
             return Ok(());
         }
-        self.fail_expecting("`=>`", place)
+        self.fail_expecting("`=>`", place, help)
     }
 
     /// Takes the `;` of a statement that started at `start` and gives the statement's span. `expected` names all that
-    /// could stand here. Where the next line starts a statement, only the `;` is missing.
-    fn end_statement(&mut self, start: usize, expected: &str, place: fmt::Arguments) -> Parsed<Span> {
+    /// could stand here, and `help` says what to write where something else does. Where the next line starts a
+    /// statement, only the `;` is missing.
+    fn end_statement(&mut self, start: usize, expected: &str, place: fmt::Arguments, help: &str) -> Parsed<Span> {
         if self.take(TokenKind::Semicolon).is_none() {
             if !self.at(TokenKind::End) && !self.starts_statement(self.position) {
-                return self.fail_expecting(expected, place);
+                let help = self.advice_after_statement().unwrap_or(help);
+                return self.fail_expecting(expected, place, format_args!("{help}"));
             }
             self.report_missing_semicolon(place);
         }
         Ok(self.span_from(start))
     }
 
-    /// Takes a name without points; `what` says of what: "a constraint".
-    fn name(&mut self, what: &str, place: fmt::Arguments) -> Parsed<Name<'text>> {
+    /// Takes a name without points; `what` says of what: "a constraint", and `help` what to write where there is none.
+    fn name(&mut self, what: &str, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Name<'text>> {
         let token = self.peek();
         let word = self.spelling(token);
         // In `A = B ->` and then `source C => D;` the name is missing; in `A = source;` a reserved word is one.
         let is_next_statement =
             matches!(word, "typedef" | "source" | "handle" | "atomic") && self.starts_statement(self.position);
         if token.kind != TokenKind::Word || word == "_" || is_next_statement {
-            return self.fail_expecting(what, place);
+            return self.fail_expecting(what, place, help);
         }
         if RESERVED.contains(&word) {
             return self.fail_reserved(word, token.span);
@@ -225,15 +243,53 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// Takes a name that may be qualified.
-    fn qualified_name(&mut self, what: &str, place: fmt::Arguments) -> Parsed<Name<'text>> {
-        let mut name = self.name(what, place)?;
+    fn qualified_name(&mut self, what: &str, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Name<'text>> {
+        let mut name = self.name(what, place, help)?;
         while self.take(TokenKind::Dot).is_some() {
-            let part = self.name("a name", format_args!("after `{}.`", name.text))?;
+            let help = format_args!("write the rest of the name after the point, or remove the point");
+            let part = self.name("a name", format_args!("after `{}.`", name.text), help)?;
             name.text.to_mut().push('.');
             name.text.to_mut().push_str(&part.text);
             name.span = name.span.to(part.span);
         }
-        Ok(name)
+        if self.at(TokenKind::DoubleColon) {
+            let help = format_args!("a name in a module is written with a point: `{}.Name`", name.text);
+            return self.fail_expecting("`.`", format_args!("after `{}`", name.text), help);
+        }
+        Ok(self.with_hyphens(name))
+    }
+
+    /// Takes the name of a node, as what else is written where it should be is taken for it and reported: `404`.
+    fn node_name(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Name<'text>> {
+        if !self.at(TokenKind::Number) {
+            return self.qualified_name("a node", place, help);
+        }
+        let token = self.bump();
+        let word = self.spelling(token);
+        self.report_bad_name(word, token.span, "it starts with a digit", format_args!("write a letter before it"));
+        Ok(Name { text: Cow::Borrowed(word), span: token.span })
+    }
+
+    /// The name with what follows it after hyphens, as in `send-page`, which is reported.
+    fn with_hyphens(&mut self, name: Name<'text>) -> Name<'text> {
+        let start = name.span;
+        let mut end = start;
+        while self.at(TokenKind::Minus)
+            && self.second().kind == TokenKind::Word
+            && self.peek().span.start == end.end
+            && self.second().span.start == self.peek().span.end
+        {
+            self.bump();
+            end = self.bump().span;
+        }
+        if end == start {
+            return name;
+        }
+        let span = start.to(end);
+        let word = self.text.get(span.range()).unwrap_or("");
+        let help = format_args!("write `{}`, or `->` where a flow was meant to go on", word.replace('-', "_"));
+        self.report_bad_name(word, span, "it has a `-`", help);
+        Name { text: Cow::Borrowed(word), span }
     }
 
     /// Reports a name whose letters are not those of a C++ name.
@@ -249,7 +305,12 @@ impl<'text> Parser<'text, '_> {
     fn starts_statement(&self, position: usize) -> bool {
         let is_open = position.checked_sub(1).is_some_and(|before| continues(self.token(before).kind));
         let is_reserved = RESERVED.contains(&self.spelling(self.token(position)));
-        self.token(position).starts_line && (is_reserved || !is_open) && self.looks_like_statement(position)
+        (is_reserved || !is_open) && self.starts_statement_at_line(position)
+    }
+
+    /// Whether a line starts at `position`, and on it a statement.
+    fn starts_statement_at_line(&self, position: usize) -> bool {
+        self.token(position).starts_line && self.looks_like_statement(position)
     }
 
     /// Whether the tokens at `position` could start a statement, wherever they stand.

@@ -10,8 +10,8 @@ impl<'text> Parser<'text, '_> {
     /// `"(" [ params ] ")"`. A parameter that is wrong is reported and left out.
     pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
         let Some(open) = self.take(TokenKind::OpenParenthesis) else {
-            let help = "inputs and outputs are in parentheses, empty lists too: `()`".to_owned();
-            return self.fail_helping("`(`", format_args!("before {list}"), help);
+            let help = format_args!("inputs and outputs are in parentheses, empty lists too: `()`");
+            return self.fail_expecting("`(`", format_args!("before {list}"), help);
         };
         let mut parameters = vec![];
         if self.take(TokenKind::CloseParenthesis).is_some() {
@@ -23,7 +23,7 @@ impl<'text> Parser<'text, '_> {
                 break;
             }
         }
-        self.expect_close(open, "`,`", list)?;
+        self.expect_close(open, "`,`", list, "parameters are separated by `,`")?;
         Ok(parameters)
     }
 

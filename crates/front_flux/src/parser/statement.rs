@@ -1,12 +1,12 @@
 //! Statements: which one it is, and the short ones.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, advice};
 use crate::ids;
 use crate::syntax::{
     Declaration, Handler, Include, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit, Use,
 };
-use crate::token::{RESERVED, STARTERS, Token, TokenKind};
-use flux_diagnostic::{Diagnostic, nearest};
+use crate::token::{RESERVED, Token, TokenKind};
+use flux_diagnostic::Diagnostic;
 use std::borrow::Cow;
 
 /// The types an option can have.
@@ -21,6 +21,9 @@ impl<'text> Parser<'text, '_> {
             second,
             TokenKind::OpenParenthesis | TokenKind::Equals | TokenKind::Colon | TokenKind::OpenBracket | TokenKind::Dot
         );
+        if first.kind == TokenKind::Number && names_node {
+            return self.declaration_or_flow();
+        }
         if first.kind != TokenKind::Word {
             return self.no_statement(first);
         }
@@ -33,6 +36,11 @@ impl<'text> Parser<'text, '_> {
             "source" if !names_node => self.source(),
             "handle" if !names_node => self.handler(),
             "atomic" if !names_node => self.atomic(),
+            "error" if second == TokenKind::Word => {
+                let headline = "no statement starts with `error`";
+                let diagnostic = Diagnostic::error(ids::UNKNOWN_STATEMENT, headline, first.span);
+                self.fail(diagnostic.help("an error handler is written `handle error Node => Handler;`"))
+            }
             _ => self.declaration_or_flow(),
         }
     }
@@ -43,9 +51,7 @@ impl<'text> Parser<'text, '_> {
         if diagnostic.id == ids::UNEXPECTED_TOKEN {
             diagnostic.id = ids::UNKNOWN_STATEMENT;
             diagnostic.headline = format!("no statement starts with {}", self.describe(first));
-            if first.kind == TokenKind::Semicolon {
-                diagnostic = diagnostic.help("remove it: each statement has one `;`");
-            }
+            diagnostic = diagnostic.help(self.advice_for_statement());
         }
         self.fail(diagnostic)
     }
@@ -55,11 +61,11 @@ impl<'text> Parser<'text, '_> {
         let start = self.position;
         self.bump();
         let Some(path) = self.take_text() else {
-            let help = "write `include \"image.h\";`".to_owned();
-            return self.fail_helping("a header in quotes", format_args!("after `include`"), help);
+            let help = format_args!("write `include \"image.h\";`");
+            return self.fail_expecting("a header in quotes", format_args!("after `include`"), help);
         };
         let path = path.to_owned();
-        let span = self.end_statement(start, "`;`", format_args!("after the header `{path}`"))?;
+        let span = self.end_statement(start, "`;`", format_args!("after the header `{path}`"), advice::END)?;
         Ok(Statement::Include(Include { path, span }))
     }
 
@@ -69,14 +75,19 @@ impl<'text> Parser<'text, '_> {
         self.bump();
         let module = match self.take_text() {
             Some(path) => Name { text: Cow::Borrowed(path), span: self.previous().span },
-            None => self.qualified_name("a module", format_args!("after `use`"))?,
+            None => {
+                let help = format_args!("write `use std.http;`, or a path, `use \"image.flux\";`");
+                self.qualified_name("a module", format_args!("after `use`"), help)?
+            }
         };
         let mut alias = None;
         if self.at_word("as") {
             self.bump();
-            alias = Some(self.name("a name", format_args!("after `as`"))?);
+            let help = format_args!("write what the module is called here: `use std.http as web;`");
+            alias = Some(self.name("a name", format_args!("after `as`"), help)?);
         }
-        let span = self.end_statement(start, "`;`", format_args!("after the module `{}`", module.text))?;
+        let place = format_args!("after the module `{}`", module.text);
+        let span = self.end_statement(start, "`;`", place, advice::END)?;
         Ok(Statement::Use(Use { module, alias, span }))
     }
 
@@ -84,12 +95,13 @@ impl<'text> Parser<'text, '_> {
     fn option(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
-        let name = self.name("the option's name", format_args!("after `option`"))?;
-        self.expect(TokenKind::Colon, format_args!("after the option `{}`", name.text))?;
+        let help = format_args!("write `option port : int = 8080;`");
+        let name = self.name("the option's name", format_args!("after `option`"), help)?;
+        self.expect(TokenKind::Colon, format_args!("after the option `{}`", name.text), help)?;
         let token = self.peek();
         if !OPTION_TYPES.contains(&self.spelling(token)) {
-            let help = "an option is an int, a string, a path, a bool, a duration or a size".to_owned();
-            return self.fail_helping("a type", format_args!("after `option {}:`", name.text), help);
+            let help = format_args!("an option is an int, a string, a path, a bool, a duration or a size");
+            return self.fail_expecting("a type", format_args!("after `option {}:`", name.text), help);
         }
         self.bump();
         let kind = Name { text: Cow::Borrowed(self.spelling(token)), span: token.span };
@@ -98,7 +110,8 @@ impl<'text> Parser<'text, '_> {
             default = Some(self.constant(format_args!("as the value of `{}`", name.text))?);
         }
         let expected = if default.is_some() { "`;`" } else { "`=` or `;`" };
-        let span = self.end_statement(start, expected, format_args!("after the option `{}`", name.text))?;
+        let help = "an option is written `option port : int = 8080;`";
+        let span = self.end_statement(start, expected, format_args!("after the option `{}`", name.text), help)?;
         Ok(Statement::Option(OptionDeclaration { name, kind, default, span }))
     }
 
@@ -106,10 +119,13 @@ impl<'text> Parser<'text, '_> {
     fn typedef(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
-        let name = self.name("the name of a predicate type", format_args!("after `typedef`"))?;
+        let help = format_args!("write `typedef hit IsHit;`: a type, and the function that tests it");
+        let name = self.name("the name of a predicate type", format_args!("after `typedef`"), help)?;
+        let help = format_args!("write `typedef {} Function;`, with the function that tests it", name.text);
         let place = format_args!("after `typedef {}`", name.text);
-        let function = self.qualified_name("the function that tests it", place)?;
-        let span = self.end_statement(start, "`;`", format_args!("after `typedef {} {}`", name.text, function.text))?;
+        let function = self.qualified_name("the function that tests it", place, help)?;
+        let place = format_args!("after `typedef {} {}`", name.text, function.text);
+        let span = self.end_statement(start, "`;`", place, self.advice_after_typedef())?;
         Ok(Statement::Typedef(Typedef { name, function, span }))
     }
 
@@ -117,16 +133,17 @@ impl<'text> Parser<'text, '_> {
     fn unit(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
-        let name = self.name("the name of a message type", format_args!("after `type`"))?;
-        self.expect(TokenKind::Equals, format_args!("after `type {}`", name.text))?;
+        let help = format_args!("a message type is written `type Name = unit {{…}};`");
+        let name = self.name("the name of a message type", format_args!("after `type`"), help)?;
+        self.expect(TokenKind::Equals, format_args!("after `type {}`", name.text), help)?;
         if !self.at_word("unit") {
-            return self.fail_expecting("`unit`", format_args!("after `type {} =`", name.text));
+            return self.fail_expecting("`unit`", format_args!("after `type {} =`", name.text), help);
         }
         self.bump();
         if self.at(TokenKind::OpenParenthesis) {
             self.parameters(format_args!("the parameters of `{}`", name.text))?;
         }
-        let open = self.expect(TokenKind::OpenBrace, format_args!("after `type {} = unit`", name.text))?;
+        let open = self.expect(TokenKind::OpenBrace, format_args!("after `type {} = unit`", name.text), help)?;
         let mut open_braces = 1_usize;
         while open_braces > 0 {
             match self.bump().kind {
@@ -139,19 +156,20 @@ impl<'text> Parser<'text, '_> {
                 _ => {}
             }
         }
-        let span = self.end_statement(start, "`;`", format_args!("after the message type `{}`", name.text))?;
+        let place = format_args!("after the message type `{}`", name.text);
+        let span = self.end_statement(start, "`;`", place, advice::END)?;
         Ok(Statement::Unit(Unit { name, span }))
     }
 
     /// A declaration or a flow: both start with the name of a node.
     fn declaration_or_flow(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
-        let name = self.qualified_name("a statement", format_args!("here"))?;
+        let name = self.node_name(format_args!("here"), format_args!("{}", advice::STATEMENTS))?;
         match self.peek().kind {
             TokenKind::OpenParenthesis => self.declaration(start, name),
             TokenKind::FatArrow if self.second().kind == TokenKind::OpenParenthesis => {
-                let help = format!("a node that takes nothing is declared `{} () => (…);`", name.text);
-                self.fail_helping("`(`", format_args!("after `{}`", name.text), help)
+                let help = format_args!("a node that takes nothing is declared `{} () => (…);`", name.text);
+                self.fail_expecting("`(`", format_args!("after `{}`", name.text), help)
             }
             TokenKind::Equals | TokenKind::Colon | TokenKind::OpenBracket | TokenKind::FatArrow | TokenKind::Arrow => {
                 self.flow(start, name)
@@ -162,16 +180,13 @@ impl<'text> Parser<'text, '_> {
 
     /// A name with nothing after it that would make it a statement.
     fn half_a_statement<T>(&mut self, name: &Name) -> Parsed<T> {
-        let (node, next) = (&name.text, self.spelling(self.peek()));
-        let (headline, help) = if self.at(TokenKind::Word) {
-            let headline = format!("no statement starts with `{node}`");
-            match nearest(node, STARTERS) {
-                Some(starter) => (headline, format!("did you mean `{starter}`?")),
-                None => (headline, format!("a declaration starts with the node's name: `{next} (…) => (…);`")),
-            }
-        } else {
+        let node = &name.text;
+        let (headline, help) = if self.at(TokenKind::Semicolon) || self.at(TokenKind::End) {
             let help = format!("declare a node, `{node} (…) => (…);`, or give its flow, `{node} = …;`");
             (format!("`{node}` alone is not a statement"), help)
+        } else {
+            let next = self.cut(self.peek());
+            (format!("no statement starts with `{} {next}`", name.text), self.advice_after_word(node))
         };
         self.fail(Diagnostic::error(ids::UNKNOWN_STATEMENT, headline, name.span).help(help))
     }
@@ -179,16 +194,18 @@ impl<'text> Parser<'text, '_> {
     /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } ";"`
     fn declaration(&mut self, start: usize, name: Name<'text>) -> Parsed<Statement<'text>> {
         let inputs = self.parameters(format_args!("the inputs of `{}`", name.text))?;
-        self.expect_fat_arrow(format_args!("after the inputs of `{}`", name.text))?;
+        let help = self.advice_before_outputs();
+        self.expect_fat_arrow(format_args!("after the inputs of `{}`", name.text), format_args!("{help}"))?;
         let outputs = self.parameters(format_args!("the outputs of `{}`", name.text))?;
         let mut attributes = vec![];
         while self.at(TokenKind::Word)
             && !RESERVED.contains(&self.spelling(self.peek()))
             && !self.starts_statement(self.position)
         {
-            attributes.push(self.name("an attribute", format_args!("here"))?);
+            attributes.push(self.name("an attribute", format_args!("here"), format_args!("{}", advice::END))?);
         }
-        let span = self.end_statement(start, "`;`", format_args!("after the declaration of `{}`", name.text))?;
+        let place = format_args!("after the declaration of `{}`", name.text);
+        let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;
         Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, span }))
     }
 
@@ -197,11 +214,17 @@ impl<'text> Parser<'text, '_> {
         let start = self.position;
         self.bump();
         let mut session = None;
-        let origin = if self.at_word("every") && self.second().kind == TokenKind::Number {
+        let is_timed = matches!(self.second().kind, TokenKind::Number | TokenKind::Minus);
+        let origin = if self.at_word("every") && is_timed {
             self.bump();
             Origin::Timer(self.period()?)
         } else {
-            let origin = self.application("a node", format_args!("after `source`"))?;
+            if self.at(TokenKind::Number) {
+                let help = format_args!("a heartbeat is written `source every 100ms => …;`");
+                return self.fail_expecting("a node", format_args!("after `source`"), help);
+            }
+            let help = format_args!("write `source Listen => Page;`: what flows come from, and where they start");
+            let origin = self.application(format_args!("after `source`"), help)?;
             if self.at(TokenKind::OpenBrace) {
                 session = Some(self.session(&origin.node)?);
             }
@@ -211,22 +234,27 @@ impl<'text> Parser<'text, '_> {
             Origin::Node(origin) => format!("the source `{}`", origin.node.text),
             Origin::Timer(_) => "the period of the source".to_owned(),
         };
-        self.expect_fat_arrow(format_args!("after {place}"))?;
-        let target = self.qualified_name("a node", format_args!("after `=>`"))?;
-        let span = self.end_statement(start, "`;`", format_args!("after the target `{}`", target.text))?;
+        let help = self.advice_before_target();
+        self.expect_fat_arrow(format_args!("after {place}"), format_args!("{help}"))?;
+        let help = format_args!("a source starts one node, or a flow by its name: `source Listen => Page;`");
+        let target = self.node_name(format_args!("after `=>`"), help)?;
+        let help = self.advice_after_target("a source starts");
+        let span = self.end_statement(start, "`;`", format_args!("after the target `{}`", target.text), &help)?;
         Ok(Statement::Source(Source { origin, session, target, span }))
     }
 
     /// `"{" "session" ":" qname "}"`
     fn session(&mut self, source: &Name) -> Parsed<Name<'text>> {
         let open = self.bump();
+        let help = format_args!("the session of a source is written `{{session: Function}}`");
         if !self.at_word("session") {
-            return self.fail_expecting("`session`", format_args!("after `{{`"));
+            return self.fail_expecting("`session`", format_args!("after `{{`"), help);
         }
         self.bump();
-        self.expect(TokenKind::Colon, format_args!("after `session`"))?;
-        let function = self.qualified_name("the session function", format_args!("after `session:`"))?;
-        self.expect_close(open, "`.`", format_args!("the session of the source `{}`", source.text))?;
+        self.expect(TokenKind::Colon, format_args!("after `session`"), help)?;
+        let function = self.qualified_name("the session function", format_args!("after `session:`"), help)?;
+        let help = "a source has one function for the session, by its name alone";
+        self.expect_close(open, "`.`", format_args!("the session of the source `{}`", source.text), help)?;
         Ok(function)
     }
 
@@ -234,23 +262,39 @@ impl<'text> Parser<'text, '_> {
     fn handler(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
+        let help = format_args!("an error handler is written `handle error Node => Handler;`");
         if !self.at_word("error") {
-            return self.fail_expecting("`error`", format_args!("after `handle`"));
+            return self.fail_expecting("`error`", format_args!("after `handle`"), help);
         }
         self.bump();
         let mut path = vec![];
+        let mut joint = None;
         loop {
             path.push(match self.take(TokenKind::Asterisk) {
                 Some(token) => NameOrAny::Any(token.span),
-                None => NameOrAny::Name(self.qualified_name("a node or `*`", format_args!("in the handler's path"))?),
+                None => {
+                    let place = format_args!("in the handler's path");
+                    NameOrAny::Name(self.qualified_name("a node or `*`", place, help)?)
+                }
             });
-            if self.take(TokenKind::Arrow).is_none() {
-                break;
-            }
+            let Some(arrow) = self.take(TokenKind::Arrow) else { break };
+            joint = Some(arrow);
         }
-        self.expect_fat_arrow(format_args!("after the handler's path"))?;
-        let target = self.qualified_name("a handler", format_args!("after `=>`"))?;
-        let span = self.end_statement(start, "`;`", format_args!("after the handler `{}`", target.text))?;
+        if let Some(arrow) = joint.filter(|_| self.at(TokenKind::Semicolon))
+            && let Some(NameOrAny::Name(target)) = path.pop_if(|last| matches!(last, NameOrAny::Name(_)))
+        {
+            self.report_wrong_arrow(arrow, "=>", format_args!("before the handler `{}`", target.text));
+            let span = self.end_statement(start, "`;`", format_args!("after the handler"), advice::END)?;
+            return Ok(Statement::Handler(Handler { path, target, span }));
+        }
+        let help = match self.peek().kind {
+            TokenKind::Comma => format_args!("each node has a statement of its own: `handle error Node => Handler;`"),
+            _ => help,
+        };
+        self.expect_fat_arrow(format_args!("after the handler's path"), help)?;
+        let target = self.qualified_name("a handler", format_args!("after `=>`"), help)?;
+        let help = self.advice_after_target("an error handler is");
+        let span = self.end_statement(start, "`;`", format_args!("after the handler `{}`", target.text), &help)?;
         Ok(Statement::Handler(Handler { path, target, span }))
     }
 }

@@ -45,7 +45,10 @@ fn where_nothing_is_near_help_says_what_to_write() {
     assert_eq!(help("A = B (C & D);"), "a parallel step comes after an arrow: `B -> (…)`");
     assert_eq!(help("A (char *) => ();"), "add one: `char *value`");
     assert_eq!(help("A (int f) => ();\natomic A:{x(q)};"), "the inputs of `A` are `f`");
-    assert_eq!(help("A = B -> (C | D);"), "branches that run concurrently are joined by `&`");
+    assert_eq!(
+        help("A = B -> (C | D);"),
+        "steps are joined by `->`, and branches that run concurrently by `&`: `(A & B)`"
+    );
     assert_eq!(help("int Listen () => ();"), "a declaration starts with the node's name: `Listen (…) => (…);`");
     assert_eq!(help("Listen => (int socket);"), "a node that takes nothing is declared `Listen () => (…);`");
     assert_eq!(help("A () => int x;"), "inputs and outputs are in parentheses, empty lists too: `()`");
@@ -60,7 +63,7 @@ fn marks_are_where_to_edit_and_at_the_other_place() {
     assert_eq!(marks("A (int x, int x) => ();"), ["x", "x"]);
     assert_eq!(marks("A = ;\natomic A:{x(session)};\natomic A:{x};"), ["x", "x(session)"]);
     assert_eq!(marks("Read () => ();\nhandle error Raed => X;"), ["Raed", "Read"]);
-    assert_eq!(marks("A (int x => (int y);"), ["(", "=>"]);
+    assert_eq!(marks("A (int x => (int y);"), ["", "("]);
     assert_eq!(marks("A (int &x) => ();"), ["&"]);
     assert_eq!(marks("A = B\nC = D;"), [""]);
     assert_eq!(only("A = B\nC = D;").primary.span.range(), 5..5);
