@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Checks, builds and runs concurrent servers: functions in C or C++, how requests flow through them, and what
 /// they share.
 #[derive(Parser)]
-#[command(name = "flux", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "flux", version, propagate_version = true)]
 pub struct Arguments {
     /// When to colour messages.
     #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
@@ -49,8 +49,8 @@ pub enum Command {
 #[derive(Args)]
 #[command(after_help = "Exit status: 0 when the program is right, 1 when it has errors, 2 when it cannot be read.")]
 pub struct Check {
-    /// The program.
-    #[arg(value_name = "PROGRAM.flux")]
+    /// The program, or a folder with just one; this folder where it is left out.
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -84,8 +84,8 @@ build/PROGRAM/PROGRAM.
 
 Exit status: 0 when the server stands, 1 when the program or its nodes have errors, 2 when the call is wrong.")]
 pub struct Build {
-    /// The program.
-    #[arg(value_name = "PROGRAM.flux")]
+    /// The program, or a folder with just one; this folder where it is left out.
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The C and C++ sources of the nodes; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
     #[arg(value_name = "SOURCE")]
@@ -146,8 +146,8 @@ pub struct Run {
 /// `flux ir`
 #[derive(Args)]
 pub struct Ir {
-    /// The program.
-    #[arg(value_name = "PROGRAM.flux")]
+    /// The program, or a folder with just one; this folder where it is left out.
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// Which form.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
@@ -171,8 +171,8 @@ pub enum Form {
 #[derive(Args)]
 #[command(after_help = "Example: flux graph image.flux -o image.svg")]
 pub struct Graph {
-    /// The program.
-    #[arg(value_name = "PROGRAM.flux")]
+    /// The program, or a folder with just one; this folder where it is left out.
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The form; by the output's ending where it has one, else dot. svg needs Graphviz (apt-get install graphviz).
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -194,7 +194,7 @@ pub enum Picture {
 /// `flux new`
 #[derive(Args)]
 #[command(after_help = "\
-Example: flux new hello, then flux run hello/hello.flux
+Example: flux new hello, then flux run hello
 
 Exit status: 0 when the folder stands, 2 when there is one that is not empty or it cannot be written.")]
 pub struct New {
@@ -223,8 +223,8 @@ Example: flux stubs image.flux -o missing.cpp
 
 Exit status: 0 when they are written or none is missing, 1 when the program has errors, 2 when the output exists.")]
 pub struct Stubs {
-    /// The program.
-    #[arg(value_name = "PROGRAM.flux")]
+    /// The program, or a folder with just one; this folder where it is left out.
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The C and C++ sources there are; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
     #[arg(value_name = "SOURCE")]

@@ -15,7 +15,7 @@ pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
     let result = program.report(least, format, terminal);
     if format == MessageFormat::Human && !arguments.quiet {
         let found = render::summary(&program.compilation.diagnostics).unwrap_or_else(|| "no errors".into());
-        terminal.show(&format!("{}: {found}\n", arguments.program.display()));
+        terminal.show(&format!("{}: {found}\n", program.path.display()));
     }
     if let (true, Some(flow)) = (arguments.constraints, &program.compilation.flow) {
         print(&constraints(flow));

@@ -6,10 +6,12 @@ use crate::terminal::Terminal;
 use flux_diagnostic::{Severity, json, render};
 use flux_driver::Compilation;
 use flux_source::{FileId, SourceMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A program that has been read and compiled, rightly or not.
 pub struct Program {
+    /// Its file.
+    pub path: PathBuf,
     /// Its text.
     pub sources: SourceMap,
     /// Which of them is the program.
@@ -33,13 +35,35 @@ pub fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// Reads and compiles the program at `path`.
+/// The file of a program: the path itself, or the only program in the folder that it names.
+fn locate(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let folder = path.display();
+    let listing = std::fs::read_dir(path)
+        .map_err(|error| Failure::usage(format!("cannot list {folder}: {}", plain(&error))))?;
+    let files = listing.filter_map(|entry| entry.ok()).map(|entry| entry.path());
+    let mut programs: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "flux")).collect();
+    programs.sort();
+    match programs.as_slice() {
+        [only] => Ok(only.strip_prefix(".").unwrap_or(only).to_owned()),
+        [] => Err(Failure::usage(format!("no program in {folder}: name one, or make one with `flux new NAME`"))),
+        [first, ..] => {
+            let count = programs.len();
+            Err(Failure::usage(format!("{count} programs in {folder}: name one of them, {} say", first.display())))
+        }
+    }
+}
+
+/// Reads and compiles the program at `path`, or the only one in the folder there.
 pub fn compile(path: &Path) -> Result<Program> {
-    let text = read(path)?;
+    let path = locate(path)?;
+    let text = read(&path)?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), text);
     let compilation = flux_driver::compile(&sources, file);
-    Ok(Program { sources, file, compilation })
+    Ok(Program { path, sources, file, compilation })
 }
 
 impl Program {

@@ -13,13 +13,13 @@ use std::io::{ErrorKind, Write as _};
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
-    let sources = sources::find(&arguments.sources, &files::parent(&arguments.program))?;
+    let sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
     let generated = generate(&program, &sources)?;
     let is_defined = |name: &str| sources.iter().any(|source| source.functions.contains(name));
     let missing: Vec<_> =
         prototypes(&generated).into_iter().filter(|prototype| arguments.all || !is_defined(&prototype.name)).collect();
     if missing.is_empty() {
-        terminal.progress("Complete", &format!("every function of {} is defined", arguments.program.display()));
+        terminal.progress("Complete", &format!("every function of {} is defined", program.path.display()));
         return Ok(());
     }
     let header = generated.iter().find(|file| file.name.ends_with(".h")).map_or("", |file| &file.name);
