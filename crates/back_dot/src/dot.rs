@@ -1,6 +1,8 @@
-//! Writes the DOT language (Graphviz, "The DOT Language"): nodes inside their frames first, then every edge, as an edge
+//! Writes the DOT language (Graphviz, "The DOT Language"): shapes inside their frames first, then every arrow, as one
 //! written inside a frame would draw its ends into it.
 
+use crate::{html, look};
+use flux_picture::{Arrow, Item, Picture, ShapeId};
 use std::fmt::Write;
 
 /// The value of an attribute.
@@ -17,103 +19,58 @@ impl From<&str> for Value {
     }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-/// Attributes of a node, an edge or a frame, in order.
+/// Attributes of a shape, an arrow or a frame, in order.
 pub(crate) type Attributes = Vec<(&'static str, Value)>;
 
-/// A part of a graph.
-enum Item {
-    Line(String),
-    Frame { head: [String; 2], items: Vec<Item> },
-}
-
-/// A graph being written.
-pub(crate) struct Dot {
-    head: [String; 4],
-    /// The items of the graph, then of each open frame, outermost first.
-    open: Vec<Vec<Item>>,
-    /// The first lines of each open frame.
-    heads: Vec<[String; 2]>,
-    edges: Vec<String>,
-}
-
-impl Dot {
-    /// An empty graph called `name`; `graph`, `node` and `edge` are what its parts look like unless they say otherwise.
-    pub(crate) fn new(name: &str, graph: &Attributes, node: &Attributes, edge: &Attributes) -> Self {
-        let head = [
-            format!("digraph {} {{", quoted(name)),
-            format!("graph{};", list(graph)),
-            format!("node{};", list(node)),
-            format!("edge{};", list(edge)),
-        ];
-        Self { head, open: vec![vec![]], heads: vec![], edges: vec![] }
+/// `picture` in the DOT language.
+pub fn write(picture: &Picture) -> String {
+    let mut out = String::new();
+    line(&mut out, 0, &format!("digraph {} {{", quoted(&picture.title)));
+    line(&mut out, 1, &format!("graph{};", list(&look::graph(&picture.title))));
+    line(&mut out, 1, &format!("node{};", list(&look::node())));
+    line(&mut out, 1, &format!("edge{};", list(&look::edge())));
+    write_items(&mut out, 1, &picture.items);
+    for arrow in &picture.arrows {
+        line(&mut out, 1, &arrow_line(arrow));
     }
-
-    fn add(&mut self, item: Item) {
-        if let Some(items) = self.open.last_mut() {
-            items.push(item);
-        }
-    }
-
-    /// Adds a node to the innermost open frame.
-    pub(crate) fn node(&mut self, id: &str, attributes: &Attributes) {
-        self.add(Item::Line(format!("{id}{};", list(attributes))));
-    }
-
-    /// Adds an edge.
-    pub(crate) fn edge(&mut self, from: &str, to: &str, attributes: &Attributes) {
-        self.edges.push(format!("{from} -> {to}{};", list(attributes)));
-    }
-
-    /// Puts two nodes beside each other, across the direction of the flow.
-    pub(crate) fn beside(&mut self, one: &str, other: &str) {
-        self.add(Item::Line(format!("{{ rank=same; {one}; {other}; }}")));
-    }
-
-    /// Opens a frame inside the innermost open one.
-    pub(crate) fn open_frame(&mut self, id: &str, attributes: &Attributes) {
-        self.heads.push([format!("subgraph {id} {{"), format!("graph{};", list(attributes))]);
-        self.open.push(vec![]);
-    }
-
-    /// Closes the innermost open frame.
-    pub(crate) fn close_frame(&mut self) {
-        if let (Some(head), Some(items)) = (self.heads.pop(), self.open.pop()) {
-            self.add(Item::Frame { head, items });
-        }
-    }
-
-    /// The whole graph, all frames closed.
-    pub(crate) fn finish(self) -> String {
-        let mut out = String::new();
-        let [first, defaults @ ..] = &self.head;
-        line(&mut out, 0, first);
-        defaults.iter().for_each(|default| line(&mut out, 1, default));
-        write_items(&mut out, 1, self.open.iter().flatten());
-        self.edges.iter().for_each(|edge| line(&mut out, 1, edge));
-        line(&mut out, 0, "}");
-        out
-    }
+    line(&mut out, 0, "}");
+    out
 }
 
 /// Writes items, the last one first: where nothing else decides, a picture from left to right has at its bottom what is
 /// written first.
-fn write_items<'a>(out: &mut String, depth: usize, items: impl DoubleEndedIterator<Item = &'a Item>) {
-    for item in items.rev() {
+fn write_items(out: &mut String, depth: usize, items: &[Item]) {
+    for item in items.iter().rev() {
         match item {
-            Item::Line(text) => line(out, depth, text),
-            Item::Frame { head: [first, look], items } => {
-                line(out, depth, first);
-                line(out, depth + 1, look);
-                write_items(out, depth + 1, items.iter());
+            Item::Shape(shape) => line(out, depth, &format!("{}{};", id(shape.id), list(&look::shape(shape)))),
+            Item::Beside(one, other) => line(out, depth, &format!("{{ rank=same; {}; {}; }}", id(*one), id(*other))),
+            Item::Frame(frame) => {
+                // Graphviz draws a frame around what is in a `cluster`.
+                line(out, depth, &format!("subgraph cluster_{} {{", frame.node.index()));
+                line(out, depth + 1, &format!("graph{};", list(&look::frame(frame))));
+                write_items(out, depth + 1, &frame.items);
                 line(out, depth, "}");
             }
         }
+    }
+}
+
+fn arrow_line(arrow: &Arrow) -> String {
+    let mut attributes: Attributes = vec![];
+    if let Some(label) = &arrow.label {
+        attributes.push(("label", Value::Html(html::beside_arrow(label))));
+    }
+    attributes.extend(look::arrow(arrow.way));
+    for (end, frame) in [("ltail", arrow.from_frame), ("lhead", arrow.to_frame)] {
+        attributes.extend(frame.map(|node| (end, Value::Text(format!("cluster_{}", node.index())))));
+    }
+    format!("{} -> {}{};", id(arrow.from), id(arrow.to), list(&attributes))
+}
+
+fn id(shape: ShapeId) -> String {
+    match shape {
+        ShapeId::Drawn(number) => format!("n{number}"),
+        ShapeId::Begin(node) => format!("begin_{}", node.index()),
     }
 }
 
@@ -144,36 +101,4 @@ fn list(attributes: &Attributes) -> String {
 /// A quoted text, in which Graphviz reads escapes of its own.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edges_come_after_all_frames_and_texts_are_quoted() {
-        let mut dot = Dot::new("a \"b\" \\", &vec![("rankdir", "LR".into())], &vec![], &vec![]);
-        dot.open_frame("cluster_1", &vec![("label", Value::Html("<B>x</B>".to_owned()))]);
-        dot.edge("n1", "n2", &vec![]);
-        dot.node("n1", &vec![("label", "one".into()), ("shape", "box".into())]);
-        dot.node("n3", &vec![]);
-        dot.beside("n1", "n3");
-        dot.close_frame();
-        dot.node("n2", &vec![]);
-        let expected = r#"digraph "a \"b\" \\" {
-  graph [rankdir="LR"];
-  node;
-  edge;
-  n2;
-  subgraph cluster_1 {
-    graph [label=<<B>x</B>>];
-    { rank=same; n1; n3; }
-    n3;
-    n1 [label="one", shape="box"];
-  }
-  n1 -> n2;
-}
-"#;
-        assert_eq!(dot.finish(), expected);
-    }
 }

@@ -1,19 +1,16 @@
 //! What things look like: colours, shapes, lines and letters, and nothing else.
 
 use crate::dot::{Attributes, Value};
-use crate::label;
+use crate::html;
+use flux_picture::palette::{self, BLUE, GREY, INK, PALE, RED, SLATE};
+use flux_picture::{Frame, Kind, Shape, Way};
 
 const FONT: &str = "Helvetica,Arial,sans-serif";
-const INK: &str = "#1f2933";
-const GREY: &str = "#7b8794";
-const RED: &str = "#c81e1e";
-const BLUE: &str = "#1d5fa8";
-const GREEN: &str = "#0f766e";
 
 /// The whole picture, from left to right.
 pub(crate) fn graph(title: &str) -> Attributes {
     vec![
-        ("label", Value::Html(format!("<B>{}</B>", label::escaped(title)))),
+        ("label", Value::Html(format!("<B>{}</B>", html::escaped(title)))),
         ("labelloc", "t".into()),
         ("labeljust", "l".into()),
         ("rankdir", "LR".into()),
@@ -30,7 +27,7 @@ pub(crate) fn graph(title: &str) -> Attributes {
     ]
 }
 
-/// A node, unless it says otherwise.
+/// A box, unless it says otherwise.
 pub(crate) fn node() -> Attributes {
     vec![
         ("shape", "box".into()),
@@ -48,7 +45,7 @@ pub(crate) fn node() -> Attributes {
 /// An arrow, unless it says otherwise.
 pub(crate) fn edge() -> Attributes {
     vec![
-        ("color", "#52606d".into()),
+        ("color", SLATE.into()),
         ("arrowsize", "0.7".into()),
         ("fontname", FONT.into()),
         ("fontsize", "10".into()),
@@ -56,99 +53,56 @@ pub(crate) fn edge() -> Attributes {
     ]
 }
 
-/// The frame of an abstract node inside of `depth` others.
-pub(crate) fn frame(depth: usize) -> Attributes {
-    let fill = if depth.is_multiple_of(2) { "#f5f7fa" } else { "#e9eef4" };
+/// A frame and its label.
+pub(crate) fn frame(frame: &Frame) -> Attributes {
+    let name = format!("<B>{}</B>", html::escaped(&frame.name));
     vec![
+        ("label", Value::Html(html::with_badges(&name, &frame.badges))),
+        ("tooltip", frame.place.as_str().into()),
         ("labeljust", "l".into()),
         ("fontsize", "12".into()),
         ("fontcolor", "#3e4c59".into()),
         ("style", "rounded,filled".into()),
-        ("fillcolor", fill.into()),
-        ("color", "#cbd2d9".into()),
+        ("fillcolor", palette::frame(frame.depth).into()),
+        ("color", PALE.into()),
         ("margin", "12".into()),
     ]
 }
 
-/// The way that requests take: straight, where it can be.
-pub(crate) fn way() -> Attributes {
-    vec![("weight", "4".into())]
+/// An arrow: the way that requests take is straight, where it can be.
+pub(crate) fn arrow(way: Way) -> Attributes {
+    match way {
+        Way::Flow => vec![("weight", "4".into())],
+        Way::Failure => vec![("style", "dashed".into()), ("color", RED.into()), ("fontcolor", RED.into())],
+        Way::Refers => vec![("style", "dotted".into()), ("color", GREY.into()), ("arrowhead", "open".into())],
+    }
 }
 
-/// The way of a failure.
-pub(crate) fn failure() -> Attributes {
-    vec![("style", "dashed".into()), ("color", RED.into()), ("fontcolor", RED.into())]
-}
-
-/// From a use to where the abstract node is drawn.
-pub(crate) fn refers() -> Attributes {
-    vec![("style", "dotted".into()), ("color", GREY.into()), ("arrowhead", "open".into())]
-}
-
-/// Where flows come from.
-pub(crate) fn source() -> Attributes {
-    vec![
-        ("shape", "cds".into()),
-        ("style", "filled".into()),
-        ("fillcolor", "#d5f2ee".into()),
-        ("color", GREEN.into()),
-        ("fontcolor", GREEN.into()),
-    ]
-}
-
-/// What handles a failure.
-pub(crate) fn handler() -> Attributes {
-    vec![("fillcolor", "#fdecec".into()), ("color", RED.into()), ("fontcolor", RED.into())]
-}
-
-/// An abstract node that hands its values on.
-pub(crate) fn empty() -> Attributes {
-    vec![("style", "rounded,filled,dashed".into()), ("fillcolor", "#f5f7fa".into())]
-}
-
-/// A use of an abstract node that is drawn elsewhere.
-pub(crate) fn reference() -> Attributes {
-    vec![("peripheries", "2".into()), ("fillcolor", "#f5f7fa".into())]
-}
-
-/// What happens where nothing is foreseen.
-pub(crate) fn nowhere() -> Attributes {
-    vec![("shape", "plaintext".into()), ("style", "".into()), ("fontcolor", RED.into()), ("fontsize", "10".into())]
-}
-
-/// Where a dispatch chooses.
-pub(crate) fn choice() -> Attributes {
-    let size = "0.26";
-    vec![
-        ("shape", "diamond".into()),
-        ("style", "filled".into()),
-        ("fillcolor", "#dbeafe".into()),
-        ("color", BLUE.into()),
-        ("width", size.into()),
-        ("height", size.into()),
-    ]
-}
-
-/// Where branches begin and end.
-pub(crate) fn bar() -> Attributes {
-    vec![
-        ("shape", "box".into()),
-        ("style", "filled".into()),
-        ("fillcolor", INK.into()),
-        ("width", "0.06".into()),
-        ("height", "0.7".into()),
-    ]
-}
-
-/// Where a frame that stands apart begins and ends.
-pub(crate) fn dot() -> Attributes {
-    vec![
-        ("shape", "circle".into()),
-        ("label", "".into()),
-        ("fixedsize", "true".into()),
-        ("style", "filled".into()),
-        ("fillcolor", GREY.into()),
-        ("width", "0.1".into()),
-        ("height", "0.1".into()),
-    ]
+/// A shape and what is written in it.
+pub(crate) fn shape(shape: &Shape) -> Attributes {
+    let mut attributes = match shape.kind {
+        Kind::Choice | Kind::Bar | Kind::End => vec![("label", "".into()), ("fixedsize", "true".into())],
+        _ => vec![
+            ("label", Value::Html(html::with_badges(&html::escaped(&shape.text), &shape.badges))),
+            ("tooltip", shape.place.as_str().into()),
+        ],
+    };
+    let colours = palette::of(shape.kind);
+    let (fill, border, letters) =
+        (("fillcolor", colours.fill), ("color", colours.border), ("fontcolor", colours.letters));
+    let differs: &[(&'static str, &str)] = match shape.kind {
+        Kind::Node => &[],
+        Kind::Source => &[("shape", "cds"), ("style", "filled"), fill, border, letters],
+        Kind::Handler => &[fill, border, letters],
+        Kind::Empty => &[("style", "rounded,filled,dashed"), fill],
+        Kind::Reference => &[("peripheries", "2"), fill],
+        Kind::Nowhere => &[("shape", "plaintext"), ("style", ""), letters, ("fontsize", "10")],
+        Kind::Choice => {
+            &[("shape", "diamond"), ("style", "filled"), fill, border, ("width", "0.26"), ("height", "0.26")]
+        }
+        Kind::Bar => &[("shape", "box"), ("style", "filled"), fill, ("width", "0.06"), ("height", "0.7")],
+        Kind::End => &[("shape", "circle"), ("style", "filled"), fill, ("width", "0.1"), ("height", "0.1")],
+    };
+    attributes.extend(differs.iter().map(|(name, value)| (*name, Value::from(*value))));
+    attributes
 }

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
-use flux_back_dot::draw;
+use flux_back_dot::write;
 use flux_ir::text::parse_flow;
+use flux_picture::draw;
 use flux_source::SourceMap;
 
 fn picture(flow: &str) -> String {
-    draw(&parse_flow(flow).unwrap(), &SourceMap::new())
+    write(&draw(&parse_flow(flow).unwrap(), &SourceMap::new()))
 }
 
 /// How often `part` is in `whole`.
@@ -46,7 +47,7 @@ fn tooltips_say_where_things_are() {
                 function run () => () {\nrun 0\n%1 = node B() else failed  @0:12-13\ndone\n}\n\
                 entry produce produce run run\n";
     let sources = SourceMap::of("p.flux", "A;\nB;\n\n\n1\n2\n3\n");
-    let picture = draw(&parse_flow(flow).unwrap(), &sources);
+    let picture = write(&draw(&parse_flow(flow).unwrap(), &sources));
     assert!(picture.contains("label=<A>, tooltip=\"p.flux:6\""), "{picture}");
     assert!(picture.contains("label=<B>, tooltip=\"p.flux:7\""), "{picture}");
 }

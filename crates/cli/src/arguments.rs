@@ -169,12 +169,13 @@ pub enum Form {
 
 /// `flux graph`
 #[derive(Args)]
-#[command(after_help = "Example: flux graph image.flux -o image.svg")]
+#[command(after_help = "Examples: flux graph image.flux -o image.svg, flux graph image.flux --format mermaid")]
 pub struct Graph {
     /// The program, or a folder with just one; this folder where it is left out.
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
-    /// The form; by the output's ending where it has one, else dot. svg needs Graphviz (apt-get install graphviz).
+    /// The form; by the output's ending (.svg, .mmd) where it has one, else dot. svg needs Graphviz (apt-get install
+    /// graphviz).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Picture>,
     /// Where the picture goes; standard output without it.
@@ -189,6 +190,8 @@ pub enum Picture {
     Dot,
     /// A picture for a browser.
     Svg,
+    /// A flowchart for a ```mermaid fence of Markdown.
+    Mermaid,
 }
 
 /// `flux new`

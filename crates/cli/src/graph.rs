@@ -13,10 +13,11 @@ pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
-    let dot = flux_back_dot::draw(flow, &program.sources);
+    let drawn = flux_picture::draw(flow, &program.sources);
     let picture = match format(arguments) {
-        Picture::Dot => dot,
-        Picture::Svg => lay_out(&dot)?,
+        Picture::Dot => flux_back_dot::write(&drawn),
+        Picture::Svg => lay_out(&flux_back_dot::write(&drawn))?,
+        Picture::Mermaid => flux_back_mermaid::write(&drawn),
     };
     match &arguments.output {
         None => print(&picture),
@@ -27,8 +28,12 @@ pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
 }
 
 fn format(arguments: &Graph) -> Picture {
-    let ending = arguments.output.as_ref().and_then(|path| path.extension());
-    let by_ending = if ending.is_some_and(|ending| ending == "svg") { Picture::Svg } else { Picture::Dot };
+    let ending = arguments.output.as_ref().and_then(|path| path.extension()?.to_str());
+    let by_ending = match ending {
+        Some("svg") => Picture::Svg,
+        Some("mmd" | "mermaid") => Picture::Mermaid,
+        _ => Picture::Dot,
+    };
     arguments.format.unwrap_or(by_ending)
 }
 

@@ -48,10 +48,7 @@ pub fn new(arguments: &New, terminal: &Terminal) -> Result {
         std::fs::write(&path, text.replace(PLACEHOLDER, name))
             .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))))?;
     }
-    terminal.progress(
-        "Created",
-        &format!("{} (try it: flux run {})", folder.display(), folder.join(program_file).display()),
-    );
+    terminal.progress("Created", &format!("{0} (try it: flux run {0})", folder.display()));
     Ok(())
 }
 

@@ -38,7 +38,7 @@ pub fn parse(info: &str) -> Result<Fence, String> {
         ("diagnostics", []) => Ok(Fence::Diagnostics),
         ("console", []) => Ok(Fence::Console),
         (_, [attribute]) if attribute.starts_with("file=") => Ok(Fence::File(parse_file(attribute)?)),
-        ("ir", ["program" | "flow"]) | ("dot" | "constraints", []) => {
+        ("ir", ["program" | "flow"]) | ("dot" | "mermaid" | "constraints", []) => {
             Ok(Fence::Output { key: words.join(" "), function: None })
         }
         ("cpp", [file]) => Ok(Fence::Output { key: format!("cpp {file}"), function: None }),
@@ -46,7 +46,7 @@ pub fn parse(info: &str) -> Result<Fence, String> {
             Ok(Fence::Output { key: format!("cpp {file}"), function: Some((*name).to_owned()) })
         }
         ("cpp", []) => Ok(Fence::Prose),
-        ("diagnostics" | "console" | "ir" | "dot" | "constraints" | "cpp", _) => {
+        ("diagnostics" | "console" | "ir" | "dot" | "mermaid" | "constraints" | "cpp", _) => {
             Err(format!("`{info}` is not a fence of this harness: crates/mdtest/README.md lists them"))
         }
         _ => Ok(Fence::Prose),

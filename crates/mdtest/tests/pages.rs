@@ -44,7 +44,9 @@ impl Compiler for FluxCompiler {
             let (text, program) = (FORM.print_flow(flow), FORM.print_program(&flow.program));
             // `ir program` asserts that part.
             outputs.insert("ir flow".to_owned(), text.strip_prefix(&program).unwrap_or(&text).to_owned());
-            outputs.insert("dot".to_owned(), flux_back_dot::draw(flow, &sources));
+            let picture = flux_picture::draw(flow, &sources);
+            outputs.insert("dot".to_owned(), flux_back_dot::write(&picture));
+            outputs.insert("mermaid".to_owned(), flux_back_mermaid::write(&picture));
             outputs.insert("constraints".to_owned(), flux_driver::constraints::constraints(flow));
             let options = flux_back_cpp::Options::default();
             for file in flux_back_cpp::generate(flow, &sources, &options).unwrap_or_default() {

@@ -4,8 +4,8 @@
 //! the lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any
 //! point that stands for the meeting.
 
-use crate::dot::{Attributes, Dot, Value};
-use crate::{label, look};
+use crate::canvas::Canvas;
+use crate::{Arrow, Frame, Kind, Picture, Shape, ShapeId, Way, label};
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, Line, Role, Step};
 use flux_ir::program::{NodeId, Origin, Source};
 use flux_source::{SourceMap, Span};
@@ -14,9 +14,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// Frames inside frames beyond this are hard to read; deeper ones are drawn apart.
 const DEPTH: usize = 4;
 
-/// The picture of `flow` in the DOT language. `sources` says where things are, for tooltips. O(size of the flow); equal
-/// flows give equal pictures.
-pub fn draw(flow: &Flow, sources: &SourceMap) -> String {
+/// The picture of `flow`. `sources` says where things are. O(size of the flow); equal flows give equal pictures.
+pub fn draw(flow: &Flow, sources: &SourceMap) -> Picture {
     let mut drawer = Drawer::new(flow, sources);
     for (entry, source) in flow.entries.iter().zip(&flow.program.sources) {
         drawer.source(entry, source);
@@ -31,22 +30,22 @@ pub fn draw(flow: &Flow, sources: &SourceMap) -> String {
             drawer.frames_apart();
         }
     }
-    drawer.dot.finish()
+    drawer.canvas.finish()
 }
 
 /// The start of an arrow that has no end yet.
 #[derive(Clone)]
 struct Tail {
-    from: String,
+    from: ShapeId,
     /// The frame at whose border the arrow begins.
-    frame: Option<String>,
+    frame: Option<NodeId>,
     label: Option<String>,
     error: bool,
 }
 
 impl Tail {
-    fn of(from: &str) -> Self {
-        Self { from: from.to_owned(), frame: None, label: None, error: false }
+    fn of(from: ShapeId) -> Self {
+        Self { from, frame: None, label: None, error: false }
     }
 
     fn labelled(self, label: String) -> Self {
@@ -66,7 +65,7 @@ struct Left {
 struct Drawer<'a> {
     flow: &'a Flow,
     sources: &'a SourceMap,
-    dot: Dot,
+    canvas: Canvas,
     /// How many steps call each abstract node.
     calls: HashMap<NodeId, usize>,
     /// Abstract nodes that have a frame.
@@ -74,7 +73,7 @@ struct Drawer<'a> {
     /// Abstract nodes that need a frame of their own, with what gives it.
     apart: VecDeque<(NodeId, FunctionId)>,
     /// The boxes of handlers, by the function in which they handle and their name.
-    handlers: HashMap<(FunctionId, &'a str), String>,
+    handlers: HashMap<(FunctionId, &'a str), ShapeId>,
     count: usize,
 }
 
@@ -96,7 +95,7 @@ impl<'a> Drawer<'a> {
         Self {
             flow,
             sources,
-            dot: Dot::new(&flow.program.name, &look::graph(&flow.program.name), &look::node(), &look::edge()),
+            canvas: Canvas::new(&flow.program.name),
             calls,
             drawn: HashSet::new(),
             apart: VecDeque::new(),
@@ -105,55 +104,35 @@ impl<'a> Drawer<'a> {
         }
     }
 
-    /// An id that nothing else has.
-    fn fresh(&mut self) -> String {
+    /// The shape drawn last.
+    fn latest(&self) -> ShapeId {
+        ShapeId::Drawn(self.count)
+    }
+
+    /// Draws a box.
+    fn place(&mut self, kind: Kind, text: String, badges: Vec<String>, span: Span) -> ShapeId {
         self.count += 1;
-        self.latest()
-    }
-
-    /// The id given last.
-    fn latest(&self) -> String {
-        format!("n{}", self.count)
-    }
-
-    /// Where the picture's part is in the source, for a tooltip.
-    fn tooltip(&self, span: Span) -> Value {
-        Value::Text(self.sources.name_and_line(span))
-    }
-
-    /// Draws a node with a label in HTML.
-    fn place(&mut self, html: String, span: Span, look: Attributes) -> String {
-        let id = self.fresh();
-        let mut attributes = vec![("label", Value::Html(html)), ("tooltip", self.tooltip(span))];
-        attributes.extend(look);
-        self.dot.node(&id, &attributes);
+        let id = self.latest();
+        self.canvas.shape(Shape { id, kind, text, badges, place: self.sources.name_and_line(span) });
         id
     }
 
     /// Draws a point at which arrows meet.
-    fn point(&mut self, look: Attributes) -> String {
-        let id = self.fresh();
-        let mut attributes: Attributes = vec![("label", "".into()), ("fixedsize", "true".into())];
-        attributes.extend(look);
-        self.dot.node(&id, &attributes);
+    fn point(&mut self, kind: Kind) -> ShapeId {
+        self.count += 1;
+        self.point_at(self.latest(), kind)
+    }
+
+    fn point_at(&mut self, id: ShapeId, kind: Kind) -> ShapeId {
+        self.canvas.shape(Shape { id, kind, text: String::new(), badges: vec![], place: String::new() });
         id
     }
 
     /// Draws the arrows that end at `to`, or at the border of its frame.
-    fn connect(&mut self, tails: Vec<Tail>, to: &str, frame: Option<&str>) {
-        for tail in tails {
-            let mut attributes: Attributes = vec![];
-            if let Some(label) = tail.label {
-                attributes.push(("label", Value::Html(label::beside_arrow(&label))));
-            }
-            attributes.extend(if tail.error { look::failure() } else { look::way() });
-            if let Some(frame) = tail.frame {
-                attributes.push(("ltail", frame.into()));
-            }
-            if let Some(frame) = frame {
-                attributes.push(("lhead", frame.into()));
-            }
-            self.dot.edge(&tail.from, to, &attributes);
+    fn connect(&mut self, tails: Vec<Tail>, to: ShapeId, to_frame: Option<NodeId>) {
+        for Tail { from, frame, label, error } in tails {
+            let way = if error { Way::Failure } else { Way::Flow };
+            self.canvas.arrow(Arrow { from, from_frame: frame, to, to_frame, label, way });
         }
     }
 
@@ -166,7 +145,7 @@ impl<'a> Drawer<'a> {
             }
             (None, Origin::Timer(milliseconds)) => {
                 let text = format!("every {}", label::duration(*milliseconds));
-                vec![Tail::of(&self.place(text, source.span, look::source()))]
+                vec![Tail::of(self.place(Kind::Source, text, vec![], source.span))]
             }
             (None, Origin::Node(_)) => vec![],
         };
@@ -186,24 +165,20 @@ impl<'a> Drawer<'a> {
     fn draw_apart(&mut self, node: NodeId, function: FunctionId) {
         self.drawn.insert(node);
         let body = &self.flow.functions[function].body;
-        self.open_frame(&frame_id(node), node, &[], 0);
-        let begin = begin_id(node);
-        self.dot.node(&begin, &look::dot());
-        let left = self.block(function, body, vec![Tail::of(&begin)], 1);
+        self.open_frame(node, vec![], 0);
+        let begin = self.point_at(ShapeId::Begin(node), Kind::End);
+        let left = self.block(function, body, vec![Tail::of(begin)], 1);
         if !left.done.is_empty() {
-            let end = self.point(look::dot());
-            self.connect(left.done, &end, None);
+            let end = self.point(Kind::End);
+            self.connect(left.done, end, None);
         }
-        self.dot.close_frame();
+        self.canvas.close_frame();
     }
 
-    fn open_frame(&mut self, id: &str, node: NodeId, badges: &[String], depth: usize) {
-        let node = &self.flow.program.nodes[node];
-        let name = format!("<B>{}</B>", label::escaped(&node.name));
-        let mut attributes =
-            vec![("label", Value::Html(label::with_badges(&name, badges))), ("tooltip", self.tooltip(node.span))];
-        attributes.extend(look::frame(depth));
-        self.dot.open_frame(id, &attributes);
+    fn open_frame(&mut self, node: NodeId, badges: Vec<String>, depth: usize) {
+        let declared = &self.flow.program.nodes[node];
+        let (name, place) = (declared.name.clone(), self.sources.name_and_line(declared.span));
+        self.canvas.open_frame(Frame { node, name, badges, place, depth, items: vec![] });
     }
 
     /// Draws a block of `function` after `tails`, inside of `depth` frames.
@@ -232,16 +207,16 @@ impl<'a> Drawer<'a> {
         depth: usize,
     ) -> Vec<Tail> {
         let function = &self.flow.functions[id];
-        let choice = self.point(look::choice());
-        self.connect(tails, &choice, None);
+        let choice = self.point(Kind::Choice);
+        self.connect(tails, choice, None);
         let mut done = vec![];
         for line in lines {
-            let chosen = Tail::of(&choice).labelled(label::patterns(self.flow, function, line));
+            let chosen = Tail::of(choice).labelled(label::patterns(self.flow, function, line));
             done.extend(self.block(id, &line.block, vec![chosen], depth).done);
         }
         if may_fail {
-            let nowhere = self.place("no match".to_owned(), function.span, look::nowhere());
-            self.connect(vec![Tail { error: true, ..Tail::of(&choice) }], &nowhere, None);
+            let nowhere = self.place(Kind::Nowhere, "no match".to_owned(), vec![], function.span);
+            self.connect(vec![Tail { error: true, ..Tail::of(choice) }], nowhere, None);
         }
         done
     }
@@ -258,8 +233,7 @@ impl<'a> Drawer<'a> {
         let drawn = match &step.callee {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
-                let look = if source { look::source() } else { vec![] };
-                self.call(id, step, *node, tails, look)
+                self.call(id, step, *node, tails, if source { Kind::Source } else { Kind::Node })
             }
             Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
             Callee::Session { function, .. } => {
@@ -280,45 +254,43 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws a box for a call of `node`.
-    fn call(&mut self, id: FunctionId, step: &Step, node: NodeId, tails: Vec<Tail>, look: Attributes) -> Drawn {
+    fn call(&mut self, id: FunctionId, step: &Step, node: NodeId, tails: Vec<Tail>, kind: Kind) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
         let name = label::applied(&flow.program.nodes[node].name, step);
-        let html = label::with_badges(&label::escaped(&name), &label::badges(flow, function, step));
-        let called = self.place(html, step.span, look);
-        self.connect(tails, &called, None);
-        Drawn::at(&called)
+        let called = self.place(kind, name, label::badges(flow, function, step), step.span);
+        self.connect(tails, called, None);
+        Drawn::at(called)
     }
 
     /// Draws the box of a handler, one in each function.
     fn handler(&mut self, id: FunctionId, name: &'a str, span: Span, tails: Vec<Tail>) -> Drawn {
-        let known = self.handlers.get(&(id, name)).cloned();
+        let known = self.handlers.get(&(id, name)).copied();
         let handler = known.unwrap_or_else(|| {
-            let handler = self.place(label::escaped(name), span, look::handler());
+            let handler = self.place(Kind::Handler, name.to_owned(), vec![], span);
             if let Some(tail) = tails.first() {
-                self.dot.beside(&tail.from, &handler);
+                self.canvas.beside(tail.from, handler);
             }
             handler
         });
-        self.connect(tails, &handler, None);
-        let drawn = Drawn::at(&handler);
+        self.connect(tails, handler, None);
         self.handlers.insert((id, name), handler);
-        drawn
+        Drawn::at(handler)
     }
 
     /// Draws what runs concurrently between two bars.
     fn fork(&mut self, branches: &[Branch], tails: Vec<Tail>, depth: usize) -> Drawn {
-        let fork = self.point(look::bar());
-        self.connect(tails, &fork, None);
+        let fork = self.point(Kind::Bar);
+        self.connect(tails, fork, None);
         let mut ends: Vec<Vec<Tail>> = vec![];
         for branch in branches {
             let earlier = branch.after.and_then(|after| ends.get(after)).cloned();
-            let starts = earlier.unwrap_or_else(|| vec![Tail::of(&fork)]);
+            let starts = earlier.unwrap_or_else(|| vec![Tail::of(fork)]);
             let body = &self.flow.functions[branch.function].body;
             ends.push(self.block(branch.function, body, starts, depth).done);
         }
-        let join = self.point(look::bar());
-        self.connect(ends.concat(), &join, None);
-        Drawn::at(&join)
+        let join = self.point(Kind::Bar);
+        self.connect(ends.concat(), join, None);
+        Drawn::at(join)
     }
 
     /// Draws a call of a function: what it does, or a box that refers to where that is drawn.
@@ -327,30 +299,36 @@ impl<'a> Drawer<'a> {
         let body = &flow.functions[callee].body;
         let Some(node) = abstract_node(flow, &step.callee) else {
             let next = self.block(callee, body, tails, depth).done;
-            return Drawn { next, failed: Tail::of(&self.latest()) };
+            return Drawn { next, failed: Tail::of(self.latest()) };
         };
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
             self.drawn.insert(node);
-            return self.call(id, step, node, tails, look::empty());
+            return self.call(id, step, node, tails, Kind::Empty);
         }
-        let frame = frame_id(node);
         if self.calls.get(&node) == Some(&1) && depth < DEPTH && self.drawn.insert(node) {
-            self.open_frame(&frame, node, &label::badges(flow, function, step), depth);
+            self.open_frame(node, label::badges(flow, function, step), depth);
             let next = self.block(callee, body, tails, depth + 1).done;
-            self.dot.close_frame();
-            return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(&self.latest()) } };
+            self.canvas.close_frame();
+            return Drawn { next, failed: Tail { frame: Some(node), ..Tail::of(self.latest()) } };
         }
         self.apart.push_back((node, callee));
+        let begin = ShapeId::Begin(node);
         let last = function.body.steps.last().is_some_and(|last| last.id == step.id);
         if last && matches!(function.role, Role::Run(_)) && step.failure.steps.is_empty() {
-            self.connect(tails, &begin_id(node), Some(&frame));
-            return Drawn { next: vec![], failed: Tail::of(&begin_id(node)) };
+            self.connect(tails, begin, Some(node));
+            return Drawn { next: vec![], failed: Tail::of(begin) };
         }
-        let drawn = self.call(id, step, node, tails, look::reference());
-        let mut refers = vec![("lhead", Value::Text(frame))];
-        refers.extend(look::refers());
-        self.dot.edge(&drawn.failed.from, &begin_id(node), &refers);
+        let drawn = self.call(id, step, node, tails, Kind::Reference);
+        let from = drawn.failed.from;
+        self.canvas.arrow(Arrow {
+            from,
+            from_frame: None,
+            to: begin,
+            to_frame: Some(node),
+            label: None,
+            way: Way::Refers,
+        });
         drawn
     }
 }
@@ -364,7 +342,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn at(id: &str) -> Self {
+    fn at(id: ShapeId) -> Self {
         Self { next: vec![Tail::of(id)], failed: Tail::of(id) }
     }
 }
@@ -378,13 +356,4 @@ fn abstract_node(flow: &Flow, callee: &Callee) -> Option<NodeId> {
         },
         Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
     }
-}
-
-/// Graphviz draws a frame around what is in a `cluster`.
-fn frame_id(node: NodeId) -> String {
-    format!("cluster_{}", node.index())
-}
-
-fn begin_id(node: NodeId) -> String {
-    format!("begin_{}", node.index())
 }
