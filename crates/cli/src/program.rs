@@ -41,8 +41,8 @@ fn locate(path: &Path) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let folder = path.display();
-    let listing = std::fs::read_dir(path)
-        .map_err(|error| Failure::usage(format!("cannot list {folder}: {}", plain(&error))))?;
+    let listing =
+        std::fs::read_dir(path).map_err(|error| Failure::usage(format!("cannot list {folder}: {}", plain(&error))))?;
     let files = listing.filter_map(|entry| entry.ok()).map(|entry| entry.path());
     let mut programs: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "flux")).collect();
     programs.sort();

@@ -3,7 +3,6 @@ include "shop.h";
 
 Listen () => (int socket);
 ReadHead (int socket) => (int socket, request *head);
-Route (int socket, request *head) => (int socket, request *head, reply *answer);
 Log (int socket, request *head, reply *answer) => (int socket, request *head, reply *answer);
 SendReply (int socket, request *head, reply *answer) => (int socket, bool keep);
 Finish (int socket, bool keep) => ();
