@@ -1,8 +1,8 @@
 //! Writes a picture as a Mermaid flowchart, which Markdown viewers draw where it stands in a `mermaid` fence
 //! (mermaid.js.org, "Flowcharts - Basic Syntax").
 //!
-//! It keeps to the syntax that every version since 9 knows, as the reader's viewer is not ours to choose: shapes by their
-//! brackets, colours by classes. Constraints stand below a name as they would in an `atomic` statement: `{cache}`.
+//! It keeps to the syntax that every version since 9 knows, as the reader's viewer is not ours to choose: shapes by
+//! their brackets, colours by classes. Constraints stand below a name as they would in an `atomic` statement: `{cache}`.
 
 use flux_ir::program::NodeId;
 use flux_picture::palette::{self, Colours, GREY, INK, PALE, RED};
