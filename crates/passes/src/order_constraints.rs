@@ -19,7 +19,7 @@ use crate::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
 use flux_ir::arena::Arena;
 use flux_ir::flow::{
-    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step,
+    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step, StepId,
 };
 use flux_ir::program::{Constant, ConstraintId, Mode};
 use flux_source::Span;
@@ -27,7 +27,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-/// Orders the acquisitions of the whole flow. O(functions · held sets that differ for them).
+/// Orders the acquisitions of the whole flow, or leaves it as it is where it says an error.
+/// O(functions · held sets that differ for them).
 pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
     order_constraints_with(flow, Rules::default(), diagnostics);
 }
@@ -96,8 +97,11 @@ pub fn order_constraints_with(flow: &mut Flow, rules: Rules, diagnostics: &mut D
             roots.push(order.root(function));
         }
     }
-    (flow.functions, flow.entries) = (order.made, entries);
-    remove_uncalled(flow, roots);
+    // A program that is refused stays as it was: what was made of it is not whole.
+    if order.refused.is_empty() {
+        (flow.functions, flow.entries) = (order.made, entries);
+        remove_uncalled(flow, roots);
+    }
 }
 
 /// Removes what was compiled for a held set with which nobody calls it in the end, as the caller had to take more.
@@ -173,11 +177,15 @@ struct Order<'a> {
     names: HashSet<String>,
     reached: HashSet<FunctionId>,
     warned: HashSet<(Span, ConstraintId)>,
+    /// The keys that cannot be taken where they must be: by who takes them, and where that would be.
+    refused: HashSet<(Span, Span)>,
 }
 
 /// One function under one held set.
 struct Walk {
     held: Vec<Held>,
+    /// What its steps so far are given, by origin: a failure block reads what was given to the step that failed.
+    given: HashMap<StepId, Vec<Operand>>,
     escapes: Vec<Escape>,
     uses: Vec<Use>,
 }
@@ -200,6 +208,7 @@ impl<'a> Order<'a> {
             names: HashSet::new(),
             reached: HashSet::new(),
             warned: HashSet::new(),
+            refused: HashSet::new(),
         }
     }
 
@@ -216,7 +225,7 @@ impl<'a> Order<'a> {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let mut walk = Walk { held, escapes: vec![], uses: vec![] };
+        let mut walk = Walk { held, given: HashMap::new(), escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.
         let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
         // Each is told once: a function that is called twice would else double them, at every level.
@@ -226,7 +235,10 @@ impl<'a> Order<'a> {
             true => Ok(self.instance(id, walk.held, walk.uses, body)),
             false => Err(walk.escapes),
         };
-        self.known.insert(key, result.clone());
+        // Who is to take more asks again, with that held.
+        if result.is_ok() || self.rules.specialising {
+            self.known.insert(key, result.clone());
+        }
         result
     }
 
@@ -281,9 +293,10 @@ impl<'a> Order<'a> {
 
     /// A step in its context: what it takes itself, and its callee compiled for what is held around it then.
     fn step(&mut self, step: &Step, walk: &mut Walk) -> Step {
-        let mut made = step.clone();
+        let mut made = by_origin(step, &walk.given);
+        walk.given.insert(step.id, made.inputs.clone());
         while let Some(acquire) = self.own(&made, walk) {
-            match self.callee(&step.callee, &around(&walk.held, &acquire, step)) {
+            match self.callee(&step.callee, &around(&walk.held, &acquire, &made)) {
                 Ok(callee) => {
                     made.callee = callee;
                     self.note_uses(&made, &acquire, walk);
@@ -294,6 +307,7 @@ impl<'a> Order<'a> {
                 Err(escapes) => {
                     let grown = escapes.iter().filter(|escape| self.settle(escape, &mut made, &acquire, walk));
                     if grown.count() == 0 {
+                        // Something further out takes more, or the program is refused: this is not what will run.
                         break;
                     }
                 }
@@ -303,6 +317,7 @@ impl<'a> Order<'a> {
         if !self.rules.handlers {
             walk.held.extend(made.acquire.iter().map(as_held));
         }
+        made = as_given(made, step);
         made.failure = self.block(&step.failure, walk);
         walk.held = outer;
         made
@@ -360,7 +375,9 @@ impl<'a> Order<'a> {
     /// did.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
         let Some(key) = translate(&escape.acquisition.key, &made.inputs) else {
-            report::unreachable_key(self.flow, made, escape, self.diagnostics);
+            if self.refused.insert((escape.acquisition.span, made.span)) {
+                report::unreachable_key(self.flow, made, escape, self.diagnostics);
+            }
             return false;
         };
         let acquisition = Acquisition { key, ..escape.acquisition.clone() };
@@ -449,6 +466,29 @@ fn is_authored(used: &Use, acquire: &[Acquisition], held: &[Held]) -> bool {
     let here = acquire.iter().find(|one| one.constraint == used.constraint && one.key == used.key);
     let further_out = || held.iter().find(|one| one.constraint == used.constraint);
     here.map(|one| one.moved_for.is_some()).or_else(|| further_out().map(|one| one.moved)) == Some(false)
+}
+
+/// A step in terms of where its values come from: what was kept for a failure block is what was given to the step that
+/// failed.
+fn by_origin(step: &Step, given: &HashMap<StepId, Vec<Operand>>) -> Step {
+    let origin = |operand: &Operand| match operand {
+        Operand::Kept(failed, at) => given.get(failed).and_then(|inputs| inputs.get(*at)).unwrap_or(operand).clone(),
+        other => other.clone(),
+    };
+    let origins = |operands: &[Operand]| operands.iter().map(origin).collect();
+    let acquire = step.acquire.iter().map(|one| Acquisition { key: origins(&one.key), ..one.clone() });
+    Step { inputs: origins(&step.inputs), acquire: acquire.collect(), ..step.clone() }
+}
+
+/// The same step in the terms of `written`, whose inputs it has: a key is one of the inputs, or a constant.
+fn as_given(made: Step, written: &Step) -> Step {
+    let given = |operand: &Operand| {
+        let at = made.inputs.iter().position(|input| input == operand);
+        at.and_then(|at| written.inputs.get(at)).unwrap_or(operand).clone()
+    };
+    let key = |one: &Acquisition| one.key.iter().map(given).collect();
+    let acquire = made.acquire.iter().map(|one| Acquisition { key: key(one), ..one.clone() }).collect();
+    Step { inputs: written.inputs.clone(), acquire, ..made }
 }
 
 /// An acquisition of a step as one that something further out makes for it.

@@ -1,7 +1,9 @@
 //! Each rule of order, by a program that is sound with all of them and faulty without that one.
 
 use crate::compile::{lower, order, program, verified};
+use crate::generate::generate;
 use flux_explore::{Bounds, Discipline, Fault, Verdict, explore};
+use flux_ir::verify::{self, Stage};
 use flux_passes::order_constraints::Rules;
 
 /// A rule, and what it is for.
@@ -156,6 +158,17 @@ fn with_all_rules_nothing_happens_and_without_any_one_its_fault_is_found() {
         assert!(matches!(&verdict, Verdict::Faulty(fault, _) if *fault == case.fault), "{}: {verdict:?}", case.rule);
         let unchecked = matches!(case.without, Rules { sorting: false, .. });
         assert!(unchecked || !verified(&flow).is_empty(), "the verifier misses what happens without: {}", case.rule);
+    }
+}
+
+/// Where callers must take more, what is compiled anew calls the functions that there are by then.
+#[test]
+fn without_specialising_a_flow_is_as_well_formed_as_with_it() {
+    let without = Rules { specialising: false, ..ALL };
+    for seed in 0..500 {
+        let flow = order(&lower(generate(seed)), without);
+        let violations = flow.map(|flow| verify::flow(&flow, Stage::Numbered));
+        assert_eq!(violations.unwrap_or_default(), [], "seed {seed}");
     }
 }
 
