@@ -109,6 +109,29 @@ pub struct Point {
     pub uses: Vec<Use>,
     /// What is held: all that is released from here on and was not acquired.
     pub holds: Vec<(LockId, Mode)>,
+    /// The locks that are acquired, released or used from here on, those of branches included.
+    pub touches: Locks,
+}
+
+/// A set of locks: a bit for each of the first, and the last bit for all others.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Locks(u64);
+
+impl Locks {
+    /// Adds a lock.
+    pub fn insert(&mut self, lock: LockId) {
+        self.0 |= 1 << lock.min(63);
+    }
+
+    /// Adds all of another set.
+    pub fn extend(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Whether some lock may be in both.
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 /// All points of a program, each once.
@@ -135,9 +158,31 @@ impl Graph {
         uses.sort();
         uses.dedup();
         let holds = edges.first().map(|edge| self.holds(edge)).unwrap_or_default();
+        let mut touches = Locks::default();
+        edges.iter().for_each(|edge| touches.extend(self.touches(edge)));
         self.known.insert(edges.clone(), id);
-        self.points.push(Point { edges, uses, holds });
+        self.points.push(Point { edges, uses, holds, touches });
         id
+    }
+
+    /// What is touched on an edge and after it.
+    fn touches(&self, edge: &Edge) -> Locks {
+        let mut touches = Locks::default();
+        edge.uses.iter().chain(&edge.around).for_each(|used| touches.insert(used.lock));
+        let mut follow = |point: PointId| touches.extend(self.points[point as usize].touches);
+        match &edge.action {
+            Action::Acquire(lock, _) | Action::Release(lock, _) => {
+                follow(edge.next);
+                touches.insert(*lock);
+            }
+            Action::Fork(starts, outcomes) => {
+                starts.iter().for_each(|start| follow(start.point));
+                Exit::ALL.iter().for_each(|exit| follow(outcomes.get(*exit)));
+            }
+            Action::Enqueue => follow(edge.next),
+            Action::Exit(_) => {}
+        }
+        touches
     }
 
     /// What is held before an edge is taken.

@@ -18,7 +18,7 @@ pub fn search(built: &Built, bounds: &Bounds) -> Verdict {
     let starts: Vec<_> = bounds.flows.iter().filter_map(|source| built.entries.get(*source).copied()).collect();
     let initial = rules.initial(&starts);
     let mut reached = vec![Reached { from: 0, by: None }];
-    let mut seen = HashSet::from([initial.clone()]);
+    let mut seen = HashSet::from([initial.canonical(&bounds.flows)]);
     let mut open = vec![(initial.clone(), 0)];
     while let Some((state, at)) = open.pop() {
         let moves = rules.moves(&state);
@@ -27,11 +27,10 @@ pub fn search(built: &Built, bounds: &Bounds) -> Verdict {
         }
         for step in moves {
             let next = rules.after(&state, step);
-            if !seen.contains(&next) {
-                if seen.len() >= bounds.states {
+            if seen.insert(next.canonical(&bounds.flows)) {
+                if seen.len() > bounds.states {
                     return Verdict::Unfinished;
                 }
-                seen.insert(next.clone());
                 reached.push(Reached { from: at, by: Some(step) });
                 open.push((next, reached.len() - 1));
             }

@@ -1,6 +1,6 @@
 //! Several executions at one moment, and how they go on.
 
-use crate::behaviour::{Action, Graph, LockId, PointId, Use};
+use crate::behaviour::{Action, Graph, LockId, Locks, PointId, Use};
 use crate::{Bounds, Discipline};
 use flux_ir::flow::Exit;
 use flux_ir::program::Mode;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub const PASSED_TOO_OFTEN: u8 = 2;
 
 /// Where an execution runs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// On the thread of the source.
     Source,
@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// How far an execution is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Phase {
     /// A flow whose source has not come to it.
     Coming(PointId),
@@ -115,25 +115,29 @@ impl Rules<'_> {
         }
     }
 
-    /// What can happen next; where one thing can as well happen first, that alone.
+    /// What can happen next; where what one execution does can as well happen first, that alone.
     pub fn moves(&self, state: &State) -> Vec<Move> {
         let mut moves = vec![];
         for (at, execution) in state.executions.iter().enumerate() {
             match execution.phase {
                 Phase::Running(point, _) => {
-                    let edges = &self.graph.points[point as usize].edges;
-                    if let [edge] = edges.as_slice()
-                        && edge.uses.is_empty()
-                        && self.is_harmless(&edge.action)
-                    {
-                        return vec![Move::Take(at, 0)];
-                    }
-                    for (index, edge) in edges.iter().enumerate() {
+                    let before = moves.len();
+                    for (index, edge) in self.graph.points[point as usize].edges.iter().enumerate() {
                         self.moves_along(state, at, index, &edge.action, &mut moves);
+                    }
+                    if self.can_come_first(state, at, point) {
+                        return moves.split_off(before);
                     }
                 }
                 Phase::Queued(_) => moves.extend(self.is_executor_free(state).then_some(Move::Start(at))),
-                Phase::Unstarted(_, after) => self.starts(state, at, after, &mut moves),
+                Phase::Unstarted(_, after) => {
+                    let before = moves.len();
+                    self.starts(state, at, after, &mut moves);
+                    // It takes nothing from anybody where there is an executor for everyone.
+                    if self.bounds.executors.is_none() && moves.len() > before {
+                        return moves.split_off(before);
+                    }
+                }
                 Phase::Coming(_) | Phase::Waiting(..) | Phase::Joining(..) | Phase::Ended(_) => {}
             }
         }
@@ -146,12 +150,34 @@ impl Rules<'_> {
         moves
     }
 
-    /// Whether it can only help others, so that nothing is missed if it happens first.
-    fn is_harmless(&self, action: &Action) -> bool {
-        match action {
-            Action::Release(..) | Action::Exit(_) => true,
-            Action::Fork(..) | Action::Enqueue => self.bounds.executors.is_none(),
-            Action::Acquire(..) => false,
+    /// Whether nothing is missed if whatever the execution does next happens before all else: no other has to do with
+    /// what it uses and acquires, now or later, and the rest can only help others.
+    fn can_come_first(&self, state: &State, at: usize, point: PointId) -> bool {
+        let point = &self.graph.points[point as usize];
+        let mut own = Locks::default();
+        point.uses.iter().for_each(|used| own.insert(used.lock));
+        for edge in &point.edges {
+            match edge.action {
+                Action::Release(..) | Action::Exit(_) => {}
+                Action::Fork(..) | Action::Enqueue if self.bounds.executors.is_none() => {}
+                Action::Fork(..) | Action::Enqueue => return false,
+                Action::Acquire(lock, _) => own.insert(lock),
+            }
+        }
+        let others = state.executions.iter().enumerate().filter(|(other, _)| *other != at);
+        !others.map(|(_, other)| self.touches(other.phase)).any(|touches| touches.meets(own))
+    }
+
+    /// The locks that an execution may have to do with from now on.
+    fn touches(&self, phase: Phase) -> Locks {
+        match phase {
+            Phase::Coming(point)
+            | Phase::Queued(point)
+            | Phase::Unstarted(point, _)
+            | Phase::Running(point, _)
+            | Phase::Waiting(point, ..)
+            | Phase::Joining(point, ..) => self.graph.points[point as usize].touches,
+            Phase::Ended(_) => Locks::default(),
         }
     }
 
@@ -394,6 +420,29 @@ impl State {
     fn is_inside(&self, inner: usize, outer: usize) -> bool {
         let parent = |at: &usize| self.executions[*at].parent.map(|(parent, _)| parent);
         std::iter::successors(Some(inner), parent).any(|at| at == outer)
+    }
+
+    /// The state with flows of one source in an order that does not tell them apart: they do the same, so whatever can
+    /// happen from one of two such states can happen from the other. `sources` has the source of each flow.
+    pub fn canonical(&self, sources: &[usize]) -> Self {
+        let block = |flow: usize| {
+            let start = self.executions.iter().position(|one| one.flow == flow).unwrap_or(self.executions.len());
+            start..start + self.executions.iter().filter(|one| one.flow == flow).count()
+        };
+        let phases = |at: &std::ops::Range<usize>| -> Vec<Phase> {
+            self.executions[at.clone()].iter().map(|one| one.phase).collect()
+        };
+        let mut blocks: Vec<_> = sources.iter().enumerate().map(|(flow, source)| (*source, block(flow))).collect();
+        blocks.sort_by_cached_key(|(source, at)| (*source, phases(at), at.start));
+        let order: Vec<usize> = blocks.iter().flat_map(|(_, at)| at.clone()).collect();
+        let mut number = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, old)| number[*old] = new);
+        let executions = blocks.iter().enumerate().flat_map(|(flow, (_, at))| {
+            self.executions[at.clone()].iter().map(move |one| Execution { flow, ..one.clone() })
+        });
+        let mut same = Self { executions: executions.collect(), waiters: self.waiters.clone() };
+        same.renumber(|old| number[old]);
+        same
     }
 
     /// Gives every execution the number that it has from now on.
