@@ -49,8 +49,8 @@ impl std::fmt::Display for Tally {
         let share = tenths(self.faulty_without());
         write!(
             out,
-            "{programs} programs: with the rules none is faulty, {explored} explored to the end, {stopped} as far as the \
-             bound, {refused} refused; without them {} faulty ({}.{} %: {:?})",
+            "{programs} programs: with the rules none is faulty, {explored} explored to the end, {stopped} as far as \
+             the bound, {refused} refused; without them {} faulty ({}.{} %: {:?})",
             self.faulty_without(),
             share / 10,
             share % 10,
@@ -61,6 +61,7 @@ impl std::fmt::Display for Tally {
 
 /// Explores the programs of these seeds, up to so many states each: with the rules of order none is faulty, and the
 /// verifier agrees. Says how far it is, if it is to, a hundred times on the way.
+#[expect(clippy::print_stderr, reason = "it is for whoever waits for it")]
 fn run(seeds: Range<u64>, states: usize, tell: bool) -> Tally {
     let mut tally = Tally::default();
     let stride = (seeds.end / 100).max(1);

@@ -1,0 +1,15 @@
+// The bank of examples/bank, where one constraint does for everything.
+Order () => (int from, int to, long amount);
+Withdraw (int from, int to, long amount) => (int to, long amount);
+Deposit (int to, long amount) => ();
+Audit () => ();
+
+source Order => Transfer;
+source every 10ms => Audit;
+
+Transfer (int from, int to, long amount) => ();
+Transfer = Withdraw -> Deposit;
+handle error Withdraw => Refuse;
+
+atomic Transfer:{bank};
+atomic Audit:{bank};
