@@ -1,5 +1,6 @@
 #include "flux/options.hpp"
 
+#include "flux/edit_distance.hpp"
 #include "flux/lock.hpp"
 #include "flux/version.hpp"
 
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace flux {
 namespace {
@@ -111,33 +111,14 @@ std::string variable_name(const option &of)
     return name;
 }
 
-// The least number of letters to insert, remove or replace to make one of the other (Levenshtein, 1966).
-std::size_t distance(std::string_view left, std::string_view right)
-{
-    std::vector<std::size_t> row(right.size() + 1);
-    for (std::size_t column = 0; column <= right.size(); ++column) {
-        row[column] = column;
-    }
-    for (std::size_t line = 1; line <= left.size(); ++line) {
-        std::size_t diagonal = row[0];
-        row[0] = line;
-        for (std::size_t column = 1; column <= right.size(); ++column) {
-            const std::size_t replaced = diagonal + (left[line - 1] != right[column - 1]);
-            diagonal = row[column];
-            row[column] = std::min({replaced, row[column] + 1, row[column - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 std::string unknown(std::string_view name)
 {
     const auto nearer = [name](const option &left, const option &right) {
-        return distance(name, left.name) < distance(name, right.name);
+        return edit_distance(name, left.name) < edit_distance(name, right.name);
     };
     const option &nearest = *std::min_element(std::begin(all_options), std::end(all_options), nearer);
     std::string message = "there is no option " + std::string(prefix) + std::string(name);
-    if (distance(name, nearest.name) <= 2) {
+    if (edit_distance(name, nearest.name) <= slip_distance) {
         message += "; did you mean " + std::string(prefix) + nearest.name + "?";
     }
     return message + " (" + std::string(prefix) + "help lists them)";
@@ -231,10 +212,11 @@ std::string read_options(options &into, int &argc, char **argv, environment vari
     return command_line(into, argc, argv, plain_help).read();
 }
 
-std::string help_text(const char *program_name)
+std::string help_text(const char *program_name, const std::string &program_options)
 {
-    std::string text = std::string(program_name) + ", a server built with Flux " + version +
-                       "\n\nOptions of the runtime; the rest of the command line is the program's own.\n\n";
+    std::string text = std::string(program_name) + ", a server built with Flux " + version + "\n\n" + program_options;
+    text += program_options.empty() ? "Options of the runtime; the rest of the command line is the program's own.\n\n"
+                                    : "Options of the runtime:\n\n";
     for (const option &each : all_options) {
         std::string flag = "  " + std::string(prefix) + each.name;
         if (each.value[0] != '\0') {

@@ -5,6 +5,8 @@
 #include "flux/log.hpp"
 #include "flux/options.hpp"
 #include "flux/pool.hpp"
+#include "flux/program.hpp"
+#include "flux/program_option.hpp"
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
@@ -161,20 +163,25 @@ class server
 int serve(const program &served, int argc, char **argv)
 {
     options chosen;
-    const std::string problem = read_options(chosen, argc, argv, std::getenv, !has_init());
+    std::string problem = read_options(chosen, argc, argv, std::getenv, !has_init() || !served.options.empty());
     if (!problem.empty()) {
         log_line("%s", problem.c_str());
         return 2;
     }
     switch (chosen.run) {
     case run_kind::show_help:
-        std::fputs(help_text(served.name).c_str(), stdout);
+        std::fputs(help_text(served.name, program_help(served.options, served.name)).c_str(), stdout);
         return EXIT_SUCCESS;
     case run_kind::show_version:
         std::printf("flux %s\n", version);
         return EXIT_SUCCESS;
     case run_kind::serve:
         break;
+    }
+    problem = read_program_options(served.options, served.name, argc, argv, std::getenv, has_init());
+    if (!problem.empty()) {
+        log_line("%s", problem.c_str());
+        return 2;
     }
     signal_stack stack;
     const on_signal_stack here(stack);

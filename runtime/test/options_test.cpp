@@ -136,7 +136,7 @@ TEST_F(Options, PlainHelpIsTheProgramsWhereItReadsArguments)
 
 TEST_F(Options, AreAllInTheHelp)
 {
-    const std::string help = flux::help_text("image");
+    const std::string help = flux::help_text("image", "");
     for (const char *name : {"runtime", "workers", "max-flows", "queue", "drain", "report", "help", "version"}) {
         EXPECT_NE(help.find(std::string("--flux-") + name), std::string::npos) << name;
     }

@@ -12,7 +12,7 @@ use crate::uses::{Place, Uses};
 use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{self, Acquisition, Block, Callee, End, Held, HeldKey, Operand, Role, Step, StepId};
-use flux_ir::program::{Constant, ConstraintId, Mode, NodeId, Origin, Parameter, Scope};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Parameter, Scope};
 use std::collections::HashMap;
 
 /// What is known while a function is written.
@@ -156,7 +156,7 @@ impl Writer<'_> {
             HeldKey::Inputs(inputs) => {
                 inputs.first().and_then(|input| self.function.inputs.get(*input)).map(Self::name)
             }
-            HeldKey::Constant(constant) => Some(constant_text(constant)),
+            HeldKey::Constant(constant) => Some(self.context.flow.program.constant_text(constant)),
             HeldKey::Lost => None,
         };
         held.key.iter().map(|one| part(one).unwrap_or_else(|| "...".to_owned())).collect()
@@ -167,7 +167,7 @@ impl Writer<'_> {
         let inputs = self.context.flow.callee_inputs(&step.callee);
         let given = |operand: &Operand| step.inputs.iter().position(|one| one == operand).and_then(|at| inputs.get(at));
         let part = |operand: &Operand| match operand {
-            Operand::Constant(constant) => constant_text(constant),
+            Operand::Constant(constant) => self.context.flow.program.constant_text(constant),
             operand => given(operand).map(Self::name).unwrap_or_default(),
         };
         taken.key.iter().map(part).collect()
@@ -247,15 +247,6 @@ impl Writer<'_> {
         if offset > 0 {
             out.push(Statement::Run(self.on_flow(contract::ADD_PATH, vec![Expression::name(offset)])));
         }
-    }
-}
-
-/// A constant as the language writes it.
-fn constant_text(constant: &Constant) -> String {
-    match constant {
-        Constant::Integer(number) => number.to_string(),
-        Constant::Text(text) => format!("{text:?}"),
-        Constant::Boolean(truth) => truth.to_string(),
     }
 }
 

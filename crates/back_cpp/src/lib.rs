@@ -15,6 +15,7 @@ mod header;
 mod kept;
 mod keys;
 mod names;
+mod options;
 mod print;
 mod step;
 mod structs;

@@ -7,7 +7,7 @@
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::{Flow, FunctionId};
-use flux_ir::program::{Constraint, ConstraintId, Node, NodeId};
+use flux_ir::program::{Constraint, ConstraintId, Node, NodeId, OptionId, ServerOption};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The namespace of the generated code.
@@ -19,6 +19,7 @@ pub struct Names {
     nodes: Vec<String>,
     functions: Vec<String>,
     locks: Vec<String>,
+    options: Vec<String>,
     handlers: BTreeMap<String, String>,
     /// The enumeration of the nodes.
     pub node_enum: String,
@@ -42,6 +43,8 @@ pub struct Tables {
     pub path_vertices: String,
     /// Of its edges.
     pub path_edges: String,
+    /// Of the options.
+    pub options: String,
     /// What holds them together.
     pub program: String,
 }
@@ -75,6 +78,8 @@ impl Names {
         let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
         let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name.replace('.', "_")));
         let locks = program.constraints.iter().map(lock).collect();
+        let option = |(_, one): (_, &ServerOption)| free.claim(format!("option_{}", one.name.replace('.', "_")));
+        let options = program.options.iter().map(option).collect();
         let tables = Tables {
             nodes: free.claim("nodes"),
             constraints: free.claim("constraints"),
@@ -82,9 +87,10 @@ impl Names {
             path_functions: free.claim("path_functions"),
             path_vertices: free.claim("path_vertices"),
             path_edges: free.claim("path_edges"),
+            options: free.claim("options"),
             program: free.claim("program"),
         };
-        Self { taken: free.0, nodes, functions, locks, handlers, node_enum, function_enum, tables }
+        Self { taken: free.0, nodes, functions, locks, options, handlers, node_enum, function_enum, tables }
     }
 
     /// The number of a node, by name.
@@ -100,6 +106,11 @@ impl Names {
     /// The lock of a constraint.
     pub fn lock(&self, constraint: ConstraintId) -> &str {
         at(&self.locks, constraint)
+    }
+
+    /// The variable with the value of an option.
+    pub fn option(&self, option: OptionId) -> &str {
+        at(&self.options, option)
     }
 
     /// The number of a handler that is a plain function, by name.

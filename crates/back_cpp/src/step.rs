@@ -7,7 +7,6 @@ use crate::function::{Writer, declare_error};
 use crate::structs::{Side, function_structs, node_struct};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
-use crate::values::literal;
 use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
@@ -179,7 +178,7 @@ impl Writer<'_> {
         let given = step.inputs.iter().position(|one| one == operand);
         let parameter = given.and_then(|at| self.context.flow.callee_inputs(&step.callee).get(at));
         match (operand, input, parameter) {
-            (Operand::Constant(constant), ..) => literal(constant),
+            (Operand::Constant(constant), ..) => self.context.constant(constant),
             (_, Some(input), Some(parameter)) => Expression::name(input).member(&parameter.name),
             _ => Expression::name(0),
         }

@@ -2,6 +2,7 @@
 //! numbers run over ([`flux_ir::paths`]).
 
 use crate::Context;
+use crate::options;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Row};
 use flux_contract as contract;
 use flux_ir::flow::{Entry, Exit, Exits, FunctionId};
@@ -19,6 +20,7 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
         (contract::PATH_FUNCTION, &names.path_functions, FUNCTIONS, path_functions(&graph)),
         (contract::PATH_VERTEX, &names.path_vertices, VERTICES, path_vertices(context, &graph)),
         (contract::PATH_EDGE, &names.path_edges, EDGES, path_edges(&graph)),
+        (contract::OPTION_INFO, &names.options, "The flags of the options.", options::table(context)),
         (contract::SOURCE_INFO, &names.sources, "Where flows come from.", sources(context)),
     ];
     let heading = "Below: what the runtime must know of the program.";
@@ -27,7 +29,10 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     let order = [&names.nodes, &names.constraints, &names.sources];
     let order = order.into_iter().chain([&names.path_functions, &names.path_vertices, &names.path_edges]);
     let table = |name| if is_empty(name) { Expression::Braces(vec![]) } else { Expression::name(name) };
-    let values = std::iter::once(Expression::Text(context.flow.program.name.clone())).chain(order.map(table)).collect();
+    // The last one, and left out where there is none.
+    let own = (!context.flow.program.options.is_empty()).then(|| table(&names.options));
+    let name = Expression::Text(context.flow.program.name.clone());
+    let values = std::iter::once(name).chain(order.map(table)).chain(own).collect();
     for (ty, name, comment, rows) in entries {
         if !rows.is_empty() {
             tables.push(Declaration::Comment(comment.to_owned()));

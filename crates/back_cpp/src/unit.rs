@@ -4,6 +4,7 @@ use crate::function::function;
 use crate::kept::kept;
 use crate::keys::keys;
 use crate::names::NAMESPACE;
+use crate::options::variables;
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use crate::{Context, Unsupported};
@@ -39,6 +40,7 @@ fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
         comment("The functions below, as the path graph numbers them."),
         enumeration(&names.function_enum, contract::FUNCTION_NUMBER, names.function_values()),
     ];
+    inner.extend(variables(context));
     inner.extend(locks(context));
     inner.extend(keys(context));
     inner.extend(kept(context));

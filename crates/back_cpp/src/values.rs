@@ -3,7 +3,9 @@
 //! A value is copied where something reads it again and moved where not, unless it is evidently scalar, when the two
 //! are the same. Arrays go over element by element, as C++ neither initialises nor assigns them from each other.
 
+use crate::Context;
 use crate::function::Writer;
+use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::{Place, Value};
 use flux_contract as contract;
@@ -28,7 +30,7 @@ impl Writer<'_> {
                 Some(variable) => Expression::name(variable),
                 None => self.on_flow(contract::ERROR, vec![]),
             },
-            Value::Constant(constant) => literal(constant),
+            Value::Constant(constant) => self.context.constant(constant),
         }
     }
 
@@ -45,7 +47,14 @@ impl Writer<'_> {
     }
 
     /// The value to initialise or assign from: moved where it is used last and a move may be less than a copy.
-    fn take(&mut self, value: &Value, last: bool) -> Expression {
+    /// An option that is a number becomes the type of `wanted`, which can hold it: the runtime has seen to that.
+    fn take(&mut self, value: &Value, wanted: &Parameter, last: bool) -> Expression {
+        if let Value::Constant(Constant::Option(option)) = value
+            && is_number(self.context.flow.program.options[*option].kind)
+        {
+            let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(&wanted.ty)]);
+            return cast.call(vec![self.read(value)]);
+        }
         let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.is_evidently_scalar());
         let read = self.read(value);
         if moves { Expression::name("std::move").call(vec![read]) } else { read }
@@ -61,15 +70,15 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) {
         let statement = if parameter.array.is_empty() {
-            Statement::Assign(to, self.take(value, last))
+            Statement::Assign(to, self.take(value, parameter, last))
         } else {
-            self.copy_array(to, value, last)
+            self.copy_array(to, value, parameter, last)
         };
         out.push(statement);
     }
 
-    fn copy_array(&mut self, to: Expression, value: &Value, last: bool) -> Statement {
-        let from = self.take(value, last);
+    fn copy_array(&mut self, to: Expression, value: &Value, parameter: &Parameter, last: bool) -> Statement {
+        let from = self.take(value, parameter, last);
         Statement::Run(Expression::name(contract::COPY.spelling).call(vec![to, from]))
     }
 
@@ -92,10 +101,11 @@ impl Writer<'_> {
             let value = self.uses.value(operand, failed);
             let last = self.uses.is_last(Place::Argument(step.id, index));
             if parameter.array.is_empty() {
-                values.push(self.take(&value, last));
+                values.push(self.take(&value, parameter, last));
             } else {
                 values.push(Expression::Braces(vec![]));
-                copies.push(self.copy_array(Expression::name(&name).member(&parameter.name), &value, last));
+                let to = Expression::name(&name).member(&parameter.name);
+                copies.push(self.copy_array(to, &value, parameter, last));
             }
         }
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(values)));
@@ -119,13 +129,16 @@ impl Writer<'_> {
     }
 }
 
-/// A constant as a literal.
-pub(crate) fn literal(constant: &Constant) -> Expression {
-    match constant {
-        // The literal of the smallest would be that of a number which no type holds, negated.
-        Constant::Integer(i64::MIN) => Expression::name(format!("(-{} - 1)", i64::MAX)),
-        Constant::Integer(number) => Expression::name(number),
-        Constant::Text(text) => Expression::Text(text.clone()),
-        Constant::Boolean(truth) => Expression::name(truth),
+impl Context<'_> {
+    /// A constant: a literal, or the variable of an option.
+    pub(crate) fn constant(&self, constant: &Constant) -> Expression {
+        match constant {
+            // The literal of the smallest would be that of a number which no type holds, negated.
+            Constant::Integer(i64::MIN) => Expression::name(format!("(-{} - 1)", i64::MAX)),
+            Constant::Integer(number) => Expression::name(number),
+            Constant::Text(text) => Expression::Text(text.clone()),
+            Constant::Boolean(truth) => Expression::name(truth),
+            Constant::Option(option) => Expression::name(self.names.option(*option)),
+        }
     }
 }

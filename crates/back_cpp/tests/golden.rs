@@ -76,6 +76,11 @@ fn keys_sessions_and_timers() {
 }
 
 #[test]
+fn options_of_every_kind() {
+    golden("options", &[]);
+}
+
+#[test]
 fn a_key_of_another_type_is_an_error_in_our_words() {
     let program = "S () => (double x); A (double x) => (); source S => A; atomic A: {room(x)};";
     let code = in_one(program, "");
@@ -97,7 +102,7 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let files = ["image", "mail", "corners", "locks", "paths", "keys"]
+    let files = ["image", "mail", "corners", "locks", "paths", "keys", "options"]
         .map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {

@@ -256,10 +256,48 @@ symbols! {
     MAKE_TIMER = Function "flux::make_timer",
         "using timer = decltype(flux::make_timer<run_with_nothing>({\"every 5ms\", \"a.flux\", 21}, 5, 3));\n\
          static_assert(std::is_same_v<timer, flux::source_info>);";
-    /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`).
+    /// The value of an option that is a number.
+    OPTION_NUMBER = Type "flux::option_number",
+        "static_assert(std::is_same_v<flux::option_number, std::int64_t>);\n\
+         flux::option_number port{80};\n\
+         const char *root{\"public\"};\n\
+         bool verbose{};";
+    /// An option in the tables.
+    OPTION_INFO = Type "flux::option_info",
+        "static_assert(std::is_class_v<flux::option_info>);";
+    /// An integer.
+    OPTION_INTEGER = Enumerator "flux::option_kind::integer",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::integer), flux::option_kind>);";
+    /// A string.
+    OPTION_TEXT = Enumerator "flux::option_kind::text",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::text), flux::option_kind>);";
+    /// A path, as a string.
+    OPTION_PATH = Enumerator "flux::option_kind::path",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::path), flux::option_kind>);";
+    /// True or false.
+    OPTION_TRUTH = Enumerator "flux::option_kind::truth",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::truth), flux::option_kind>);";
+    /// A number of milliseconds.
+    OPTION_DURATION = Enumerator "flux::option_kind::duration",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::duration), flux::option_kind>);";
+    /// A number of bytes.
+    OPTION_SIZE = Enumerator "flux::option_kind::size",
+        "static_assert(std::is_same_v<decltype(flux::option_kind::size), flux::option_kind>);";
+    /// An option: its flag, its kind, its default as the command line would have it (null where there is none), and the
+    /// variable for its value. One that is a number is made with the types that it becomes.
+    MAKE_OPTION = Function "flux::make_option",
+        "constexpr flux::option_info options[] = {\n    \
+             flux::make_option<int, long>(\"port\", flux::option_kind::integer, \"80\", port),\n    \
+             flux::make_option(\"root\", flux::option_kind::path, nullptr, root),\n    \
+             flux::make_option(\"verbose\", flux::option_kind::truth, \"false\", verbose),\n\
+         };";
+    /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`); that of
+    /// the options comes last and may be left out.
     PROGRAM = Type "flux::program",
         "constexpr flux::program full{\"a\", nodes, constraints, sources, path_functions, path_vertices, path_edges};\n\
-         constexpr flux::program bare{\"a\", {}, {}, {}, {}, {}, {}};";
+         constexpr flux::program bare{\"a\", {}, {}, {}, {}, {}, {}};\n\
+         constexpr flux::program told{\"a\", {}, {}, {}, {}, {}, {}, options};\n\
+         static_assert(told.options.size() == 3);";
     /// Runs the server until it is told to end; gives the exit status of the process.
     SERVE = Function "flux::serve",
         "static_assert(std::is_same_v<decltype(flux::serve(full, int{}, std::declval<char **>())), int>);\n\

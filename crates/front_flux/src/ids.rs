@@ -60,12 +60,14 @@ ids! {
     UNIT_UNSUPPORTED = "unit-unsupported";
     /// A module, used or named.
     MODULE_UNSUPPORTED = "module-unsupported";
-    /// An option of the server.
-    OPTION_UNSUPPORTED = "option-unsupported";
 
     // Names.
     /// A constant that is a name and not an option.
     UNKNOWN_OPTION = "unknown-option";
+    /// A second option with the same flag, or one with a flag that every server has.
+    DUPLICATE_OPTION = "duplicate-option";
+    /// A default that is no value of the option's kind.
+    OPTION_DEFAULT = "option-default";
     /// An attribute that does not exist.
     UNKNOWN_ATTRIBUTE = "unknown-attribute";
     /// A pattern that is no predicate type.

@@ -2,7 +2,8 @@
 //!
 //! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
 
-use flux_ir::program::Mode;
+use crate::quantity::Quantity;
+use flux_ir::program::{Mode, OptionKind};
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -94,8 +95,8 @@ pub struct Use<'text> {
 pub struct OptionDeclaration<'text> {
     /// What it is called.
     pub name: Name<'text>,
-    /// `int`, `string`, `path`, `bool`, `duration` or `size`.
-    pub kind: Name<'text>,
+    /// What values it has.
+    pub kind: OptionKind,
     /// Its value where the command line gives none.
     pub default: Option<Constant<'text>>,
     /// The statement.
@@ -233,8 +234,14 @@ pub struct Constant<'text> {
 /// The value of a constant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConstantValue<'text> {
-    /// A value; sizes are bytes, durations milliseconds.
-    Known(flux_ir::program::Constant),
+    /// A number, with what it counts.
+    Number(Quantity),
+    /// A string, unescaped.
+    Text(String),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A number that is none, which was reported.
+    Wrong,
     /// That of an option.
     Option(Name<'text>),
 }

@@ -12,14 +12,25 @@ pub type NodeId = ArenaId<Node>;
 pub type PredicateId = ArenaId<Predicate>;
 /// A constraint of a [`Program`].
 pub type ConstraintId = ArenaId<Constraint>;
+/// A module of a [`Program`].
+pub type ModuleId = ArenaId<Module>;
+/// An option of a [`Program`].
+pub type OptionId = ArenaId<ServerOption>;
 
 /// A whole program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
     /// The stem of its file: `image` of `image.flux`. Names the generated files and the server.
     pub name: String,
-    /// The headers it includes, in order.
+    /// Its modules, each after those that it uses. What is of a module has the module's name before its own, and a
+    /// point between: `tcp.Listen`.
+    pub modules: Arena<Module>,
+    /// The modules that its own file uses, in order.
+    pub uses: Vec<ModuleId>,
+    /// The headers that its own file includes, in order.
     pub includes: Vec<Include>,
+    /// The options, those of modules before the program's own.
+    pub options: Arena<ServerOption>,
     /// The predicate types, in the order of their `typedef`s.
     pub predicates: Arena<Predicate>,
     /// Every node: declared, given a flow, or only named in one.
@@ -30,6 +41,71 @@ pub struct Program {
     pub handlers: Vec<Handler>,
     /// The constraints, in the order of their first mention.
     pub constraints: Arena<Constraint>,
+}
+
+/// `use std.tcp;`: a file of its own, whose names are qualified with the module's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Module {
+    /// The stem of its file: `tcp` of `tcp.flux`. Also its C++ namespace.
+    pub name: String,
+    /// The modules that it uses, in order.
+    pub uses: Vec<ModuleId>,
+    /// The headers that it includes, in order.
+    pub includes: Vec<Include>,
+    /// The whole of its file.
+    pub span: Span,
+}
+
+/// `option port : int = 8080;`: a constant that the server is told when it starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServerOption {
+    /// The name, qualified with its module where it has one.
+    pub name: String,
+    /// What values it has.
+    pub kind: OptionKind,
+    /// Its value where the server is told none; it must be told one where this is none.
+    pub default: Option<Constant>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What values an option has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OptionKind {
+    /// An integer.
+    Int,
+    /// A string.
+    Text,
+    /// A path, as a string.
+    Path,
+    /// `true` or `false`.
+    Bool,
+    /// An integer of milliseconds, not negative.
+    Duration,
+    /// An integer of bytes, not negative.
+    Size,
+}
+
+impl OptionKind {
+    /// All of them, in the order of the language reference.
+    pub const ALL: [Self; 6] = [Self::Int, Self::Text, Self::Path, Self::Bool, Self::Duration, Self::Size];
+
+    /// As the language spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Text => "string",
+            Self::Path => "path",
+            Self::Bool => "bool",
+            Self::Duration => "duration",
+            Self::Size => "size",
+        }
+    }
+
+    /// The kind that the language spells so.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// `include "image.h";`
@@ -116,6 +192,8 @@ pub struct Node {
     pub body: Body,
     /// What it must hold while it runs, in the order written.
     pub requirements: Vec<Requirement>,
+    /// It waits for the outside in a way that nothing can see.
+    pub blocking: bool,
     /// Its declaration; where there is none its first flow; where there is none its first mention.
     pub span: Span,
 }
@@ -169,6 +247,16 @@ pub enum Constant {
     Text(String),
     /// `true` or `false`.
     Boolean(bool),
+    /// The value of an option, the same for as long as the server runs.
+    Option(OptionId),
+}
+
+impl Constant {
+    /// Whether the two differ whatever the server is told: the value of an option may be any.
+    pub fn surely_differs(&self, other: &Self) -> bool {
+        let is_option = |constant: &Self| matches!(constant, Self::Option(_));
+        self != other && !is_option(self) && !is_option(other)
+    }
 }
 
 /// One line of a dispatch: `Handler:[_, _, hit] = ...;`
@@ -272,6 +360,16 @@ impl Program {
     /// The node called `name`; O(nodes), for tests and tools.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
         self.nodes.iter().find(|(_, node)| node.name == name).map(|(id, _)| id)
+    }
+
+    /// A constant as the language writes it, numbers without their units.
+    pub fn constant_text(&self, constant: &Constant) -> String {
+        match constant {
+            Constant::Integer(value) => value.to_string(),
+            Constant::Text(text) => format!("{text:?}"),
+            Constant::Boolean(value) => value.to_string(),
+            Constant::Option(option) => self.options[*option].name.clone(),
+        }
     }
 }
 

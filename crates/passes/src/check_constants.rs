@@ -4,14 +4,14 @@
 use crate::fit::{count, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Application, Constant, Node, Origin, Parameter, Program};
+use flux_ir::program::{Application, Constant, OptionKind, Origin, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
 /// Reports constants that are too many, or of the wrong kind. O(applications).
 pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
     for application in applications(program) {
-        check(&program.nodes[application.node], application, diagnostics);
+        check(program, application, diagnostics);
     }
 }
 
@@ -25,7 +25,8 @@ fn applications(program: &Program) -> impl Iterator<Item = &Application> {
     in_chains.chain(in_sources)
 }
 
-fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) {
+fn check(program: &Program, application: &Application, diagnostics: &mut Diagnostics) {
+    let node = &program.nodes[application.node];
     let (bound, inputs) = (application.constants.len(), node.inputs().len());
     if bound > inputs {
         let given = match bound {
@@ -38,12 +39,19 @@ fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) 
             .push(error.mark(node.span, "declared here").help("constants bind the first inputs of a node, in order"));
     }
     for (constant, input) in application.constants.iter().zip(node.inputs()) {
-        if clashes(constant, input) {
-            let headline =
-                format!("`{}` takes `{}`, but the constant is {}", node.name, show_one(input), kind(constant));
-            let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
-            diagnostics.push(error.mark(input.span, "declared here").help("write a constant of the input's type"));
+        let kind = kind(program, constant);
+        if !clashes(kind, input) {
+            continue;
         }
+        let (subject, help) = match constant {
+            Constant::Option(option) => {
+                (format!("the option `{}`", program.options[*option].name), "use an option of the input's type")
+            }
+            _ => ("the constant".to_owned(), "write a constant of the input's type"),
+        };
+        let headline = format!("`{}` takes `{}`, but {subject} is {}", node.name, show_one(input), kind.name());
+        let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
+        diagnostics.push(error.mark(input.span, "declared here").help(help));
     }
 }
 
@@ -51,7 +59,8 @@ fn check(node: &Node, application: &Application, diagnostics: &mut Diagnostics) 
 pub fn misbound(program: &Program) -> HashSet<Span> {
     let is_wrong = |application: &&Application| {
         let inputs = program.nodes[application.node].inputs();
-        let clash = application.constants.iter().zip(inputs).any(|(constant, input)| clashes(constant, input));
+        let clash =
+            application.constants.iter().zip(inputs).any(|(constant, input)| clashes(kind(program, constant), input));
         clash || application.constants.len() > inputs.len()
     };
     applications(program).filter(is_wrong).map(|application| application.span).collect()
@@ -59,20 +68,43 @@ pub fn misbound(program: &Program) -> HashSet<Span> {
 
 /// Whether the spelling of a parameter's type shows that it cannot take the constant. Flux does not read C++, so of a
 /// type that it does not know it says nothing.
-fn clashes(constant: &Constant, parameter: &Parameter) -> bool {
+fn clashes(kind: Kind, parameter: &Parameter) -> bool {
     let is_pointer = parameter.ty.ends_with('*') || !parameter.array.is_empty();
     let is_text = matches!(parameter.ty.as_str(), "std::string" | "std::string_view");
     let is_number = parameter.is_evidently_scalar() && !is_pointer && !parameter.ty.starts_with("enum ");
-    match constant {
-        Constant::Text(_) => is_number,
-        Constant::Integer(_) | Constant::Boolean(_) => is_pointer || is_text,
+    match kind {
+        Kind::Text => is_number,
+        Kind::Number | Kind::Truth => is_pointer || is_text,
     }
 }
 
-fn kind(constant: &Constant) -> &'static str {
+/// What a constant is in C++.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    Text,
+    Truth,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Number => "a number",
+            Self::Text => "a string",
+            Self::Truth => "a truth value",
+        }
+    }
+}
+
+fn kind(program: &Program, constant: &Constant) -> Kind {
     match constant {
-        Constant::Integer(_) => "a number",
-        Constant::Text(_) => "a string",
-        Constant::Boolean(_) => "a truth value",
+        Constant::Integer(_) => Kind::Number,
+        Constant::Text(_) => Kind::Text,
+        Constant::Boolean(_) => Kind::Truth,
+        Constant::Option(option) => match program.options[*option].kind {
+            OptionKind::Int | OptionKind::Duration | OptionKind::Size => Kind::Number,
+            OptionKind::Text | OptionKind::Path => Kind::Text,
+            OptionKind::Bool => Kind::Truth,
+        },
     }
 }

@@ -452,7 +452,7 @@ impl<'a> Order<'a> {
 /// What both may rely on, and at least one as a writer: of two keys only constants are known to differ.
 fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
     let differ = |(a, b): (&Operand, &Operand)| match (a, b) {
-        (Operand::Constant(a), Operand::Constant(b)) => a != b,
+        (Operand::Constant(a), Operand::Constant(b)) => a.surely_differs(b),
         _ => false,
     };
     let clash = |a: &Use, b: &Use| {

@@ -1,24 +1,30 @@
 //! What is written in boxes and at arrows, in the words of the program.
 
 use flux_ir::flow::{Acquisition, Flow, Function, Line, Operand, Step};
-use flux_ir::program::{Constant, Mode, Parameter, Scope};
+use flux_ir::program::{Mode, Parameter, Program, Scope};
 
 /// A node's name with the constants that it is applied to: `Listen(8080)`.
-pub(crate) fn applied(name: &str, step: &Step) -> String {
+pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
     let constants = step.inputs.iter().map_while(|input| match input {
-        Operand::Constant(constant) => Some(constant_text(constant)),
+        Operand::Constant(constant) => Some(program.constant_text(constant)),
         Operand::Input(_) | Operand::Output(..) | Operand::Kept(..) | Operand::Error => None,
     });
     let constants: Vec<_> = constants.collect();
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
 }
 
+<<<<<<< HEAD:crates/picture/src/label.rs
 fn constant_text(constant: &Constant) -> String {
     match constant {
         Constant::Integer(value) => value.to_string(),
         Constant::Text(text) => format!("{text:?}"),
         Constant::Boolean(value) => value.to_string(),
     }
+=======
+/// The label of an arrow, with some air around it.
+pub(crate) fn beside_arrow(text: &str) -> String {
+    format!("<TABLE BORDER=\"0\" CELLPADDING=\"3\"><TR><TD>{}</TD></TR></TABLE>", escaped(text))
+>>>>>>> 3e59195 (Options: constants that a server is told when it starts, as flags and from the environment; blocking is in the model):crates/back_dot/src/label.rs
 }
 
 /// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`.
@@ -48,7 +54,7 @@ fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) ->
     let name = |parameter: Option<&Parameter>| parameter.map_or_else(String::new, |parameter| parameter.name.clone());
     let taken = step.inputs.iter().position(|input| input == operand);
     match (taken, operand) {
-        (_, Operand::Constant(constant)) => constant_text(constant),
+        (_, Operand::Constant(constant)) => flow.program.constant_text(constant),
         (Some(position), _) => name(flow.callee_inputs(&step.callee).get(position)),
         (None, Operand::Input(position)) => name(function.inputs.get(*position)),
         (None, Operand::Output(..) | Operand::Kept(..) | Operand::Error) => "…".to_owned(),

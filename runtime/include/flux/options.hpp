@@ -46,8 +46,8 @@ using environment = char *(*)(const char *name);
 /// something is wrong, and nothing where all is well.
 std::string read_options(options &into, int &argc, char **argv, environment variables, bool plain_help);
 
-/// What `--flux-help` prints, for a program of this name.
-std::string help_text(const char *program_name);
+/// What `--flux-help` prints, for a program of this name, whose own options are described by `program_options`.
+std::string help_text(const char *program_name, const std::string &program_options);
 
 /// How the option spells a strategy.
 const char *strategy_name(strategy_kind which) noexcept;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flux/flow.hpp"
+#include "flux/program_option.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -108,6 +109,7 @@ struct program {
     std::span<const path_function> path_functions;
     std::span<const path_vertex> path_vertices;
     std::span<const path_edge> path_edges;
+    std::span<const option_info> options = {};
 };
 
 /// A flow with the values that its source made, which exist from `produce` to the end of `run`. Flows run on different

@@ -6,7 +6,6 @@ use crate::quantity::{self, Fault, Quantity, Unit};
 use crate::syntax::{Constant, ConstantValue};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
-use flux_ir::program;
 use flux_source::Span;
 use std::fmt;
 
@@ -14,25 +13,24 @@ use std::fmt;
 const CONSTANT: &str = "a constant is a number, a string, `true`, `false` or the name of an option";
 
 impl<'text> Parser<'text, '_> {
-    /// `constant = ["-"] INT | SIZE | DURATION | STRING | "true" | "false" | NAME`
+    /// `constant = ["-"] INT | SIZE | DURATION | STRING | "true" | "false" | qname`
     pub(super) fn constant(&mut self, place: fmt::Arguments) -> Parsed<Constant<'text>> {
         let start = self.position;
         let first = self.peek();
         let value = match first.kind {
             TokenKind::Number | TokenKind::Minus => {
-                let value = self.quantity()?.map_or(0, |quantity| quantity.value);
-                ConstantValue::Known(program::Constant::Integer(value))
+                self.quantity()?.map_or(ConstantValue::Wrong, ConstantValue::Number)
             }
             TokenKind::Text { closed: true } => {
                 self.bump();
-                ConstantValue::Known(program::Constant::Text(self.unescape(first.span)))
+                ConstantValue::Text(self.unescape(first.span))
             }
             TokenKind::Word => match self.spelling(first) {
                 word @ ("true" | "false") => {
                     self.bump();
-                    ConstantValue::Known(program::Constant::Boolean(word == "true"))
+                    ConstantValue::Boolean(word == "true")
                 }
-                _ => ConstantValue::Option(self.name("a constant", place, format_args!("{CONSTANT}"))?),
+                _ => ConstantValue::Option(self.qualified_name("a constant", place, format_args!("{CONSTANT}"))?),
             },
             _ => return self.fail_expecting("a constant", place, format_args!("{CONSTANT}")),
         };

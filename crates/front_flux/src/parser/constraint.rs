@@ -37,7 +37,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Statement::Atomic(Atomic { node, constraints, span }))
     }
 
-    /// `constraint = NAME [ "?" | "!" ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ]`
+    /// `constraint = qname [ "?" | "!" ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ]`
     fn constraint(&mut self, node: &Name) -> Parsed<Constraint<'text>> {
         let start = self.position;
         let place = format_args!("in the constraints of `{}`", node.text);
@@ -46,7 +46,7 @@ impl<'text> Parser<'text, '_> {
             TokenKind::CloseBrace if self.previous().kind == TokenKind::Comma => "remove the `,`, or write a name",
             _ => "a constraint is a name: write one, or leave out the whole statement",
         };
-        let name = self.name("a constraint", place, format_args!("{help}"))?;
+        let name = self.qualified_name("a constraint", place, format_args!("{help}"))?;
         let mode = self.mode().unwrap_or(Mode::Write);
         let scope = if self.at(TokenKind::OpenParenthesis) { self.scope(&name)? } else { Scope::Program };
         if matches!(self.peek().kind, TokenKind::Question | TokenKind::Exclamation) {

@@ -7,10 +7,8 @@ use crate::syntax::{
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
+use flux_ir::program::OptionKind;
 use std::borrow::Cow;
-
-/// The types an option can have.
-const OPTION_TYPES: [&str; 6] = ["int", "string", "path", "bool", "duration", "size"];
 
 impl<'text> Parser<'text, '_> {
     /// `statement = include | use | option | typedef | unit | node | source | flow | handler | atomic`
@@ -99,12 +97,11 @@ impl<'text> Parser<'text, '_> {
         let name = self.name("the option's name", format_args!("after `option`"), help)?;
         self.expect(TokenKind::Colon, format_args!("after the option `{}`", name.text), help)?;
         let token = self.peek();
-        if !OPTION_TYPES.contains(&self.spelling(token)) {
+        let Some(kind) = OptionKind::of_name(self.spelling(token)) else {
             let help = format_args!("an option is an int, a string, a path, a bool, a duration or a size");
             return self.fail_expecting("a type", format_args!("after `option {}:`", name.text), help);
-        }
+        };
         self.bump();
-        let kind = Name { text: Cow::Borrowed(self.spelling(token)), span: token.span };
         let mut default = None;
         if self.take(TokenKind::Equals).is_some() {
             default = Some(self.constant(format_args!("as the value of `{}`", name.text))?);

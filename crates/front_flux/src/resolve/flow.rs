@@ -3,9 +3,9 @@
 use super::Resolver;
 use crate::cpp_keyword::is_keyword;
 use crate::ids;
-use crate::syntax::{self, ConstantValue, Flow, NameOrAny, Statement};
+use crate::syntax::{self, Flow, NameOrAny, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Application, Body, Chain, Constant, Line, NodeId, Origin, PredicateId, Source, Step};
+use flux_ir::program::{Application, Body, Chain, Line, NodeId, Origin, PredicateId, Source, Step};
 use std::collections::HashMap;
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -141,48 +141,5 @@ impl<'syntax> Resolver<'syntax, '_> {
         let node = self.node(&application.node, application.node.span);
         let constants = application.constants.iter().filter_map(|it| self.constant(it, application)).collect();
         Application { node, constants, span: application.node.span }
-    }
-
-    /// The value of a constant of a step; none for an option, which has been reported or is now.
-    fn constant(&mut self, constant: &'syntax syntax::Constant, step: &syntax::Application) -> Option<Constant> {
-        let name = match &constant.value {
-            ConstantValue::Known(value) => return Some(value.clone()),
-            ConstantValue::Option(name) => name.as_str(),
-        };
-        if !self.options.contains(name) && self.is_unknown(ids::UNKNOWN_OPTION, name) {
-            let help = self.help_for_constant(name, step);
-            let headline = format!("there is no option `{name}`");
-            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
-        }
-        None
-    }
-
-    /// What to write for `name`, which is no option, as a constant of `step`.
-    fn help_for_constant(&mut self, name: &str, step: &syntax::Application) -> String {
-        let node = step.node.as_str();
-        let inputs = self.nodes.get(node).and_then(|id| self.declarations.get(id)).map(|it| &it.inputs);
-        if inputs.is_some_and(|inputs| inputs.iter().any(|input| input.name.as_str() == name)) {
-            return match step.constants.len() {
-                1 => format!("values come along the arrows by themselves: write `{node}`"),
-                _ => format!("constants bind the first inputs: leave out `{name}`, and declare it after those"),
-            };
-        }
-        if self.nodes.get(name).is_some_and(|node| self.is_defined(*node)) {
-            return format!("`{name}` is a node, and steps are joined by `->`: `{name} -> {node}`");
-        }
-        let may_suggest = self.may_suggest(name);
-        let words = ["true", "false"].into_iter().chain(self.option_names());
-        match if may_suggest { nearest(name, words) } else { None } {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "a constant is a number, a string, `true`, `false` or the name of an option".to_owned(),
-        }
-    }
-
-    /// The names of the options, in the order of the text.
-    fn option_names(&self) -> impl Iterator<Item = &'syntax str> {
-        self.syntax.statements.iter().filter_map(|statement| match statement {
-            Statement::Option(option) => Some(option.name.as_str()),
-            _ => None,
-        })
     }
 }

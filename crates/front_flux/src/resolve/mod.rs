@@ -11,16 +11,18 @@ mod constraint;
 mod flow;
 mod handler;
 mod name;
+mod option;
 
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, Statement, Syntax};
+use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
-use flux_ir::program::{Body, Include, Node, NodeId, Parameter, Predicate, PredicateId, Program, Signature};
+use flux_ir::program::{Body, Include, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// The attributes that a declaration may have.
-const ATTRIBUTES: [&str; 1] = ["blocking"];
+const ATTRIBUTES: [&str; 1] = [BLOCKING];
+const BLOCKING: &str = "blocking";
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
 const SUGGESTION_LIMIT: usize = 20;
@@ -34,7 +36,8 @@ pub fn resolve<'syntax>(name: String, syntax: &'syntax Syntax<'syntax>, diagnost
         nodes: HashMap::new(),
         node_names: vec![],
         predicates: HashMap::new(),
-        options: HashSet::new(),
+        options: HashMap::new(),
+        flags: HashMap::new(),
         modules: HashSet::new(),
         declarations: HashMap::new(),
         input_positions: HashMap::new(),
@@ -42,6 +45,7 @@ pub fn resolve<'syntax>(name: String, syntax: &'syntax Syntax<'syntax>, diagnost
         suggestions_left: SUGGESTION_LIMIT,
     };
     resolver.take_preamble();
+    resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
     resolver.resolve_flows();
@@ -59,7 +63,9 @@ struct Resolver<'syntax, 'run> {
     /// By id: the name of the node where it is declared, or stands first.
     node_names: Vec<&'syntax Name<'syntax>>,
     predicates: HashMap<&'syntax str, PredicateId>,
-    options: HashSet<&'syntax str>,
+    options: HashMap<&'syntax str, OptionId>,
+    /// The first option with each flag.
+    flags: HashMap<String, &'syntax OptionDeclaration<'syntax>>,
     /// The modules that are used, and those that were reported.
     modules: HashSet<&'syntax str>,
     /// The declared nodes.
@@ -82,7 +88,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         !may_be_declared && self.reported.insert((id, name))
     }
 
-    /// Includes, and what cannot be compiled yet: modules, options, units.
+    /// Includes, and what cannot be compiled yet: modules, units.
     fn take_preamble(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
@@ -91,12 +97,6 @@ impl<'syntax> Resolver<'syntax, '_> {
                     self.program.includes.push(Include { path: include.path.clone(), span: include.span });
                 }
                 Statement::Use(used) => self.take_module(used),
-                Statement::Option(option) => {
-                    self.options.insert(&option.name.text);
-                    let headline = format!("the option `{}` cannot be compiled yet", option.name.text);
-                    let help = "write its value where it is used, until options are supported";
-                    self.report(Diagnostic::error(ids::OPTION_UNSUPPORTED, headline, option.name.span).help(help));
-                }
                 Statement::Unit(unit) => {
                     let headline = format!("the message type `{}` cannot be compiled yet", unit.name.text);
                     let help = "declare a struct in a header, and read it in a node, until units are supported";
@@ -173,6 +173,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         let outputs = self.parameters(&declaration.outputs, "output", name);
         self.check_attributes(declaration);
         let node = &mut self.program.nodes[id];
+        node.blocking = declaration.attributes.iter().any(|attribute| attribute.as_str() == BLOCKING);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
         node.span = declaration.span;
         if let Some(declared) = self.node_names.get_mut(id.index()) {
@@ -229,6 +230,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             signature: None,
             body: Body::Concrete,
             requirements: vec![],
+            blocking: false,
             span,
         });
         self.nodes.insert(&name.text, id);

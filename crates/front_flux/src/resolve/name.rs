@@ -9,9 +9,11 @@ use flux_ir::program::NodeId;
 use flux_source::Span;
 
 /// The names that a server has already.
-const TAKEN: [(&str, &str); 3] = [
+const TAKEN: [(&str, &str); 5] = [
     ("main", "the server starts in a `main` of its own"),
     ("flux", "`flux` is the namespace of the runtime"),
+    ("flux_flows", "`flux_flows` is the namespace of the generated code"),
+    ("FLUX_GENERATED_SUPPORT", "it is a macro of the runtime"),
     ("std", "`std` is the namespace of the C++ library"),
 ];
 

@@ -65,7 +65,7 @@ fn the_whole_program_has_no_mistake_but_what_is_not_supported() {
         diagnostics.sorted().iter().map(|one| one.id.0).collect()
     };
     assert_eq!(ids(CORE), [""; 0]);
-    assert_eq!(ids(UNSUPPORTED), ["module-unsupported", "option-unsupported", "unit-unsupported"]);
+    assert_eq!(ids(UNSUPPORTED), ["module-unsupported", "unit-unsupported"]);
 }
 
 #[test]

@@ -128,16 +128,43 @@ fn constraints_of_one_node_may_be_in_several_statements() {
 }
 
 #[test]
-fn modules_options_and_units_are_read_and_refused() {
-    let text = "use std.http as web;\nuse \"cache.flux\";\noption port : int = 8080;\noption root : path;\n\
-        type Command = unit (int n) { a : uint8; # it's a \"comment\n b : X { c; } };\nA = B(port);";
+fn options_keep_their_kinds_and_their_defaults_in_the_units_of_the_runtime() {
+    let text = "option port : int = -1;\noption root : path;\noption idle : duration = 2s;\noption most : size = 64k;\n\
+                option least : size = 1;\noption loud : bool = true;\noption name : string = \"a\\tb\";\n\
+                A = B(idle, 7);";
+    let read = program(text);
+    let options: Vec<_> = read.options.iter().map(|(_, one)| (one.kind.name(), one.default.clone())).collect();
+    let expected = [
+        ("int", Some(Constant::Integer(-1))),
+        ("path", None),
+        ("duration", Some(Constant::Integer(2000))),
+        ("size", Some(Constant::Integer(65536))),
+        ("size", Some(Constant::Integer(1))),
+        ("bool", Some(Constant::Boolean(true))),
+        ("string", Some(Constant::Text("a\tb".to_owned()))),
+    ];
+    assert_eq!(options, expected);
+    let chain = read.nodes[read.node_named("A").unwrap()].chains().next().unwrap();
+    let idle = read.options.ids().nth(2).unwrap();
+    assert_eq!(chain.applications()[0].constants, [Constant::Option(idle), Constant::Integer(7)]);
+}
+
+#[test]
+fn a_node_may_be_blocking() {
+    let read = program("A () => (int x) blocking;\nB (int x) => ();\nsource A => B;");
+    let blocking: Vec<_> = read.nodes.iter().map(|(_, node)| node.blocking).collect();
+    assert_eq!(blocking, [true, false]);
+}
+
+#[test]
+fn modules_and_units_are_read_and_refused() {
+    let text = "use std.http as web;\nuse \"cache.flux\";\n\
+        type Command = unit (int n) { a : uint8; # it's a \"comment\n b : X { c; } };\nA = B;";
     let (program, diagnostics) = read(text);
     let expected = [
         "1 error [module-unsupported] the module `std.http` cannot be used yet",
         "2 error [module-unsupported] the module `cache.flux` cannot be used yet",
-        "3 error [option-unsupported] the option `port` cannot be compiled yet",
-        "4 error [option-unsupported] the option `root` cannot be compiled yet",
-        "5 error [unit-unsupported] the message type `Command` cannot be compiled yet",
+        "3 error [unit-unsupported] the message type `Command` cannot be compiled yet",
     ];
     assert_eq!(diagnostics, expected);
     assert_eq!(nodes(&program), ["A", "B"]);

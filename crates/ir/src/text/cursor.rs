@@ -3,6 +3,7 @@
 use super::ParseError;
 use super::lexical;
 use super::names::Labels;
+use crate::arena::ArenaId;
 use crate::program::{Constant, Mode, Parameter};
 use flux_source::{FileId, Span};
 
@@ -201,7 +202,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn constant(&mut self) -> Result<Constant, ParseError> {
+    /// A constant; `options` are those that it may mention.
+    pub(super) fn constant(&mut self, options: &Labels) -> Result<Constant, ParseError> {
+        if self.eat_word("option") {
+            return self.mention(options, "an option").map(|index| Constant::Option(ArenaId::new(index)));
+        }
         if self.at("\"") {
             return self.text().map(Constant::Text);
         }

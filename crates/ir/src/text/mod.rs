@@ -8,11 +8,16 @@
 //! # Grammar
 //!
 //! ```text
-//! program    = "program" name { include | predicate | constraint | node | source | handler }   in any order
+//! program    = "program" name { module | use | include | option | predicate | constraint | node | source | handler }
+//!                                                                      in any order
+//! module     = "module" name [ "{" { use | include } "}" ]
+//! use        = "use" module
 //! include    = "include" TEXT
+//! option     = "option" name kind [ "=" constant ]                     a constant that is no option itself
+//! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! predicate  = "predicate" name "=" name                               the type, and the function that tests it
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "{" { holds | chain } "}" ]
+//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "{" { holds | chain } "}" ]
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
 //! parameter  = the C++ declaration, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
@@ -23,7 +28,7 @@
 //! steps      = [ step { "->" step } ]
 //! step       = apply | "(" steps { "&" steps } ")"
 //! apply      = node [ "(" constant { "," constant } ")" ]
-//! constant   = [ "-" ] INT | TEXT | "true" | "false"
+//! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ "session" name ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" ( "node" node | "function" name )
 //!
@@ -51,7 +56,7 @@
 //! offset     = "+" INT                                                 left out where 0, but not after "fault"
 //!
 //! name       = WORD { ( "." | "::" ) WORD } | TEXT
-//! node, predicate, constraint, function = name | "#" INT               where mentioned; #INT is the index
+//! node, predicate, constraint, function, module, option = name | "#" INT        where mentioned; #INT is the index
 //! position   = WORD | INT                                              the parameter's name or its index
 //! TEXT       = a double-quoted string with the escapes \" \\ \n \r \t \u{…}
 //! ```

@@ -76,6 +76,8 @@ pub(super) struct Names {
     pub(super) nodes: Labels,
     pub(super) predicates: Labels,
     pub(super) constraints: Labels,
+    pub(super) modules: Labels,
+    pub(super) options: Labels,
     pub(super) functions: Labels,
     ports: HashMap<Ports, Labels>,
 }
@@ -88,6 +90,8 @@ impl Names {
             names.add_node(id, node);
         }
         names.predicates = Labels::of(program.predicates.iter().map(|(_, predicate)| predicate.name.as_str()));
+        names.modules = Labels::of(program.modules.iter().map(|(_, module)| module.name.as_str()));
+        names.options = Labels::of(program.options.iter().map(|(_, option)| option.name.as_str()));
         names.constraints = Labels::of(program.constraints.iter().map(|(_, constraint)| constraint.name.as_str()));
         names
     }

@@ -124,7 +124,7 @@ impl<'text> FunctionParser<'_, 'text> {
             return Ok(HeldKey::Lost);
         }
         if !line.at("in") {
-            return line.constant().map(HeldKey::Constant);
+            return line.constant(&self.parser.names.options).map(HeldKey::Constant);
         }
         let ports = self.parser.names.ports(Some(Ports::FunctionInputs(self.id)));
         let input = |line: &mut Cursor<'_>| {
@@ -296,7 +296,7 @@ impl<'text> FunctionParser<'_, 'text> {
             return Ok(Operand::Error);
         }
         if !line.at("%") {
-            return line.constant().map(Operand::Constant);
+            return line.constant(&names.options).map(Operand::Constant);
         }
         let step = step_id(line)?;
         let (inputs, outputs) = self.steps.get(&step).copied().unwrap_or_default();

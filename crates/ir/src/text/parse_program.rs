@@ -1,12 +1,13 @@
 //! Parses a program: first what is declared, so that mentions may come before; then what it does.
 
 use super::cursor::{Cursor, lines};
-use super::names::{Names, Ports};
+use super::names::{Labels, Names, Ports};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
 use crate::program::{
-    Application, Body, Chain, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Node, NodeId, Origin,
-    Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+    Application, Body, Chain, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node,
+    NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, ServerOption,
+    Signature, Source, Step,
 };
 
 /// The program that `text` says.
@@ -27,6 +28,8 @@ pub(super) struct Parser<'a> {
     pub(super) names: Names,
     pub(super) program: Program,
     last_line: usize,
+    /// The modules whose lines have not come yet.
+    modules: std::vec::IntoIter<ModuleId>,
     /// The nodes whose lines have not come yet.
     nodes: std::vec::IntoIter<NodeId>,
 }
@@ -47,8 +50,9 @@ impl<'a> Parser<'a> {
             declare(*line, &mut program)?;
         }
         let names = Names::of_program(&program);
+        let modules = program.modules.ids().collect::<Vec<_>>().into_iter();
         let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
-        Ok(Self { lines, names, program, last_line, nodes })
+        Ok(Self { lines, names, program, last_line, modules, nodes })
     }
 
     /// The next line of something that is not closed yet.
@@ -58,21 +62,46 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a statement; false where `line` does not begin one.
-    pub(super) fn statement(&mut self, mut line: Cursor<'a>) -> Result<bool, ParseError> {
+    pub(super) fn statement(&mut self, line: Cursor<'a>) -> Result<bool, ParseError> {
         match { line }.word() {
-            Some("predicate" | "constraint") => {}
-            Some("include") => {
-                line.eat_word("include");
-                let include = Include { span: line.span()?, path: line.text()? };
-                line.finish()?;
-                self.program.includes.push(include);
+            Some("option" | "predicate" | "constraint") => {}
+            Some("module") => self.module(line.opens())?,
+            Some("use") => {
+                let module = self.used(line)?;
+                self.program.uses.push(module);
             }
+            Some("include") => self.program.includes.push(included(line)?),
             Some("node") => self.node(line.opens())?,
             Some("source") => self.source(line)?,
             Some("handle") => self.handler(line)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Reads the parts of the module declared on the line before, where it `opens`.
+    fn module(&mut self, opens: bool) -> Result<(), ParseError> {
+        let (Some(id), true) = (self.modules.next(), opens) else { return Ok(()) };
+        loop {
+            let mut line = self.next_line()?;
+            if line.eat("}") {
+                return line.finish();
+            }
+            if line.at_word("use") {
+                let used = self.used(line)?;
+                self.program.modules[id].uses.push(used);
+            } else {
+                self.program.modules[id].includes.push(included(line)?);
+            }
+        }
+    }
+
+    /// `use module`
+    fn used(&self, mut line: Cursor<'_>) -> Result<ModuleId, ParseError> {
+        line.expect_word("use")?;
+        let module = line.mention(&self.names.modules, "a module").map(ArenaId::new)?;
+        line.finish()?;
+        Ok(module)
     }
 
     /// Reads the parts of the node declared on the line before, where it `opens`.
@@ -186,7 +215,8 @@ impl<'a> Parser<'a> {
     fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {
         let span = line.span()?;
         let node = self.node_id(line)?;
-        let constants = if line.at("(") { line.list("(", ")", Cursor::constant)? } else { vec![] };
+        let constants =
+            if line.at("(") { line.list("(", ")", |line| line.constant(&self.names.options))? } else { vec![] };
         Ok(Application { node, constants, span })
     }
 
@@ -228,9 +258,35 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Adds what `line` declares and others may mention: a predicate, a constraint, a node without its parts.
+/// `include "image.h"`
+fn included(mut line: Cursor<'_>) -> Result<Include, ParseError> {
+    line.expect_word("include")?;
+    let include = Include { span: line.span()?, path: line.text()? };
+    line.finish()?;
+    Ok(include)
+}
+
+/// `option port int = 8080`, its first word taken.
+fn option(line: &mut Cursor<'_>) -> Result<ServerOption, ParseError> {
+    let span = line.span()?;
+    let name = line.name("the option's name")?;
+    let kind = line.word().and_then(OptionKind::of_name);
+    let kind = kind.ok_or_else(|| line.error("an option is an int, a string, a path, a bool, a duration or a size"))?;
+    let default = if line.eat("=") { Some(line.constant(&Labels::default())?) } else { None };
+    Ok(ServerOption { name, kind, default, span })
+}
+
+/// Adds what `line` declares and others may mention: an option, a predicate, a constraint; a module or a node without
+/// its parts.
 fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
-    if line.eat_word("predicate") {
+    if line.eat_word("module") {
+        let span = line.span()?;
+        let name = line.name("the module's name")?;
+        line.eat("{");
+        program.modules.add(Module { name, uses: vec![], includes: vec![], span });
+    } else if line.eat_word("option") {
+        program.options.add(option(&mut line)?);
+    } else if line.eat_word("predicate") {
         let span = line.span()?;
         let name = line.name("the predicate's name")?;
         line.expect("=")?;
@@ -254,8 +310,9 @@ fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError
             let (inputs, outputs) = signature_of(&mut line)?;
             signature = Some(Signature { inputs, outputs, inferred: line.eat_word("inferred") });
         }
+        let blocking = line.eat_word("blocking");
         line.eat("{");
-        program.nodes.add(Node { name, signature, body: Body::Concrete, requirements: vec![], span });
+        program.nodes.add(Node { name, signature, body: Body::Concrete, requirements: vec![], blocking, span });
     } else {
         return Ok(());
     }

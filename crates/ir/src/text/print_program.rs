@@ -5,8 +5,8 @@ use super::lexical;
 use super::names::{Names, Ports};
 use super::printer::Printer;
 use crate::program::{
-    Application, Body, Chain, Handler, HandlerTarget, Line, Node, NodeId, Origin, Parameter, Program, Requirement,
-    Scope, Source, Step,
+    Application, Body, Chain, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin, Parameter,
+    Program, Requirement, Scope, ServerOption, Source, Step,
 };
 
 /// The text of `program`.
@@ -37,11 +37,9 @@ impl Printer {
 
     /// What nodes refer to.
     fn shared(&mut self, program: &Program) {
-        for include in &program.includes {
-            self.span(include.span);
-            self.write(format!("include {}", lexical::quoted(&include.path)));
-            self.end_line();
-        }
+        program.modules.iter().for_each(|(_, module)| self.module(module));
+        self.preamble(&program.uses, &program.includes);
+        program.options.iter().for_each(|(_, option)| self.option(option));
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);
             let (name, function) = (lexical::name(&predicate.name), lexical::name(&predicate.function));
@@ -60,6 +58,42 @@ impl Printer {
         }
     }
 
+    fn module(&mut self, module: &Module) {
+        self.span(module.span);
+        self.write(format!("module {}", lexical::name(&module.name)));
+        if module.uses.is_empty() && module.includes.is_empty() {
+            return self.end_line();
+        }
+        self.write(" ");
+        self.open();
+        self.preamble(&module.uses, &module.includes);
+        self.close();
+    }
+
+    /// What a file uses and includes.
+    fn preamble(&mut self, uses: &[ModuleId], includes: &[Include]) {
+        for module in uses {
+            self.write("use ");
+            self.mention(|names| &names.modules, module.index());
+            self.end_line();
+        }
+        for include in includes {
+            self.span(include.span);
+            self.write(format!("include {}", lexical::quoted(&include.path)));
+            self.end_line();
+        }
+    }
+
+    fn option(&mut self, option: &ServerOption) {
+        self.span(option.span);
+        self.write(format!("option {} {}", lexical::name(&option.name), option.kind.name()));
+        if let Some(default) = &option.default {
+            self.write(" = ");
+            self.constant(default);
+        }
+        self.end_line();
+    }
+
     fn node(&mut self, id: NodeId, node: &Node) {
         self.span(node.span);
         self.write(format!("node {}", lexical::name(&node.name)));
@@ -67,6 +101,7 @@ impl Printer {
             self.signature(&signature.inputs, &signature.outputs);
             self.write(if signature.inferred { " inferred" } else { "" });
         }
+        self.write(if node.blocking { " blocking" } else { "" });
         if node.requirements.is_empty() && node.body == Body::Concrete {
             return self.end_line();
         }

@@ -121,6 +121,10 @@ impl Printer {
             Constant::Integer(value) => self.write(value.to_string()),
             Constant::Text(text) => self.write(lexical::quoted(text)),
             Constant::Boolean(value) => self.write(value.to_string()),
+            Constant::Option(option) => {
+                self.write("option ");
+                self.mention(|names| &names.options, option.index());
+            }
         }
     }
 }

@@ -82,10 +82,11 @@ impl Hold {
             && self.key.iter().all(known)
     }
 
-    /// Whether two that rely on these may not be inside at once: only two constants are certain to differ.
+    /// Whether two that rely on these may not be inside at once: only two constants are certain to differ, and no
+    /// options.
     fn conflicts(&self, other: &Self) -> bool {
         let differ = |(left, right): (&Value, &Value)| match (left, right) {
-            (Value::Constant(left), Value::Constant(right)) => left != right,
+            (Value::Constant(left), Value::Constant(right)) => left.surely_differs(right),
             _ => false,
         };
         self.constraint == other.constraint

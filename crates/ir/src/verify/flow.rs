@@ -3,7 +3,7 @@
 
 use super::Violations;
 use super::names::is_free_identifier;
-use super::program::constraint_and_key;
+use super::program::{constraint_and_key, is_known};
 use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
     StepId,
@@ -279,7 +279,11 @@ impl<'a> Checker<'a> {
     fn value(&mut self, operand: &Operand, span: Span) -> Option<&'a Parameter> {
         let function = self.function;
         match operand {
-            Operand::Constant(_) => None,
+            Operand::Constant(constant) => {
+                let known = is_known(&self.flow.program, constant);
+                self.require(known, span, || "a constant is an option that there is not".to_owned());
+                None
+            }
             Operand::Input(index) => {
                 let input = function.inputs.get(*index);
                 self.require(input.is_some(), span, || format!("there is no input {index}"));

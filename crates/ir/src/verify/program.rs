@@ -4,8 +4,8 @@
 use super::Violations;
 use crate::arena::Arena;
 use crate::program::{
-    Application, Body, Chain, ConstraintId, HandlerTarget, Line, Node, NodeId, Origin, Program, Requirement, Scope,
-    Step,
+    Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind, Origin,
+    Program, Requirement, Scope, Step,
 };
 use flux_source::Span;
 use std::collections::HashSet;
@@ -13,6 +13,7 @@ use std::collections::HashSet;
 /// What must hold as soon as names are ids.
 pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     unique_names(program, violations);
+    preamble(program, violations);
     let mut checker = Checker { program, violations };
     for (_, node) in program.nodes.iter() {
         node.requirements.iter().for_each(|requirement| checker.requirement(requirement));
@@ -26,7 +27,7 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     }
     for source in &program.sources {
         if let Origin::Node(application) = &source.origin {
-            checker.node(application.node, application.span);
+            checker.application(application);
         }
         checker.node(source.target, source.span);
     }
@@ -39,7 +40,7 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     }
 }
 
-/// A name means one node, one predicate, one constraint.
+/// A name means one module, one option, one node, one predicate, one constraint.
 fn unique_names(program: &Program, violations: &mut Violations) {
     fn check<T>(things: &Arena<T>, kind: &str, name: impl Fn(&T) -> (&str, Span), violations: &mut Violations) {
         let mut seen = HashSet::new();
@@ -48,9 +49,42 @@ fn unique_names(program: &Program, violations: &mut Violations) {
             violations.require(seen.insert(name), span, || format!("two {kind} are called `{name}`"));
         }
     }
+    check(&program.modules, "modules", |module| (&module.name, module.span), violations);
+    check(&program.options, "options", |option| (&option.name, option.span), violations);
     check(&program.nodes, "nodes", |node| (&node.name, node.span), violations);
     check(&program.predicates, "predicates", |predicate| (&predicate.name, predicate.span), violations);
     check(&program.constraints, "constraints", |constraint| (&constraint.name, constraint.span), violations);
+}
+
+/// Modules use modules before them, and the default of an option is one of its values.
+fn preamble(program: &Program, violations: &mut Violations) {
+    for (id, module) in program.modules.iter() {
+        let after = |used: &ModuleId| used.index() < id.index();
+        violations.require(module.uses.iter().all(after), module.span, || {
+            format!("the module `{}` uses one that is not before it", module.name)
+        });
+    }
+    let known = program.uses.iter().all(|used| program.modules.find(*used).is_some());
+    violations.require(known, Span::default(), || "a module is used that there is not".to_owned());
+    for (_, option) in program.options.iter() {
+        let fits = match (&option.default, option.kind) {
+            (None, _)
+            | (Some(Constant::Integer(_)), OptionKind::Int)
+            | (Some(Constant::Text(_)), OptionKind::Text | OptionKind::Path)
+            | (Some(Constant::Boolean(_)), OptionKind::Bool) => true,
+            (Some(Constant::Integer(value)), OptionKind::Duration | OptionKind::Size) => *value >= 0,
+            _ => false,
+        };
+        violations.require(fits, option.span, || format!("the default of `{}` is none of its values", option.name));
+    }
+}
+
+/// Whether a constant that is an option is one that there is.
+pub(super) fn is_known(program: &Program, constant: &Constant) -> bool {
+    match constant {
+        Constant::Option(option) => program.options.find(*option).is_some(),
+        Constant::Integer(_) | Constant::Text(_) | Constant::Boolean(_) => true,
+    }
 }
 
 struct Checker<'a> {
@@ -61,6 +95,15 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn node(&mut self, node: NodeId, span: Span) {
         self.violations.require(self.program.nodes.find(node).is_some(), span, || format!("there is no node {node:?}"));
+    }
+
+    fn application(&mut self, application: &Application) {
+        self.node(application.node, application.span);
+        for constant in &application.constants {
+            self.violations.require(is_known(self.program, constant), application.span, || {
+                "a constant is an option that there is not".to_owned()
+            });
+        }
     }
 
     fn requirement(&mut self, requirement: &Requirement) {
@@ -82,7 +125,7 @@ impl Checker<'_> {
     }
 
     fn chain(&mut self, chain: &Chain) {
-        chain.applications().into_iter().for_each(|application| self.node(application.node, application.span));
+        chain.applications().into_iter().for_each(|application| self.application(application));
         let mut open: Vec<&Step> = chain.steps.iter().collect();
         while let Some(step) = open.pop() {
             if let Step::Parallel(branches, span) = step {

@@ -125,7 +125,8 @@ impl<'a> Choices<'a> {
     }
 
     fn constant(&mut self) -> Constant {
-        match self.below(4) {
+        match self.below(5) {
+            4 => Constant::Option(self.id(2)),
             0 => Constant::Integer(self.below(100) as i64),
             1 => Constant::Integer(self.of(&[i64::MIN, i64::MAX, -1])),
             2 => Constant::Text(self.name()),
@@ -141,6 +142,20 @@ impl<'a> Choices<'a> {
 /// A program of any shape.
 pub fn any_program(choices: &mut Choices) -> Program {
     let mut program = Program { name: choices.name(), ..Program::default() };
+    for _ in 0..choices.below(3) {
+        program.modules.add(Module {
+            name: choices.name(),
+            uses: choices.list(2, |choices| choices.id(2)),
+            includes: choices.list(2, |choices| Include { path: choices.name(), span: choices.span() }),
+            span: choices.span(),
+        });
+    }
+    program.uses = choices.list(2, |choices| choices.id(program.modules.len()));
+    for _ in 0..choices.below(3) {
+        let kind = choices.of(&OptionKind::ALL);
+        let default = Some(choices.constant()).filter(|constant| !matches!(constant, Constant::Option(_)));
+        program.options.add(ServerOption { name: choices.name(), kind, default, span: choices.span() });
+    }
     program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
     let counts =
         Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
@@ -202,6 +217,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
             key: choices.list(2, |choices| choices.below(4)),
             span: choices.span(),
         }),
+        blocking: choices.chance(),
         span: choices.span(),
     }
 }

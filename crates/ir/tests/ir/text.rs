@@ -86,6 +86,21 @@ done"#,
 }
 
 #[test]
+fn modules_and_options_print_as_they_were_parsed() {
+    let text = "program p\n\nmodule files\nmodule http {\n  use files\n  include \"http.h\"\n}\nuse http\n\
+                include \"page.h\"\noption http.idle duration = 30000\noption root path\n\n\
+                node http.Listen (int port, char *root) => () blocking\nnode Page () => ()\n\n\
+                source http.Listen(80, option root) => Page\n";
+    let program = text::parse_program(text).unwrap();
+    assert_eq!(text::print_program(&program), text);
+    assert_eq!(program.modules.iter().nth(1).unwrap().1.uses, [program.modules.ids().next().unwrap()]);
+    let error = |text: &str| text::parse_program(&format!("program p\n{text}")).unwrap_err().to_string();
+    assert_eq!(error("option a text"), "line 2: an option is an int, a string, a path, a bool, a duration or a size");
+    assert_eq!(error("option a int = option a"), "line 2: nothing is called `a` here; expected an option");
+    assert_eq!(error("module a {\nnode B\n}"), "line 3: expected `include`, found `node B`");
+}
+
+#[test]
 fn spans_stand_at_the_end_of_a_line_in_the_order_of_what_they_belong_to() {
     let text = "program p\n\nconstraint c program  @0:1-2\n\nnode A (int x) => (int y)  @0:3-9 4-5 1:6-7\n\
                 node B (int x) => (int y) {  @0:10-19 0-0 0-0\n  holds c!  @0:20-21\n\

@@ -170,6 +170,19 @@ constexpr source_info make_timer(node_info place, std::uint64_t, function_number
     return {place, run, run};
 }
 
+enum class option_kind { integer, text, path, truth, duration, size };
+using option_number = std::int64_t;
+
+struct option_info {
+    const char *flag;
+};
+
+template <class... Taken, class Value>
+constexpr option_info make_option(const char *flag, option_kind, const char *, Value &)
+{
+    return {flag};
+}
+
 struct program {
     const char *name;
     std::span<const node_info> nodes;
@@ -178,6 +191,7 @@ struct program {
     std::span<const path_function> path_functions;
     std::span<const path_vertex> path_vertices;
     std::span<const path_edge> path_edges;
+    std::span<const option_info> options = {};
 };
 
 inline int serve(const program &, int, char **)

@@ -1,0 +1,146 @@
+//! Options: constants that the server is told when it starts. Each has a flag of its own and a default of its kind.
+
+use super::Resolver;
+use crate::ids;
+use crate::quantity::{Quantity, Unit};
+use crate::syntax::{self, ConstantValue, OptionDeclaration, Statement};
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::program::{Constant, OptionKind, ServerOption};
+
+/// The flags that every server has, and what its runtime's flags start with.
+const TAKEN_FLAGS: [&str; 3] = ["help", "flux", "flux-"];
+
+/// The flag of an option, without the dashes before it: `tcp-idle-time` of `tcp.idle_time`. Capitals aside, since the
+/// environment has none but them.
+fn flag(name: &str) -> String {
+    name.replace(['_', '.'], "-").to_lowercase()
+}
+
+impl<'syntax> Resolver<'syntax, '_> {
+    pub(super) fn declare_options(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            let Statement::Option(option) = statement else { continue };
+            let default = option.default.as_ref().and_then(|default| self.default(option, default));
+            let name = option.name.as_str();
+            let flag = flag(name);
+            if TAKEN_FLAGS.iter().any(|taken| flag == *taken || taken.ends_with('-') && flag.starts_with(taken)) {
+                self.report_taken(option, &flag);
+            }
+            let (kind, span) = (option.kind, option.span);
+            let id = self.program.options.add(ServerOption { name: name.to_owned(), kind, default, span });
+            match self.flags.get(&flag) {
+                Some(first) => self.report_second(option, first, &flag),
+                None => _ = self.flags.insert(flag, option),
+            }
+            self.options.entry(&option.name.text).or_insert(id);
+        }
+    }
+
+    fn report_taken(&mut self, option: &OptionDeclaration, flag: &str) {
+        let headline =
+            format!("the option `{}` would have the flag `--{flag}`, which every server has", option.name.text);
+        let diagnostic = Diagnostic::error(ids::DUPLICATE_OPTION, headline, option.name.span);
+        self.report(diagnostic.help("choose another name"));
+    }
+
+    fn report_second(&mut self, option: &OptionDeclaration, first: &OptionDeclaration, flag: &str) {
+        let (name, other) = (&option.name.text, &first.name.text);
+        let headline = match name == other {
+            true => format!("the option `{name}` is declared twice"),
+            false => format!("the options `{other}` and `{name}` have one flag, `--{flag}`"),
+        };
+        let diagnostic = Diagnostic::error(ids::DUPLICATE_OPTION, headline, option.name.span);
+        self.report(diagnostic.mark(first.name.span, "the first one").help("give one of them another name"));
+    }
+
+    /// The default as a value of the option's kind; none where it is not, which is reported.
+    fn default(&mut self, option: &OptionDeclaration, default: &syntax::Constant) -> Option<Constant> {
+        match (&default.value, option.kind) {
+            (ConstantValue::Wrong, _) => return None,
+            (ConstantValue::Number(Quantity { value, unit: Unit::One }), OptionKind::Int)
+            | (ConstantValue::Number(Quantity { value, unit: Unit::Byte }), OptionKind::Size)
+            | (ConstantValue::Number(Quantity { value, unit: Unit::Millisecond }), OptionKind::Duration) => {
+                return Some(Constant::Integer(*value));
+            }
+            (ConstantValue::Number(Quantity { value: value @ 0.., unit: Unit::One }), OptionKind::Size) => {
+                return Some(Constant::Integer(*value));
+            }
+            (ConstantValue::Text(text), OptionKind::Text | OptionKind::Path) => {
+                return Some(Constant::Text(text.clone()));
+            }
+            (ConstantValue::Boolean(truth), OptionKind::Bool) => return Some(Constant::Boolean(*truth)),
+            _ => {}
+        }
+        let headline = match default.value {
+            ConstantValue::Option(ref other) => {
+                format!("the default of `{}` is the name `{}`, not a value", option.name.text, other.text)
+            }
+            _ => format!("the default of `{}` is not {}", option.name.text, described(option.kind)),
+        };
+        let help = match option.kind {
+            OptionKind::Int => "write a whole number: `8080`",
+            OptionKind::Text | OptionKind::Path => "write it in quotes: `\"public\"`",
+            OptionKind::Bool => "write `true` or `false`",
+            OptionKind::Duration => "write a number with its unit: `100ms`, `2s`, `5m`",
+            OptionKind::Size => "write a number of bytes, or with a unit: `512`, `64k`, `2M`, `1G`",
+        };
+        self.report(Diagnostic::error(ids::OPTION_DEFAULT, headline, default.span).help(help));
+        None
+    }
+
+    /// The value of a constant of a step; none where it is wrong, which has been reported or is now.
+    pub(super) fn constant(
+        &mut self,
+        constant: &'syntax syntax::Constant,
+        step: &syntax::Application,
+    ) -> Option<Constant> {
+        let name = match &constant.value {
+            ConstantValue::Number(quantity) => return Some(Constant::Integer(quantity.value)),
+            ConstantValue::Text(text) => return Some(Constant::Text(text.clone())),
+            ConstantValue::Boolean(truth) => return Some(Constant::Boolean(*truth)),
+            ConstantValue::Wrong => return None,
+            ConstantValue::Option(name) => name.as_str(),
+        };
+        let known = self.options.get(name).copied();
+        if known.is_none() && self.is_unknown(ids::UNKNOWN_OPTION, name) {
+            let help = self.help_for_constant(name, step);
+            let headline = format!("there is no option `{name}`");
+            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
+        }
+        known.map(Constant::Option)
+    }
+
+    /// What to write for `name`, which is no option, as a constant of `step`.
+    fn help_for_constant(&mut self, name: &str, step: &syntax::Application) -> String {
+        let node = step.node.as_str();
+        let inputs = self.nodes.get(node).and_then(|id| self.declarations.get(id)).map(|it| &it.inputs);
+        if inputs.is_some_and(|inputs| inputs.iter().any(|input| input.name.as_str() == name)) {
+            return match step.constants.len() {
+                1 => format!("values come along the arrows by themselves: write `{node}`"),
+                _ => format!("constants bind the first inputs: leave out `{name}`, and declare it after those"),
+            };
+        }
+        if self.nodes.get(name).is_some_and(|node| self.is_defined(*node)) {
+            return format!("`{name}` is a node, and steps are joined by `->`: `{name} -> {node}`");
+        }
+        let may_suggest = self.may_suggest(name);
+        let words =
+            ["true", "false"].into_iter().chain(self.program.options.iter().map(|(_, option)| option.name.as_str()));
+        match if may_suggest { nearest(name, words) } else { None } {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "a constant is a number, a string, `true`, `false` or the name of an option".to_owned(),
+        }
+    }
+}
+
+fn described(kind: OptionKind) -> &'static str {
+    match kind {
+        OptionKind::Int => "a whole number",
+        OptionKind::Text => "a string",
+        OptionKind::Path => "a path",
+        OptionKind::Bool => "`true` or `false`",
+        OptionKind::Duration => "a duration",
+        OptionKind::Size => "a size",
+    }
+}
