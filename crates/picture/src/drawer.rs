@@ -256,18 +256,10 @@ impl<'a> Drawer<'a> {
     /// Draws a box for a call of `node`.
     fn call(&mut self, id: FunctionId, step: &Step, node: NodeId, tails: Vec<Tail>, kind: Kind) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
-<<<<<<< HEAD:crates/picture/src/drawer.rs
-        let name = label::applied(&flow.program.nodes[node].name, step);
+        let name = label::applied(&flow.program, &flow.program.nodes[node].name, step);
         let called = self.place(kind, name, label::badges(flow, function, step), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)
-=======
-        let name = label::applied(&flow.program, &flow.program.nodes[node].name, step);
-        let html = label::with_badges(&label::escaped(&name), &label::badges(flow, function, step));
-        let called = self.place(html, step.span, look);
-        self.connect(tails, &called, None);
-        Drawn::at(&called)
->>>>>>> 3e59195 (Options: constants that a server is told when it starts, as flags and from the environment; blocking is in the model):crates/back_dot/src/drawer.rs
     }
 
     /// Draws the box of a handler, one in each function.

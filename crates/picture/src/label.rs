@@ -13,20 +13,6 @@ pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
 }
 
-<<<<<<< HEAD:crates/picture/src/label.rs
-fn constant_text(constant: &Constant) -> String {
-    match constant {
-        Constant::Integer(value) => value.to_string(),
-        Constant::Text(text) => format!("{text:?}"),
-        Constant::Boolean(value) => value.to_string(),
-    }
-=======
-/// The label of an arrow, with some air around it.
-pub(crate) fn beside_arrow(text: &str) -> String {
-    format!("<TABLE BORDER=\"0\" CELLPADDING=\"3\"><TR><TD>{}</TD></TR></TABLE>", escaped(text))
->>>>>>> 3e59195 (Options: constants that a server is told when it starts, as flags and from the environment; blocking is in the model):crates/back_dot/src/label.rs
-}
-
 /// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`.
 pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step) -> Vec<String> {
     step.acquire.iter().map(|acquisition| badge(flow, function, step, acquisition)).collect()
