@@ -64,7 +64,7 @@ impl Name<'_> {
 /// A name, or a wildcard.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NameOrAny<'text> {
-    /// `*`, and in patterns also `_`.
+    /// `*` or `_`.
     Any(Span),
     /// A name.
     Name(Name<'text>),

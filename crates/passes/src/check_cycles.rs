@@ -5,9 +5,11 @@
 //! as part of the node it stands in for, since that node's failure runs it.
 
 use crate::ids;
+use crate::walks::{Meeting, Walks};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{HandlerTarget, Node, NodeId, Program};
+use flux_ir::program::{Handler, HandlerTarget, Node, NodeId, Program};
 use flux_source::Span;
+use std::collections::BTreeSet;
 
 /// The nodes in an order in which each comes after all that it reaches, if there is no cycle; else each cycle is
 /// reported once, at the mention that closes it.
@@ -127,12 +129,27 @@ fn reached(program: &Program) -> Vec<Vec<Reached>> {
         applications.map(|it| Reached { node: it.node, span: it.span, handles: false }).collect::<Vec<_>>()
     };
     let mut reached: Vec<_> = program.nodes.iter().map(contained).collect();
-    for handler in &program.handlers {
-        if let (HandlerTarget::Node(target), Some(Some(failing))) = (&handler.target, handler.path.last())
-            && let Some(list) = reached.get_mut(failing.index())
-        {
+    for (failing, handler) in handled(program) {
+        if let (HandlerTarget::Node(target), Some(list)) = (&handler.target, reached.get_mut(failing.index())) {
             list.push(Reached { node: *target, span: handler.span, handles: true });
         }
     }
     reached
+}
+
+/// Each node with a handler that may take its place, whatever the path: where that ends in `*`, every node in which a
+/// walk ends that it matches.
+fn handled(program: &Program) -> Vec<(NodeId, &Handler)> {
+    let named = |handler: &Handler| handler.path.last().copied().flatten();
+    let handlers = program.handlers.iter();
+    let mut handled: Vec<_> = handlers.filter_map(|handler| Some((named(handler)?, handler))).collect();
+    if handled.len() < program.handlers.len() {
+        let walks = Walks::of(program);
+        let matching = |meeting: &Meeting| walks.paths.matching(meeting.before, meeting.node);
+        let pairs = walks.meetings.iter().flat_map(|it| matching(it).into_iter().map(|handler| (handler, it.node)));
+        let any = pairs.collect::<BTreeSet<_>>().into_iter();
+        let any = any.filter_map(|(handler, node)| Some((node, program.handlers.get(handler)?)));
+        handled.extend(any.filter(|(_, handler)| named(handler).is_none()));
+    }
+    handled
 }

@@ -1,42 +1,151 @@
-//! Checks the error handlers. Requires: every signature is known. Establishes: each handler is for one node, each node
-//! has at most one, and a handler that is a node takes what the failing node takes (and last, if it wants it, an
-//! `int error`).
+//! Checks the error handlers. Requires: acyclic, every signature is known. Establishes: each failure has at most one
+//! handler that is asked first, and a handler that is a node takes what the failing node takes (and last, if it wants
+//! it, an `int error`).
 
 use crate::fit::{Fit, dropped, fit, show, show_names};
 use crate::ids;
+use crate::walks::{Meeting, Walks};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Handler, HandlerTarget, NodeId, Parameter, Program};
 use flux_source::Span;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Reports second handlers, handlers on paths and handler nodes that do not fit; as a note, what one leaves out.
+/// Reports handlers between which nothing decides, handlers that take no node's place, and handler nodes that do not
+/// fit; as a note, what one leaves out.
 pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
-    let mut first: HashMap<&[Option<NodeId>], Span> = HashMap::new();
-    for handler in &program.handlers {
-        match first.entry(&handler.path) {
-            Entry::Vacant(place) => {
-                place.insert(handler.span);
-            }
-            Entry::Occupied(first) => {
-                let headline = format!("`{}` has two handlers", path_name(program, &handler.path));
-                let error = Diagnostic::error(ids::HANDLER_TIE, headline, handler.span);
-                diagnostics.push(
-                    error.mark(*first.get(), "the first one").help("one failure has one handler: remove one of them"),
-                );
+    if program.handlers.is_empty() {
+        return;
+    }
+    let walks = Walks::of(program);
+    let mut uses = Uses::default();
+    check_equal_paths(program, &mut uses, diagnostics);
+    for meeting in &walks.meetings {
+        uses.note(program, &walks, meeting, diagnostics);
+    }
+    for (index, handler) in program.handlers.iter().enumerate() {
+        // What it cannot take the place of is wrong, whether or not anything comes that way.
+        uses.failing.extend(handler.path.last().copied().flatten().map(|failing| (index, failing)));
+    }
+    for (index, failing) in &uses.failing {
+        if let Some(handler) = program.handlers.get(*index)
+            && let HandlerTarget::Node(target) = handler.target
+        {
+            check_fit(program, handler, target, *failing, diagnostics);
+        }
+    }
+    for (index, handler) in program.handlers.iter().enumerate() {
+        if !uses.asked.contains(&index) {
+            diagnostics.push(describe_idle(program, &walks, handler, uses.matched.contains(&index)));
+        }
+    }
+}
+
+/// What the handlers are for.
+#[derive(Default)]
+struct Uses {
+    /// Those whose path a walk ends in.
+    matched: HashSet<usize>,
+    /// Those that no longer path, on every walk, keeps from being asked.
+    asked: HashSet<usize>,
+    /// The nodes for whose failures each is asked.
+    failing: BTreeSet<(usize, NodeId)>,
+    /// The pairs between which nothing decides.
+    tied: HashSet<(usize, usize)>,
+}
+
+impl Uses {
+    /// Notes which handlers are for a failure of the node that is met, and reports the first two if they tie.
+    fn note(&mut self, program: &Program, walks: &Walks<'_>, meeting: &Meeting, diagnostics: &mut Diagnostics) {
+        let matching = walks.paths.matching(meeting.before, meeting.node);
+        self.matched.extend(&matching);
+        let handler = |at: usize| Some((*matching.get(at)?, program.handlers.get(*matching.get(at)?)?));
+        let Some((best, first)) = handler(0) else { return };
+        self.asked.insert(best);
+        self.failing.insert((best, meeting.node));
+        if let Some((other, second)) = handler(1)
+            && first.path.len() == second.path.len()
+            && self.tied.insert((best, other))
+        {
+            self.asked.insert(other);
+            if first.path != second.path {
+                diagnostics.push(describe_tie(program, &walks.walk(meeting), first, second));
             }
         }
-        match (handler.path.as_slice(), &handler.target) {
-            ([Some(failing)], HandlerTarget::Node(target)) => {
-                check_fit(program, handler, *target, *failing, diagnostics);
-            }
-            ([Some(_)], HandlerTarget::Function(_)) => {}
-            (path, _) => {
-                let headline = format!("a handler on the path `{}` cannot be compiled yet", path_name(program, path));
-                let error = Diagnostic::error(ids::UNSUPPORTED, headline, handler.span);
-                diagnostics.push(error.help("handle the errors of one node: `handle error Node => …;`"));
-            }
+    }
+}
+
+/// Reports every handler whose path an earlier one has, too.
+fn check_equal_paths(program: &Program, uses: &mut Uses, diagnostics: &mut Diagnostics) {
+    let mut first: HashMap<&[Option<NodeId>], &Handler> = HashMap::new();
+    for (index, handler) in program.handlers.iter().enumerate() {
+        let first = *first.entry(&handler.path).or_insert(handler);
+        if !std::ptr::eq(first, handler) {
+            uses.asked.insert(index);
+            let headline = format!("`{}` has two handlers", path_name(program, &handler.path));
+            let error = Diagnostic::error(ids::HANDLER_TIE, headline, handler.span).mark(first.span, "the first one");
+            diagnostics.push(error.help("one failure has one handler: remove one of them"));
         }
+    }
+}
+
+fn describe_tie(program: &Program, walk: &[&str], first: &Handler, second: &Handler) -> Diagnostic {
+    let (one, other) = (path_name(program, &first.path), path_name(program, &second.path));
+    let failing = walk.last().unwrap_or(&"*");
+    let headline = format!("`{failing}` has two handlers where a flow has come by both `{one}` and `{other}`");
+    Diagnostic::error(ids::HANDLER_TIE, headline, second.span)
+        .mark(first.span, "the other one")
+        .fact(format!("a flow that does: {}", walk.join(" -> ")))
+        .help("the longest path is asked first: give one of them another node at its beginning, or remove it")
+}
+
+/// A handler that takes no node's place: as its path is none that a flow takes, or where it is `matched`, as others
+/// have longer ones.
+fn describe_idle(program: &Program, walks: &Walks<'_>, handler: &Handler, matched: bool) -> Diagnostic {
+    let path = path_name(program, &handler.path);
+    let idle =
+        |headline: String, help: String| Diagnostic::warning(ids::HANDLER_UNREACHED, headline, handler.span).help(help);
+    if matched {
+        let headline = format!("the handler on `{path}` is never asked: every flow that comes there has a longer path");
+        return idle(headline, "remove it, or one of those with a longer path".to_owned());
+    }
+    let name = |node: &Option<NodeId>| node.map_or("*", |node| program.nodes[node].name.as_str());
+    let last = handler.path.last().map_or("*", name);
+    if handler.path.len() < 2 || !walks.meetings.iter().any(|meeting| name(&Some(meeting.node)) == last || last == "*")
+    {
+        let headline = format!("no flow comes to `{last}`, so its errors need no handler");
+        return idle(headline, format!("name `{last}` in a flow, or remove the handler"));
+    }
+    let headline = format!("no flow goes along `{path}`");
+    let pairs = handler.path.iter().zip(handler.path.iter().skip(1));
+    for (before, node) in pairs.rev() {
+        let met = walks.meetings.iter().filter(|meeting| node.is_none_or(|node| node == meeting.node));
+        let came: BTreeSet<_> = met.filter_map(|meeting| walks.just_before(meeting)).collect();
+        if !came.iter().any(|came| before.is_none() || came == before) {
+            return idle(headline, describe_before(name(before), name(node), came.iter().map(name)));
+        }
+    }
+    idle(headline, "each of these comes right after the one before it, but no flow takes all of these steps".to_owned())
+}
+
+/// How many nodes are named that come before another.
+const SHOWN: usize = 4;
+
+fn describe_before<'a>(wanted: &str, node: &str, came: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let count = came.len();
+    let mut came: Vec<_> = came
+        .take(SHOWN)
+        .map(|name| match name {
+            "*" => "a parallel step or a heartbeat, which only `*` stands for".to_owned(),
+            name => format!("`{name}`"),
+        })
+        .collect();
+    if count > SHOWN {
+        came.push(format!("{} others", count - SHOWN));
+    }
+    match (node, came.as_slice()) {
+        ("*", _) => format!("nothing comes right after `{wanted}`"),
+        (_, []) => format!("nothing comes before `{node}`"),
+        (_, came) => format!("right before `{node}` comes {}, not `{wanted}`", came.join(" or ")),
     }
 }
 
@@ -81,6 +190,7 @@ pub fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Paramet
     values
 }
 
+/// `CheckCache -> * -> Send`
 fn path_name(program: &Program, path: &[Option<NodeId>]) -> String {
     let name = |node: &Option<NodeId>| node.map_or("*", |node| program.nodes[node].name.as_str());
     path.iter().map(name).collect::<Vec<_>>().join(" -> ")

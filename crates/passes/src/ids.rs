@@ -26,6 +26,8 @@ pub const NO_CATCH_ALL: Id = Id("no-catch-all");
 pub const UNREACHABLE_LINE: Id = Id("unreachable-line");
 /// Two handlers for the same failure.
 pub const HANDLER_TIE: Id = Id("handler-tie");
+/// A handler on a path that no failure is handled by.
+pub const HANDLER_UNREACHED: Id = Id("handler-unreached");
 /// A handler node whose inputs the failing node's do not fit.
 pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
 /// A source that takes inputs.
@@ -42,5 +44,3 @@ pub const BRANCHES_SERIALISED: Id = Id("branches-serialised");
 pub const BRANCHES_CONFLICT: Id = Id("branches-conflict");
 /// A constraint of scope session where flows have no session.
 pub const NO_SESSION: Id = Id("no-session");
-/// Something of the language that this version cannot compile yet.
-pub const UNSUPPORTED: Id = Id("unsupported");

@@ -13,11 +13,13 @@ pub mod check_sources;
 mod constraint_diagnostics;
 pub mod edges;
 pub mod fit;
+pub mod handler_paths;
 pub mod ids;
 pub mod infer_signatures;
 pub mod lower_program;
 pub mod number_paths;
 pub mod order_constraints;
+pub mod walks;
 
 use flux_diagnostic::Diagnostics;
 use flux_ir::flow::Flow;

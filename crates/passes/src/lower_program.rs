@@ -1,11 +1,15 @@
 //! Lowers a program to its flow. Requires: acyclic, typed, checked. Establishes: [`flux_ir::flow`] of it, each step
 //! with its own constraints in the one order, and a failure block that holds the handler nearest to it.
 //!
-//! Shared nodes become shared functions: the flow is linear in the program.
+//! Shared nodes become shared functions: the flow is linear in the program. Where a handler is for a path, a node is
+//! lowered once for each way of reaching it that its handlers tell apart ([`crate::walks`]); functions that come out
+//! the same are one.
 
 use crate::check_cycles::callees_first;
 use crate::check_handlers::handler_values;
 use crate::fit::{Fit, fit};
+use crate::handler_paths::Context;
+use crate::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
@@ -15,12 +19,15 @@ use flux_ir::program::{Line as ProgramLine, Step as ProgramStep};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
-/// The flow of `program`. O(size of the program · parameters).
+/// The flow of `program`. O(size of the program · parameters · contexts); without handlers on paths there is one
+/// context.
 pub fn lower_program(program: Program) -> Flow {
     let mut lowering = Lowering::new(&program);
     for node in callees_first(&program) {
         if !matches!(program.nodes[node].body, Body::Concrete) {
-            lowering.node(node);
+            for context in lowering.walks.entered(node) {
+                lowering.node(node, context);
+            }
         }
     }
     let entries = (0..program.sources.len()).filter_map(|index| lowering.source(index)).collect();
@@ -33,9 +40,12 @@ type Value = (Operand, Parameter);
 
 struct Lowering<'a> {
     program: &'a Program,
-    handlers: HashMap<NodeId, &'a Handler>,
+    walks: Walks<'a>,
     functions: Arena<Function>,
-    of: HashMap<NodeId, FunctionId>,
+    /// The functions of abstract nodes and of parallel branches, by the name that the first of them has.
+    alike: HashMap<String, Vec<FunctionId>>,
+    /// The function of an abstract node in whose flow a context holds.
+    of: HashMap<(NodeId, Context), FunctionId>,
     names: HashSet<String>,
 }
 
@@ -43,6 +53,9 @@ struct Lowering<'a> {
 struct Current {
     role: Role,
     name: String,
+    /// What comes before the first step, and before the next.
+    entered: Context,
+    context: Context,
     steps: u32,
     branches: u32,
     may_fault: bool,
@@ -50,13 +63,9 @@ struct Current {
 
 impl<'a> Lowering<'a> {
     fn new(program: &'a Program) -> Self {
-        let single = |handler: &'a Handler| match handler.path.as_slice() {
-            [Some(node)] => Some((*node, handler)),
-            _ => None,
-        };
-        let handlers = program.handlers.iter().filter_map(single).collect();
         let names = program.nodes.iter().map(|(_, node)| function_name(&node.name)).collect();
-        Self { program, handlers, functions: Arena::default(), of: HashMap::new(), names }
+        let (alike, of) = (HashMap::new(), HashMap::new());
+        Self { program, walks: Walks::of(program), functions: Arena::default(), alike, of, names }
     }
 
     /// A name that nothing else has.
@@ -66,19 +75,35 @@ impl<'a> Lowering<'a> {
         names.find(|name| self.names.insert(name.clone())).unwrap_or_default()
     }
 
-    /// Makes the function of an abstract node.
-    fn node(&mut self, id: NodeId) {
+    /// Adds the function of an abstract node or of a branch, unless it came out the same in another context.
+    fn add(&mut self, entered: Context, mut function: Function) -> FunctionId {
+        let alike = self.alike.entry(function.name.clone()).or_default();
+        if let Some(known) = alike.iter().find(|id| self.functions[**id].body == function.body) {
+            return *known;
+        }
+        let id = FunctionId::new(self.functions.len());
+        let is_first = alike.is_empty();
+        alike.push(id);
+        function.name = match function.role {
+            Role::Abstract(_) if is_first => function.name,
+            _ if is_first => self.fresh(&function.name),
+            _ => self.fresh(&format!("{}{}", function.name, self.walks.paths.way(entered))),
+        };
+        self.functions.add(function)
+    }
+
+    /// Makes the function of an abstract node in whose flow `context` holds.
+    fn node(&mut self, id: NodeId, context: Context) {
         let node = &self.program.nodes[id];
-        let mut current = Current::new(Role::Abstract(id), function_name(&node.name));
+        let mut current = Current::new(Role::Abstract(id), function_name(&node.name), context);
         let inputs: Vec<Value> = inputs_of(node.inputs());
         let body = match &node.body {
             Body::Dispatch(lines) => self.dispatch(&mut current, lines, &inputs, node.outputs()),
             Body::Chain(chain) => self.chain(&mut current, chain, inputs, node.outputs()),
             Body::Concrete => return,
         };
-        let function = current.finish(node.inputs(), node.outputs(), body, node.span);
-        let function = self.functions.add(function);
-        self.of.insert(id, function);
+        let function = self.add(context, current.finish(node.inputs(), node.outputs(), body, node.span));
+        self.of.insert((id, context), function);
     }
 
     /// Makes the functions of a source.
@@ -92,7 +117,8 @@ impl<'a> Lowering<'a> {
         let produce = match &source.origin {
             Origin::Node(application) => {
                 let outputs = self.program.nodes[application.node].outputs();
-                let mut current = Current::new(Role::Produce(index), self.fresh(&format!("{stem}_produce")));
+                let name = self.fresh(&format!("{stem}_produce"));
+                let mut current = Current::new(Role::Produce(index), name, Context::default());
                 let mut steps = vec![];
                 let values = self.apply(&mut current, &mut steps, application, &[]);
                 let end = done(&values, outputs);
@@ -102,7 +128,12 @@ impl<'a> Lowering<'a> {
             }
             Origin::Timer(_) => None,
         };
-        let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")));
+        let origin = match &source.origin {
+            Origin::Node(application) => Some(application.node),
+            Origin::Timer(_) => None,
+        };
+        let started = self.walks.paths.after(Context::default(), origin);
+        let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
         let values = inputs_of(&starts);
         let target = Application { node: source.target, constants: vec![], span: source.span };
         let mut steps = vec![];
@@ -145,6 +176,7 @@ impl<'a> Lowering<'a> {
     /// A chain that ends its function.
     fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: Vec<Value>, outputs: &[Parameter]) -> Block {
         let mut steps = vec![];
+        current.context = current.entered;
         let values = self.steps(current, &mut steps, chain, inputs);
         Block { steps, end: done(&values, outputs) }
     }
@@ -159,7 +191,11 @@ impl<'a> Lowering<'a> {
         for step in &chain.steps {
             values = match step {
                 ProgramStep::Apply(application) => self.apply(current, steps, application, &values),
-                ProgramStep::Parallel(branches, span) => self.fork(current, steps, branches, *span, &values),
+                ProgramStep::Parallel(branches, span) => {
+                    let values = self.fork(current, steps, branches, *span, &values);
+                    current.context = self.walks.paths.after(current.context, None);
+                    values
+                }
             };
         }
         values
@@ -183,17 +219,22 @@ impl<'a> Lowering<'a> {
         outputs_of(id, node.outputs())
     }
 
-    /// A call of a node, with what it holds and its handler.
+    /// A call of a node, with what it holds and its handler, before which comes what follows it.
     fn call(&mut self, current: &mut Current, id: NodeId, inputs: Vec<Operand>, span: Span) -> Step {
         let node = &self.program.nodes[id];
-        let callee = self.of.get(&id).map_or(Callee::Node(id), |function| Callee::Function(*function));
+        let before = current.context;
+        current.context = self.walks.paths.after(before, Some(id));
+        let function = self.of.get(&(id, current.context));
+        let callee = function.map_or(Callee::Node(id), |function| Callee::Function(*function));
         let acquire = self.acquisitions(&node.requirements, &inputs);
         current.may_fault |=
             node.inputs().iter().chain(node.outputs()).any(|parameter| !parameter.is_evidently_scalar());
         current.may_fault |= acquire.iter().any(|one| !one.key.is_empty());
         let mut step = current.step(callee, inputs, acquire, failed(), span);
-        if let Some(handler) = self.handlers.get(&id).copied() {
+        if let Some(handler) = self.walks.paths.handler_of(before, id) {
+            let after = current.context;
             step.failure = self.handle(current, handler, id, step.id);
+            current.context = after;
         }
         step
     }
@@ -244,13 +285,14 @@ impl<'a> Lowering<'a> {
         let mut outputs = vec![];
         for branch in branches {
             current.branches += 1;
-            let name = self.fresh(&format!("{}_branch_{}", current.name, current.branches));
-            let mut own = Current::new(Role::Branch(current.node()), name);
+            let name = format!("{}_branch_{}", current.name, current.branches);
+            let mut own = Current::new(Role::Branch(current.node()), name, current.context);
             let mut lowered = vec![];
             let given = self.steps(&mut own, &mut lowered, branch, inputs_of(&inputs));
             let given_parameters: Vec<_> = given.iter().map(|(_, parameter)| parameter.clone()).collect();
             let body = Block { steps: lowered, end: done(&given, &given_parameters) };
-            let function = self.functions.add(own.finish(&inputs, &given_parameters, body, branch.span));
+            let function = own.finish(&inputs, &given_parameters, body, branch.span);
+            let function = self.add(current.entered, function);
             functions.push(Branch { function, after: None });
             outputs.extend(given_parameters);
         }
@@ -288,8 +330,8 @@ impl<'a> Lowering<'a> {
 }
 
 impl Current {
-    fn new(role: Role, name: String) -> Self {
-        Self { role, name, steps: 0, branches: 0, may_fault: false }
+    fn new(role: Role, name: String, entered: Context) -> Self {
+        Self { role, name, entered, context: entered, steps: 0, branches: 0, may_fault: false }
     }
 
     /// The node whose function it is; for a source's functions there are no branches.

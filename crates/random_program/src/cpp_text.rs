@@ -31,6 +31,14 @@ pub fn nodes_text(model: &Model, name: &str) -> String {
             text.push_str(&handler_function(node, name, behaviour));
         }
     }
+    for one in &model.path_handlers {
+        if let (Handler::Function { name, behaviour }, Some(last)) = (&one.handler, one.path.last()) {
+            let is_last = |id: NodeId, node: &Node| last.map_or(!node.inputs.is_empty(), |last| last == id);
+            for (_, node) in model.nodes.iter().filter(|(id, node)| is_last(*id, node)) {
+                text.push_str(&handler_function(node, name, behaviour));
+            }
+        }
+    }
     text.push_str(&session_functions(model));
     text
 }

@@ -31,6 +31,7 @@ fn statements(model: &Model) -> Vec<Vec<String>> {
         groups.push(node.handler.iter().map(|handler| handler_statement(model, node, handler)).collect());
         groups.push(atomic(model, node).into_iter().collect());
     }
+    groups.extend(model.path_handlers.iter().map(|one| vec![path_handler_statement(model, one)]));
     groups.push(model.sources.iter().map(|source| source_statement(model, source)).collect());
     groups
 }
@@ -79,11 +80,20 @@ fn chain_text(model: &Model, chain: &Chain) -> String {
 }
 
 fn handler_statement(model: &Model, node: &Node, handler: &Handler) -> String {
-    let target = match handler {
+    format!("handle error {} => {};", node.name, target_name(model, handler))
+}
+
+fn path_handler_statement(model: &Model, PathHandler { path, handler }: &PathHandler) -> String {
+    let name = |node: &Option<NodeId>| node.map_or("*", |node| model.nodes[node].name.as_str());
+    let path: Vec<_> = path.iter().map(name).collect();
+    format!("handle error {} => {};", path.join(" -> "), target_name(model, handler))
+}
+
+fn target_name<'a>(model: &'a Model, handler: &'a Handler) -> &'a str {
+    match handler {
         Handler::Function { name, .. } => name,
         Handler::Node(target) => &model.nodes[*target].name,
-    };
-    format!("handle error {} => {target};", node.name)
+    }
 }
 
 fn atomic(model: &Model, node: &Node) -> Option<String> {

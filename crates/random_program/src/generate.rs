@@ -23,6 +23,9 @@ pub fn generate(seed: u64, shape: &Shape) -> Model {
     for _ in 0..generator.random.between(1, shape.sources) {
         generator.source();
     }
+    for _ in 0..shape.path_handlers {
+        generator.path_handler();
+    }
     generator.model
 }
 
@@ -257,9 +260,7 @@ impl Generator<'_> {
         }
         let has_error = inputs.iter().any(|input| input.ty == Type::Error);
         if has_error || depth == 0 || self.random.chance(400) {
-            let throws = self.random.choose(&[0, 0, 100]).unwrap_or(0);
-            let name = format!("Handle{}", self.model.nodes.len());
-            return Some(Handler::Function { name, behaviour: self.behaviour(0, throws) });
+            return Some(self.handler_function("Handle"));
         }
         if self.random.chance(self.shape.shared)
             && let Some(node) = self.shared(inputs, None)
@@ -276,6 +277,72 @@ impl Generator<'_> {
             false => self.concrete_node(wanted, given, depth - 1),
         };
         Some(Handler::Node(node))
+    }
+
+    /// A new function as a handler, which throws at times.
+    fn handler_function(&mut self, stem: &str) -> Handler {
+        let throws = self.random.choose(&[0, 0, 100]).unwrap_or(0);
+        let name = format!("{stem}{}", self.model.nodes.len() + self.model.path_handlers.len());
+        Handler::Function { name, behaviour: self.behaviour(0, throws) }
+    }
+
+    /// A handler on the end of a way that a flow may take, unless it might tie with one that there is.
+    fn path_handler(&mut self) {
+        let walk = self.walk();
+        let length = self.random.between(2, 4);
+        let Some(failing) = walk.last().copied().flatten().filter(|_| walk.len() >= length) else { return };
+        let end = walk.get(walk.len() - length..).unwrap_or_default();
+        let part = |(at, node): (usize, &Option<NodeId>)| {
+            node.filter(|_| !self.random.chance(if at + 1 == length { 80 } else { 250 }))
+        };
+        let path: Vec<_> = end.iter().enumerate().map(part).collect();
+        let alike = |(one, other): (&Option<NodeId>, &Option<NodeId>)| one.is_none() || other.is_none() || one == other;
+        let ties = |other: &PathHandler| other.path.len() == length && other.path.iter().zip(&path).all(alike);
+        if !self.model.path_handlers.iter().any(ties) {
+            let node = path.last().copied().flatten().and_then(|_| self.standing_in(failing));
+            let handler = node.map_or_else(|| self.handler_function("HandlePath"), Handler::Node);
+            self.model.path_handlers.push(PathHandler { path, handler });
+        }
+    }
+
+    /// A way that a flow may take, from its source to some node in it.
+    fn walk(&mut self) -> Vec<Option<NodeId>> {
+        let model = self.model.clone();
+        let Some(source) = self.random.choose(&model.sources) else { return vec![] };
+        let mut walk = vec![Some(source.node), Some(source.target)];
+        let mut chains = model.nodes[source.target].chains();
+        while let Some(chain) = self.random.choose(&chains).filter(|chain| !chain.is_empty()) {
+            let at = self.random.below(chain.len());
+            walk.extend(chain.iter().take(at).map(Step::node));
+            chains = match chain.get(at) {
+                Some(Step::Apply(node)) => {
+                    walk.push(Some(*node));
+                    if self.random.chance(200) { vec![] } else { model.nodes[*node].chains() }
+                }
+                Some(Step::Parallel(branches)) => branches.iter().collect(),
+                None => vec![],
+            };
+        }
+        let failing = walk.last().copied().flatten();
+        if let Some(Handler::Node(target)) = failing.and_then(|failing| model.nodes[failing].handler.clone()) {
+            walk.extend(self.random.chance(500).then_some(Some(target)));
+        }
+        walk
+    }
+
+    /// A node of the model that can take the place of `failing`: one that cannot reach it, as it comes before it.
+    fn standing_in(&mut self, failing: NodeId) -> Option<NodeId> {
+        let inputs = &self.model.nodes[failing].inputs;
+        if inputs.iter().any(|input| input.ty == Type::Error) || self.random.chance(300) {
+            return None;
+        }
+        let fits = |(id, node): &(NodeId, &Node)| {
+            let given = Model::handler_values(inputs, &node.inputs);
+            *id < failing && !node.inputs.is_empty() && accepts(&given, &node.inputs)
+        };
+        let fitting = self.model.nodes.iter().filter(fits).map(|(id, _)| id);
+        let fitting: Vec<_> = fitting.filter(|id| self.calls_of(*id) <= self.shape.calls).collect();
+        self.random.choose(&fitting)
     }
 
     fn requirements(&mut self) -> Vec<Requirement> {

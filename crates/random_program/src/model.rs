@@ -26,6 +26,8 @@ pub struct Model {
     pub constraints: Arena<Constraint>,
     /// The sources, in order.
     pub sources: Vec<Source>,
+    /// The error handlers on paths. No two could tie: of those with equally long paths, at most one matches a walk.
+    pub path_handlers: Vec<PathHandler>,
 }
 
 /// A C++ type whose values carry bits: what [`Type::narrow`] keeps of a word goes in and comes out again.
@@ -227,6 +229,24 @@ pub enum Handler {
     Node(NodeId),
 }
 
+/// What takes a failing node's place where it was reached by a path of two nodes or more.
+#[derive(Clone, Debug)]
+pub struct PathHandler {
+    /// The nodes that come one after the other, the failing one last; `None` is any. A path that ends in any node has a
+    /// function.
+    pub path: Vec<Option<NodeId>>,
+    /// What takes its place.
+    pub handler: Handler,
+}
+
+impl PathHandler {
+    /// Whether `walk` ends in the path; a node of a walk that is `None` has no name.
+    pub fn matches(&self, walk: &[Option<NodeId>]) -> bool {
+        let mut pairs = self.path.iter().rev().zip(walk.iter().rev());
+        walk.len() >= self.path.len() && pairs.all(|(part, node)| part.is_none() || part == node)
+    }
+}
+
 /// A source of flows.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -353,8 +373,11 @@ impl Model {
         // Who applies a node comes after it, so what is around a node is known when its turn comes.
         for (id, node) in self.nodes.iter().rev() {
             let outside = around.get(id.index()).cloned().flatten().unwrap_or_default();
-            if let Some(Handler::Node(target)) = node.handler {
-                place(&mut around, target, &outside);
+            let on_paths = self.path_handlers.iter().filter(|one| one.path.last() == Some(&Some(id)));
+            for handler in node.handler.iter().chain(on_paths.map(|one| &one.handler)) {
+                if let Handler::Node(target) = handler {
+                    place(&mut around, *target, &outside);
+                }
             }
             let mut inside = outside;
             for (constraint, mode) in self.named(node) {
@@ -402,15 +425,30 @@ fn place(around: &mut [Option<Held>], node: NodeId, held: &Held) {
     *slot = Some(slot.take().map_or_else(|| held.clone(), common));
 }
 
+impl Step {
+    /// The node that it applies; a parallel step has no name.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Self::Apply(node) => Some(*node),
+            Self::Parallel(_) => None,
+        }
+    }
+}
+
 impl Node {
+    /// Its chains: none for a concrete node.
+    pub fn chains(&self) -> Vec<&Chain> {
+        match &self.body {
+            Body::Concrete(_) => vec![],
+            Body::Chain(chain) => vec![chain],
+            Body::Dispatch(lines) => lines.iter().map(|line| &line.chain).collect(),
+        }
+    }
+
     /// The nodes that its chains apply, in textual order.
     pub fn applied(&self) -> Vec<NodeId> {
         let mut found = vec![];
-        let mut open: Vec<&Step> = match &self.body {
-            Body::Concrete(_) => vec![],
-            Body::Chain(chain) => chain.iter().rev().collect(),
-            Body::Dispatch(lines) => lines.iter().flat_map(|line| &line.chain).rev().collect(),
-        };
+        let mut open: Vec<&Step> = self.chains().into_iter().flatten().rev().collect();
         while let Some(step) = open.pop() {
             match step {
                 Step::Apply(node) => found.push(*node),

@@ -90,11 +90,13 @@ impl Run {
 /// What becomes of flow number `flow`, which comes from the source at index `flow` modulo the number of sources.
 pub fn run(model: &Model, flow: u32) -> Run {
     let source = flow as usize % model.sources.len().max(1);
-    let mut interpreter = Interpreter { model, path: vec![], trace: vec![], counts: Counts::default() };
+    let (counts, walk) = (Counts::default(), vec![]);
+    let mut interpreter = Interpreter { model, path: vec![], trace: vec![], counts, walk };
     let exit = match model.sources.get(source) {
         None => Exit::Done,
         Some(found) => {
             let values = interpreter.produced(found, flow);
+            interpreter.walk.push(Some(found.node));
             let outcome = interpreter.apply(found.target, &values);
             match interpreter.settled(outcome, 0) {
                 Outcome::Done(_) => Exit::Done,
@@ -138,9 +140,11 @@ struct Interpreter<'a> {
     path: Vec<Label>,
     trace: Vec<String>,
     counts: Counts,
+    /// What was come by, as the paths of handlers see it: an abstract node that has ended is one node.
+    walk: Vec<Option<NodeId>>,
 }
 
-impl Interpreter<'_> {
+impl<'a> Interpreter<'a> {
     fn produced(&self, source: &Source, flow: u32) -> Vec<Value> {
         let node = &self.model.nodes[source.node];
         let digest = behaviour(node).map_or(0, |behaviour| behaviour.digest([flow.into()]));
@@ -149,17 +153,30 @@ impl Interpreter<'_> {
 
     /// Applies a node, and its handler where it fails.
     fn apply(&mut self, id: NodeId, values: &[Value]) -> Outcome {
-        let node = &self.model.nodes[id];
+        let model = self.model;
+        let node = &model.nodes[id];
+        self.walk.push(Some(id));
+        let reached = self.walk.len();
         let inputs = pass(values, &node.inputs).unwrap_or_default();
         if breaks(&inputs) {
             return Outcome::Faulted;
         }
         self.counts.acquisitions += self.model.named(node).len() as u64;
         self.counts.calls += 1;
-        match (self.call(node, &inputs), &node.handler) {
-            (Outcome::Failed(error), Some(handler)) => self.handle(node, handler, inputs, error),
-            (outcome, _) => outcome,
+        let mut outcome = self.call(node, &inputs);
+        if let Outcome::Failed(error) = outcome
+            && let Some(handler) = self.handler_of(node)
+        {
+            outcome = self.handle(node, handler, inputs, error);
         }
+        self.walk.truncate(reached);
+        outcome
+    }
+
+    /// The handler of a node in which the walk ends: the one with the longest path.
+    fn handler_of(&self, node: &'a Node) -> Option<&'a Handler> {
+        let on_path = self.model.path_handlers.iter().filter(|one| one.matches(&self.walk));
+        on_path.max_by_key(|one| one.path.len()).map(|one| &one.handler).or(node.handler.as_ref())
     }
 
     fn call(&mut self, node: &Node, inputs: &[Value]) -> Outcome {
@@ -254,22 +271,23 @@ impl Interpreter<'_> {
         }
     }
 
-    fn steps(&mut self, chain: &Chain, mut values: Vec<Value>) -> Outcome {
+    fn steps(&mut self, chain: &Chain, values: Vec<Value>) -> Outcome {
+        let start = self.walk.len();
+        let mut outcome = Outcome::Done(values);
         for step in chain {
-            let outcome = match step {
-                Step::Apply(node) => self.apply(*node, &values),
-                Step::Parallel(branches) => self.parallel(branches, &values),
+            let Outcome::Done(values) = &outcome else { break };
+            outcome = match step {
+                Step::Apply(node) => self.apply(*node, values),
+                Step::Parallel(branches) => self.parallel(branches, values),
             };
-            match outcome {
-                Outcome::Done(given) => values = given,
-                outcome => return outcome,
-            }
         }
-        Outcome::Done(values)
+        self.walk.truncate(start);
+        outcome
     }
 
     /// Runs all branches, and joins their outputs; the first failure is the step's, and counts before an end.
     fn parallel(&mut self, branches: &[Chain], values: &[Value]) -> Outcome {
+        // What comes before a branch comes before the step, which has no name.
         let (mut joined, mut failed, mut ended) = (vec![], None, false);
         for branch in branches {
             match self.steps(branch, values.to_vec()) {
@@ -279,6 +297,7 @@ impl Interpreter<'_> {
                 Outcome::Ended => ended = true,
             }
         }
+        self.walk.push(None);
         match failed {
             Some(error) => Outcome::Failed(error),
             None if ended => Outcome::Ended,

@@ -38,6 +38,8 @@ pub struct Shape {
     pub without_outputs: usize,
     /// Nodes, concrete and abstract, whose failures are handled.
     pub handlers: usize,
+    /// At most so many handlers are for a node on a path.
+    pub path_handlers: usize,
     /// Concrete nodes that may fail.
     pub fallible: usize,
     /// Concrete nodes that must hold constraints, where there are any.
@@ -75,6 +77,7 @@ impl Default for Shape {
             fits_by_name: 200,
             without_outputs: 150,
             handlers: 350,
+            path_handlers: 5,
             fallible: 600,
             constrained: 400,
             abstract_constraints: false,

@@ -1,8 +1,8 @@
 //! What the generator draws: the same from the same seed, and all that the language has.
 
-#![allow(clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use flux_random_program::model::{Body, Handler, Line, Mode, Model, Node};
+use flux_random_program::model::{Body, Handler, Line, Mode, Model, Node, NodeId, PathHandler};
 use flux_random_program::{Exit, Label, RandomProgram, Run, Shape, generate};
 
 const SEEDS: u64 = 200;
@@ -28,6 +28,10 @@ fn no_node_reaches_a_later_one() {
         for (id, node) in model.nodes.iter() {
             assert!(reached(node).into_iter().all(|other| other < id.index()), "seed {seed}, {}", node.name);
         }
+        for one in &model.path_handlers {
+            let Handler::Node(target) = one.handler else { continue };
+            assert!(one.path.last().unwrap().is_some_and(|failing| target < failing), "seed {seed}, {one:?}");
+        }
     }
 }
 
@@ -43,7 +47,7 @@ fn reached(node: &Node) -> Vec<usize> {
 #[test]
 fn everything_the_language_has_is_drawn_often() {
     type Has = fn(&Model) -> bool;
-    let wanted: [(&str, Has); 12] = [
+    let wanted: [(&str, Has); 17] = [
         ("several sources", |model| model.sources.len() > 1),
         ("two sources with one target", |model| {
             model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
@@ -62,6 +66,15 @@ fn everything_the_language_has_is_drawn_often() {
         ("a handler that has a handler", |model| {
             any(model, |node| matches!(node.handler, Some(Handler::Node(id)) if model.nodes[id].handler.is_some()))
         }),
+        ("a path with any node in it", |model| any_path(model, |one| one.path.contains(&None))),
+        ("a path that ends in any node", |model| any_path(model, |one| one.path.last() == Some(&None))),
+        ("a path of four nodes", |model| any_path(model, |one| one.path.len() == 4)),
+        ("a node that handles errors on a path", |model| {
+            any_path(model, |one| matches!(one.handler, Handler::Node(_)))
+        }),
+        ("a path for a node that handles errors", |model| {
+            any_path(model, |one| any(model, |node| one.path.last() == Some(&handler_node(node))))
+        }),
         ("a reader", |model| any(model, |node| model.named(node).values().any(|mode| *mode == Mode::Read))),
         ("a constraint named twice", |model| any(model, |node| model.named(node).len() < node.requirements.len())),
     ];
@@ -74,6 +87,17 @@ fn everything_the_language_has_is_drawn_often() {
 
 fn any(model: &Model, has: impl Fn(&Node) -> bool) -> bool {
     model.nodes.iter().any(|(_, node)| has(node))
+}
+
+fn any_path(model: &Model, has: impl Fn(&PathHandler) -> bool) -> bool {
+    model.path_handlers.iter().any(has)
+}
+
+fn handler_node(node: &Node) -> Option<NodeId> {
+    match node.handler {
+        Some(Handler::Node(target)) => Some(target),
+        _ => None,
+    }
 }
 
 fn any_line(model: &Model, has: fn(&Line) -> bool) -> bool {

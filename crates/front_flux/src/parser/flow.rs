@@ -70,8 +70,7 @@ impl<'text> Parser<'text, '_> {
         let start = self.position - 1;
         let mut list = vec![];
         loop {
-            let is_any = self.at(TokenKind::Asterisk) || self.at_word("_");
-            list.push(if is_any {
+            list.push(if self.at_any() {
                 NameOrAny::Any(self.bump().span)
             } else {
                 let place = format_args!("in the patterns of `{}`", node.text);

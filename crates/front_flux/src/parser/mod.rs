@@ -140,6 +140,11 @@ impl<'text> Parser<'text, '_> {
         self.at(TokenKind::Word) && self.spelling(self.peek()) == word
     }
 
+    /// Whether what comes matches anything.
+    fn at_any(&self) -> bool {
+        self.at(TokenKind::Asterisk) || self.at_word("_")
+    }
+
     /// From the token at `start` to the last one taken.
     fn span_from(&self, start: usize) -> Span {
         self.token(start).span.to(self.previous().span)

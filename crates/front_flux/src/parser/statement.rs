@@ -267,12 +267,10 @@ impl<'text> Parser<'text, '_> {
         let mut path = vec![];
         let mut joint = None;
         loop {
-            path.push(match self.take(TokenKind::Asterisk) {
-                Some(token) => NameOrAny::Any(token.span),
-                None => {
-                    let place = format_args!("in the handler's path");
-                    NameOrAny::Name(self.qualified_name("a node or `*`", place, help)?)
-                }
+            path.push(if self.at_any() {
+                NameOrAny::Any(self.bump().span)
+            } else {
+                NameOrAny::Name(self.qualified_name("a node or `*`", format_args!("in the handler's path"), help)?)
             });
             let Some(arrow) = self.take(TokenKind::Arrow) else { break };
             joint = Some(arrow);

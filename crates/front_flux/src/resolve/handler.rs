@@ -28,11 +28,11 @@ impl<'syntax> Resolver<'syntax, '_> {
         Some(path)
     }
 
-    /// A declared node or flow, or else a function.
+    /// A node, be it declared, given a flow or only named in one; or else a function.
     fn handler_target(&mut self, name: &'syntax syntax::Name<'syntax>) -> HandlerTarget {
         match self.nodes.get(name.as_str()) {
-            Some(id) if self.is_defined(*id) => HandlerTarget::Node(*id),
-            _ => {
+            Some(id) => HandlerTarget::Node(*id),
+            None => {
                 self.check_function(name);
                 HandlerTarget::Function(name.as_str().to_owned())
             }

@@ -102,10 +102,10 @@ fn one_line_with_patterns_is_a_dispatch() {
 }
 
 #[test]
-fn handlers_are_functions_unless_they_are_declared() {
+fn handlers_are_functions_unless_they_are_nodes() {
     let text = "A = B -> C;\nD () => ();\nE = ;\n\
         handle error B => F;\nhandle error A -> * -> C => D;\nhandle error * => E;\nhandle error C => B;";
-    assert_eq!(handlers(&program(text)), ["B => F()", "A -> * -> C => D", "* => E", "C => B()"]);
+    assert_eq!(handlers(&program(text)), ["B => F()", "A -> * -> C => D", "* => E", "C => B"]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub struct Machine<'a> {
     functions: HashSet<&'a str>,
     nodes: HashMap<&'a str, &'a Node>,
     predicates: HashMap<&'a str, (Type, &'a Behaviour)>,
-    handlers: HashMap<&'a str, (&'a Node, &'a Behaviour)>,
+    handlers: HashMap<&'a str, &'a Behaviour>,
 }
 
 /// One flow.
@@ -61,11 +61,12 @@ impl<'a> Machine<'a> {
         let nodes = model.nodes.iter().map(|(_, node)| (node.name.as_str(), node)).collect();
         let predicates =
             model.predicates.iter().map(|(_, one)| (one.name.as_str(), (one.ty, &one.behaviour))).collect();
-        let handler = |node: &'a Node| match &node.handler {
-            Some(Handler::Function { name, behaviour }) => Some((name.as_str(), (node, behaviour))),
-            _ => None,
+        let handler = |handler: &'a Handler| match handler {
+            Handler::Function { name, behaviour } => Some((name.as_str(), behaviour)),
+            Handler::Node(_) => None,
         };
-        let handlers = model.nodes.iter().filter_map(|(_, node)| handler(node)).collect();
+        let handlers = model.nodes.iter().filter_map(|(_, node)| node.handler.as_ref());
+        let handlers = handlers.chain(model.path_handlers.iter().map(|one| &one.handler)).filter_map(handler).collect();
         let functions = flow.functions.iter().map(|(_, function)| function.name.as_str()).collect();
         Self { model, flow, graph: graph(flow), functions, nodes, predicates, handlers }
     }
@@ -201,8 +202,9 @@ impl<'a> Machine<'a> {
                     false => (Exit::Failed, vec![]),
                 }
             }
-            Callee::Handler { function, .. } => {
-                let (node, behaviour) = self.handlers[function.as_str()];
+            Callee::Handler { function, node } => {
+                let node = self.nodes[self.flow.program.nodes[*node].name.as_str()];
+                let behaviour = self.handlers[function.as_str()];
                 let error = Type::Error.narrow(state.error);
                 let digest = behaviour.digest(narrowed(node, &inputs).into_iter().chain([error]));
                 let done = self.decide(state, behaviour, digest);

@@ -68,13 +68,16 @@ fn only_what_cannot_be_ordered_is_refused() {
 
 #[test]
 fn path_numbers_lead_back_to_the_paths_taken() {
+    let mut specialised = 0;
     for shape in [Shape::default(), Shape { abstract_constraints: true, ..Shape::default() }] {
         for seed in 0..100 {
             let program = generate(seed, &shape);
             let flow = check_accepted(&program, &shape).flow.unwrap();
             check_paths(&program, &flow, 100);
+            specialised += flow.functions.iter().filter(|(_, function)| function.name.contains("_after_")).count();
         }
     }
+    assert!(specialised > 20, "only {specialised} functions are made for a way to their node");
 }
 
 /// Functions with more paths than a register counts: some calls are cut.

@@ -1,0 +1,121 @@
+//! Which error handlers the failure of a node goes to, by the path on which it was reached.
+//!
+//! A path is matched against the end of a walk: the nodes that come one after the other before the node that fails,
+//! and that node. Before a step comes the step before it in its chain; before the first step of a flow, the abstract
+//! node whose flow it is; before the target of a source, the source; before an error handler, the node that failed. So
+//! an abstract node that has ended counts as one node. A parallel step and a heartbeat have no name: only `*` is them.
+//!
+//! All paths are matched at once, by an automaton whose states are the sets of their beginnings that the walk ends in
+//! (the subset construction of Rabin and Scott, "Finite automata and their decision problems", IBM J. 3(2), 1959). Its
+//! states are made as they are needed; a program whose handlers are all for one node has one.
+
+use flux_ir::program::{Handler, HandlerTarget, NodeId, Program};
+use std::collections::HashMap;
+
+/// What the handlers' paths can know of the walk so far: a state of the automaton.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Context(usize);
+
+/// The walk ends in the first `length` nodes of the path of a handler, given by its index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Beginning {
+    length: usize,
+    handler: usize,
+}
+
+/// The handlers of a program, by their paths.
+pub struct HandlerPaths<'a> {
+    program: &'a Program,
+    /// Those whose path is one node, by that node: none is `*`.
+    single: HashMap<Option<NodeId>, Vec<usize>>,
+    /// The others, by the first node of their path.
+    longer: HashMap<Option<NodeId>, Vec<usize>>,
+    states: Vec<Vec<Beginning>>,
+    numbers: HashMap<Vec<Beginning>, Context>,
+    transitions: HashMap<(Context, Option<NodeId>), Context>,
+}
+
+impl<'a> HandlerPaths<'a> {
+    /// The paths of the handlers of `program`. O(handlers).
+    pub fn new(program: &'a Program) -> Self {
+        let (mut single, mut longer): (HashMap<_, Vec<_>>, HashMap<_, Vec<_>>) = (HashMap::new(), HashMap::new());
+        for (index, handler) in program.handlers.iter().enumerate() {
+            if let Some((first, rest)) = handler.path.split_first() {
+                let by_first = if rest.is_empty() { &mut single } else { &mut longer };
+                by_first.entry(*first).or_default().push(index);
+            }
+        }
+        let numbers = HashMap::from([(vec![], Context::default())]);
+        Self { program, single, longer, states: vec![vec![]], numbers, transitions: HashMap::new() }
+    }
+
+    /// The context after `node`, which none is where only `*` stands for it; nothing has come before the first of a
+    /// walk: [`Context::default`].
+    pub fn after(&mut self, context: Context, node: Option<NodeId>) -> Context {
+        if self.longer.is_empty() {
+            return context;
+        }
+        if let Some(known) = self.transitions.get(&(context, node)) {
+            return *known;
+        }
+        let unnamed = node.and_then(|_| self.longer.get(&None));
+        let begun = self.longer.get(&node).into_iter().chain(unnamed).flatten();
+        let mut state: Vec<_> = begun.map(|handler| Beginning { length: 1, handler: *handler }).collect();
+        let goes_on = |one: &Beginning| one.length + 1 < self.path(one.handler).len() && self.takes(*one, node);
+        let going_on = self.state(context).iter().filter(|one| goes_on(one));
+        state.extend(going_on.map(|one| Beginning { length: one.length + 1, ..*one }));
+        state.sort_unstable();
+        let next = *self.numbers.entry(state.clone()).or_insert(Context(self.states.len()));
+        if next.0 == self.states.len() {
+            self.states.push(state);
+        }
+        self.transitions.insert((context, node), next);
+        next
+    }
+
+    /// The handlers whose path a walk ends in that goes on with `node` after `context`; those with the longest come
+    /// first, and among those the ones that were written first. A handler never takes its own place.
+    pub fn matching(&self, context: Context, node: NodeId) -> Vec<usize> {
+        let is_last =
+            |one: &&Beginning| one.length + 1 == self.path(one.handler).len() && self.takes(**one, Some(node));
+        let longer = self.state(context).iter().filter(is_last).map(|one| one.handler);
+        let single = [Some(node), None].into_iter().filter_map(|name| self.single.get(&name)).flatten().copied();
+        let is_itself =
+            |handler: &Handler| handler.path.last() == Some(&None) && handler.target == HandlerTarget::Node(node);
+        let mut found: Vec<_> = longer.chain(single).filter(|one| !self.handler(*one).is_some_and(is_itself)).collect();
+        found.sort_by_key(|handler| (std::cmp::Reverse(self.path(*handler).len()), *handler));
+        found
+    }
+
+    /// The handler that takes the place of `node` where it is reached after `context` and fails.
+    pub fn handler_of(&self, context: Context, node: NodeId) -> Option<&'a Handler> {
+        self.handler(*self.matching(context, node).first()?)
+    }
+
+    /// What is known of the way to a node in whose flow `context` holds, as part of a name: `_after_CheckCache`; empty
+    /// where nothing is.
+    pub fn way(&self, context: Context) -> String {
+        let Some(longest) = self.state(context).last() else { return String::new() };
+        let before = self.path(longest.handler).get(..longest.length - 1).unwrap_or_default();
+        let names = before.iter().flatten().map(|node| self.program.nodes[*node].name.replace('.', "_"));
+        let names: Vec<_> = names.collect();
+        if names.is_empty() { String::new() } else { format!("_after_{}", names.join("_")) }
+    }
+
+    fn handler(&self, index: usize) -> Option<&'a Handler> {
+        self.program.handlers.get(index)
+    }
+
+    fn path(&self, handler: usize) -> &'a [Option<NodeId>] {
+        self.handler(handler).map_or(&[], |handler| &handler.path)
+    }
+
+    /// Whether the path goes on with `node` after this beginning.
+    fn takes(&self, beginning: Beginning, node: Option<NodeId>) -> bool {
+        self.path(beginning.handler).get(beginning.length).is_some_and(|next| next.is_none() || *next == node)
+    }
+
+    fn state(&self, context: Context) -> &[Beginning] {
+        self.states.get(context.0).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,175 @@
+//! Every way in which the nodes of a program are reached, as far as the paths of error handlers tell them apart.
+//!
+//! A walk begins with a source, or with what nothing else reaches. From there a breadth-first search meets every
+//! application of a node, and every handler that is a node, once for each context in which the flow around it begins:
+//! see [`crate::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
+
+use crate::handler_paths::{Context, HandlerPaths};
+use flux_ir::program::{Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Step};
+use std::collections::{HashSet, VecDeque};
+
+/// The walks of a program.
+pub struct Walks<'a> {
+    program: &'a Program,
+    /// What tells them apart.
+    pub paths: HandlerPaths<'a>,
+    /// Every place in which a node is reached, in the order in which they were found.
+    pub meetings: Vec<Meeting>,
+    /// By node: the contexts in which its flow begins.
+    entered: Vec<Vec<Context>>,
+    /// What was met before: a node after a context, and its flow in one.
+    failed: HashSet<(NodeId, Context)>,
+    begun: HashSet<(NodeId, Context)>,
+    open: VecDeque<Open>,
+    /// What was come by, each with what came before it.
+    links: Vec<Link>,
+}
+
+/// A node is reached.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// The node.
+    pub node: NodeId,
+    /// The context before it.
+    pub before: Context,
+    /// A walk that ends in it.
+    link: usize,
+}
+
+/// The end of a walk.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    node: Option<NodeId>,
+    before: Option<usize>,
+}
+
+/// What is still to be gone along.
+enum Open {
+    /// The flow of a node.
+    Flow(NodeId, At),
+    /// A node that takes the place of the one before it.
+    Handler(NodeId, At),
+}
+
+/// How far along a walk we are.
+#[derive(Clone, Copy)]
+struct At {
+    context: Context,
+    link: Option<usize>,
+}
+
+impl<'a> Walks<'a> {
+    /// All walks of `program`. O(size of the program · contexts); a program without handlers on paths has one context.
+    pub fn of(program: &'a Program) -> Self {
+        let mut walks = Self {
+            program,
+            paths: HandlerPaths::new(program),
+            meetings: vec![],
+            entered: vec![vec![]; program.nodes.len()],
+            failed: HashSet::new(),
+            begun: HashSet::new(),
+            open: VecDeque::new(),
+            links: vec![],
+        };
+        let nowhere = At { context: Context::default(), link: None };
+        for source in &program.sources {
+            let at = match &source.origin {
+                Origin::Node(application) => walks.meet(nowhere, application.node),
+                Origin::Timer(_) => walks.pass(nowhere, None),
+            };
+            walks.meet(at, source.target);
+        }
+        walks.follow();
+        // What no source reaches is compiled too; what nothing applies comes first, so that what it reaches is reached.
+        let applied: HashSet<_> = program
+            .nodes
+            .iter()
+            .flat_map(|(_, node)| node.chains().flat_map(Chain::applications))
+            .map(|application| application.node)
+            .collect();
+        for first in [true, false] {
+            for (id, node) in program.nodes.iter() {
+                let is_new = walks.entered.get(id.index()).is_some_and(Vec::is_empty);
+                if is_new && node.body != Body::Concrete && first != applied.contains(&id) {
+                    walks.meet(nowhere, id);
+                    walks.follow();
+                }
+            }
+        }
+        walks
+    }
+
+    /// The contexts in which the flow of an abstract node begins: those of which less is known first.
+    pub fn entered(&self, node: NodeId) -> Vec<Context> {
+        let mut contexts = self.entered.get(node.index()).cloned().unwrap_or_default();
+        contexts.sort_by_key(|context| (self.paths.way(*context).len(), *context));
+        contexts
+    }
+
+    /// The nodes of a walk that ends in a meeting, in order; `*` for what has no name.
+    pub fn walk(&self, meeting: &Meeting) -> Vec<&'a str> {
+        let mut names = vec![];
+        let mut next = Some(meeting.link);
+        while let Some(link) = next.and_then(|at| self.links.get(at)) {
+            names.push(link.node.map_or("*", |node| &self.program.nodes[node].name));
+            next = link.before;
+        }
+        names.reverse();
+        names
+    }
+
+    /// What comes right before a meeting: nothing, or a node, or what has no name.
+    pub fn just_before(&self, meeting: &Meeting) -> Option<Option<NodeId>> {
+        let before = self.links.get(meeting.link)?.before?;
+        self.links.get(before).map(|link| link.node)
+    }
+
+    /// Goes on with all that was met.
+    fn follow(&mut self) {
+        while let Some(open) = self.open.pop_front() {
+            match open {
+                Open::Handler(target, at) => _ = self.meet(at, target),
+                Open::Flow(node, at) => {
+                    let program = self.program;
+                    program.nodes[node].chains().for_each(|chain| self.along(chain, at));
+                }
+            }
+        }
+    }
+
+    fn along(&mut self, chain: &Chain, mut at: At) {
+        for step in &chain.steps {
+            at = match step {
+                Step::Apply(application) => self.meet(at, application.node),
+                Step::Parallel(branches, _) => {
+                    branches.iter().for_each(|branch| self.along(branch, at));
+                    self.pass(at, None)
+                }
+            };
+        }
+    }
+
+    /// Reaches a node; gives where we are after it.
+    fn meet(&mut self, at: At, node: NodeId) -> At {
+        let after = self.pass(at, Some(node));
+        self.meetings.push(Meeting { node, before: at.context, link: self.links.len() - 1 });
+        if self.failed.insert((node, at.context))
+            && let Some(Handler { target: HandlerTarget::Node(target), .. }) = self.paths.handler_of(at.context, node)
+        {
+            self.open.push_back(Open::Handler(*target, after));
+        }
+        if self.begun.insert((node, after.context)) {
+            if let Some(contexts) = self.entered.get_mut(node.index()) {
+                contexts.push(after.context);
+            }
+            self.open.push_back(Open::Flow(node, after));
+        }
+        after
+    }
+
+    /// Comes by something; gives where we are after it.
+    fn pass(&mut self, at: At, node: Option<NodeId>) -> At {
+        self.links.push(Link { node, before: at.link });
+        At { context: self.paths.after(at.context, node), link: Some(self.links.len() - 1) }
+    }
+}
