@@ -4,6 +4,7 @@
 # Both install what they need. The rest is for those who work on Flux: see `make help`.
 
 FLUX = target/release/flux
+PREFIX = /usr/local
 IMAGE = examples/image
 
 help:
@@ -20,6 +21,10 @@ test: flux packages-test
 ## make flux    the compiler alone: target/release/flux
 flux: cargo packages
 	@cargo build --release --package flux-lang
+
+## make install the command, its manual, completions and CMake package, below PREFIX (/usr/local)
+install: flux
+	@scripts/install $(FLUX) $(DESTDIR)$(PREFIX)
 
 ## make bench   the comparisons of bench/, into bench/results/
 bench: flux packages-test
@@ -53,4 +58,4 @@ clean:
 	@rm -rf $(IMAGE)/build $(IMAGE)/pictures bench/results
 	@$(MAKE) --no-print-directory -C runtime clean
 
-.PHONY: help demo test flux bench soak fuzz package cargo packages packages-test clean
+.PHONY: help demo test flux install bench soak fuzz package cargo packages packages-test clean

@@ -39,6 +39,10 @@ pub enum Command {
     /// Print what a shell reads to complete calls of flux.
     #[command(after_help = "Example: flux completions bash > ~/.local/share/bash-completion/completions/flux")]
     Completions(Completions),
+    /// Write the CMake package and print its folder.
+    Cmake(Cmake),
+    /// Write manual pages.
+    Man(Man),
     /// Lay out programs as everybody does.
     Fmt(Fmt),
     /// Explain a diagnostic, with examples.
@@ -120,6 +124,9 @@ pub struct Build {
     /// Write the C++ and the Makefile, and do not compile them.
     #[arg(long)]
     pub generate_only: bool,
+    /// Say nothing but warnings and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// A sanitizer of the C++ compiler.
@@ -258,6 +265,27 @@ pub struct Completions {
     /// Which shell.
     #[arg(value_enum, value_name = "SHELL")]
     pub shell: clap_complete::Shell,
+}
+
+/// `flux cmake`
+#[derive(Args)]
+#[command(after_help = "Example: cmake -B build -DFlux_DIR=\"$(flux cmake)\", where CMakeLists.txt has:
+
+    find_package(Flux REQUIRED)
+    flux_add_server(hello hello.flux SOURCES nodes.cpp)")]
+pub struct Cmake {
+    /// Where it goes, in the cache of flux where it is left out; `find_package(Flux)` finds PREFIX/lib/cmake/Flux.
+    #[arg(value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+}
+
+/// `flux man`
+#[derive(Args)]
+#[command(after_help = "Example: flux man ~/.local/share/man/man1")]
+pub struct Man {
+    /// Where they go: flux.1, flux-build.1 and so on.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
 }
 
 /// `flux fmt`

@@ -6,6 +6,7 @@
 mod arguments;
 mod build;
 mod check;
+mod cmake;
 mod completions;
 mod doctor;
 mod explain;
@@ -13,6 +14,7 @@ mod failure;
 mod fmt;
 mod graph;
 mod ir;
+mod man;
 mod new;
 mod program;
 mod run;
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),
         Command::Doctor(doctor) => doctor::doctor(&doctor),
         Command::Completions(completions) => completions::completions(&completions),
+        Command::Cmake(cmake) => cmake::cmake(&cmake),
+        Command::Man(man) => man::man(&man),
         Command::Fmt(fmt) => fmt::fmt(&fmt, &terminal),
         Command::Explain(explain) => explain::explain(&explain),
     };

@@ -18,6 +18,7 @@ pub enum Color {
 /// Where messages go.
 pub struct Terminal {
     color: bool,
+    progress: bool,
     width: usize,
 }
 
@@ -33,7 +34,12 @@ impl Terminal {
         };
         // Shells say how wide they are; elsewhere lines are as wide as those of a file.
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-        Self { color, width: columns.unwrap_or(120) }
+        Self { color, progress: true, width: columns.unwrap_or(120) }
+    }
+
+    /// The same, which shows progress or keeps it to itself.
+    pub fn with_progress(&self, progress: bool) -> Self {
+        Self { progress, ..*self }
     }
 
     /// Whether messages are coloured.
@@ -60,6 +66,9 @@ impl Terminal {
 
     /// One step of what takes long: a verb and its object.
     pub fn progress(&self, verb: &str, object: &str) {
+        if !self.progress {
+            return;
+        }
         let (on, off) = self.paint("\x1b[1;32m");
         self.show(&format!("{on}{verb:>12}{off} {object}\n"));
     }

@@ -164,3 +164,20 @@ fn shells_know_the_subcommands() {
         }
     }
 }
+
+#[test]
+fn every_subcommand_has_a_manual_page_and_a_chapter() {
+    let folder = folder("manual");
+    succeed(&folder, &["man", "pages"]);
+    let entries = std::fs::read_dir(folder.join("pages")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut pages: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+    pages.sort();
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/command.md");
+    let text = std::fs::read_to_string(book).unwrap();
+    let chapters = text.lines().filter_map(|line| line.strip_prefix("## flux "));
+    let mut chapters: Vec<_> = chapters.map(|name| format!("flux-{name}.1")).chain(["flux.1".to_owned()]).collect();
+    chapters.sort();
+    assert_eq!(pages, chapters);
+    let page = std::fs::read_to_string(folder.join("pages/flux-build.1")).unwrap();
+    assert!(page.contains("\\-\\-sanitize"), "{page}");
+}

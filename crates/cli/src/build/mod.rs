@@ -8,7 +8,7 @@ pub mod prototypes;
 mod runtime_library;
 pub mod sources;
 
-pub use runtime_library::cache_directory;
+pub use runtime_library::{cache_directory, write_sources as write_runtime};
 
 use crate::arguments::{Build, MessageFormat};
 use crate::failure::{Failure, Result};
@@ -24,6 +24,7 @@ use std::process::{Command, Stdio};
 
 /// Builds the server; gives its path.
 pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
+    let terminal = &terminal.with_progress(!arguments.quiet);
     let mut program = compile(&arguments.program)?;
     flux_driver::require_source(&mut program.compilation, program.file);
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;

@@ -1,0 +1,85 @@
+# Flux in a CMake project:
+#
+#   find_package(Flux REQUIRED)
+#   flux_add_server(NAME PROGRAM.flux SOURCES a.cpp ... [LINK_LIBRARIES lib ...] [SANITIZE thread|address])
+#
+# makes an executable target NAME, with which all that CMake does to targets can be done. The program is checked and
+# generated again when it or a source has changed. The runtime is compiled in the project, with its compiler and flags.
+
+find_package(Threads REQUIRED)
+find_program(Flux_EXECUTABLE flux HINTS "${CMAKE_CURRENT_LIST_DIR}/../../../bin" "$ENV{HOME}/.cargo/bin")
+if(NOT Flux_EXECUTABLE)
+    set(Flux_FOUND FALSE)
+    set(Flux_NOT_FOUND_MESSAGE "the flux command is not in the PATH: name it with -DFlux_EXECUTABLE=FILE")
+    return()
+endif()
+
+include("${CMAKE_CURRENT_LIST_DIR}/FluxRuntime.cmake")
+set(Flux_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/runtime/include")
+
+# Compiles and links a target with a sanitizer, or without where none is named.
+function(_flux_sanitize target sanitizer)
+    if(sanitizer STREQUAL "thread")
+        set(flags -fsanitize=thread -fno-omit-frame-pointer)
+    elseif(sanitizer STREQUAL "address")
+        set(flags -fsanitize=address,undefined -fno-omit-frame-pointer)
+    elseif(NOT sanitizer STREQUAL "")
+        message(FATAL_ERROR "flux_add_server: SANITIZE is thread or address, not ${sanitizer}")
+    endif()
+    target_compile_options(${target} PRIVATE ${flags})
+    target_link_libraries(${target} PRIVATE ${flags})
+endfunction()
+
+# Gives the runtime as a target, one for each sanitizer: all that is linked together must have the same.
+function(_flux_runtime result sanitizer)
+    string(REGEX REPLACE "(.+)" "_\\1" suffix "${sanitizer}")
+    set(target "flux_runtime${suffix}")
+    set(${result} ${target} PARENT_SCOPE)
+    if(TARGET ${target})
+        return()
+    endif()
+    add_library(${target} STATIC EXCLUDE_FROM_ALL ${Flux_RUNTIME_SOURCES})
+    target_include_directories(${target} PUBLIC "${Flux_INCLUDE_DIR}")
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_link_libraries(${target} PUBLIC Threads::Threads)
+    _flux_sanitize(${target} "${sanitizer}")
+endfunction()
+
+function(flux_add_server name program)
+    cmake_parse_arguments(PARSE_ARGV 2 server "" "SANITIZE" "SOURCES;LINK_LIBRARIES")
+    if(server_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "flux_add_server: unknown arguments: ${server_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT server_SOURCES)
+        message(FATAL_ERROR "flux_add_server: the functions of the nodes are missing: SOURCES a.cpp ...")
+    endif()
+    get_filename_component(program "${program}" ABSOLUTE)
+    get_filename_component(home "${program}" DIRECTORY)
+    get_filename_component(stem "${program}" NAME_WLE)
+    set(sources "")
+    foreach(source IN LISTS server_SOURCES)
+        get_filename_component(source "${source}" ABSOLUTE)
+        list(APPEND sources "${source}")
+    endforeach()
+
+    # flux leaves a file as it is whose text has not changed, so that nothing is compiled for no reason; the stamp says
+    # that it has looked.
+    set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}.flux")
+    set(stamp "${generated}/stamp")
+    add_custom_command(
+        OUTPUT "${stamp}"
+        BYPRODUCTS "${generated}/${stem}.flux.cpp" "${generated}/${stem}.flux.h"
+        COMMAND "${Flux_EXECUTABLE}" build "${program}" ${sources} --quiet --generate-only --build-dir "${generated}"
+        COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+        DEPENDS "${program}" ${sources} "${Flux_EXECUTABLE}"
+        COMMENT "Generating ${stem}.flux.cpp"
+        VERBATIM)
+    add_custom_target(${name}_generated DEPENDS "${stamp}")
+
+    _flux_runtime(runtime "${server_SANITIZE}")
+    add_executable(${name} ${sources} "${generated}/${stem}.flux.cpp")
+    add_dependencies(${name} ${name}_generated)
+    target_include_directories(${name} PRIVATE "${generated}" "${home}")
+    target_link_libraries(${name} PRIVATE ${runtime} ${server_LINK_LIBRARIES})
+    _flux_sanitize(${name} "${server_SANITIZE}")
+endfunction()
