@@ -2,7 +2,7 @@
 //! (mermaid.js.org, "Flowcharts - Basic Syntax").
 //!
 //! It keeps to the syntax that every version since 9 knows, as the reader's viewer is not ours to choose: shapes by
-//! their brackets, colours by classes. Constraints stand below a name as they would in an `atomic` statement: `{cache}`.
+//! their brackets, colours by classes. Constraints stand below a name as they do in an `atomic` statement: `{cache}`.
 
 use flux_ir::program::NodeId;
 use flux_picture::palette::{self, Colours, GREY, INK, PALE, RED};
