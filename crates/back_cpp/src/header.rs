@@ -3,7 +3,8 @@
 //! It is C as well as C++, so that nodes can be written in either.
 
 use crate::Context;
-use crate::structs::{Side, members, node_struct};
+use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
+use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
 use crate::uses::{Uses, Value};
 use flux_ir::flow::{End, Function};
@@ -34,6 +35,12 @@ pub fn header(context: &Context<'_>) -> Vec<Declaration> {
             }
         }
     }
+    user_functions(context, &mut header);
+    header
+}
+
+/// Declares every function that the user writes, those of C with C linkage.
+pub fn user_functions(context: &Context<'_>, header: &mut Vec<Declaration>) {
     let functions = nodes(context).chain(predicates(context)).chain(sessions(context)).chain(handlers(context));
     let is_c = |function: &UserFunction| context.options.c_functions.contains(&function.name);
     let (c, cpp): (Vec<_>, Vec<_>) = functions.partition(is_c);
@@ -43,7 +50,6 @@ pub fn header(context: &Context<'_>) -> Vec<Declaration> {
         inner.push(Declaration::Blank);
         header.extend([Declaration::Blank, Declaration::ExternC(inner)]);
     }
-    header
 }
 
 fn includes(context: &Context<'_>, header: &mut Vec<Declaration>) {
@@ -66,29 +72,33 @@ impl UserFunction {
     }
 }
 
-fn declarator(parameter: &Parameter) -> Declarator {
+/// A parameter as a member.
+pub fn declarator(parameter: &Parameter) -> Declarator {
     Declarator { ty: parameter.ty.clone(), name: parameter.name.clone(), array: parameter.array.clone() }
 }
 
-/// A pointer to one of the structs of `node`, where it has members. C wants the word `struct`.
-fn pointer(node: &Node, side: Side) -> Option<Declarator> {
-    let name = match side {
-        Side::In => "in",
-        Side::Out => "out",
-    };
-    node_struct(node, side).map(|ty| Declarator::new(format!("struct {ty} *"), name))
+/// A parameter of a function that takes structs of `node`. C wants the word `struct`.
+pub fn pointer(node: &Node, part: Part) -> Declarator {
+    match part {
+        Part::Input => Declarator::new(format!("struct {} *", struct_name(node, Side::In)), "in"),
+        Part::Output => Declarator::new(format!("struct {} *", struct_name(node, Side::Out)), "out"),
+        Part::Error => Declarator::new("int", "error"),
+    }
+}
+
+/// The declaration of a function that takes structs of `node`.
+fn prototype(function: &str, node: &Node, shape: Shape) -> Declaration {
+    let parameters = shape.parts.iter().map(|part| pointer(node, *part)).collect();
+    Declaration::Prototype(shape.result, function.to_owned(), parameters)
 }
 
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
 fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let concrete = context.flow.program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete));
-    concrete.map(|(_, node)| {
-        let parameters = [Side::In, Side::Out].into_iter().filter_map(|side| pointer(node, side)).collect();
-        UserFunction {
-            name: node.name.clone(),
-            comment: context.sources.name_and_line(node.span),
-            declaration: Declaration::Prototype("int".to_owned(), node.name.clone(), parameters),
-        }
+    concrete.map(|(_, node)| UserFunction {
+        name: node.name.clone(),
+        comment: context.sources.name_and_line(node.span),
+        declaration: prototype(&node.name, node, node_shape(context, node)),
     })
 }
 
@@ -103,13 +113,27 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
     }
     asked.into_iter().map(|(id, ty, array)| {
         let predicate = &program.predicates[id];
-        let value = Declarator { ty: ty.to_owned(), name: "value".to_owned(), array: array.to_owned() };
         UserFunction {
             name: predicate.function.clone(),
             comment: context.statement(predicate.span),
-            declaration: Declaration::Prototype("bool".to_owned(), predicate.function.clone(), vec![value]),
+            declaration: predicate_prototype(context, &predicate.function, ty, array),
         }
     })
+}
+
+fn predicate_prototype(context: &Context<'_>, function: &str, ty: &str, array: &str) -> Declaration {
+    let value = |ty: &str| Declarator { ty: ty.to_owned(), name: "value".to_owned(), array: array.to_owned() };
+    let defined = context.options.interface_2006.as_ref().and_then(|definitions| definitions.get(function));
+    let defined = defined.map_or(&[][..], Vec::as_slice);
+    let same = defined.iter().find(|definition| definition.takes_one(&format!("{ty}{array}")));
+    let mut near = defined.iter().filter(|definition| definition.may_be_predicate(context));
+    let (result, parameter) = match (same, near.next(), near.next()) {
+        (Some(same), ..) => (same.result.as_str(), value(ty)),
+        // One that takes another type may take this one as well: the C++ compiler decides.
+        (None, Some(near), None) => (near.result.as_str(), Declarator::new(near.parameters.join(", "), "")),
+        _ => ("bool", value(ty)),
+    };
+    Declaration::Prototype(result.to_owned(), function.to_owned(), vec![parameter])
 }
 
 /// The predicates that a function asks, with what they are asked about.
@@ -129,28 +153,27 @@ fn tests<'a>(context: &'a Context<'_>, function: &'a Function) -> Vec<(Predicate
 fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let program = &context.flow.program;
     let mut asked = BTreeSet::new();
-    let sources = program.sources.iter().filter_map(|source| Some((source, source.session.as_ref()?)));
-    let new = sources.filter(move |(source, function)| asked.insert((*function, source.target)));
-    new.map(|(source, function)| UserFunction {
-        name: function.clone(),
-        comment: context.statement(source.span),
-        declaration: Declaration::Prototype(
-            "int".to_owned(),
-            function.clone(),
-            pointer(&program.nodes[source.target], Side::In).into_iter().collect(),
-        ),
+    let sources = program.sources.iter().enumerate();
+    let with_session = sources.filter_map(|(index, source)| Some((index, source, source.session.as_ref()?)));
+    let new = with_session.filter(move |(_, source, function)| asked.insert((*function, source.target)));
+    new.filter_map(|(index, source, function)| {
+        let (node, shape) = session_shape(context, function, index)?;
+        Some(UserFunction {
+            name: function.clone(),
+            comment: context.statement(source.span),
+            declaration: prototype(function, node, shape),
+        })
     })
 }
 
 /// `void H(struct X_in *in, int error);` for every handler that is a plain function, and every node it is one for.
 fn handlers<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     context.handlers.iter().map(|handler| {
-        let input = pointer(&context.flow.program.nodes[handler.node], Side::In);
-        let parameters = input.into_iter().chain([Declarator::new("int", "error")]).collect();
+        let node = &context.flow.program.nodes[handler.node];
         UserFunction {
             name: handler.function.clone(),
             comment: context.statement(handler.span),
-            declaration: Declaration::Prototype("void".to_owned(), handler.function.clone(), parameters),
+            declaration: prototype(&handler.function, node, handler_shape(context, &handler.function, node)),
         }
     })
 }

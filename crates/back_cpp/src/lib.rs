@@ -2,7 +2,8 @@
 //!
 //! Two files come out: `image.flux.h`, which the user's files include, with a struct for what each node takes and gives
 //! and the declarations of all functions that the user writes; and `image.flux.cpp` with one function for each function
-//! of the flow, the tables that the runtime reads, and `main`. Nothing in them knows how the server will run.
+//! of the flow, the tables that the runtime reads, and `main`. Nothing in them knows how the server will run. For
+//! sources of 2006 the header is that time's, `mImpl.h` and `mStructs.h` ([`interface_2006`]).
 //!
 //! [`function`], [`step`] and [`dispatch`] build the code of functions, [`header`], [`unit`] and [`tables`] the rest,
 //! all as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
@@ -12,11 +13,13 @@ mod dispatch;
 mod function;
 mod handlers;
 mod header;
+mod interface_2006;
 mod kept;
 mod keys;
 mod names;
 mod options;
 mod print;
+mod shape;
 mod step;
 mod structs;
 mod tables;
@@ -27,9 +30,10 @@ mod values;
 
 use crate::handlers::{PlainHandler, plain_handlers};
 use crate::names::Names;
+use crate::tree::Declaration;
 use flux_ir::flow::Flow;
 use flux_source::{SourceMap, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What the author of the build decides.
@@ -37,6 +41,18 @@ use std::fmt;
 pub struct Options {
     /// The user's functions that are written in C: they are declared with C linkage.
     pub c_functions: BTreeSet<String>,
+    /// Where the sources are written for the compiler of 2006: the functions that they define, by name. That
+    /// interface is generated then, `mStructs.h` and `mImpl.h`, and functions are called as they are defined.
+    pub interface_2006: Option<BTreeMap<String, Vec<Definition>>>,
+}
+
+/// A function that a source defines.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// What stands before its name: `int`.
+    pub result: String,
+    /// Its parameters, tokens separated by spaces: `image_tag * request`.
+    pub parameters: Vec<String>,
 }
 
 /// A file to write.
@@ -72,8 +88,8 @@ struct Context<'a> {
     names: Names,
 }
 
-/// Writes the header and the code of a verified and numbered flow ([`flux_ir::paths::number`]). Equal flows give equal
-/// text. O(size of the flow).
+/// Writes the header, which is the first file, and the code of a verified and numbered flow
+/// ([`flux_ir::paths::number`]). Equal flows give equal text. O(size of the flow).
 ///
 /// # Errors
 /// The first thing in the flow that generated code has no form for.
@@ -82,12 +98,24 @@ pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Result<V
     let names = Names::of(flow, handlers.iter().map(|handler| handler.function.clone()));
     let context = Context { flow, sources, options, handlers, names };
     let program = &flow.program.name;
-    let header = GeneratedFile { name: format!("{program}.flux.h"), text: print::print(&header::header(&context)) };
-    let code = GeneratedFile { name: format!("{program}.flux.cpp"), text: print::print(&unit::unit(&context)?) };
-    Ok(vec![header, code])
+    let file = |name: String, content: &[Declaration]| GeneratedFile { name, text: print::print(content) };
+    let code = file(format!("{program}.flux.cpp"), &unit::unit(&context)?);
+    if options.interface_2006.is_some() {
+        let structs = file(interface_2006::STRUCTS.to_owned(), &interface_2006::structs(&context));
+        return Ok(vec![file(context.header_name(), &interface_2006::functions(&context)), structs, code]);
+    }
+    Ok(vec![file(context.header_name(), &header::header(&context)), code])
 }
 
 impl Context<'_> {
+    /// The header that declares the functions, and brings the structs.
+    fn header_name(&self) -> String {
+        match self.options.interface_2006 {
+            Some(_) => interface_2006::FUNCTIONS.to_owned(),
+            None => format!("{}.flux.h", self.flow.program.name),
+        }
+    }
+
     /// `image.flux:21: Image = ReadRequest -> CheckCache;`
     fn statement(&self, span: Span) -> String {
         comments::quote(self.sources, span, "", "")

@@ -4,7 +4,8 @@
 //! ends and before its failure is handled. A generated function does not throw: it says how it ended.
 
 use crate::function::{Writer, declare_error};
-use crate::structs::{Side, function_structs, node_struct};
+use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
+use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
 use crate::{Context, Unsupported};
@@ -58,16 +59,18 @@ impl Writer<'_> {
     ) -> Result<(), Unsupported> {
         let context = self.context;
         let node = &context.flow.program.nodes[id];
-        let input = self.declare_inputs(step, node_struct(node, Side::In), &node.name, failed, out);
-        let output = self.declare_outputs(step, node_struct(node, Side::Out), &node.name, out);
-        let structs = input.iter().chain(&output);
-        let arguments = structs.map(|name| Expression::name(name).address()).collect();
+        let shape = node_shape(context, node);
+        let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
+        let input = self.declare_inputs(step, of(Side::In, Part::Input), &node.name, failed, out);
+        let output = self.declare_outputs(step, of(Side::Out, Part::Output), &node.name, out);
+        let arguments = self.arguments(&shape, input.as_deref(), output.as_deref(), failed);
         let error = match failed {
             None => self.error.clone(),
             Some(_) => self.own_error(&node.name, out),
         };
         let call = Expression::name(format!("::{}", node.name)).call(arguments);
-        let call = Statement::Assign(Expression::name(&error), call);
+        let call =
+            if shape.returns() { Statement::Assign(Expression::name(&error), call) } else { Statement::Run(call) };
         self.guard(step, input.as_deref(), (context.names.node(id), error), call, out)
     }
 
@@ -81,20 +84,47 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) -> Result<(), Unsupported> {
         let context = self.context;
-        let ty = node_struct(&context.flow.program.nodes[node], Side::In);
+        let node = &context.flow.program.nodes[node];
+        let shape = handler_shape(context, function, node);
+        let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let input = self.declare_inputs(step, ty, function, failed, out);
-        let mut arguments: Vec<_> = input.iter().map(|name| Expression::name(name).address()).collect();
-        arguments.push(self.read(&Value::Error(failed)));
+        let arguments = self.arguments(&shape, input.as_deref(), None, failed);
         let error = self.own_error(function, out);
         let call = Statement::Run(Expression::name(format!("::{function}")).call(arguments));
         self.guard(step, input.as_deref(), (context.names.handler(function), error), call, out)
     }
 
+    /// What a function that takes structs is called with.
+    fn arguments(
+        &mut self,
+        shape: &Shape,
+        input: Option<&str>,
+        output: Option<&str>,
+        failed: Option<StepId>,
+    ) -> Vec<Expression> {
+        let pointer =
+            |name: Option<&str>| name.map_or(Expression::name("nullptr"), |name| Expression::name(name).address());
+        let argument = |part: &Part| match part {
+            Part::Input => pointer(input),
+            Part::Output => pointer(output),
+            Part::Error => self.read(&Value::Error(failed)),
+        };
+        shape.parts.iter().map(argument).collect()
+    }
+
     /// A session function cannot fail; where it throws, that is the function's fault.
     fn call_session(&mut self, step: &Step, function: &str, node: NodeId, out: &mut Vec<Statement>) {
-        let ty = node_struct(&self.context.flow.program.nodes[node], Side::In);
+        let node = &self.context.flow.program.nodes[node];
+        let source = match self.function.role {
+            Role::Run(source) => source,
+            Role::Abstract(_) | Role::Branch(_) | Role::Produce(_) => 0,
+        };
+        let Some((_, shape)) = session_shape(self.context, function, source) else { return };
+        let given = self.input.clone();
+        self.reads_input |= shape.takes(Part::Output);
+        let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let input = self.declare_inputs(step, ty, function, None, out);
-        let arguments = input.map(|name| Expression::name(name).address()).into_iter().collect();
+        let arguments = self.arguments(&shape, input.as_deref(), Some(&given), None);
         let session = Expression::name(format!("::{function}")).call(arguments);
         out.push(Statement::Run(self.on_flow(contract::SET_SESSION, vec![session])));
     }

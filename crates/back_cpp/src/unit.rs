@@ -15,7 +15,7 @@ use flux_ir::program::{Constraint, ConstraintId, Scope};
 pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
     let mut unit = vec![
         Declaration::Comment(context.banner()),
-        Declaration::Include(format!("{}.flux.h", context.flow.program.name)),
+        Declaration::Include(context.header_name()),
         Declaration::Blank,
         Declaration::SystemInclude(contract::HEADER.spelling.to_owned()),
         Declaration::Directive(format!("if {} != {}", contract::VERSION.spelling, contract::SUPPORT_VERSION)),

@@ -96,6 +96,10 @@ impl Writer<'_> {
         let parameters = flow.callee_inputs(&step.callee);
         let name = self.locals.claim(&format!("{stem}_input"));
         let mut values = vec![];
+        if self.context.options.interface_2006.is_some() {
+            // The session, which comes first.
+            values.push(Expression::name("nullptr"));
+        }
         let mut copies = vec![];
         for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
             let value = self.uses.value(operand, failed);

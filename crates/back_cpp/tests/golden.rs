@@ -7,8 +7,9 @@
 
 mod support;
 
-use flux_back_cpp::{Options, generate};
+use flux_back_cpp::{Definition, Options, generate};
 use flux_source::SourceMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use support::{compile, tests};
 
@@ -18,13 +19,17 @@ fn folder(name: &str) -> PathBuf {
 
 /// Generates the program `name` twice, compares with what is kept, and compiles that.
 fn golden(name: &str, c_functions: &[&str]) {
+    let c_functions = c_functions.iter().map(ToString::to_string).collect();
+    golden_with(name, &Options { c_functions, ..Options::default() });
+}
+
+fn golden_with(name: &str, options: &Options) {
     let folder = folder(name);
     let text = std::fs::read_to_string(folder.join(format!("{name}.flux"))).unwrap();
     let sources = SourceMap::of(format!("{name}.flux"), text);
     let flow = support::lower(&sources);
-    let options = Options { c_functions: c_functions.iter().map(ToString::to_string).collect() };
-    let files = generate(&flow, &sources, &options).unwrap();
-    assert_eq!(generate(&flow, &sources, &options).as_ref(), Ok(&files), "generated code must be deterministic");
+    let files = generate(&flow, &sources, options).unwrap();
+    assert_eq!(generate(&flow, &sources, options).as_ref(), Ok(&files), "generated code must be deterministic");
     for file in files {
         // What is kept does not change with the version.
         let text = file.text.replace(concat!("flux ", env!("CARGO_PKG_VERSION")), "flux VERSION");
@@ -75,6 +80,28 @@ fn keys_sessions_and_timers() {
     golden("keys", &[]);
 }
 
+/// What a source of 2006 defines: the result, the name, and the parameters.
+const DEFINED_IN_2006: [(&str, &str, &str); 8] = [
+    ("int", "Listen", "Listen_in * in, Listen_out * out"),
+    ("int", "Parse", "Parse_in * in, Parse_out * out"),
+    ("int", "Count", "Count_in * in, Count_out * out"),
+    ("int", "Count", "const char * path"),
+    ("static int", "Done", "Done_in * in"),
+    ("void", "Done", "struct Done_in * in, struct Done_out * out"),
+    ("int", "Failed", "Parse_in * in"),
+    ("int", "User", "Listen_out * out"),
+];
+
+#[test]
+fn the_interface_of_2006_as_its_sources_use_it() {
+    let mut functions: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+    for (result, name, parameters) in DEFINED_IN_2006 {
+        let parameters = parameters.split(", ").map(str::to_owned).collect();
+        functions.entry(name.to_owned()).or_default().push(Definition { result: result.to_owned(), parameters });
+    }
+    golden_with("old", &Options { interface_2006: Some(functions), ..Options::default() });
+}
+
 #[test]
 fn options_of_every_kind() {
     golden("options", &[]);
@@ -102,9 +129,10 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let files = ["image", "mail", "corners", "locks", "paths", "keys", "options"]
-        .map(|name| folder(name).join(format!("{name}.flux.cpp")));
-    let all: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options"];
+    let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
+    let files = code.into_iter().chain([folder("old").join("mStructs.h")]);
+    let all: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);
     }

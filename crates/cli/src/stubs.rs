@@ -15,7 +15,7 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
     let generated = generate(&program, &sources)?;
-    let is_defined = |name: &str| sources.iter().any(|source| source.functions.contains(name));
+    let is_defined = |name: &str| sources.iter().any(|source| source.defines(name));
     let missing: Vec<_> =
         prototypes(&generated).into_iter().filter(|prototype| arguments.all || !is_defined(&prototype.name)).collect();
     if missing.is_empty() {

@@ -64,6 +64,12 @@ impl Terminal {
         self.show(&format!("{on}error{off}: {message}\n"));
     }
 
+    /// `note: …`
+    pub fn note(&self, message: &str) {
+        let (on, off) = self.paint("\x1b[1;36m");
+        self.show(&format!("{on}note{off}: {message}\n"));
+    }
+
     /// One step of what takes long: a verb and its object.
     pub fn progress(&self, verb: &str, object: &str) {
         if !self.progress {

@@ -65,6 +65,12 @@ symbols! {
     /// The version of this table that the runtime provides.
     VERSION = Macro "FLUX_GENERATED_SUPPORT",
         "static_assert(FLUX_GENERATED_SUPPORT == 1);";
+    /// What brings along what the headers of the compiler of 2006 did, for sources that were written for it.
+    HEADER_2006 = Header "flux/interface_2006.hpp",
+        "static_assert(sizeof(std::string) > 0 && sizeof(FILE) > 0);";
+    /// What the first member of every `X_in` points to in such sources; there is never one.
+    SESSION = Type "flux::session",
+        "static_assert(sizeof(flux::session *) > 0);";
 
     /// The number of a node, or of a handler that is a plain function, in the table of nodes.
     NODE_NUMBER = Type "flux::node_number",
@@ -320,7 +326,7 @@ struct values {
 
 /// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
 pub fn probe() -> String {
-    let mut text = format!("#include <{}>\n\n{PROBE_START}", HEADER.spelling);
+    let mut text = format!("#include <{}>\n#include <{}>\n\n{PROBE_START}", HEADER.spelling, HEADER_2006.spelling);
     for symbol in ALL {
         let expected = match symbol.kind {
             Kind::Member => format!("static_assert(requires(flux::flow &flow) {{\n    {}\n}});", symbol.expected),

@@ -1,6 +1,8 @@
 //! The Makefile of a server: what flux itself runs, and all that a user without flux needs.
 
-use super::files::{absolute, relative};
+use super::files::{absolute, parent, relative};
+use super::interface_2006;
+use super::returns;
 use super::sources::NodeSource;
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
@@ -21,20 +23,46 @@ pub struct Plan {
 struct Object {
     name: String,
     source: String,
-    is_c: bool,
+    language: Language,
+    /// The source is a copy, and this what it is a copy of.
+    copy_of: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Language {
+    C,
+    Cpp,
+    CppOf2006,
 }
 
 impl Plan {
     /// The plan for a server called `name`, built in `directory`.
-    pub fn new(arguments: &Build, name: &str, directory: &Path, home: &Path, sources: &[NodeSource]) -> Result<Self> {
+    pub fn new(
+        arguments: &Build,
+        name: &str,
+        directory: &Path,
+        home: &Path,
+        sources: &[NodeSource],
+        is_of_2006: bool,
+    ) -> Result<Self> {
         let directory = absolute(directory)?;
         let mut objects: Vec<Object> = vec![];
         for source in sources {
-            let path = make_path(&relative(&directory, &source.path))?;
+            let copy = is_of_2006.then(|| returns::copy(&directory, source)).flatten();
+            let original = make_path(&relative(&directory, &source.path))?;
+            let (path, copy_of) = match copy {
+                Some(copy) => (make_path(&relative(&directory, &copy))?, Some(original)),
+                None => (original, None),
+            };
             let file = source.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let taken = objects.iter().filter(|object| object.source.ends_with(&format!("/{file}"))).count();
             let name = if taken == 0 { format!("{file}.o") } else { format!("{file}.{}.o", taken + 1) };
-            objects.push(Object { name, source: path, is_c: source.is_c });
+            let language = match (source.is_c, is_of_2006) {
+                (true, _) => Language::C,
+                (false, true) => Language::CppOf2006,
+                (false, false) => Language::Cpp,
+            };
+            objects.push(Object { name, source: path, language, copy_of });
         }
         let home = make_path(&relative(&directory, &absolute(home)?))?;
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
@@ -69,6 +97,7 @@ CPPFLAGS = -I. -I{home} -Iruntime/include
 FLAGS = {flags}
 CFLAGS = $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
+{of_2006}\
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
 OBJECTS = {name}.flux.o {objects}
@@ -86,21 +115,48 @@ runtime/libflux.a:
 
 ",
             flags = self.flags(),
+            of_2006 = self.flags_of_2006(),
             libraries = self.libraries.join(" "),
             objects = objects.join(" "),
         );
         for object in &self.objects {
-            let (compiler, flags) = if object.is_c { ("CC", "CFLAGS") } else { ("CXX", "CXXFLAGS") };
-            let Object { name: target, source, .. } = object;
-            let _ = write!(
-                text,
-                "{target}: {source} Makefile {name}.flux.h\n\t@echo '  compile  $<'\n\
-                 \t@$({compiler}) $(CPPFLAGS) $({flags}) -MMD -MP -c -o $@ $<\n\n",
-            );
+            text += &self.rule(object);
         }
         text.push_str("clean:\n\t@rm -f $(OBJECTS) $(OBJECTS:.o=.d) ");
         let _ = write!(text, "{name}\n\n.PHONY: clean\n\n-include $(OBJECTS:.o=.d)\n");
         text
+    }
+
+    /// How one object is made.
+    fn rule(&self, object: &Object) -> String {
+        let header = if self.has_2006() { "mImpl.h".to_owned() } else { format!("{}.flux.h", self.name) };
+        let (compiler, flags) = match object.language {
+            Language::C => ("CC", "CFLAGS"),
+            Language::Cpp => ("CXX", "CXXFLAGS"),
+            Language::CppOf2006 => ("CXX", "CXXFLAGS_2006"),
+        };
+        let Object { name: target, source, copy_of, .. } = object;
+        // What the original includes from beside it is found from the copy, too.
+        let folder = copy_of.as_ref().map(|original| format!(" -iquote {}", parent(Path::new(original)).display()));
+        let folder = folder.unwrap_or_default();
+        let compile = format!(
+            "{target}: {source} Makefile {header}\n\t@echo '  compile  $<'\n\
+             \t@$({compiler}) $(CPPFLAGS) $({flags}){folder} -MMD -MP -c -o $@ $<\n\n",
+        );
+        let copy = copy_of.as_ref().map(|original| {
+            let message = "error: $< has changed, and $@ was made of it: run flux build again";
+            format!("{source}: {original}\n\t@echo '{message}' >&2; false\n\n")
+        });
+        compile + &copy.unwrap_or_default()
+    }
+
+    fn has_2006(&self) -> bool {
+        self.objects.iter().any(|object| object.language == Language::CppOf2006)
+    }
+
+    /// A line for the flags of sources of 2006, where there are some.
+    fn flags_of_2006(&self) -> String {
+        if self.has_2006() { format!("CXXFLAGS_2006 = {}\n", interface_2006::FLAGS) } else { String::new() }
     }
 }
 

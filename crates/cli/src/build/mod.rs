@@ -1,10 +1,13 @@
 //! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
 //! and what a user without flux does are the same.
 
+mod definitions;
 mod errors;
 pub mod files;
+mod interface_2006;
 mod makefile;
 pub mod prototypes;
+mod returns;
 mod runtime_library;
 pub mod sources;
 
@@ -35,7 +38,8 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let generated = generate(&program, &sources)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
-    let plan = Plan::new(arguments, &name, &directory, &home, &sources)?;
+    let is_of_2006 = interface_2006::functions(&sources).is_some();
+    let plan = Plan::new(arguments, &name, &directory, &home, &sources, is_of_2006)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
@@ -47,11 +51,17 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         return Ok(server);
     }
     let library = runtime_library::cached(arguments, &plan, terminal)?;
-    let made = make(arguments, &directory, &library, terminal)?;
-    if let Some(output) = made {
-        errors::show(&output, &program, &generated, terminal);
+    let (mut is_made, mut said) = make(arguments, &directory, &library, terminal)?;
+    if is_made && is_of_2006 && returns::add(&said, &directory, &sources, terminal)? {
+        let plan = Plan::new(arguments, &name, &directory, &home, &sources, is_of_2006)?;
+        write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
+        (is_made, said) = make(arguments, &directory, &library, terminal)?;
+    }
+    if !is_made {
+        errors::show(&said, &program, &generated, terminal);
         return Err(Failure::Build);
     }
+    terminal.show(&said);
     let Some(output) = &arguments.output else {
         terminal.progress("Built", &server.display().to_string());
         return Ok(server);
@@ -65,16 +75,16 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
 pub fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<GeneratedFile>> {
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let in_c = sources.iter().filter(|source| source.is_c);
-    let c_functions = in_c.flat_map(|source| source.functions.iter().cloned()).collect();
-    let options = flux_back_cpp::Options { c_functions };
+    let c_functions = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();
+    let options = flux_back_cpp::Options { c_functions, interface_2006: interface_2006::functions(sources) };
     flux_back_cpp::generate(flow, &program.sources, &options).map_err(|unsupported| {
         let place = program.sources.name_and_line(unsupported.span);
         Failure::usage(format!("{place}: {unsupported}"))
     })
 }
 
-/// Runs make, its progress shown as it comes. Gives what the compilers said where one failed.
-fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal) -> Result<Option<String>> {
+/// Runs make, its progress shown as it comes. Whether all was made, and what the compilers said.
+fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal) -> Result<(bool, String)> {
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |number| number.get()));
     let mut command = Command::new("make");
     command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=target"]).arg(format!("-j{jobs}"));
@@ -104,11 +114,7 @@ fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal
     }
     let status = child.wait().map_err(|error| Failure::usage(format!("make failed: {}", plain(&error))))?;
     let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    if !status.success() {
-        return Ok(Some(said));
-    }
-    terminal.show(&said);
-    Ok(None)
+    Ok((status.success(), said))
 }
 
 /// The Makefile prints `  verb  object`; anything else is passed on.

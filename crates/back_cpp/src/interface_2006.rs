@@ -1,0 +1,77 @@
+//! The interface of the compiler of 2006 (Burns, Grimaldi, Kostadinov, Berger and Corner: Flux, USENIX 2006), for
+//! sources that were written for it: `mStructs.h` with the structs of every node, and `mImpl.h` with every function.
+//!
+//! What differs from the header of today: each node has both structs, empty or not; the first member of an `X_in` is
+//! the session; abstract nodes are declared as functions too, which those sources define and nobody calls; what the
+//! author wrote beside the program in `localStructs.h` comes first; and the headers are there that came along then.
+
+use crate::Context;
+use crate::header::{declarator, pointer, user_functions};
+use crate::shape::node_shape;
+use crate::structs::{Side, members, struct_name};
+use crate::tree::{Declaration, Declarator};
+use flux_contract as contract;
+use flux_ir::program::{Body, Node};
+
+/// The name of the header with the structs.
+pub const STRUCTS: &str = "mStructs.h";
+/// The name of the header with the functions.
+pub const FUNCTIONS: &str = "mImpl.h";
+/// The header of the author's, taken in where it exists.
+const LOCAL: &str = "localStructs.h";
+
+/// `mStructs.h`
+pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
+    let mut header = vec![
+        Declaration::Comment(context.banner()),
+        Declaration::Comment(String::new()),
+        Declaration::Comment("What the nodes take and give, as in 2006. A session is always null.".to_owned()),
+        Declaration::Directive("pragma once".to_owned()),
+        Declaration::Blank,
+        Declaration::SystemInclude(contract::HEADER_2006.spelling.to_owned()),
+        Declaration::Blank,
+    ];
+    let includes = &context.flow.program.includes;
+    header.extend(includes.iter().map(|include| Declaration::Include(include.path.clone())));
+    if !includes.iter().any(|include| include.path == LOCAL) {
+        header.push(Declaration::Directive(format!("if __has_include(\"{LOCAL}\")")));
+        header.push(Declaration::Include(LOCAL.to_owned()));
+        header.push(Declaration::Directive("endif".to_owned()));
+    }
+    for (_, node) in context.flow.program.nodes.iter() {
+        for side in [Side::In, Side::Out] {
+            let session = Declarator::new(format!("{} *", contract::SESSION.spelling), "_mSession");
+            let session = (side == Side::In).then_some(session);
+            let members = session.into_iter().chain(members(node, side).iter().map(declarator)).collect();
+            header.extend([Declaration::Blank, Declaration::Struct(struct_name(node, side), members)]);
+        }
+    }
+    header
+}
+
+/// `mImpl.h`
+pub fn functions(context: &Context<'_>) -> Vec<Declaration> {
+    let mut header = vec![
+        Declaration::Comment(context.banner()),
+        Declaration::Comment(String::new()),
+        Declaration::Comment("The functions of the program, as in 2006.".to_owned()),
+        Declaration::Directive("pragma once".to_owned()),
+        Declaration::Blank,
+        Declaration::Include(STRUCTS.to_owned()),
+    ];
+    user_functions(context, &mut header);
+    let nodes = context.flow.program.nodes.iter();
+    let mut abstracts = nodes.map(|(_, node)| node).filter(|node| !matches!(node.body, Body::Concrete)).peekable();
+    if abstracts.peek().is_some() {
+        let comment = "Abstract nodes, which are flows: a function of theirs may be there and is not called.";
+        header.extend([Declaration::Blank, Declaration::Comment(comment.to_owned())]);
+    }
+    header.extend(abstracts.map(|node| prototype(context, node)));
+    header
+}
+
+fn prototype(context: &Context<'_>, node: &Node) -> Declaration {
+    let shape = node_shape(context, node);
+    let parameters = shape.parts.iter().map(|part| pointer(node, *part)).collect();
+    Declaration::Prototype(shape.result, node.name.clone(), parameters)
+}

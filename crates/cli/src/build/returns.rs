@@ -1,0 +1,155 @@
+//! Functions that end without their return, in sources of 2006, when that gave whatever was in the register.
+//!
+//! Today it is undefined, and an optimising compiler leaves nothing behind such a function's last statement: the server
+//! would run on into the next function. No flag of a compiler gives a value there. So, where its warning says that a
+//! source has such functions, a copy of the source with the returns they lack is compiled in its place: they return 0
+//! there, which is success. The source itself stays as it is, and messages and debuggers show it.
+
+use super::files::{absolute, parent, write_if_changed};
+use super::sources::NodeSource;
+use crate::failure::Result;
+use crate::terminal::Terminal;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Where the copies are, in the folder of the build.
+const FOLDER: &str = "returns";
+/// What is put before a closing brace. `{}` is the 0 of every type, but C does not know it.
+const ADDED: &str = "/* added by flux: */ return {}; ";
+const ADDED_IN_C: &str = "/* added by flux: */ return 0; ";
+
+/// The copy that is to be compiled in the place of a source, if there is one that is of the source as it is now.
+pub fn copy(directory: &Path, source: &NodeSource) -> Option<PathBuf> {
+    let path = place(directory, source);
+    let text = std::fs::read_to_string(&path).ok()?;
+    let (_, copied) = text.split_once("\n#line 1 ").and_then(|(_, rest)| rest.split_once('\n'))?;
+    let original = copied.replace(ADDED, "").replace(ADDED_IN_C, "");
+    if original != source.text {
+        return None;
+    }
+    let changed = |path: &Path| std::fs::metadata(path).and_then(|data| data.modified()).ok();
+    if changed(&path) < changed(&source.path) {
+        // Touched, as an editor does that saves without a change: make goes by that.
+        std::fs::write(&path, &text).ok()?;
+    }
+    Some(path)
+}
+
+/// Writes a copy of each source that the compilers warned about in what they `said`. Whether there is one.
+pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Terminal) -> Result<bool> {
+    let mut lines: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (file, line) in said.lines().filter_map(warning) {
+        let path = absolute(&directory.join(&file)).ok();
+        if let Some(index) = sources.iter().position(|source| Some(&source.path) == path.as_ref()) {
+            lines.entry(index).or_default().insert(line);
+        }
+    }
+    let mut is_any = false;
+    for (index, lines) in lines {
+        let Some(source) = sources.get(index) else { continue };
+        let ends = ends(source, &lines);
+        if ends.is_empty() {
+            continue;
+        }
+        is_any = true;
+        write_if_changed(&place(directory, source), &with_returns(directory, source, &ends))?;
+        let name = source.path.file_name().unwrap_or_default().to_string_lossy();
+        let functions: Vec<_> = ends.iter().map(|(_, function)| format!("`{function}`")).collect();
+        let end = if functions.len() == 1 { "ends" } else { "end" };
+        terminal.note(&format!(
+            "{} of {name} {end} without a return; it is built as if 0 were returned there",
+            functions.join(", ")
+        ));
+    }
+    Ok(is_any)
+}
+
+/// The file and the line of a warning about a missing return: `../../nodes.cpp:7:1: warning: no return statement in
+/// function returning non-void [-Wreturn-type]`, whatever its colours.
+fn warning(line: &str) -> Option<(String, usize)> {
+    if !line.contains("-Wreturn-type") {
+        return None;
+    }
+    let mut plain = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        plain += before;
+        rest = after.split_once(['m', 'K']).map_or("", |(_, after)| after);
+    }
+    plain += rest;
+    let mut parts = plain.split(':');
+    Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+}
+
+/// The closing braces of the functions in these lines that return something, and their names.
+fn ends<'source>(source: &'source NodeSource, lines: &BTreeSet<usize>) -> Vec<(usize, &'source str)> {
+    let line = |offset: usize| source.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
+    let mut found = vec![];
+    for function in &source.functions {
+        let returns = !function.result.is_empty() && !function.result.split(' ').any(|word| word == "void");
+        let last = function.body.end.saturating_sub(1);
+        let (from, to) = (line(function.body.start), line(last));
+        if (returns || function.result.contains('*')) && lines.range(from..=to).next().is_some() {
+            found.push((last, function.name.as_str()));
+        }
+    }
+    found
+}
+
+fn with_returns(directory: &Path, source: &NodeSource, ends: &[(usize, &str)]) -> String {
+    let added = if source.is_c { ADDED_IN_C } else { ADDED };
+    let shown = absolute(directory).map(|directory| super::files::relative(&directory, &source.path));
+    let shown = shown.unwrap_or_else(|_| source.path.clone());
+    let shown = shown.display();
+    let mut text = format!("// Made by flux: {shown} with the returns that its functions lack.\n#line 1 \"{shown}\"\n");
+    let mut rest = source.text.as_str();
+    let mut at = 0;
+    for (end, _) in ends {
+        let (before, after) = rest.split_at(end - at);
+        text += before;
+        text += added;
+        (rest, at) = (after, *end);
+    }
+    text + rest
+}
+
+/// Sources of one name in several folders have their folders' names, too.
+fn place(directory: &Path, source: &NodeSource) -> PathBuf {
+    let folder = parent(&source.path);
+    let folder = folder.file_name().unwrap_or_default();
+    directory.join(FOLDER).join(folder).join(source.path.file_name().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definitions::definitions;
+    use super::*;
+
+    #[test]
+    fn warnings_are_read_in_colour_and_without() {
+        let plain = "../../a.cpp:7:1: warning: no return statement in function returning non-void [-Wreturn-type]";
+        let color = "\x1b[01m\x1b[K../a.cpp:12:39:\x1b[m\x1b[K \x1b[01;35m\x1b[Kwarning: \x1b[m\x1b[Kcontrol \
+                     [\x1b[01;35m\x1b[K-Wreturn-type\x1b[m\x1b[K]";
+        assert_eq!(warning(plain), Some(("../../a.cpp".to_owned(), 7)));
+        assert_eq!(warning(color), Some(("../a.cpp".to_owned(), 12)));
+        assert_eq!(warning("a.cpp:7:1: warning: unused variable [-Wunused-variable]"), None);
+    }
+
+    #[test]
+    fn returns_are_added_where_they_lack() {
+        let text = "int a(int x)\n{\n    if (x) {\n        return 1;\n    }\n}\n\nvoid b()\n{\n}\n\n\
+                    std::string c() {}\nint d() { return 1; }\n";
+        let source = NodeSource {
+            path: PathBuf::from("/a/b.cpp"),
+            is_c: false,
+            text: text.to_owned(),
+            functions: definitions(text),
+        };
+        let ends = ends(&source, &BTreeSet::from([5, 9, 12]));
+        let copy = with_returns(Path::new("/nowhere"), &source, &ends);
+        let (_, copy) = copy.split_once("#line 1 \"/a/b.cpp\"\n").unwrap();
+        let expected = text.replace("    }\n}\n", "    }\n/* added by flux: */ return {}; }\n");
+        assert_eq!(copy, expected.replace("c() {}", "c() {/* added by flux: */ return {}; }"));
+        assert_eq!(copy.replace(ADDED, ""), text);
+    }
+}

@@ -1,0 +1,199 @@
+//! Programs as they were written for the compiler of 2006, which `flux build` builds as they are: each in the folder
+//! `programs_2006`, built here, run under both strategies, and talked to.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes on a machine that is busy.
+const LIMIT: Duration = Duration::from_secs(60);
+const STRATEGIES: [&str; 2] = ["thread", "pool"];
+
+/// Copies a program into a folder of its own and builds it; gives the folder and what was said.
+fn build(name: &str) -> (PathBuf, String) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs_2006").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs_2006").join(name);
+    for entry in std::fs::read_dir(kept).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
+    }
+    let said = flux_build(&folder, name);
+    (folder, said)
+}
+
+fn flux_build(folder: &Path, name: &str) -> String {
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    let output = flux.args(["build", &format!("{name}.flux")]).current_dir(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// A server that ends with the test.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    fn run(folder: &Path, name: &str, strategy: &str) -> Self {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(folder.join("build").join(name).join(name));
+        command.args([port.to_string(), format!("--flux-runtime={strategy}")]);
+        let process = command.current_dir(folder).stdout(Stdio::null()).spawn().unwrap();
+        Self { process, port }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let start = Instant::now();
+        loop {
+            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
+                Ok(connection) => {
+                    connection.set_read_timeout(Some(LIMIT)).unwrap();
+                    return connection;
+                }
+                Err(error) => assert!(start.elapsed() < LIMIT, "the server does not start: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What comes of a request until the server closes the connection.
+    fn ask(&self, request: &str) -> String {
+        let mut connection = self.connect();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_web_server_that_selects_in_an_abstract_source() {
+    let (folder, said) = build("web");
+    let lacking = "`GetClients`, `Page`, `SendPage`, `Complete`, `Close` of web.cpp end without a return";
+    assert!(said.contains(lacking), "{said}");
+    std::fs::write(folder.join("motto"), "festina lente").unwrap();
+    for strategy in STRATEGIES {
+        let server = Server::run(&folder, "web", strategy);
+        let mut kept = server.connect();
+        let hello = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhello, 2006\n";
+        for _ in 0..5 {
+            kept.write_all(b"GET /hello HTTP/1.1\r\n\r\n").unwrap();
+            let mut answer = vec![0; hello.len()];
+            kept.read_exact(&mut answer).unwrap();
+            assert_eq!(String::from_utf8_lossy(&answer), hello, "{strategy}");
+            let other = server.ask("GET /motto HTTP/1.1\r\nConnection: close\r\n\r\n");
+            assert_eq!(other, "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nfestina lente", "{strategy}");
+        }
+        let missing = server.ask("GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n");
+        assert_eq!(missing, "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n", "{strategy}");
+        assert_eq!(server.ask("nonsense"), "", "{strategy}");
+    }
+}
+
+/// What a player hears when nobody moves any more: the positions, without the number of the turn.
+fn positions(player: &UdpSocket, wanted: &str) -> Vec<String> {
+    let start = Instant::now();
+    let mut text = [0; 1024];
+    loop {
+        let size = player.recv(&mut text).unwrap_or(0);
+        let heard = String::from_utf8_lossy(text.get(..size).unwrap());
+        let mut words: Vec<String> = heard.split(' ').skip(1).map(str::to_owned).collect();
+        words.sort();
+        if words.join(" ") == wanted || start.elapsed() > LIMIT {
+            return words;
+        }
+    }
+}
+
+#[test]
+fn a_game_over_udp_with_a_heartbeat() {
+    let (folder, _) = build("tag");
+    for strategy in STRATEGIES {
+        let server = Server::run(&folder, "tag", strategy);
+        let players = [0, 1].map(|_| {
+            let player = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            player.connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+            player.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+            player
+        });
+        let send = |player: usize, text: &str| players[player].send(text.as_bytes()).unwrap();
+        // Until the server has its socket, what is sent to it is lost.
+        let start = Instant::now();
+        while players[0].send(b"J 10 20").is_err() || players[0].recv(&mut [0; 64]).is_err() {
+            assert!(start.elapsed() < LIMIT, "nobody answers under {strategy}");
+        }
+        assert!(positions(&players[0], "10,20*").contains(&"10,20*".to_owned()), "{strategy}");
+        send(1, "J 30 40");
+        assert_eq!(positions(&players[1], "10,20* 30,40"), ["10,20*", "30,40"], "{strategy}");
+        send(1, "M 50 1000");
+        assert_eq!(positions(&players[0], "10,20* 50,100"), ["10,20*", "50,100"], "{strategy}");
+        send(0, "M 50 100");
+        assert_eq!(positions(&players[0], "50,100 50,100*"), ["50,100", "50,100*"], "{strategy}");
+        send(1, "L");
+        assert_eq!(positions(&players[0], "50,100"), ["50,100"], "the one who is it has left, {strategy}");
+    }
+}
+
+#[test]
+fn a_server_with_sessions_counts_for_each_user() {
+    let (folder, _) = build("chat");
+    for strategy in STRATEGIES {
+        let server = Server::run(&folder, "chat", strategy);
+        assert_eq!(server.ask("7: one two three\n"), "words: 3\n", "{strategy}");
+        assert_eq!(server.ask("8: one\n"), "words: 1\n", "{strategy}");
+        let (server, line) = (&server, "7: a b c d e f g h i j\n");
+        std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..9).map(|_| scope.spawn(move || server.ask(line))).collect();
+            let mut answers: Vec<String> = clients.into_iter().map(|client| client.join().unwrap()).collect();
+            let expected: Vec<_> = (1..10).map(|number| format!("words: {}\n", 3 + 10 * number)).collect();
+            answers.sort();
+            assert_eq!(answers, expected, "one after the other, as they are of one session; {strategy}");
+        });
+        assert_eq!(server.ask(line), "so many words: 103\n", "{strategy}");
+        assert_eq!(server.ask("nobody"), "?\n", "{strategy}");
+    }
+}
+
+#[test]
+fn the_image_server_of_figure_2() {
+    let (folder, _) = build("image");
+    std::fs::write(folder.join("row.ppm"), "rgbrgb").unwrap();
+    for strategy in STRATEGIES {
+        let server = Server::run(&folder, "image", strategy);
+        std::fs::write(folder.join("row.ppm"), "rgbrgb").unwrap();
+        assert_eq!(server.ask("GET /row HTTP/1.0\r\n\r\n"), "6 pixels", "{strategy}");
+        std::fs::write(folder.join("row.ppm"), "changed").unwrap();
+        assert_eq!(server.ask("GET /row HTTP/1.0\r\n\r\n"), "6 pixels", "from the cache, {strategy}");
+        assert_eq!(server.ask("GET /none HTTP/1.0\r\n\r\n"), "404: error 2", "{strategy}");
+    }
+}
+
+#[test]
+fn a_copy_with_returns_is_kept_while_its_source_is_what_it_was() {
+    let (folder, first) = build("image");
+    let again = flux_build(&folder, "image");
+    assert!(first.contains("without a return") && !again.contains("without a return"), "{again}");
+    assert!(!again.contains("Compiling"), "{again}");
+    let source = folder.join("server.cpp");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text.replace("\n    if (in->close)\n        close(in->socket);\n", "\n    return 0;\n"))
+        .unwrap();
+    let changed = flux_build(&folder, "image");
+    assert!(changed.contains("`Listen`, `CheckCache`, `ReadInFromDisk`, `StoreInCache` of server.cpp"), "{changed}");
+}

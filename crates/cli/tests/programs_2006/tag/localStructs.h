@@ -1,0 +1,17 @@
+// What the nodes of the game of tag share.
+#ifndef LOCAL_STRUCTS_H
+#define LOCAL_STRUCTS_H
+
+struct message {
+    struct sockaddr_in from;
+    char kind;
+    int x, y;
+};
+
+typedef struct {
+    struct sockaddr_in address;
+    int x, y;
+    bool playing;
+} player;
+
+#endif
