@@ -4,13 +4,59 @@
 
 mod support;
 
-use flux_ir::flow::Exit;
+use flux_ir::flow::{Exit, Flow};
 use flux_ir::paths::graph;
+use flux_ir::program::Body;
 use flux_source::SourceMap;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::tests;
+
+/// A failure goes to the handler of the longest path by which its node was reached, through functions that are shared
+/// and functions that are made for one way.
+#[test]
+fn failures_go_to_the_handlers_of_their_paths() {
+    let golden = tests("golden/ways");
+    let sources = SourceMap::of("ways.flux", std::fs::read_to_string(golden.join("ways.flux")).unwrap());
+    let flow = support::lower(&sources);
+    let graph = graph(&flow);
+    let program = build(&golden, &tests("behaviour/ways.cpp"));
+    let all = "Cache Seek Read Disk Seek Read Send";
+    let ways = [
+        ("", all.to_owned()),
+        ("Cache 1", "Cache ERROR Apologise".to_owned()),
+        ("Seek 1", "Cache Seek ERROR Miss".to_owned()),
+        ("Seek 2", "Cache Seek Read Disk Seek ERROR NotFound".to_owned()),
+        ("Seek 1 Miss 1", "Cache Seek ERROR Miss ERROR Apologise".to_owned()),
+        ("Seek 2 NotFound 1", "Cache Seek Read Disk Seek ERROR NotFound ERROR Never".to_owned()),
+        ("Read 1", "Cache Seek Read ERROR Apologise".to_owned()),
+        ("Read 2", "Cache Seek Read Disk Seek Read ERROR Again Send".to_owned()),
+        ("Read 2 Again 1", "Cache Seek Read Disk Seek Read ERROR Again ERROR GiveUp".to_owned()),
+        ("Read 2 Again 1 GiveUp 1", "Cache Seek Read Disk Seek Read ERROR Again ERROR GiveUp ERROR Never".to_owned()),
+        ("Disk 1", "Cache Seek Read Disk ERROR Replace".to_owned()),
+        ("Disk 1 Replace 1", "Cache Seek Read Disk ERROR Replace ERROR Apologise".to_owned()),
+        ("Send 1", format!("{all} ERROR Apologise")),
+        ("Send 1 Apologise 1", format!("{all} ERROR Apologise ERROR")),
+    ];
+    for (failing, expected) in ways {
+        let output = output(Command::new(&program).args(failing.split_whitespace()));
+        let words: Vec<&str> = output.split_whitespace().collect();
+        assert_ne!(words[0], "WRONG:", "{failing}: {output}");
+        let called: Vec<_> = words[2..].iter().copied().filter(|word| is_called(&flow, word)).collect();
+        assert_eq!(called.join(" "), expected, "{failing}");
+        let exit = Exit::ALL[words[0].parse::<usize>().unwrap()];
+        let path = graph.decode(flow.entries[0].run, exit, words[1].parse().unwrap()).unwrap();
+        assert_eq!(path.join(" "), expected, "{failing}");
+    }
+    std::fs::remove_file(&program).unwrap();
+}
+
+/// Whether a word of the output is a call of a function of the user's, or the mark of a failure that it returned.
+fn is_called(flow: &Flow, word: &str) -> bool {
+    let node = flow.program.nodes.iter().find(|(_, node)| node.name == word);
+    node.is_none_or(|(_, node)| node.body == Body::Concrete)
+}
 
 /// Every run's path number leads back to what was called and what failed, and nothing is lost on the way.
 #[test]
@@ -21,7 +67,9 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
     let graph = graph(&flow);
     let concrete: BTreeSet<&str> = graph.vertices.iter().filter_map(label).collect();
     let mut seen = BTreeSet::new();
-    let output = run(&golden, &tests("behaviour/mail.cpp"));
+    let program = build(&golden, &tests("behaviour/mail.cpp"));
+    let output = output(&mut Command::new(&program));
+    std::fs::remove_file(&program).unwrap();
     for line in output.lines() {
         assert!(!line.starts_with("WRONG"), "{line}");
         let words: Vec<&str> = line.split(' ').collect();
@@ -47,16 +95,20 @@ fn label(vertex: &flux_ir::paths::Vertex) -> Option<&str> {
     }
 }
 
-/// Compiles a program under the address and undefined-behaviour sanitizers, runs it, gives what it printed.
-fn run(golden: &Path, file: &Path) -> String {
-    let program = std::env::temp_dir().join(format!("flux_behaviour_{}", std::process::id()));
+/// Compiles a program under the address and undefined-behaviour sanitizers; gives the file.
+fn build(golden: &Path, file: &Path) -> PathBuf {
+    let name = file.file_stem().unwrap().display();
+    let program = std::env::temp_dir().join(format!("flux_behaviour_{name}_{}", std::process::id()));
     let mut command = Command::new("g++");
     command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]);
     command.arg("-I").arg(tests("behaviour")).arg("-I").arg(golden).arg(file).arg("-o").arg(&program);
-    let built = command.output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let output = Command::new(&program).output().unwrap();
-    std::fs::remove_file(&program).unwrap();
+    output(&mut command);
+    program
+}
+
+/// Runs a command; gives what it printed.
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -76,6 +76,11 @@ fn saved_and_cut_paths() {
 }
 
 #[test]
+fn handlers_on_paths_and_functions_for_them() {
+    golden("ways", &[]);
+}
+
+#[test]
 fn keys_sessions_and_timers() {
     golden("keys", &[]);
 }

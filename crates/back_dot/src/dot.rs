@@ -46,7 +46,7 @@ fn write_items(out: &mut String, depth: usize, items: &[Item]) {
             Item::Beside(one, other) => line(out, depth, &format!("{{ rank=same; {}; {}; }}", id(*one), id(*other))),
             Item::Frame(frame) => {
                 // Graphviz draws a frame around what is in a `cluster`.
-                line(out, depth, &format!("subgraph cluster_{} {{", frame.node.index()));
+                line(out, depth, &format!("subgraph cluster_{} {{", frame.id.0));
                 line(out, depth + 1, &format!("graph{};", list(&look::frame(frame))));
                 write_items(out, depth + 1, &frame.items);
                 line(out, depth, "}");
@@ -62,7 +62,7 @@ fn arrow_line(arrow: &Arrow) -> String {
     }
     attributes.extend(look::arrow(arrow.way));
     for (end, frame) in [("ltail", arrow.from_frame), ("lhead", arrow.to_frame)] {
-        attributes.extend(frame.map(|node| (end, Value::Text(format!("cluster_{}", node.index())))));
+        attributes.extend(frame.map(|frame| (end, Value::Text(format!("cluster_{}", frame.0)))));
     }
     format!("{} -> {}{};", id(arrow.from), id(arrow.to), list(&attributes))
 }
@@ -70,7 +70,7 @@ fn arrow_line(arrow: &Arrow) -> String {
 fn id(shape: ShapeId) -> String {
     match shape {
         ShapeId::Drawn(number) => format!("n{number}"),
-        ShapeId::Begin(node) => format!("begin_{}", node.index()),
+        ShapeId::Begin(frame) => format!("begin_{}", frame.0),
     }
 }
 

@@ -4,9 +4,8 @@
 //! It keeps to the syntax that every version since 9 knows, as the reader's viewer is not ours to choose: shapes by
 //! their brackets, colours by classes. Constraints stand below a name as they do in an `atomic` statement: `{cache}`.
 
-use flux_ir::program::NodeId;
 use flux_picture::palette::{self, Colours, GREY, INK, PALE, RED};
-use flux_picture::{Arrow, Frame, Item, Kind, Picture, Shape, ShapeId, Way};
+use flux_picture::{Arrow, Frame, FrameId, Item, Kind, Picture, Shape, ShapeId, Way};
 use std::fmt::Write as _;
 
 /// Every kind of shape with its class and what its style has beside colours.
@@ -70,7 +69,7 @@ impl Chart {
     }
 
     fn frame(&mut self, depth: usize, frame: &Frame) {
-        let id = frame_id(frame.node);
+        let id = frame_id(frame.id);
         self.line(depth, &format!("subgraph {id}[\"{}\"]", label(&frame.name, &frame.badges)));
         self.line(depth + 1, "direction LR");
         self.items(depth + 1, &frame.items);
@@ -127,12 +126,12 @@ fn arrow_line(arrow: &Arrow) -> String {
 fn shape_id(shape: ShapeId) -> String {
     match shape {
         ShapeId::Drawn(number) => format!("n{number}"),
-        ShapeId::Begin(node) => format!("begin{}", node.index()),
+        ShapeId::Begin(frame) => format!("begin{}", frame.0),
     }
 }
 
-fn frame_id(node: NodeId) -> String {
-    format!("frame{}", node.index())
+fn frame_id(frame: FrameId) -> String {
+    format!("frame{}", frame.0)
 }
 
 /// A name and the constraints below it.

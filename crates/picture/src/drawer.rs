@@ -5,9 +5,10 @@
 //! point that stands for the meeting.
 
 use crate::canvas::Canvas;
-use crate::{Arrow, Frame, Kind, Picture, Shape, ShapeId, Way, label};
-use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, Line, Role, Step};
-use flux_ir::program::{NodeId, Origin, Source};
+use crate::looks::{Look, Looks};
+use crate::{Arrow, Frame, FrameId, Kind, Picture, Shape, ShapeId, Way, label};
+use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
+use flux_ir::program::{Origin, Source};
 use flux_source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -22,13 +23,9 @@ pub fn draw(flow: &Flow, sources: &SourceMap) -> Picture {
     }
     drawer.frames_apart();
     // What no source reaches is drawn too, callers before what they call.
-    for (id, function) in flow.functions.iter().rev() {
-        if let Role::Abstract(node) = function.role
-            && !drawer.drawn.contains(&node)
-        {
-            drawer.draw_apart(node, id);
-            drawer.frames_apart();
-        }
+    for id in flow.functions.ids().rev() {
+        drawer.apart.push_back(id);
+        drawer.frames_apart();
     }
     drawer.canvas.finish()
 }
@@ -38,7 +35,7 @@ pub fn draw(flow: &Flow, sources: &SourceMap) -> Picture {
 struct Tail {
     from: ShapeId,
     /// The frame at whose border the arrow begins.
-    frame: Option<NodeId>,
+    frame: Option<FrameId>,
     label: Option<String>,
     error: bool,
 }
@@ -66,12 +63,13 @@ struct Drawer<'a> {
     flow: &'a Flow,
     sources: &'a SourceMap,
     canvas: Canvas,
-    /// How many steps call each abstract node.
-    calls: HashMap<NodeId, usize>,
-    /// Abstract nodes that have a frame.
-    drawn: HashSet<NodeId>,
-    /// Abstract nodes that need a frame of their own, with what gives it.
-    apart: VecDeque<(NodeId, FunctionId)>,
+    looks: Looks<'a>,
+    /// How many steps call what is in each frame.
+    calls: HashMap<FrameId, usize>,
+    /// The frames that there are.
+    drawn: HashSet<FrameId>,
+    /// What needs a frame of its own.
+    apart: VecDeque<FunctionId>,
     /// The boxes of handlers, by the function in which they handle and their name.
     handlers: HashMap<(FunctionId, &'a str), ShapeId>,
     count: usize,
@@ -79,23 +77,21 @@ struct Drawer<'a> {
 
 impl<'a> Drawer<'a> {
     fn new(flow: &'a Flow, sources: &'a SourceMap) -> Self {
-        // A node compiled several times, for what its callers hold, is one node to people.
+        let looks = Looks::of(flow);
         let mut known = HashSet::new();
-        let is_new = |function: &&Function| match function.role {
-            Role::Abstract(node) => known.insert(node),
-            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => true,
-        };
-        let functions = flow.functions.iter().map(|(_, function)| function).filter(is_new);
+        let mut is_new = |id: FunctionId| looks.find(id).is_none_or(|look| known.insert(look.frame));
+        let functions = flow.functions.ids().filter(|id| is_new(*id)).map(|id| &flow.functions[id]);
         let mut calls = HashMap::new();
         for step in functions.flat_map(|function| function.body.all_steps()) {
-            if let Some(node) = abstract_node(flow, &step.callee) {
-                *calls.entry(node).or_insert(0) += 1;
+            if let Some(look) = looks.of_callee(&step.callee) {
+                *calls.entry(look.frame).or_insert(0) += 1;
             }
         }
         Self {
             flow,
             sources,
             canvas: Canvas::new(&flow.program.name),
+            looks,
             calls,
             drawn: HashSet::new(),
             apart: VecDeque::new(),
@@ -129,7 +125,7 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws the arrows that end at `to`, or at the border of its frame.
-    fn connect(&mut self, tails: Vec<Tail>, to: ShapeId, to_frame: Option<NodeId>) {
+    fn connect(&mut self, tails: Vec<Tail>, to: ShapeId, to_frame: Option<FrameId>) {
         for Tail { from, frame, label, error } in tails {
             let way = if error { Way::Failure } else { Way::Flow };
             self.canvas.arrow(Arrow { from, from_frame: frame, to, to_frame, label, way });
@@ -154,20 +150,21 @@ impl<'a> Drawer<'a> {
 
     /// Draws the frames that are wanted apart from where they are used.
     fn frames_apart(&mut self) {
-        while let Some((node, function)) = self.apart.pop_front() {
-            if !self.drawn.contains(&node) {
-                self.draw_apart(node, function);
+        while let Some(function) = self.apart.pop_front() {
+            if let Some(look) = self.looks.find(function)
+                && self.drawn.insert(look.frame)
+            {
+                self.draw_apart(look, function);
             }
         }
     }
 
     /// Draws an abstract node in a frame of its own, with a point where it begins and one where it is done.
-    fn draw_apart(&mut self, node: NodeId, function: FunctionId) {
-        self.drawn.insert(node);
-        let body = &self.flow.functions[function].body;
-        self.open_frame(node, vec![], 0);
-        let begin = self.point_at(ShapeId::Begin(node), Kind::End);
-        let left = self.block(function, body, vec![Tail::of(begin)], 1);
+    fn draw_apart(&mut self, look: Look<'_>, id: FunctionId) {
+        let body = &self.flow.functions[id].body;
+        self.open_frame(look, vec![], 0);
+        let begin = self.point_at(ShapeId::Begin(look.frame), Kind::End);
+        let left = self.block(id, body, vec![Tail::of(begin)], 1);
         if !left.done.is_empty() {
             let end = self.point(Kind::End);
             self.connect(left.done, end, None);
@@ -175,10 +172,9 @@ impl<'a> Drawer<'a> {
         self.canvas.close_frame();
     }
 
-    fn open_frame(&mut self, node: NodeId, badges: Vec<String>, depth: usize) {
-        let declared = &self.flow.program.nodes[node];
-        let (name, place) = (declared.name.clone(), self.sources.name_and_line(declared.span));
-        self.canvas.open_frame(Frame { node, name, badges, place, depth, items: vec![] });
+    fn open_frame(&mut self, Look { frame, name, span }: Look<'_>, badges: Vec<String>, depth: usize) {
+        let place = self.sources.name_and_line(span);
+        self.canvas.open_frame(Frame { id: frame, name: name.to_owned(), badges, place, depth, items: vec![] });
     }
 
     /// Draws a block of `function` after `tails`, inside of `depth` frames.
@@ -233,7 +229,13 @@ impl<'a> Drawer<'a> {
         let drawn = match &step.callee {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
-                self.call(id, step, *node, tails, if source { Kind::Source } else { Kind::Node })
+                self.call(
+                    id,
+                    step,
+                    &self.flow.program.nodes[*node].name,
+                    tails,
+                    if source { Kind::Source } else { Kind::Node },
+                )
             }
             Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
             Callee::Session { function, .. } => {
@@ -253,10 +255,10 @@ impl<'a> Drawer<'a> {
         next
     }
 
-    /// Draws a box for a call of `node`.
-    fn call(&mut self, id: FunctionId, step: &Step, node: NodeId, tails: Vec<Tail>, kind: Kind) -> Drawn {
+    /// Draws a box for a call of what is called `name`.
+    fn call(&mut self, id: FunctionId, step: &Step, name: &str, tails: Vec<Tail>, kind: Kind) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
-        let name = label::applied(&flow.program, &flow.program.nodes[node].name, step);
+        let name = label::applied(&flow.program, name, step);
         let called = self.place(kind, name, label::badges(flow, function, step), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)
@@ -297,35 +299,35 @@ impl<'a> Drawer<'a> {
     fn function(&mut self, id: FunctionId, step: &Step, callee: FunctionId, tails: Vec<Tail>, depth: usize) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
         let body = &flow.functions[callee].body;
-        let Some(node) = abstract_node(flow, &step.callee) else {
+        let Some(look @ Look { frame, name, .. }) = self.looks.find(callee) else {
             let next = self.block(callee, body, tails, depth).done;
             return Drawn { next, failed: Tail::of(self.latest()) };
         };
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
-            self.drawn.insert(node);
-            return self.call(id, step, node, tails, Kind::Empty);
+            self.drawn.insert(frame);
+            return self.call(id, step, name, tails, Kind::Empty);
         }
-        if self.calls.get(&node) == Some(&1) && depth < DEPTH && self.drawn.insert(node) {
-            self.open_frame(node, label::badges(flow, function, step), depth);
+        if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
+            self.open_frame(look, label::badges(flow, function, step), depth);
             let next = self.block(callee, body, tails, depth + 1).done;
             self.canvas.close_frame();
-            return Drawn { next, failed: Tail { frame: Some(node), ..Tail::of(self.latest()) } };
+            return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) } };
         }
-        self.apart.push_back((node, callee));
-        let begin = ShapeId::Begin(node);
+        self.apart.push_back(callee);
+        let begin = ShapeId::Begin(frame);
         let last = function.body.steps.last().is_some_and(|last| last.id == step.id);
         if last && matches!(function.role, Role::Run(_)) && step.failure.steps.is_empty() {
-            self.connect(tails, begin, Some(node));
+            self.connect(tails, begin, Some(frame));
             return Drawn { next: vec![], failed: Tail::of(begin) };
         }
-        let drawn = self.call(id, step, node, tails, Kind::Reference);
+        let drawn = self.call(id, step, name, tails, Kind::Reference);
         let from = drawn.failed.from;
         self.canvas.arrow(Arrow {
             from,
             from_frame: None,
             to: begin,
-            to_frame: Some(node),
+            to_frame: Some(frame),
             label: None,
             way: Way::Refers,
         });
@@ -344,16 +346,5 @@ struct Drawn {
 impl Drawn {
     fn at(id: ShapeId) -> Self {
         Self { next: vec![Tail::of(id)], failed: Tail::of(id) }
-    }
-}
-
-/// The abstract node that `callee` is a call of.
-fn abstract_node(flow: &Flow, callee: &Callee) -> Option<NodeId> {
-    match callee {
-        Callee::Function(function) => match flow.functions[*function].role {
-            Role::Abstract(node) => Some(node),
-            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => None,
-        },
-        Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
     }
 }

@@ -4,8 +4,9 @@
 //! `cache` for a writer, `cache?` for a reader.
 //!
 //! An abstract node that is used once is drawn where it is used. One that is used in several places is drawn once, in a
-//! frame of its own, and each use is a box with an arrow to it; so the picture stays as linear as the flow. Failures
-//! that nobody handles are left out: any node may fail.
+//! frame of its own, and each use is a box with an arrow to it; so the picture stays as linear as the flow. One whose
+//! error handlers depend on the path by which it is reached is drawn once for each set of them. Failures that nobody
+//! handles are left out: any node may fail.
 //!
 //! [`draw`] makes a [`Picture`], which says what there is and how it hangs together. Where things go is for a layout
 //! program to find; the back ends write the picture in the languages of such programs.
@@ -13,10 +14,10 @@
 mod canvas;
 mod drawer;
 mod label;
+mod looks;
 pub mod palette;
 
 pub use drawer::draw;
-use flux_ir::program::NodeId;
 
 /// A drawing: boxes, some of them in frames, and arrows between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +41,17 @@ pub enum Item {
     Beside(ShapeId, ShapeId),
 }
 
+/// A number that no other frame of the picture has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FrameId(pub usize);
+
 /// A name that no other shape of the picture has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeId {
     /// Numbered from 1 in the order drawn.
     Drawn(usize),
     /// Where an abstract node in a frame of its own begins.
-    Begin(NodeId),
+    Begin(FrameId),
 }
 
 /// A box or a point.
@@ -90,9 +95,9 @@ pub enum Kind {
 /// A frame around what an abstract node contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The abstract node.
-    pub node: NodeId,
-    /// Its name.
+    /// Which.
+    pub id: FrameId,
+    /// The name of the abstract node, or of its function where that has other error handlers than the first.
     pub name: String,
     /// The constraints that its user takes for it.
     pub badges: Vec<String>,
@@ -110,11 +115,11 @@ pub struct Arrow {
     /// Where it begins.
     pub from: ShapeId,
     /// The frame around `from` at whose border it begins.
-    pub from_frame: Option<NodeId>,
+    pub from_frame: Option<FrameId>,
     /// Where it ends.
     pub to: ShapeId,
     /// The frame around `to` at whose border it ends.
-    pub to_frame: Option<NodeId>,
+    pub to_frame: Option<FrameId>,
     /// What is written at it.
     pub label: Option<String>,
     /// What it means.

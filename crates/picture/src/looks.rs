@@ -1,0 +1,98 @@
+//! Which functions look alike: a node may be compiled several times, and people see one.
+//!
+//! What its callers hold makes no difference to the eye. Which error handlers it has does: of a node with handlers on
+//! paths each function that has others is drawn by itself.
+
+use crate::FrameId;
+use flux_ir::flow::{Callee, Flow, Function, FunctionId, Role};
+use flux_ir::program::NodeId;
+use flux_source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// How each abstract node is drawn.
+pub struct Looks<'a> {
+    of: HashMap<FunctionId, Look<'a>>,
+}
+
+/// How a function is drawn.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The frame around it.
+    pub frame: FrameId,
+    /// What it is called: by its node's name, but for those that differ from the first.
+    pub name: &'a str,
+    /// Where its node is declared.
+    pub span: Span,
+}
+
+/// What there is to see of a function: the same for functions that look alike.
+type Seen<'a> = (Role, Vec<Part<'a>>);
+
+#[derive(PartialEq, Eq, Hash)]
+enum Part<'a> {
+    Node(NodeId),
+    Handler(&'a str),
+    /// A function that looks so.
+    Function(usize),
+    /// A failure is handled in so many steps.
+    Handled(usize),
+}
+
+impl<'a> Looks<'a> {
+    /// The looks of the functions of `flow`. O(size of the flow).
+    pub fn of(flow: &'a Flow) -> Self {
+        let mut alike: HashMap<Seen<'_>, usize> = HashMap::new();
+        let mut numbers: HashMap<FunctionId, usize> = HashMap::new();
+        let mut frames: HashMap<usize, Look<'a>> = HashMap::new();
+        let mut framed = HashSet::new();
+        let mut of = HashMap::new();
+        for (id, function) in flow.functions.iter() {
+            let fresh = alike.len();
+            let number = *alike.entry(seen(function, &numbers)).or_insert(fresh);
+            numbers.insert(id, number);
+            if let Role::Abstract(node) = function.role {
+                let is_first = framed.insert(node);
+                let declared = &flow.program.nodes[node];
+                let look = || match is_first {
+                    true => Look { frame: FrameId(node.index()), name: &declared.name, span: declared.span },
+                    false => Look {
+                        frame: FrameId(flow.program.nodes.len() + number),
+                        name: &function.name,
+                        span: declared.span,
+                    },
+                };
+                of.insert(id, *frames.entry(number).or_insert_with(look));
+            }
+        }
+        Self { of }
+    }
+
+    /// How a function is drawn, if it is that of an abstract node.
+    pub fn find(&self, function: FunctionId) -> Option<Look<'a>> {
+        self.of.get(&function).copied()
+    }
+
+    /// How a call is drawn, if it is one of an abstract node.
+    pub fn of_callee(&self, callee: &Callee) -> Option<Look<'a>> {
+        match callee {
+            Callee::Function(function) => self.find(*function),
+            Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+        }
+    }
+}
+
+/// What there is to see of a function, whose callees have these numbers already.
+fn seen<'a>(function: &'a Function, numbers: &HashMap<FunctionId, usize>) -> Seen<'a> {
+    let part = |id: &FunctionId| Part::Function(numbers.get(id).copied().unwrap_or_default());
+    let mut parts = vec![];
+    for step in function.body.all_steps() {
+        match &step.callee {
+            Callee::Node(node) => parts.push(Part::Node(*node)),
+            Callee::Handler { function, .. } | Callee::Session { function, .. } => parts.push(Part::Handler(function)),
+            Callee::Function(function) => parts.push(part(function)),
+            Callee::Fork(branches) => parts.extend(branches.iter().map(|branch| part(&branch.function))),
+        }
+        parts.push(Part::Handled(step.failure.steps.len()));
+    }
+    (function.role, parts)
+}
