@@ -219,11 +219,13 @@ pub struct New {
 /// What a new server does.
 #[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Template {
-    /// Sends back the line that it is sent.
-    #[default]
-    Echo,
     /// Answers web browsers.
+    #[default]
     Http,
+    /// Sends back the line that it is sent.
+    Echo,
+    /// Does something every second.
+    Timer,
 }
 
 /// `flux stubs`

@@ -39,6 +39,11 @@ pub fn new(arguments: &New, terminal: &Terminal) -> Result {
             include_str!("../templates/http/nodes.cpp"),
             include_str!("../templates/http/README.md"),
         ),
+        Template::Timer => (
+            include_str!("../templates/timer/program.flux"),
+            include_str!("../templates/timer/nodes.cpp"),
+            include_str!("../templates/timer/README.md"),
+        ),
     };
     let program_file = format!("{name}.flux");
     for (file, text) in

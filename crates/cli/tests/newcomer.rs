@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use serde_json::Value;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
@@ -76,7 +76,7 @@ impl Drop for Server {
 #[test]
 fn a_new_echo_server_runs_at_once() {
     let folder = folder("echo");
-    succeed(&folder, &["new", "hello"]);
+    succeed(&folder, &["new", "hello", "--template=echo"]);
     succeed(&folder, &["fmt", "--check", "hello/hello.flux"]);
     for strategy in ["pool", "thread"] {
         let server = Server::run(&folder, "hello/hello.flux", strategy);
@@ -88,15 +88,46 @@ fn a_new_echo_server_runs_at_once() {
 #[test]
 fn a_new_web_server_runs_at_once() {
     let folder = folder("http");
-    succeed(&folder, &["new", "my-site", "--template", "http"]);
+    succeed(&folder, &["new", "my-site"]);
     succeed(&folder, &["fmt", "--check", "my-site/my-site.flux"]);
     for strategy in ["pool", "thread"] {
-        let server = Server::run(&folder, "my-site/my-site.flux", strategy);
+        let server = Server::run(&folder, "my-site", strategy);
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 1.\n"), "{strategy}");
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 2.\n"), "{strategy}");
         assert!(server.ask("GET /x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "), "{strategy}");
         assert!(server.ask("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "), "{strategy}");
     }
+}
+
+#[test]
+fn a_new_timer_runs_at_once() {
+    let folder = folder("timer");
+    succeed(&folder, &["new", "watch", "--template", "timer"]);
+    succeed(&folder, &["fmt", "--check", "watch/watch.flux"]);
+    succeed(&folder, &["build", "watch"]);
+    let mut process =
+        Command::new(folder.join("watch/build/watch/watch")).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(line.starts_with("load ") && line.ends_with(" samples\n"), "{line}");
+}
+
+#[test]
+fn a_folder_stands_for_its_only_program() {
+    let folder = folder("only");
+    let said = |arguments: &[&str]| {
+        let output = flux(&folder, arguments);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let none = "error: no program in .: name one, or make one with `flux new NAME`\n";
+    assert_eq!(said(&["check", "-q"]), (Some(2), none.to_owned()));
+    succeed(&folder, &["new", "one"]);
+    assert_eq!(said(&["check", "-q", "one"]), (Some(0), String::new()));
+    std::fs::write(folder.join("one/two.flux"), "").unwrap();
+    let several = "error: 2 programs in one: name one of them, one/one.flux say\n";
+    assert_eq!(said(&["check", "-q", "one"]), (Some(2), several.to_owned()));
 }
 
 #[test]
@@ -115,7 +146,7 @@ fn a_folder_with_something_in_it_is_left_as_it_is() {
 #[test]
 fn the_function_of_a_new_node_is_written() {
     let folder = folder("stubs");
-    succeed(&folder, &["new", "hello"]);
+    succeed(&folder, &["new", "hello", "--template", "echo"]);
     let program = folder.join("hello/hello.flux");
     let text = std::fs::read_to_string(&program).unwrap();
     let text = text.replace("Count -> Reply", "Count -> Shout -> Reply");

@@ -30,6 +30,10 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], termin
         let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
         terminal.show(&format!("  help: define it\n\n{stub}\n"));
     }
+    if missing.len() > 1 {
+        let path = program.path.display();
+        terminal.show(&format!("  help: `flux stubs {path} -o FILE.cpp` writes all {}\n", missing.len()));
+    }
 }
 
 fn missing_functions(output: &str, generated: &[GeneratedFile]) -> Vec<Prototype> {
