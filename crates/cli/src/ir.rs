@@ -13,7 +13,7 @@ pub fn ir(arguments: &Ir, terminal: &Terminal) -> Result {
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let options = text::Options { spans: arguments.spans };
     let printed = match arguments.form {
-        Form::Program => program.compilation.program.as_ref().map(|model| options.print_program(model)),
+        Form::Program => program.compilation.program().map(|model| options.print_program(model)),
         Form::Flow => program.compilation.flow.as_ref().map(|model| options.print_flow(model)),
     };
     print(&printed.ok_or(Failure::Program)?);

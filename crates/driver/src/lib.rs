@@ -13,12 +13,19 @@ use flux_source::{FileId, SourceMap, Span};
 /// What came of a compilation.
 #[derive(Default)]
 pub struct Compilation {
-    /// What the author said, as far as the passes got with it; none where it could not be resolved.
-    pub program: Option<Program>,
     /// What will happen; only where there was no error.
     pub flow: Option<Flow>,
+    /// Where there is no flow, what the author said, as far as the passes got with it.
+    unfinished: Option<Program>,
     /// Everything there is to say.
     pub diagnostics: Diagnostics,
+}
+
+impl Compilation {
+    /// What the author said, as far as the passes got with it; none where it could not be resolved.
+    pub fn program(&self) -> Option<&Program> {
+        self.flow.as_ref().map(|flow| &flow.program).or(self.unfinished.as_ref())
+    }
 }
 
 /// Compiles the program in `file`, whose name's stem becomes the program's.
@@ -37,12 +44,12 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
     for pass in PROGRAM_PASSES {
         (pass.run)(&mut program, diagnostics);
         if pass.barrier && diagnostics.has_errors() {
-            result.program = Some(program);
+            result.unfinished = Some(program);
             return result;
         }
     }
-    result.program = Some(program.clone());
     if diagnostics.has_errors() {
+        result.unfinished = Some(program);
         return result;
     }
     agree("check_handlers", verify::program(&program, Stage::Typed), diagnostics);
@@ -54,13 +61,15 @@ pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
     for pass in FLOW_PASSES {
         (pass.run)(&mut flow, diagnostics);
         if pass.barrier && diagnostics.has_errors() {
+            result.unfinished = Some(flow.program);
             return result;
         }
     }
     agree("number_paths", verify::flow(&flow, Stage::Ordered), diagnostics);
 
-    if !diagnostics.has_errors() {
-        result.flow = Some(flow);
+    match diagnostics.has_errors() {
+        true => result.unfinished = Some(flow.program),
+        false => result.flow = Some(flow),
     }
     result
 }
@@ -84,6 +93,6 @@ pub fn require_source(compilation: &mut Compilation, file: FileId) {
             Span::new(file, 0..0),
         );
         compilation.diagnostics.push(error.help("say where flows come from: `source Listen => Target;`"));
-        compilation.flow = None;
+        compilation.unfinished = compilation.flow.take().map(|flow| flow.program);
     }
 }

@@ -37,7 +37,7 @@ impl Compiler for FluxCompiler {
         let file = sources.add(name, text);
         let compilation = flux_driver::compile(&sources, file);
         let mut outputs = BTreeMap::new();
-        if let Some(program) = &compilation.program {
+        if let Some(program) = compilation.program() {
             outputs.insert("ir program".to_owned(), FORM.print_program(program));
         }
         if let Some(flow) = &compilation.flow {

@@ -17,6 +17,10 @@ pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
         return;
     }
     let walks = Walks::of(program);
+    if walks.paths.overflowed {
+        diagnostics.push(describe_overflow(program));
+        return;
+    }
     let mut uses = Uses::default();
     check_equal_paths(program, &mut uses, diagnostics);
     for meeting in &walks.meetings {
@@ -86,6 +90,16 @@ fn check_equal_paths(program: &Program, uses: &mut Uses, diagnostics: &mut Diagn
             diagnostics.push(error.help("one failure has one handler: remove one of them"));
         }
     }
+}
+
+/// Too many ways are told apart, which takes paths that skip many nodes: the one that skips most is where to begin.
+fn describe_overflow(program: &Program) -> Diagnostic {
+    let skipped = |handler: &&Handler| handler.path.iter().filter(|node| node.is_none()).count();
+    let span = program.handlers.iter().max_by_key(skipped).map(|handler| handler.span);
+    let headline = "the paths of the error handlers tell too many ways to their nodes apart";
+    Diagnostic::error(ids::HANDLER_WAYS, headline, span.unwrap_or_default())
+        .fact("a node is compiled once for each way to it that has other handlers")
+        .help("let the path begin later, or name a node in the place of `*`")
 }
 
 fn describe_tie(program: &Program, walk: &[&str], first: &Handler, second: &Handler) -> Diagnostic {

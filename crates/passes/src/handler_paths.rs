@@ -7,7 +7,9 @@
 //!
 //! All paths are matched at once, by an automaton whose states are the sets of their beginnings that the walk ends in
 //! (the subset construction of Rabin and Scott, "Finite automata and their decision problems", IBM J. 3(2), 1959). Its
-//! states are made as they are needed; a program whose handlers are all for one node has one.
+//! states are made as they are needed; a program whose handlers are all for one node has one. Without `*` there are no
+//! more than the paths have nodes (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975). Each `*` may double
+//! them, so there is a limit.
 
 use flux_ir::program::{Handler, HandlerTarget, NodeId, Program};
 use std::collections::HashMap;
@@ -33,7 +35,13 @@ pub struct HandlerPaths<'a> {
     states: Vec<Vec<Beginning>>,
     numbers: HashMap<Vec<Beginning>, Context>,
     transitions: HashMap<(Context, Option<NodeId>), Context>,
+    limit: usize,
+    /// Whether the walks had more states than the limit, some of which were then taken for the first.
+    pub overflowed: bool,
 }
+
+/// How many states there may be beside those that paths without `*` have.
+const STATE_LIMIT: usize = 256;
 
 impl<'a> HandlerPaths<'a> {
     /// The paths of the handlers of `program`. O(handlers).
@@ -46,7 +54,9 @@ impl<'a> HandlerPaths<'a> {
             }
         }
         let numbers = HashMap::from([(vec![], Context::default())]);
-        Self { program, single, longer, states: vec![vec![]], numbers, transitions: HashMap::new() }
+        let limit = STATE_LIMIT + program.handlers.iter().map(|handler| handler.path.len()).sum::<usize>();
+        let (states, transitions) = (vec![vec![]], HashMap::new());
+        Self { program, single, longer, states, numbers, transitions, limit, overflowed: false }
     }
 
     /// The context after `node`, which none is where only `*` stands for it; nothing has come before the first of a
@@ -65,11 +75,22 @@ impl<'a> HandlerPaths<'a> {
         let going_on = self.state(context).iter().filter(|one| goes_on(one));
         state.extend(going_on.map(|one| Beginning { length: one.length + 1, ..*one }));
         state.sort_unstable();
-        let next = *self.numbers.entry(state.clone()).or_insert(Context(self.states.len()));
-        if next.0 == self.states.len() {
-            self.states.push(state);
-        }
+        let next = self.number(state);
         self.transitions.insert((context, node), next);
+        next
+    }
+
+    fn number(&mut self, state: Vec<Beginning>) -> Context {
+        if let Some(known) = self.numbers.get(&state) {
+            return *known;
+        }
+        if self.states.len() > self.limit {
+            self.overflowed = true;
+            return Context::default();
+        }
+        let next = Context(self.states.len());
+        self.numbers.insert(state.clone(), next);
+        self.states.push(state);
         next
     }
 

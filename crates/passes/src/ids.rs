@@ -26,6 +26,8 @@ pub const NO_CATCH_ALL: Id = Id("no-catch-all");
 pub const UNREACHABLE_LINE: Id = Id("unreachable-line");
 /// Two handlers for the same failure.
 pub const HANDLER_TIE: Id = Id("handler-tie");
+/// Handlers on paths that tell too many ways apart.
+pub const HANDLER_WAYS: Id = Id("handler-ways");
 /// A handler on a path that no failure is handled by.
 pub const HANDLER_UNREACHED: Id = Id("handler-unreached");
 /// A handler node whose inputs the failing node's do not fit.

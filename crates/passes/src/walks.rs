@@ -6,7 +6,7 @@
 
 use crate::handler_paths::{Context, HandlerPaths};
 use flux_ir::program::{Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Step};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
 pub struct Walks<'a> {
@@ -16,10 +16,9 @@ pub struct Walks<'a> {
     /// Every place in which a node is reached, in the order in which they were found.
     pub meetings: Vec<Meeting>,
     /// By node: the contexts in which its flow begins.
-    entered: Vec<Vec<Context>>,
-    /// What was met before: a node after a context, and its flow in one.
+    entered: Vec<BTreeSet<Context>>,
+    /// The failures for which a node takes the place of another: that other, and the context before it.
     failed: HashSet<(NodeId, Context)>,
-    begun: HashSet<(NodeId, Context)>,
     open: VecDeque<Open>,
     /// What was come by, each with what came before it.
     links: Vec<Link>,
@@ -65,9 +64,8 @@ impl<'a> Walks<'a> {
             program,
             paths: HandlerPaths::new(program),
             meetings: vec![],
-            entered: vec![vec![]; program.nodes.len()],
+            entered: vec![BTreeSet::new(); program.nodes.len()],
             failed: HashSet::new(),
-            begun: HashSet::new(),
             open: VecDeque::new(),
             links: vec![],
         };
@@ -89,7 +87,7 @@ impl<'a> Walks<'a> {
             .collect();
         for first in [true, false] {
             for (id, node) in program.nodes.iter() {
-                let is_new = walks.entered.get(id.index()).is_some_and(Vec::is_empty);
+                let is_new = walks.entered.get(id.index()).is_some_and(BTreeSet::is_empty);
                 if is_new && node.body != Body::Concrete && first != applied.contains(&id) {
                     walks.meet(nowhere, id);
                     walks.follow();
@@ -101,8 +99,8 @@ impl<'a> Walks<'a> {
 
     /// The contexts in which the flow of an abstract node begins: those of which less is known first.
     pub fn entered(&self, node: NodeId) -> Vec<Context> {
-        let mut contexts = self.entered.get(node.index()).cloned().unwrap_or_default();
-        contexts.sort_by_key(|context| (self.paths.way(*context).len(), *context));
+        let mut contexts: Vec<_> = self.entered.get(node.index()).into_iter().flatten().copied().collect();
+        contexts.sort_by_key(|context| self.paths.way(*context).len());
         contexts
     }
 
@@ -153,15 +151,14 @@ impl<'a> Walks<'a> {
     fn meet(&mut self, at: At, node: NodeId) -> At {
         let after = self.pass(at, Some(node));
         self.meetings.push(Meeting { node, before: at.context, link: self.links.len() - 1 });
-        if self.failed.insert((node, at.context))
-            && let Some(Handler { target: HandlerTarget::Node(target), .. }) = self.paths.handler_of(at.context, node)
+        if let Some(Handler { target: HandlerTarget::Node(target), .. }) = self.paths.handler_of(at.context, node)
+            && self.failed.insert((node, at.context))
         {
             self.open.push_back(Open::Handler(*target, after));
         }
-        if self.begun.insert((node, after.context)) {
-            if let Some(contexts) = self.entered.get_mut(node.index()) {
-                contexts.push(after.context);
-            }
+        if let Some(contexts) = self.entered.get_mut(node.index())
+            && contexts.insert(after.context)
+        {
             self.open.push_back(Open::Flow(node, after));
         }
         after

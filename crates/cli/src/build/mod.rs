@@ -31,7 +31,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let mut program = compile(&arguments.program)?;
     flux_driver::require_source(&mut program.compilation, program.file);
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
-    let name = program.compilation.program.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+    let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
     let sources = sources::find(&arguments.sources, &home)?;
