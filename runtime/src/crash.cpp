@@ -77,7 +77,7 @@ void say_last_words(const char *signal_name) noexcept
             line << " before the first node";
         }
         line << ", flow " << running->id() << " of " << running->from().info().node << ", path register "
-             << running->path();
+             << running->path() << (running->parent() == nullptr ? "" : " in a branch");
     } else {
         line << " outside of any flow";
     }

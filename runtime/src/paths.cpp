@@ -10,6 +10,18 @@ bool exceeds_limit(path_number left, path_number right) noexcept
     return right != 0 && left > path_limit / right;
 }
 
+/// The exit that a number of all of a function's paths leads to; the number becomes that among the paths to it.
+outcome exit_of(const path_function &of, path_number &number) noexcept
+{
+    for (const outcome exit : {outcome::ended, outcome::failed}) {
+        if (number >= first_to(of, exit)) {
+            number -= first_to(of, exit);
+            return exit;
+        }
+    }
+    return outcome::done;
+}
+
 /// Reads a path back, from its end to its start.
 class walk
 {
@@ -62,6 +74,8 @@ class walk
             return show_call(vertex.function, outcome::failed, number);
         case path_kind::call_ended:
             return show_call(vertex.function, outcome::ended, number);
+        case path_kind::call_any:
+            return show_branch(vertex.function, number);
         }
         return false;
     }
@@ -72,6 +86,16 @@ class walk
         const path_number own = number % radix;
         number /= radix;
         return back_from(callee, exit, own);
+    }
+
+    bool show_branch(function_number branch, path_number &number)
+    {
+        const path_function &of = program_.path_functions[branch];
+        const path_number radix = std::max(paths_to_any(of), path_number{1});
+        path_number own = number % radix;
+        number /= radix;
+        const outcome exit = exit_of(of, own);
+        return back_from(branch, exit, own);
     }
 
     // Of the edges into the vertex, the one with the largest offset not above the number.
@@ -105,6 +129,20 @@ source_paths paths_of(const program &in, const source_info &source) noexcept
         paths.total[index_of(exit)] = paths.cut ? radix : made * radix;
     }
     return paths;
+}
+
+path_number paths_to_any(const path_function &of) noexcept
+{
+    return first_to(of, outcome::ended) + of.paths[index_of(outcome::ended)];
+}
+
+path_number first_to(const path_function &of, outcome exit) noexcept
+{
+    path_number before = 0;
+    for (std::size_t earlier = 0; earlier < index_of(exit); ++earlier) {
+        before += of.paths[earlier];
+    }
+    return before;
 }
 
 std::optional<path_labels> decode(const program &in, function_number function, outcome exit, path_number number)

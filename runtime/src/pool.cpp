@@ -1,5 +1,6 @@
 #include "flux/pool.hpp"
 
+#include "flux/branch.hpp"
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/queue.hpp"
@@ -32,6 +33,10 @@ class pool final : public strategy
 
     void start(flow &made, runner &) noexcept override { queue_.push(made); }
 
+    void offer(branch_base &unstarted) noexcept override { queue_.offer(unstarted); }
+
+    bool take_back(branch_base &offered) noexcept override { return queue_.take_back(offered); }
+
     void finish() noexcept override
     {
         queue_.close();
@@ -61,8 +66,15 @@ class pool final : public strategy
     {
         pthread_setname_np(pthread_self(), "flux-pool");
         const on_signal_stack here(on.stack());
-        while (flow *const next = queue_.pop()) {
-            next->from().run(*next, on);
+        while (true) {
+            const queued next = queue_.pop();
+            if (next.offered != nullptr) {
+                next.offered->run(on);
+            } else if (next.started != nullptr) {
+                next.started->from().run(*next.started, on);
+            } else {
+                return;
+            }
         }
     }
 

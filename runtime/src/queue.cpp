@@ -1,5 +1,6 @@
 #include "flux/queue.hpp"
 
+#include "flux/branch.hpp"
 #include "flux/flow.hpp"
 
 namespace flux {
@@ -19,14 +20,49 @@ void queue::push(flow &started) noexcept
     }
 }
 
-flow *queue::pop() noexcept
+void queue::offer(branch_base &unstarted) noexcept
+{
+    std::unique_lock guard(lock_);
+    unstarted.previous = last_branch_;
+    (last_branch_ == nullptr ? first_branch_ : last_branch_->next) = &unstarted;
+    last_branch_ = &unstarted;
+    const bool someone_idle = idle_ != 0;
+    guard.unlock();
+    if (someone_idle) {
+        not_empty_.notify_one();
+    }
+}
+
+bool queue::take_back(branch_base &offered) noexcept
+{
+    const std::lock_guard guard(lock_);
+    if (offered.begun) {
+        return false;
+    }
+    unlink(offered);
+    return true;
+}
+
+void queue::unlink(branch_base &offered) noexcept
+{
+    (offered.previous == nullptr ? first_branch_ : offered.previous->next) = offered.next;
+    (offered.next == nullptr ? last_branch_ : offered.next->previous) = offered.previous;
+    offered.begun = true;
+}
+
+queued queue::pop() noexcept
 {
     std::unique_lock guard(lock_);
     ++idle_;
-    not_empty_.wait(guard, [this] { return first_ != nullptr || closed_; });
+    not_empty_.wait(guard, [this] { return first_branch_ != nullptr || first_ != nullptr || closed_; });
     --idle_;
+    if (first_branch_ != nullptr) {
+        branch_base *const begun = first_branch_;
+        unlink(*begun);
+        return {begun, nullptr};
+    }
     if (first_ == nullptr) {
-        return nullptr;
+        return {};
     }
     flow *const taken = first_;
     first_ = taken->next;
@@ -37,7 +73,7 @@ flow *queue::pop() noexcept
     if (was_full) {
         not_full_.notify_all();
     }
-    return taken;
+    return {nullptr, taken};
 }
 
 void queue::close() noexcept

@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <tuple>
 #include <unistd.h>
 
@@ -113,9 +114,13 @@ std::string chain(const std::optional<path_labels> &labels, path_number number)
         return "path " + std::to_string(number);
     }
     std::string chained;
-    for (const char *label : *labels) {
-        chained += chained.empty() ? "" : " -> ";
+    std::string_view before = "(";
+    for (const std::string_view label : *labels) {
+        // The branches of a parallel step stand as in the program: A -> (B & C) -> D.
+        const bool first = before == "(" || label == ")";
+        chained += label == "&" || before == "&" ? " " : first ? "" : " -> ";
         chained += label;
+        before = label;
     }
     return chained;
 }

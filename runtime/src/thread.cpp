@@ -1,5 +1,6 @@
 #include "flux/thread.hpp"
 
+#include "flux/branch.hpp"
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/runner.hpp"
@@ -33,15 +34,22 @@ class thread_for_each final : public strategy
             return made.from().run(made, of_source);
         }
         made.run_on(*own);
-        threads_.fetch_add(1, std::memory_order_relaxed);
-        pthread_t thread;
-        if (const int error = pthread_create(&thread, &detached_, run, &made)) {
-            threads_.fetch_sub(1, std::memory_order_relaxed);
-            all_.give_back(*own);
+        if (const int error = start_thread(*own, run_flow, &made)) {
             log_rarely("no thread for a flow (%s): its source runs it", strerrordesc_np(error));
             made.from().run(made, of_source);
         }
     }
+
+    void offer(branch_base &unstarted) noexcept override
+    {
+        // One that finds no thread is the parent's to run.
+        if (runner *const own = all_.borrow()) {
+            unstarted.of().run_on(*own);
+            unstarted.begun = start_thread(*own, run_branch, &unstarted) == 0;
+        }
+    }
+
+    bool take_back(branch_base &offered) noexcept override { return !offered.begun; }
 
     void finish() noexcept override
     {
@@ -61,18 +69,46 @@ class thread_for_each final : public strategy
         }
     };
 
-    static void *run(void *argument) noexcept
+    // Starts a thread for what runs on `own`, which is given back where there is none to be had; gives the error. With
+    // branches there may be more threads than flows, but no more than can hold a lock.
+    int start_thread(runner &own, void *(*what)(void *), void *argument) noexcept
+    {
+        const std::size_t before = threads_.fetch_add(1, std::memory_order_relaxed);
+        pthread_t thread;
+        const int error = before < lock::max_holders ? pthread_create(&thread, &detached_, what, argument) : EAGAIN;
+        if (error != 0) {
+            threads_.fetch_sub(1, std::memory_order_relaxed);
+            all_.give_back(own);
+        }
+        return error;
+    }
+
+    static void *run_flow(void *argument) noexcept
     {
         flow &started = *static_cast<flow *>(argument);
+        run(started, [&started](runner &on) { started.from().run(started, on); });
+        return nullptr;
+    }
+
+    static void *run_branch(void *argument) noexcept
+    {
+        branch_base &begun = *static_cast<branch_base *>(argument);
+        run(begun.of(), [&begun](runner &on) { begun.run(on); });
+        return nullptr;
+    }
+
+    // What `action` runs may be gone after it.
+    template <class Action>
+    static void run(flow &started, Action action) noexcept
+    {
         const thread_local departure last;
         runner &on = started.on();
         runners &all = static_cast<thread_for_each &>(started.from().started_by()).all_;
         {
             const on_signal_stack here(on.stack());
-            started.from().run(started, on);
+            action(on);
         }
         all.give_back(on);
-        return nullptr;
     }
 
     runners &all_;

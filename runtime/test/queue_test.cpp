@@ -1,6 +1,7 @@
 #include "flux/queue.hpp"
 
-#include "flux/flow.hpp"
+#include "flux/branch.hpp"
+#include "running_source.hpp"
 
 #include <array>
 #include <atomic>
@@ -21,7 +22,7 @@ TEST(Queue, IsFirstInFirstOut)
         queue.push(flow);
     }
     for (flux::flow &flow : flows) {
-        EXPECT_EQ(queue.pop(), &flow);
+        EXPECT_EQ(queue.pop().started, &flow);
     }
 }
 
@@ -38,10 +39,34 @@ TEST(Queue, HoldsThePusherBackWhileItIsFull)
     });
     std::this_thread::sleep_for(30ms);
     EXPECT_FALSE(pushed);
-    EXPECT_EQ(queue.pop(), &flows[0]);
+    EXPECT_EQ(queue.pop().started, &flows[0]);
     pusher.join();
-    EXPECT_EQ(queue.pop(), &flows[1]);
-    EXPECT_EQ(queue.pop(), &flows[2]);
+    EXPECT_EQ(queue.pop().started, &flows[1]);
+    EXPECT_EQ(queue.pop().started, &flows[2]);
+}
+
+/// A branch that nobody runs.
+struct idle_branch final : flux::branch_base {
+    explicit idle_branch(flux::flow &parent) : branch_base(parent, 0) {}
+    flux::outcome call(flux::flow &own) noexcept override { return own.done(); }
+};
+
+TEST(Queue, BranchesGoFirstUnlessTheyAreTakenBack)
+{
+    sample::running_source running(sample::program, sample::source_Beat, flux::strategy_kind::thread, 1);
+    flux::flow flow;
+    flow.begin(running.source, 1);
+    std::array<idle_branch, 3> branches{idle_branch(flow), idle_branch(flow), idle_branch(flow)};
+    flux::queue queue(1);
+    queue.push(flow);
+    for (idle_branch &branch : branches) {
+        queue.offer(branch);
+    }
+    EXPECT_TRUE(queue.take_back(branches[1]));
+    EXPECT_EQ(queue.pop().offered, &branches[0]);
+    EXPECT_FALSE(queue.take_back(branches[0]));
+    EXPECT_EQ(queue.pop().offered, &branches[2]);
+    EXPECT_EQ(queue.pop().started, &flow);
 }
 
 TEST(Queue, GivesWhatItHasAndThenNothingWhenItIsClosed)
@@ -50,8 +75,8 @@ TEST(Queue, GivesWhatItHasAndThenNothingWhenItIsClosed)
     flux::queue queue(2);
     queue.push(flow);
     queue.close();
-    EXPECT_EQ(queue.pop(), &flow);
-    EXPECT_EQ(queue.pop(), nullptr);
+    EXPECT_EQ(queue.pop().started, &flow);
+    EXPECT_EQ(queue.pop().started, nullptr);
 }
 
 TEST(Queue, ClosingLetsThoseGoWhoWait)
@@ -59,7 +84,7 @@ TEST(Queue, ClosingLetsThoseGoWhoWait)
     flux::queue queue(1);
     std::vector<std::thread> poppers;
     for (int i = 0; i < 3; ++i) {
-        poppers.emplace_back([&] { EXPECT_EQ(queue.pop(), nullptr); });
+        poppers.emplace_back([&] { EXPECT_EQ(queue.pop().started, nullptr); });
     }
     std::this_thread::sleep_for(20ms);
     queue.close();
@@ -78,7 +103,7 @@ TEST(Queue, GivesEachFlowToOne)
     std::vector<std::thread> poppers;
     for (int i = 0; i < 3; ++i) {
         poppers.emplace_back([&] {
-            while (flux::flow *flow = queue.pop()) {
+            while (flux::flow *flow = queue.pop().started) {
                 ++taken[static_cast<std::size_t>(flow - flows.data())];
             }
         });

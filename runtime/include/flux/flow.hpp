@@ -6,7 +6,8 @@
 /// instructions each. The values are not here: a source makes its flows as a `flow` with its own values behind it
 /// (`program.hpp`), and uses them again for the flows that follow, so that a flow allocates nothing.
 ///
-/// A flow runs on one thread at a time and nothing here needs a lock. Its position alone may be read by others.
+/// A flow runs on one thread at a time and nothing here needs a lock. Its position alone may be read by others. Each
+/// branch of a parallel step runs as a flow of its own, for the flow that waits for it (`branch.hpp`).
 #pragma once
 
 #include "flux/constraint_counts.hpp"
@@ -134,6 +135,24 @@ class flow
         counters_ = {};
     }
 
+    /// Starts anew as a branch of the flow: with its id, its session, and nothing else done.
+    void begin_branch(const flow &parent) noexcept
+    {
+        begin(*parent.source_, parent.id_);
+        session_ = parent.session_;
+        parent_ = &parent;
+    }
+
+    /// A branch has ended: what it did, the flow did.
+    void add_counters(const flow &branch) noexcept { counters_ += branch.counters_; }
+
+    /// A branch has failed: its error is now the one in hand.
+    void fail_as(const flow &branch) noexcept
+    {
+        failed_node_ = branch.failed_node_;
+        error_ = branch.error_;
+    }
+
     /// From now on the flow runs on this.
     void run_on(runner &on) noexcept;
 
@@ -149,6 +168,8 @@ class flow
 
     /// Its number among the flows of its source, from 1.
     std::uint64_t id() const noexcept { return id_; }
+    /// The flow that it is a branch of; null where it is none.
+    const flow *parent() const noexcept { return parent_; }
     /// Where it comes from.
     source &from() const noexcept { return *source_; }
     /// What it runs on.
@@ -176,6 +197,7 @@ class flow
     std::uint64_t id_ = 0;
     int session_ = 0;
     source *source_ = nullptr;
+    const flow *parent_ = nullptr;
     runner *runner_ = nullptr;
     waiter *place_ = nullptr;
     constraint_count *constraint_counts_ = nullptr;

@@ -3,6 +3,7 @@
 /// (in the compiler: `crates/contract`); a change that older generated code would not survive raises the number below.
 #pragma once
 
+#include "flux/branch.hpp"
 #include "flux/constraint.hpp"
 #include "flux/error.hpp"
 #include "flux/flow.hpp"

@@ -42,6 +42,12 @@ struct source_paths {
 /// How the flows of this source are numbered.
 source_paths paths_of(const program &in, const source_info &source) noexcept;
 
+/// How many paths a function has to whichever exit, counted as those of a branch: to its first exit, then the second.
+path_number paths_to_any(const path_function &of) noexcept;
+
+/// The first number among those of the paths to this exit.
+path_number first_to(const path_function &of, outcome exit) noexcept;
+
 /// The path of this number among those from the start of a function to one of its exits; none where there is no such
 /// path. O(length of the path · ways into a join).
 std::optional<path_labels> decode(const program &in, function_number function, outcome exit, path_number number);

@@ -47,6 +47,9 @@ enum class path_kind : unsigned char {
     cut_done,
     cut_failed,
     cut_ended,
+    /// A branch of a parallel step came back by whichever exit: its paths are numbered those that are done first, then
+    /// the failed and the ended ones.
+    call_any,
 };
 
 /// A point on a path.

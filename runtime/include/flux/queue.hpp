@@ -1,6 +1,7 @@
 /// \file
-/// The queue between the sources and the threads of a pool: first in, first out, and bounded, so that a server under
-/// more load than it can bear holds its sources back and with them, through the kernel's backlog, its clients.
+/// What waits for the threads of a pool. Flows wait first in, first out, and bounded, so that a server under more load
+/// than it can bear holds its sources back and with them, through the kernel's backlog, its clients. Branches of flows
+/// that run go before them, as somebody waits for those and holds a thread meanwhile.
 #pragma once
 
 #include <condition_variable>
@@ -9,9 +10,16 @@
 
 namespace flux {
 
+class branch_base;
 class flow;
 
-/// A bounded queue of flows, linked through the flows themselves: it allocates nothing.
+/// What a thread of a pool runs next: a branch or a flow.
+struct queued {
+    branch_base *offered = nullptr;
+    flow *started = nullptr;
+};
+
+/// A bounded queue of flows, and the branches that are offered, linked through themselves: it allocates nothing.
 class queue
 {
   public:
@@ -21,13 +29,22 @@ class queue
     /// Appends the flow, waiting while the queue is full.
     void push(flow &started) noexcept;
 
-    /// Takes the first flow, waiting while there is none; null when the queue is closed and empty.
-    flow *pop() noexcept;
+    /// Appends the branch, at once.
+    void offer(branch_base &unstarted) noexcept;
+
+    /// Takes the branch out, if it is still there.
+    bool take_back(branch_base &offered) noexcept;
+
+    /// Takes the first branch, or else the first flow, waiting while there is none; nothing when the queue is closed and
+    /// empty.
+    queued pop() noexcept;
 
     /// Nothing will be pushed any more.
     void close() noexcept;
 
   private:
+    void unlink(branch_base &offered) noexcept;
+
     const std::size_t capacity_;
     std::mutex lock_;
     std::condition_variable not_full_;
@@ -37,6 +54,8 @@ class queue
     bool closed_ = false;
     flow *first_ = nullptr;
     flow *last_ = nullptr;
+    branch_base *first_branch_ = nullptr;
+    branch_base *last_branch_ = nullptr;
 };
 
 } // namespace flux

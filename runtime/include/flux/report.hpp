@@ -25,6 +25,8 @@
 ///       ]
 ///     }
 ///
+/// The labels "(", "&" and ")" stand around the branches of a parallel step.
+///
 /// Numbers are exact up to 2^53; `share` is the share of the flows that came to their end. `labels` is null for a
 /// number that the program's tables do not know.
 #pragma once

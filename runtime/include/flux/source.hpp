@@ -41,6 +41,9 @@ class source
     /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
     void run(flow &started, runner &on) noexcept;
 
+    /// The program that it is a source of.
+    const program &of() const noexcept { return program_; }
+
     /// What the program says of it.
     const source_info &info() const noexcept { return info_; }
 

@@ -5,10 +5,11 @@
 
 namespace flux {
 
+class branch_base;
 class flow;
 class runner;
 
-/// Runs the flows that sources start.
+/// Runs the flows that sources start, and what of their branches it has threads for.
 class strategy
 {
   public:
@@ -17,6 +18,12 @@ class strategy
     /// Sees to it that the flow runs to its end. Called by the flow's source, whose runner is `of_source`. It may take
     /// its time, which holds the source back; it cannot fail.
     virtual void start(flow &made, runner &of_source) noexcept = 0;
+
+    /// A flow has come to a parallel step: another thread may run this branch from now on, until it is taken back.
+    virtual void offer(branch_base &unstarted) noexcept = 0;
+
+    /// Whether nobody has begun with a branch that was offered: then it is the caller's, whose branch it is.
+    virtual bool take_back(branch_base &offered) noexcept = 0;
 
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;
