@@ -370,6 +370,11 @@ impl Flow {
 }
 
 impl Function {
+    /// Whether it is that of a branch of a parallel step.
+    pub fn is_branch(&self) -> bool {
+        matches!(self.role, Role::Branch(_))
+    }
+
     /// The node it is the function of; none for those of a source.
     pub fn node(&self) -> Option<NodeId> {
         match self.role {

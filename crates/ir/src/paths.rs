@@ -12,6 +12,11 @@
 //! themselves and count as one in the caller. Where a sum would, after scores of fallbacks in one function, those who
 //! come from the fallback are no longer told apart from those who did not need it; such a path shows `...` there.
 //!
+//! A parallel step is a call of all its branches, whose numbers are the digits of its own, the last branch's the lowest.
+//! Where all are done, a digit is a number of the branch's paths to that exit. Else it is one of all its paths, those
+//! that are done first, then the failed and the ended ones: so the step has, by these exits, some numbers that are
+//! those of no path. Where it is cut, each branch is counted by itself.
+//!
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
@@ -69,6 +74,8 @@ pub enum VertexKind {
     Call(FunctionId, Exit),
     /// As `Call`, with a callee whose paths are counted by themselves: it is one path here.
     Cut(FunctionId, Exit),
+    /// A branch of a parallel step came back by whichever exit: its number is one of those of [`any`].
+    Any(FunctionId),
 }
 
 /// A way into a vertex.
@@ -156,18 +163,19 @@ impl Counter<'_> {
         done.saturating_add(self.block(&mut step.failure, leaving(Exit::Failed), done))
     }
 
-    /// The paths of a parallel step: all branches done; or any other combination of their exits.
+    /// The paths of a parallel step: all branches done; or any other combination of their exits, where there is one.
     fn fork(&self, branches: &[Branch]) -> Exits {
-        let mut product = Exits { done: 1, failed: 1, ended: 1 };
-        for branch in branches {
-            let paths = self.known.get(&branch.function).copied().unwrap_or_default();
-            let any = paths.done.saturating_add(paths.failed).saturating_add(paths.ended);
-            product.done = product.done.saturating_mul(paths.done);
-            product.failed = product.failed.saturating_mul(any);
-            product.ended = product.ended.saturating_mul(any);
-        }
-        product
+        let known = |branch: &Branch| self.known.get(&branch.function).copied().unwrap_or_default();
+        let paths: Vec<_> = branches.iter().map(known).collect();
+        let product = |of: fn(Exits) -> u64| paths.iter().fold(1, |product: u64, one| product.saturating_mul(of(*one)));
+        let others = |exit| if paths.iter().any(|one| one.get(exit) > 0) { product(any) } else { 0 };
+        Exits { done: product(|one| one.done), failed: others(Exit::Failed), ended: others(Exit::Ended) }
     }
+}
+
+/// How many paths lead to whichever exit: numbered those that are done first, then the failed and the ended ones.
+pub fn any(paths: Exits) -> u64 {
+    paths.done.saturating_add(paths.failed).saturating_add(paths.ended)
 }
 
 /// What `arriving` paths add where they resume beside others; 0 where they are no longer told apart from those.
@@ -282,14 +290,12 @@ impl<'a> Drawer<'a> {
                     true => VertexKind::Cut(function, exit),
                     false => VertexKind::Call(function, exit),
                 };
-                let arrive = |drawer: &mut Self, exit| drawer.vertex(kind(exit), vec![Edge { from: at, offset: 0 }]);
-                let ended = arrive(self, Exit::Ended);
-                self.leave(Exit::Ended, ended, step.paths.ended_offset);
-                (arrive(self, Exit::Done), arrive(self, Exit::Failed))
+                self.come_back(step, |drawer, exit| drawer.vertex(kind(exit), vec![Edge { from: at, offset: 0 }]))
             }
-            Callee::Fork(_) => (at, self.label("ERROR".to_owned(), at)),
+            Callee::Fork(branches) => self.come_back(step, |drawer, exit| drawer.fork(step, branches, exit, at)),
         };
-        let never_done = matches!(step.callee, Callee::Function(_)) && step.paths.radix.done == 0;
+        let calls_functions = matches!(step.callee, Callee::Function(_) | Callee::Fork(_));
+        let never_done = calls_functions && step.paths.radix.done == 0;
         if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
             self.block(&step.failure, failed, None);
             return self.label("...".to_owned(), done);
@@ -297,6 +303,28 @@ impl<'a> Drawer<'a> {
         let go_on = self.vertex(VertexKind::Join, vec![Edge { from: done, offset: 0 }]);
         self.block(&step.failure, failed, Some(go_on));
         go_on
+    }
+
+    /// A step that calls functions, with the vertices where it comes back: where it is done, and where it failed.
+    fn come_back(&mut self, step: &Step, arrive: impl Fn(&mut Self, Exit) -> usize) -> (usize, usize) {
+        let ended = arrive(self, Exit::Ended);
+        self.leave(Exit::Ended, ended, step.paths.ended_offset);
+        (arrive(self, Exit::Done), arrive(self, Exit::Failed))
+    }
+
+    /// A parallel step that begins at `at` and comes back by `exit`: its branches, one after the other.
+    fn fork(&mut self, step: &Step, branches: &[Branch], exit: Exit, at: usize) -> usize {
+        let mut at = at;
+        for (index, Branch { function, .. }) in branches.iter().enumerate() {
+            at = self.label(if index == 0 { "(" } else { "&" }.to_owned(), at);
+            let kind = match (step.paths.cut, exit) {
+                (true, _) => VertexKind::Cut(*function, exit),
+                (false, Exit::Done) => VertexKind::Call(*function, exit),
+                (false, Exit::Failed | Exit::Ended) => VertexKind::Any(*function),
+            };
+            at = self.vertex(kind, vec![Edge { from: at, offset: 0 }]);
+        }
+        self.label(")".to_owned(), at)
     }
 
     /// A call of a C++ function: where it is done, and where it failed.
@@ -318,6 +346,16 @@ impl<'a> Drawer<'a> {
             Role::Produce(_) | Role::Run(_) => self.function.name.as_str(),
         };
         format!("{node}:[{}]", patterns.join(", "))
+    }
+}
+
+/// The exit that number `number` of all paths leads to, and its number among those.
+fn exit_of(paths: Exits, number: u64) -> (Exit, u64) {
+    let failed = number.saturating_sub(paths.done);
+    match number {
+        _ if number < paths.done => (Exit::Done, number),
+        _ if failed < paths.failed => (Exit::Failed, failed),
+        _ => (Exit::Ended, failed - paths.failed),
     }
 }
 
@@ -353,6 +391,13 @@ impl PathGraph {
                 VertexKind::Call(callee, exit) => {
                     let radix = self.functions.get(callee.index())?.paths.get(*exit).max(1);
                     self.walk(*callee, *exit, number % radix, labels)?;
+                    number /= radix;
+                }
+                VertexKind::Any(branch) => {
+                    let paths = self.functions.get(branch.index())?.paths;
+                    let radix = any(paths).max(1);
+                    let (exit, own) = exit_of(paths, number % radix);
+                    self.walk(*branch, exit, own, labels)?;
                     number /= radix;
                 }
             }

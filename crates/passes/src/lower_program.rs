@@ -227,8 +227,7 @@ impl<'a> Lowering<'a> {
         let function = self.of.get(&(id, current.context));
         let callee = function.map_or(Callee::Node(id), |function| Callee::Function(*function));
         let acquire = self.acquisitions(&node.requirements, &inputs);
-        current.may_fault |=
-            node.inputs().iter().chain(node.outputs()).any(|parameter| !parameter.is_evidently_scalar());
+        current.may_fault |= any_object(node.inputs()) || any_object(node.outputs());
         current.may_fault |= acquire.iter().any(|one| !one.key.is_empty());
         let mut step = current.step(callee, inputs, acquire, failed(), span);
         if let Some(handler) = self.walks.paths.handler_of(before, id) {
@@ -281,6 +280,7 @@ impl<'a> Lowering<'a> {
         values: &[Value],
     ) -> Vec<Value> {
         let inputs: Vec<_> = values.iter().map(|(_, parameter)| parameter.clone()).collect();
+        current.may_fault |= any_object(&inputs);
         let mut functions = vec![];
         let mut outputs = vec![];
         for branch in branches {
@@ -290,8 +290,11 @@ impl<'a> Lowering<'a> {
             let mut lowered = vec![];
             let given = self.steps(&mut own, &mut lowered, branch, inputs_of(&inputs));
             let given_parameters: Vec<_> = given.iter().map(|(_, parameter)| parameter.clone()).collect();
-            let body = Block { steps: lowered, end: done(&given, &given_parameters) };
-            let function = own.finish(&inputs, &given_parameters, body, branch.span);
+            current.may_fault |= any_object(&given_parameters);
+            own.may_fault |= any_object(&given_parameters);
+            let values = given.iter().map(|(operand, _)| operand.clone()).collect();
+            let body = Block { steps: lowered, end: End::Done { values, offset: 0 } };
+            let function = own.finish(&distinct(&inputs), &distinct(&given_parameters), body, branch.span);
             let function = self.add(current.entered, function);
             functions.push(Branch { function, after: None });
             outputs.extend(given_parameters);
@@ -375,6 +378,28 @@ fn failed() -> Block {
 
 fn done(values: &[Value], outputs: &[Parameter]) -> End {
     End::Done { values: operands(values, outputs), offset: 0 }
+}
+
+/// Whether something outside a node may throw where such values are made, copied or moved.
+fn any_object(parameters: &[Parameter]) -> bool {
+    parameters.iter().any(|parameter| !parameter.is_evidently_scalar())
+}
+
+/// The parameters with names that differ, as members of a struct must: what parallel branches gave may have names in
+/// common. The first of a name keeps it, the others are numbered.
+fn distinct(parameters: &[Parameter]) -> Vec<Parameter> {
+    let mut taken: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+    let mut seen = HashSet::new();
+    let mut named = vec![];
+    for parameter in parameters {
+        let mut name = parameter.name.clone();
+        if !seen.insert(name.clone()) {
+            let mut numbered = (2..).map(|number| format!("{name}_{number}"));
+            name = numbered.find(|one| taken.insert(one.clone())).unwrap_or_default();
+        }
+        named.push(Parameter { name, ..parameter.clone() });
+    }
+    named
 }
 
 fn inputs_of(parameters: &[Parameter]) -> Vec<Value> {

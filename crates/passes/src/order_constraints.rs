@@ -429,14 +429,17 @@ impl<'a> Order<'a> {
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
         // Branches that conflict, and those that conflict with them, are of one group and run in turn.
         let mut groups: Vec<usize> = (0..branches.len()).collect();
+        let mut reported = HashSet::new();
         for (later, mine) in uses.iter().enumerate() {
             for (earlier, theirs) in uses.iter().enumerate().take(later) {
                 let Some(shared) = conflict(mine, theirs) else { continue };
                 if let (Some(joined), Some(own)) = (groups.get(earlier).copied(), groups.get(later).copied()) {
                     groups.iter_mut().filter(|group| **group == own).for_each(|group| *group = joined);
                 }
-                let authored = is_authored(shared, &made.acquire, &walk.held);
-                report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
+                if reported.insert(shared.constraint) {
+                    let authored = is_authored(shared, &made.acquire, &walk.held);
+                    report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
+                }
             }
         }
         let before = |(later, own): (usize, &usize)| groups.iter().take(later).rposition(|group| group == own);

@@ -150,12 +150,17 @@ impl Checker<'_> {
         radix
     }
 
-    /// The paths of a parallel step: all branches done; or any combination of their exits.
+    /// The paths of a parallel step: all branches done; or, to an exit that a branch has, any combination of exits.
     fn fork(&self, branches: &[Branch]) -> Exits {
         let paths = || branches.iter().map(|branch| self.flow.functions[branch.function].paths);
         let any = |paths: Exits| Exit::ALL.iter().fold(0_u64, |sum, exit| sum.saturating_add(paths.get(*exit)));
         let product = |counts: &mut dyn Iterator<Item = u64>| counts.fold(1, u64::saturating_mul);
         let ways = product(&mut paths().map(any));
-        Exits { done: product(&mut paths().map(|paths| paths.done)), failed: ways, ended: ways }
+        let by = |exit| if paths().any(|paths| paths.get(exit) > 0) { ways } else { 0 };
+        Exits {
+            done: product(&mut paths().map(|paths| paths.done)),
+            failed: by(Exit::Failed),
+            ended: by(Exit::Ended),
+        }
     }
 }
