@@ -30,8 +30,8 @@ pub struct Writer<'a> {
     pub(crate) writes_output: bool,
     /// The variable that holds what the nodes of the current block returned.
     pub(crate) error: String,
-    /// The variable with the outputs of each step that has some.
-    pub(crate) outputs: HashMap<StepId, String>,
+    /// The variable with each output of the steps so far.
+    pub(crate) outputs: HashMap<(StepId, usize), String>,
     /// The variable with the error of each step that has one.
     pub(crate) errors: HashMap<StepId, String>,
 }
@@ -90,7 +90,7 @@ impl Writer<'_> {
     }
 
     fn parameters(&self) -> Vec<Declarator> {
-        let (input, output) = function_structs(self.context.flow, self.function.role);
+        let (input, output) = function_structs(self.context.flow, self.function);
         let named = |name: &String, used: bool| if used { name.clone() } else { String::new() };
         let reference = |ty: String, name| Declarator::new(format!("{ty} &"), name);
         let flow = Some(reference(contract::FLOW.spelling.to_owned(), self.flow.clone()));
@@ -238,10 +238,10 @@ impl Writer<'_> {
         let step = failed.and_then(|failed| self.uses.step(failed));
         let flow = self.context.flow;
         let parameters: Vec<&Parameter> = step.map_or(vec![], |step| flow.callee_outputs(&step.callee));
-        let output = failed.and_then(|failed| self.outputs.get(&failed)).cloned().unwrap_or_default();
         for (index, (operand, parameter)) in values.iter().zip(parameters).enumerate() {
             let value = self.uses.value(operand, failed);
             let last = failed.is_some_and(|failed| self.uses.is_last(Place::Resumed(failed, index)));
+            let output = failed.and_then(|failed| self.outputs.get(&(failed, index))).cloned().unwrap_or_default();
             self.assign(Expression::name(&output).member(&parameter.name), &value, parameter, last, out);
         }
         if offset > 0 {

@@ -10,6 +10,7 @@
 
 mod comments;
 mod dispatch;
+mod fork;
 mod function;
 mod handlers;
 mod header;

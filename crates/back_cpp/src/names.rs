@@ -6,7 +6,7 @@
 
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
-use flux_ir::flow::{Flow, FunctionId};
+use flux_ir::flow::{Flow, Function, FunctionId};
 use flux_ir::program::{Constraint, ConstraintId, Node, NodeId, OptionId, ServerOption};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -69,7 +69,12 @@ impl Names {
         let program = &flow.program;
         let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
         let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
-        let mut free = Free(functions.chain(program.nodes.iter().flat_map(sides)).collect());
+        let branches = flow.functions.iter().filter(|(_, function)| function.is_branch());
+        let of_branch = |(_, function): (_, &Function)| {
+            [Side::In, Side::Out].map(|side| side.of(&function.name))
+        };
+        let structs = program.nodes.iter().flat_map(sides).chain(branches.flat_map(of_branch));
+        let mut free = Free(functions.chain(structs).collect());
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
         let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
         let handlers: BTreeSet<String> = handlers.collect();

@@ -21,13 +21,12 @@ impl Writer<'_> {
         failed: Option<StepId>,
         out: &mut Vec<Statement>,
     ) -> Result<(), Unsupported> {
-        let unsupported = |what: &str| Err(Unsupported { what: what.to_owned(), span: step.span });
         out.extend(self.step_comment(step).map(Statement::Comment));
         match &step.callee {
             Callee::Node(node) => self.call_node(step, *node, failed, out),
             Callee::Handler { function, node } => self.call_handler(step, function, *node, failed, out),
             Callee::Function(callee) => self.call_function(step, *callee, failed, out),
-            Callee::Fork(_) => unsupported("a parallel step"),
+            Callee::Fork(branches) => self.fork(step, branches, failed, out),
             Callee::Session { function, node } => {
                 self.call_session(step, function, *node, out);
                 Ok(())
@@ -224,14 +223,10 @@ impl Writer<'_> {
         let context = self.context;
         let function = &context.flow.functions[callee];
         let stem = stem(context, function);
-        let (input, output) = function_structs(context.flow, function.role);
+        let (input, output) = function_structs(context.flow, function);
         let input = self.declare_inputs(step, input, &stem, failed, out);
         let output = self.declare_outputs(step, output, &stem, out);
-        let path = step.paths.save.then(|| self.locals.claim(&format!("{stem}_path")));
-        if let Some(path) = &path {
-            let path = Declarator::constant(contract::PATH_NUMBER.spelling, path);
-            out.push(Statement::Variable(path, Initial::Value(self.on_flow(contract::BEGIN_PATH, vec![]))));
-        }
+        let path = self.begin_path(step, &stem, out);
         let structs = input.iter().chain(&output);
         let arguments = std::iter::once(&self.flow).chain(structs).map(Expression::name).collect();
         let call = Expression::name(&function.name).call(arguments);
@@ -244,17 +239,13 @@ impl Writer<'_> {
             out.push(Statement::Run(self.on_flow(contract::CUT_PATH, arguments)));
         }
         let path = path.filter(|_| !step.paths.cut);
-        if function.paths.ended > 0 {
-            let mut ended = self.end_path(step, path.as_deref(), Exit::Ended);
-            ended.push(self.leave(contract::ENDED, step.paths.ended_offset));
-            out.push(Statement::If(is(&outcome, contract::OUTCOME_ENDED), ended, vec![]));
-        }
+        self.unless_ended(step, &outcome, path.as_deref(), out);
         self.after_call(step, &stem, &outcome, path.as_deref(), out)
     }
 
     /// Runs what comes `before` a call and the call under the constraints of the step, whose inputs are in the variable
     /// `input`; gives the variable with its outcome.
-    fn call_holding(
+    pub(crate) fn call_holding(
         &mut self,
         step: &Step,
         stem: &str,
@@ -281,7 +272,7 @@ impl Writer<'_> {
     }
 
     /// The ways on from a function that was called: done or failed.
-    fn after_call(
+    pub(crate) fn after_call(
         &mut self,
         step: &Step,
         stem: &str,
@@ -306,6 +297,23 @@ impl Writer<'_> {
         out.push(Statement::If(is(outcome, contract::OUTCOME_FAILED), failure, otherwise));
         out.extend(after);
         Ok(())
+    }
+
+    /// Saves the path register before a call, where it may be in use; gives the variable with it.
+    pub(crate) fn begin_path(&mut self, step: &Step, stem: &str, out: &mut Vec<Statement>) -> Option<String> {
+        let path = step.paths.save.then(|| self.locals.claim(&format!("{stem}_path")))?;
+        let variable = Declarator::constant(contract::PATH_NUMBER.spelling, &path);
+        out.push(Statement::Variable(variable, Initial::Value(self.on_flow(contract::BEGIN_PATH, vec![]))));
+        Some(path)
+    }
+
+    /// Leaves the function where what was called has ended the flow, if it can.
+    pub(crate) fn unless_ended(&self, step: &Step, outcome: &str, path: Option<&str>, out: &mut Vec<Statement>) {
+        if step.paths.radix.ended > 0 {
+            let mut ended = self.end_path(step, path, Exit::Ended);
+            ended.push(self.leave(contract::ENDED, step.paths.ended_offset));
+            out.push(Statement::If(is(outcome, contract::OUTCOME_ENDED), ended, vec![]));
+        }
     }
 
     /// Combines the path register with what it was before the call, where that was saved.

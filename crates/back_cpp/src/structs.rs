@@ -1,6 +1,7 @@
-//! The structs that values travel in: `X_in` and `X_out` for each node X, left out where they would have no members.
+//! The structs that values travel in: `X_in` and `X_out` for each node X, and for the function X of each branch of a
+//! parallel step; left out where they would have no members.
 
-use flux_ir::flow::{Flow, Role};
+use flux_ir::flow::{Flow, Function, Role};
 use flux_ir::program::{Node, NodeId, Origin, Parameter};
 
 /// Which of the structs of a node.
@@ -12,13 +13,19 @@ pub enum Side {
     Out,
 }
 
+impl Side {
+    /// The struct on this side of what is called `name`.
+    pub fn of(self, name: &str) -> String {
+        match self {
+            Self::In => format!("{name}_in"),
+            Self::Out => format!("{name}_out"),
+        }
+    }
+}
+
 /// `ReadRequest_in`, `ReadRequest_out`
 pub fn struct_name(node: &Node, side: Side) -> String {
-    let suffix = match side {
-        Side::In => "in",
-        Side::Out => "out",
-    };
-    format!("{}_{suffix}", node.name)
+    side.of(&node.name)
 }
 
 /// What the struct holds.
@@ -35,14 +42,16 @@ pub fn node_struct(node: &Node, side: Side) -> Option<String> {
 }
 
 /// The structs of the inputs and the outputs of a generated function. A source's flow starts with what its node gives.
-pub fn function_structs(flow: &Flow, role: Role) -> (Option<String>, Option<String>) {
+pub fn function_structs(flow: &Flow, function: &Function) -> (Option<String>, Option<String>) {
     let of = |node: NodeId, side| node_struct(&flow.program.nodes[node], side);
     let given = |source: usize| match flow.program.sources.get(source)?.origin {
         Origin::Node(ref application) => of(application.node, Side::Out),
         Origin::Timer(_) => None,
     };
-    match role {
-        Role::Abstract(node) | Role::Branch(node) => (of(node, Side::In), of(node, Side::Out)),
+    let own = |side: Side, members: &[Parameter]| (!members.is_empty()).then(|| side.of(&function.name));
+    match function.role {
+        Role::Abstract(node) => (of(node, Side::In), of(node, Side::Out)),
+        Role::Branch(_) => (own(Side::In, &function.inputs), own(Side::Out, &function.outputs)),
         Role::Produce(source) => (None, given(source)),
         Role::Run(source) => (given(source), None),
     }

@@ -133,6 +133,7 @@ fn path_vertex(context: &Context<'_>, vertex: &Vertex) -> Row {
         VertexKind::Cut(callee, Exit::Done) => (contract::KIND_CUT_DONE, none, function(*callee)),
         VertexKind::Cut(callee, Exit::Failed) => (contract::KIND_CUT_FAILED, none, function(*callee)),
         VertexKind::Cut(callee, Exit::Ended) => (contract::KIND_CUT_ENDED, none, function(*callee)),
+        VertexKind::Any(callee) => (contract::KIND_CALL_ANY, none, function(*callee)),
     };
     let numbers = [vertex.first_edge, vertex.edge_count].map(Expression::name);
     row([Expression::name(kind.spelling), label, function].into_iter().chain(numbers))

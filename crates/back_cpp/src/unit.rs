@@ -1,5 +1,6 @@
 //! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
 
+use crate::fork::{branch_structs, copied};
 use crate::function::function;
 use crate::kept::kept;
 use crate::keys::keys;
@@ -23,6 +24,7 @@ pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
         Declaration::Directive("endif".to_owned()),
         Declaration::Blank,
     ];
+    unit.extend(branch_structs(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)?));
     unit.extend([Declaration::Blank, main_function(context)]);
     Ok(unit)
@@ -44,6 +46,7 @@ fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
     inner.extend(locks(context));
     inner.extend(keys(context));
     inner.extend(kept(context));
+    inner.extend(copied(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);
         inner.extend(function(context, one)?);

@@ -11,6 +11,7 @@ use crate::uses::{Place, Value};
 use flux_contract as contract;
 use flux_ir::flow::{Step, StepId};
 use flux_ir::program::{Constant, Parameter};
+use std::ops::Range;
 
 impl Writer<'_> {
     /// The value as it is, neither copied nor moved.
@@ -21,9 +22,9 @@ impl Writer<'_> {
                 let name = self.function.inputs.get(*index).map_or("", |parameter| &parameter.name);
                 Expression::name(&self.input).member(name)
             }
-            Value::Output(step, _) => {
+            Value::Output(step, index) => {
                 let name = self.parameter(value).map_or("", |parameter| &parameter.name);
-                let output = self.outputs.get(step).map_or("", String::as_str);
+                let output = self.outputs.get(&(*step, *index)).map_or("", String::as_str);
                 Expression::name(output).member(name)
             }
             Value::Error(step) => match step.and_then(|step| self.errors.get(&step)) {
@@ -91,6 +92,18 @@ impl Writer<'_> {
         failed: Option<StepId>,
         out: &mut Vec<Statement>,
     ) -> Option<String> {
+        self.declare_inputs_from(step, ty, stem, (failed, true), out)
+    }
+
+    /// As `declare_inputs`, where values that are used last are moved only if it `moves` them.
+    pub(crate) fn declare_inputs_from(
+        &mut self,
+        step: &Step,
+        ty: Option<String>,
+        stem: &str,
+        (failed, moves): (Option<StepId>, bool),
+        out: &mut Vec<Statement>,
+    ) -> Option<String> {
         let ty = ty?;
         let flow = self.context.flow;
         let parameters = flow.callee_inputs(&step.callee);
@@ -103,7 +116,7 @@ impl Writer<'_> {
         let mut copies = vec![];
         for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
             let value = self.uses.value(operand, failed);
-            let last = self.uses.is_last(Place::Argument(step.id, index));
+            let last = moves && self.uses.is_last(Place::Argument(step.id, index));
             if parameter.array.is_empty() {
                 values.push(self.take(&value, parameter, last));
             } else {
@@ -126,8 +139,21 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) -> Option<String> {
         let ty = ty?;
+        let count = self.context.flow.callee_outputs(&step.callee).len();
+        self.declare_outputs_at(step, ty, stem, 0..count, out)
+    }
+
+    /// As `declare_outputs`, for those outputs of the step whose positions are `at`.
+    pub(crate) fn declare_outputs_at(
+        &mut self,
+        step: &Step,
+        ty: String,
+        stem: &str,
+        at: Range<usize>,
+        out: &mut Vec<Statement>,
+    ) -> Option<String> {
         let name = self.locals.claim(&format!("{stem}_output"));
-        self.outputs.insert(step.id, name.clone());
+        self.outputs.extend(at.map(|index| ((step.id, index), name.clone())));
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(vec![])));
         Some(name)
     }

@@ -113,6 +113,11 @@ fn options_of_every_kind() {
 }
 
 #[test]
+fn parallel_steps() {
+    golden("branches", &[]);
+}
+
+#[test]
 fn a_key_of_another_type_is_an_error_in_our_words() {
     let program = "S () => (double x); A (double x) => (); source S => A; atomic A: {room(x)};";
     let code = in_one(program, "");
@@ -134,7 +139,7 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options"];
+    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options", "branches"];
     let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let files = code.into_iter().chain([folder("old").join("mStructs.h")]);
     let all: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();

@@ -145,6 +145,30 @@ symbols! {
         "{\n        flow.cut_path(flux::path_number{}, flux::function_number{}, flux::outcome{})\n    \
          } noexcept -> std::same_as<void>;";
 
+    /// A branch of a parallel step, made of its flow, the number of the generated function that it calls, that
+    /// function, and the structs with its inputs and outputs, where it has some.
+    BRANCH = Type "flux::branch",
+        "flux::outcome run_branch(flux::flow &flow, values &in);\n\
+         static_assert(requires(flux::flow &flow, values &in) {\n    \
+             flux::branch(flow, flux::function_number{}, run_branch, in);\n\
+         });";
+    /// Makes a branch start when another, an earlier one, has ended.
+    START_AFTER = Function "flux::start_after",
+        "static_assert(requires(flux::branch<values> &later, flux::branch<> &earlier) {\n    \
+             { flux::start_after(later, earlier) } noexcept;\n\
+         });";
+    /// Runs the branches of a parallel step concurrently; when all have ended, gives how the step did. The path
+    /// register, 0 before, becomes the number of the path that they took together.
+    JOIN = Function "flux::join",
+        "static_assert(requires(flux::flow &flow, flux::branch<values> &first, flux::branch<> &second) {\n    \
+             { flux::join(flow, first, second) } noexcept -> std::same_as<flux::outcome>;\n\
+         });";
+    /// As `join`, where the path of each branch is counted by itself; the register is 0 after it.
+    JOIN_CUT = Function "flux::join_cut",
+        "static_assert(requires(flux::flow &flow, flux::branch<values> &first, flux::branch<> &second) {\n    \
+             { flux::join_cut(flow, first, second) } noexcept -> std::same_as<flux::outcome>;\n\
+         });";
+
     /// The error code of a dispatch in which no line matches.
     NO_MATCH = Constant "flux::no_match",
         "static_assert(std::is_same_v<decltype(flux::no_match), const int> && flux::no_match != 0);";
@@ -241,6 +265,10 @@ symbols! {
     /// As `call_ended`, where the function's paths are counted by themselves.
     KIND_CUT_ENDED = Enumerator "flux::path_kind::cut_ended",
         "static_assert(std::is_same_v<decltype(flux::path_kind::cut_ended), flux::path_kind>);";
+    /// A vertex where a branch of a parallel step came back by whichever exit: its paths are numbered those that are
+    /// done first, then the failed and the ended ones.
+    KIND_CALL_ANY = Enumerator "flux::path_kind::call_any",
+        "static_assert(std::is_same_v<decltype(flux::path_kind::call_any), flux::path_kind>);";
     /// An edge of the path graph: the vertex it comes from, what it adds to the path number.
     PATH_EDGE = Type "flux::path_edge",
         "constexpr flux::path_edge path_edges[] = {{0, flux::path_number{1} << 52}};";

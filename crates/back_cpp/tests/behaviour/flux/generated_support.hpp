@@ -68,6 +68,32 @@ class flow
     int error_ = 0;
 };
 
+// No program that runs on this has parallel steps.
+template <class... Values>
+class branch
+{
+  public:
+    branch(flow &, function_number, outcome (*)(flow &, Values &...), Values &...) noexcept {}
+    branch(const branch &) = delete;
+};
+
+template <class Later, class Earlier>
+void start_after(Later &, Earlier &) noexcept
+{
+}
+
+template <class... Branches>
+outcome join(flow &by, Branches &...) noexcept
+{
+    return by.done();
+}
+
+template <class... Branches>
+outcome join_cut(flow &by, Branches &...) noexcept
+{
+    return by.done();
+}
+
 template <class Element, std::size_t size>
 void copy(Element (&to)[size], const Element (&from)[size])
 {
@@ -139,7 +165,7 @@ struct path_edge {
     std::uint32_t from;
     path_number offset;
 };
-enum class path_kind { start, join, label, call_done, call_failed, call_ended, cut_done, cut_failed, cut_ended };
+enum class path_kind { start, join, label, call_done, call_failed, call_ended, cut_done, cut_failed, cut_ended, call_any };
 struct path_vertex {
     path_kind kind;
     const char *label;
