@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <deque>
 #include <initializer_list>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -47,11 +48,28 @@ inline bits_t combine(bits_t first, bits_t second)
     return mix((first + golden) ^ mix(second + 2 * golden));
 }
 
-// What a flow has written down. Its nodes run one after the other, so nothing guards it: what two threads do at once
-// here is a fault of the runtime's.
+// What guards a flow's record. Its nodes run one after the other unless the program has parallel steps, so that needs
+// no guard: what two threads do at once there is a fault of the runtime's.
+#ifdef RANDOM_PROGRAM_IS_PARALLEL
+using guard = std::mutex;
+#else
+struct guard {
+    void lock() {}
+    void unlock() {}
+};
+#endif
+
+// A call that was written down.
+struct called {
+    const char *name;
+    bool failed;
+};
+
+// What a flow has written down.
 struct flow_record {
+    guard own;
     bool produced = false;
-    std::vector<const char *> labels;
+    std::deque<called> calls;
     std::deque<record> records;
 };
 
@@ -127,7 +145,12 @@ inline void put(tracked &to, bits_t bits, flow_record &) { to = tracked(bits); }
 inline void put(std::vector<int> &to, bits_t bits, flow_record &) { to = {low(bits), high(bits)}; }
 inline void put(std::map<int, long> &to, bits_t bits, flow_record &) { to = {{0, low(bits)}, {1, high(bits)}}; }
 inline void put(fragile &to, bits_t bits, flow_record &) { to.bits = bits; }
-inline void put(record *&to, bits_t bits, flow_record &flow) { to = &flow.records.emplace_back(record{bits}); }
+
+inline void put(record *&to, bits_t bits, flow_record &flow)
+{
+    const std::lock_guard alone(flow.own);
+    to = &flow.records.emplace_back(record{bits});
+}
 
 inline void put(std::string &to, bits_t bits, flow_record &)
 {
@@ -207,9 +230,9 @@ class call
 {
   public:
     call(const char *name, const behaviour &behaviour, int flow, std::initializer_list<bits_t> inputs)
-        : behaviour_(behaviour), digest_(digest(behaviour, inputs)), number_(flow), flow_(flow_of(flow))
+        : behaviour_(behaviour), digest_(digest(behaviour, inputs)), number_(flow), flow_(flow_of(flow)),
+          called_(write_down(name, flow_))
     {
-        flow_.labels.push_back(name);
         if (combine(digest_, 4) % 32 == 0) {
             std::this_thread::yield();
         }
@@ -220,11 +243,9 @@ class call
     // What the call comes to: 0, an error code, or an exception.
     int decide()
     {
-        flow_.labels.push_back("ERROR");
+        called_.failed = true; // unless it decides to succeed
         const int error = random_program::decide(behaviour_, digest_);
-        if (error == 0) {
-            flow_.labels.pop_back();
-        }
+        called_.failed = error != 0;
         return error;
     }
 
@@ -255,6 +276,12 @@ class call
     }
 
   private:
+    static called &write_down(const char *name, flow_record &flow)
+    {
+        const std::lock_guard alone(flow.own);
+        return flow.calls.emplace_back(called{name, false});
+    }
+
     template <class T> void check(const T &output)
     {
         if (!is_initial(output)) {
@@ -266,27 +293,35 @@ class call
     bits_t digest_;
     int number_;
     flow_record &flow_;
+    called &called_;
 };
 
-// A constraint of the program as its nodes see it. Relaxed atomics order nothing, and the count of writes is guarded by
-// the promise alone: where that is broken, an update is lost and the thread sanitizer sees a race.
-struct constraint {
-    const char *name;
+// What a constraint guards. Relaxed atomics order nothing, and the count of writes is guarded by the promise alone:
+// where that is broken, an update is lost and the thread sanitizer sees a race.
+struct guarded {
     std::atomic<int> readers{0};
     std::atomic<int> writers{0};
     long writes = 0;
+};
 
-    explicit constraint(const char *name) : name(name)
+// A constraint of the program as its nodes see it: it guards one thing, or one for each session or key.
+struct constraint {
+    const char *name;
+    std::deque<guarded> things;
+
+    explicit constraint(const char *name, std::size_t things = flows.size() + 1) : name(name), things(things)
     {
         constraints.push_back(this);
     }
+
+    guarded &of(int number) { return things.at(static_cast<std::size_t>(number)); }
 };
 
 // Held by a node that writes what a constraint guards.
 class writing
 {
   public:
-    explicit writing(constraint &held) : held_(held)
+    explicit writing(guarded &held) : held_(held)
     {
         if (held_.writers.fetch_add(1, std::memory_order_relaxed) != 0
             || held_.readers.load(std::memory_order_relaxed) != 0) {
@@ -303,14 +338,14 @@ class writing
     writing &operator=(const writing &) = delete;
 
   private:
-    constraint &held_;
+    guarded &held_;
 };
 
 // Held by a node that only reads it.
 class reading
 {
   public:
-    explicit reading(constraint &held) : held_(held)
+    explicit reading(guarded &held) : held_(held)
     {
         held_.readers.fetch_add(1, std::memory_order_relaxed);
         if (held_.writers.load(std::memory_order_relaxed) != 0 || held_.writes < 0) {
@@ -322,7 +357,7 @@ class reading
     reading &operator=(const reading &) = delete;
 
   private:
-    constraint &held_;
+    guarded &held_;
 };
 
 // The state of a source. It has one thread, so nothing guards it but the count of those that are exhausted.
@@ -381,8 +416,8 @@ struct recorder {
         for (std::size_t flow = 0; flow < flows.size(); flow += 1) {
             if (flows[flow].produced) {
                 std::fprintf(file, "flow %zu", flow);
-                for (const char *label : flows[flow].labels) {
-                    std::fprintf(file, " %s", label);
+                for (const called &call : flows[flow].calls) {
+                    std::fprintf(file, " %s%s", call.name, call.failed ? " ERROR" : "");
                 }
                 std::fprintf(file, "\n");
             }
@@ -391,7 +426,11 @@ struct recorder {
             std::fprintf(file, "failures %s %ld %ld\n", source->name, source->failures, source->idle);
         }
         for (const constraint *constraint : constraints) {
-            std::fprintf(file, "writes %s %ld\n", constraint->name, constraint->writes);
+            long writes = 0;
+            for (const guarded &thing : constraint->things) {
+                writes += thing.writes;
+            }
+            std::fprintf(file, "writes %s %ld\n", constraint->name, writes);
         }
         std::fprintf(file, "violations %ld\nalive %ld\n", violations.load(), tracked::alive.load());
         std::fclose(file);

@@ -6,11 +6,14 @@ use std::collections::BTreeSet;
 
 /// The text of `nodes.cpp` for the model called `name`.
 pub fn nodes_text(model: &Model, name: &str) -> String {
-    let mut text =
-        format!("#include \"{name}.flux.h\"\n\n#include \"nodes.hpp\"\n\nusing namespace random_program;\n\n");
-    text.push_str("namespace {\n\n");
-    for (_, one) in model.constraints.iter().filter(|(_, one)| one.scope == Scope::Program) {
-        text.push_str(&format!("constraint {}(\"{}\");\n", one.name, one.name));
+    let mut text = format!("#include \"{name}.flux.h\"\n\n");
+    if model.is_parallel() {
+        text.push_str("#define RANDOM_PROGRAM_IS_PARALLEL\n");
+    }
+    text.push_str("#include \"nodes.hpp\"\n\nusing namespace random_program;\n\nnamespace {\n\n");
+    for (_, one) in model.constraints.iter() {
+        let things = if one.scope == Scope::Program { ", 1" } else { "" };
+        text.push_str(&format!("constraint {}(\"{}\"{things});\n", one.name, one.name));
     }
     for (index, source) in model.sources.iter().enumerate() {
         let name = &model.nodes[source.node].name;
@@ -79,10 +82,13 @@ fn node_function(model: &Model, node: &Node, behaviour: &Behaviour, promised: &H
     let mut text = format!("int {name}({name}_in *in{out})\n{{\n{}", constant(behaviour));
     for (constraint, mode) in promised {
         let constraint = &model.constraints[*constraint];
-        if constraint.scope == Scope::Program {
-            let class = if *mode == Mode::Read { "reading" } else { "writing" };
-            text.push_str(&format!("    const {class} {class}_{}({});\n", constraint.name, constraint.name));
-        }
+        let thing = match constraint.scope {
+            Scope::Program => "0",
+            Scope::Session => "in->flow / 5",
+            Scope::Keyed => "in->flow",
+        };
+        let class = if *mode == Mode::Read { "reading" } else { "writing" };
+        text.push_str(&format!("    const {class} {class}_{}({}.of({thing}));\n", constraint.name, constraint.name));
     }
     text.push_str(&format!("    call here(\"{name}\", own, in->flow, {{{}}});\n", bits(&node.inputs)));
     for input in node.inputs.iter().skip(1) {

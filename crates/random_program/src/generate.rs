@@ -9,6 +9,9 @@ use crate::model::*;
 use crate::random::Random;
 use crate::shape::Shape;
 
+/// A parallel step holds parallel steps at most so deep.
+const BRANCH_DEPTH: usize = 2;
+
 /// The program of `seed`; the same for the same shape, always.
 pub fn generate(seed: u64, shape: &Shape) -> Model {
     let mut random = Random::new(seed);
@@ -198,7 +201,7 @@ impl Generator<'_> {
         let mut values = from.to_vec();
         for left in (0..self.random.between(1, self.shape.steps)).rev() {
             let step = if self.shape.parallel && left > 0 && self.random.chance(150) {
-                self.parallel(&values, depth)
+                self.parallel(&values, depth, BRANCH_DEPTH)
             } else {
                 Step::Apply(self.step(&values, (left == 0).then_some(to), depth))
             };
@@ -208,13 +211,18 @@ impl Generator<'_> {
         chain
     }
 
-    fn parallel(&mut self, values: &[Parameter], depth: usize) -> Step {
+    /// A parallel step; so many more may be nested in it.
+    fn parallel(&mut self, values: &[Parameter], depth: usize, nests: usize) -> Step {
         let branch = |generator: &mut Self| {
             let length = generator.random.between(0, 2);
             let mut values = values.to_vec();
             let mut chain = vec![];
             for _ in 0..length {
-                let step = Step::Apply(generator.step(&values, None, depth));
+                let step = if nests > 0 && generator.random.chance(150) {
+                    generator.parallel(&values, depth, nests - 1)
+                } else {
+                    Step::Apply(generator.step(&values, None, depth))
+                };
                 values = generator.model.outputs(&step, &values);
                 chain.push(step);
             }

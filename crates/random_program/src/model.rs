@@ -352,6 +352,12 @@ impl Behaviour {
 }
 
 impl Model {
+    /// Whether it has a parallel step.
+    pub fn is_parallel(&self) -> bool {
+        let steps = |node: &Node| node.chains().into_iter().flatten().any(|step| step.node().is_none());
+        self.nodes.iter().any(|(_, node)| steps(node))
+    }
+
     /// The constraints that `node` names itself, each in the strongest mode in which it does.
     pub fn named(&self, node: &Node) -> Held {
         let mut held = Held::new();
@@ -362,14 +368,15 @@ impl Model {
         held
     }
 
-    /// For each node, what is held whenever it runs, whoever applies it: what it names itself, and what is held around
-    /// it in every place.
+    /// For each node, what is held for it alone whenever it runs, whoever applies it: what it names itself, and what is
+    /// held around it in every place. What is held around a parallel step is held for all of its branches.
     pub fn promised(&self) -> Vec<Held> {
         let mut around: Vec<Option<Held>> = vec![None; self.nodes.len()];
         for source in &self.sources {
             place(&mut around, source.target, &Held::new());
         }
         let mut promised = vec![];
+        let outside_branches = Held::new();
         // Who applies a node comes after it, so what is around a node is known when its turn comes.
         for (id, node) in self.nodes.iter().rev() {
             let outside = around.get(id.index()).cloned().flatten().unwrap_or_default();
@@ -384,7 +391,9 @@ impl Model {
                 let held = inside.entry(constraint).or_insert(mode);
                 *held = mode.max(*held);
             }
-            node.applied().into_iter().for_each(|child| place(&mut around, child, &inside));
+            for (child, in_branch) in node.applied() {
+                place(&mut around, child, if in_branch { &outside_branches } else { &inside });
+            }
             promised.push(inside);
         }
         promised.reverse();
@@ -396,7 +405,9 @@ impl Model {
         match step {
             Step::Apply(node) => self.nodes[*node].outputs.clone(),
             Step::Parallel(branches) => {
-                let given = |chain: &Chain| chain.last().map_or(inputs.to_vec(), |step| self.outputs(step, inputs));
+                let given = |chain: &Chain| {
+                    chain.iter().fold(inputs.to_vec(), |values, step| self.outputs(step, &values))
+                };
                 branches.iter().flat_map(given).collect()
             }
         }
@@ -445,14 +456,14 @@ impl Node {
         }
     }
 
-    /// The nodes that its chains apply, in textual order.
-    pub fn applied(&self) -> Vec<NodeId> {
+    /// The nodes that its chains apply, in textual order, and whether in a branch of a parallel step.
+    pub fn applied(&self) -> Vec<(NodeId, bool)> {
         let mut found = vec![];
-        let mut open: Vec<&Step> = self.chains().into_iter().flatten().rev().collect();
-        while let Some(step) = open.pop() {
+        let mut open: Vec<_> = self.chains().into_iter().flatten().map(|step| (step, false)).rev().collect();
+        while let Some((step, in_branch)) = open.pop() {
             match step {
-                Step::Apply(node) => found.push(*node),
-                Step::Parallel(branches) => open.extend(branches.iter().flatten().rev()),
+                Step::Apply(node) => found.push((*node, in_branch)),
+                Step::Parallel(branches) => open.extend(branches.iter().flatten().map(|step| (step, true)).rev()),
             }
         }
         found

@@ -16,7 +16,8 @@ pub struct Run {
     /// The labels along its path, as the profile shows them.
     pub path: Vec<Label>,
     /// The functions that were called in it, each followed by `ERROR` if it failed: what they can write down
-    /// themselves. That is the path without its lines, unless a value broke: then the path forgets what led there.
+    /// themselves. That is the path without its lines, unless a value broke: then the path forgets what led there. Of
+    /// branches, which run at once, those that come first in the text come first.
     pub trace: Vec<String>,
     /// What it did on the way.
     pub counts: Counts,
@@ -64,6 +65,8 @@ pub enum Label {
     CallFailed,
     /// A line of a dispatch was taken: `Flow3:[_, is_2]`.
     Line(String),
+    /// The branches of a parallel step begin, go on with the next, or have all ended: `(`, `&`, `)`.
+    Branches(&'static str),
     /// No line of a dispatch matched.
     Unmatched,
     /// A predicate threw, or the copy of a value. It takes the place of all that the abstract node had done.
@@ -75,6 +78,7 @@ impl Label {
     pub fn text(&self) -> &str {
         match self {
             Self::Called(text) | Self::Line(text) => text,
+            Self::Branches(text) => text,
             Self::CallFailed | Self::Unmatched | Self::Faulted => "ERROR",
         }
     }
@@ -287,10 +291,19 @@ impl<'a> Interpreter<'a> {
 
     /// Runs all branches, and joins their outputs; the first failure is the step's, and counts before an end.
     fn parallel(&mut self, branches: &[Chain], values: &[Value]) -> Outcome {
+        if breaks(values) {
+            return Outcome::Faulted;
+        }
         // What comes before a branch comes before the step, which has no name.
         let (mut joined, mut failed, mut ended) = (vec![], None, false);
-        for branch in branches {
-            match self.steps(branch, values.to_vec()) {
+        for (index, branch) in branches.iter().enumerate() {
+            self.path.push(Label::Branches(if index == 0 { "(" } else { "&" }));
+            let start = self.path.len();
+            let outcome = match self.steps(branch, values.to_vec()) {
+                Outcome::Done(values) => given(values),
+                outcome => outcome,
+            };
+            match self.settled(outcome, start) {
                 Outcome::Done(given) => joined.extend(given),
                 Outcome::Failed(error) => failed = failed.or(Some(error)),
                 Outcome::Faulted => failed = failed.or(Some(0)),
@@ -298,6 +311,7 @@ impl<'a> Interpreter<'a> {
             }
         }
         self.walk.push(None);
+        self.path.push(Label::Branches(")"));
         match failed {
             Some(error) => Outcome::Failed(error),
             None if ended => Outcome::Ended,

@@ -51,8 +51,7 @@ pub struct Shape {
     pub sessions: bool,
     /// Constraints may have keys.
     pub keys: bool,
-    /// Steps may be parallel. The reference runs branches one after the other; [`crate::RandomProgram::files`] and the
-    /// nodes of such a program are not made for branches that run at once.
+    /// Steps may be parallel.
     pub parallel: bool,
 }
 

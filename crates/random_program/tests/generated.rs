@@ -36,7 +36,7 @@ fn no_node_reaches_a_later_one() {
 }
 
 fn reached(node: &Node) -> Vec<usize> {
-    let mut reached = node.applied();
+    let mut reached: Vec<_> = node.applied().into_iter().map(|(node, _)| node).collect();
     if let Some(Handler::Node(target)) = node.handler {
         reached.push(target);
     }

@@ -4,7 +4,7 @@
 //! register is read from the compiler's flow. It does what generated code does, by the contract with the runtime.
 
 use flux_ir::flow::*;
-use flux_ir::paths::{PathGraph, graph};
+use flux_ir::paths::{PathGraph, any, graph};
 use flux_ir::program::Parameter;
 use flux_random_program::RandomProgram;
 use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Type};
@@ -210,8 +210,9 @@ impl<'a> Machine<'a> {
                 let done = self.decide(state, behaviour, digest);
                 (if done { Exit::Done } else { Exit::Failed }, vec![])
             }
-            Callee::Function(callee) => self.call_function(state, step, *callee, inputs),
-            Callee::Fork(_) | Callee::Session { .. } => panic!("not in the programs run here"),
+            Callee::Function(callee) => self.call_function(state, step.paths, *callee, inputs),
+            Callee::Fork(branches) => self.fork(state, step.paths, branches, &inputs),
+            Callee::Session { .. } => panic!("not in the programs run here"),
         }
     }
 
@@ -225,8 +226,43 @@ impl<'a> Machine<'a> {
         false
     }
 
-    fn call_function(&self, state: &mut State, step: &Step, callee: FunctionId, inputs: Vec<u64>) -> (Exit, Vec<u64>) {
-        let StepPaths { save, cut, radix, .. } = step.paths;
+    /// Runs branches one after the other, and joins them.
+    fn fork(&self, state: &mut State, paths: StepPaths, branches: &[Branch], inputs: &[u64]) -> (Exit, Vec<u64>) {
+        let StepPaths { save, cut, radix, .. } = paths;
+        let before = state.register;
+        assert!(save || before == 0, "a register that is not saved is 0");
+        let (mut ended, mut joined, mut errors) = (vec![], vec![], vec![]);
+        for Branch { function, .. } in branches {
+            state.register = 0;
+            let (exit, given) = match cut {
+                true => self.call_function(state, paths, *function, inputs.to_vec()),
+                false => self.function(state, *function, inputs.to_vec()),
+            };
+            errors.extend((exit == Exit::Failed).then_some(state.error));
+            joined.extend(given);
+            ended.push((self.flow.functions[*function].paths, exit, state.register));
+        }
+        let exits: Vec<_> = ended.iter().map(|(_, exit, _)| *exit).collect();
+        let exit = [Exit::Failed, Exit::Ended].into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Done);
+        state.error = errors.first().copied().unwrap_or(state.error);
+        let number = |number: u64, (paths, by, own): (Exits, Exit, u64)| match (exit, by) {
+            (Exit::Done, _) => number * paths.done + own,
+            (_, Exit::Done) => number * any(paths) + own,
+            (_, Exit::Failed) => number * any(paths) + paths.done + own,
+            (_, Exit::Ended) => number * any(paths) + paths.done + paths.failed + own,
+        };
+        state.register = if cut { before } else { before * radix.get(exit) + ended.into_iter().fold(0, number) };
+        (exit, if exit == Exit::Done { joined } else { vec![] })
+    }
+
+    fn call_function(
+        &self,
+        state: &mut State,
+        paths: StepPaths,
+        callee: FunctionId,
+        inputs: Vec<u64>,
+    ) -> (Exit, Vec<u64>) {
+        let StepPaths { save, cut, radix, .. } = paths;
         let before = state.register;
         assert!(save || before == 0, "a register that is not saved is 0");
         state.register = 0;
