@@ -1,3 +1,6 @@
+/// \file
+/// Parallel steps on every strategy: what comes of them, which paths they took, where they run.
+
 #include "flux/branch.hpp"
 
 #include "running_source.hpp"
@@ -271,7 +274,8 @@ TEST_P(Branch, PathsThatWouldNotFitAreCountedByThemselves)
     cut = true;
     work = [](flux::flow &, int flow, int branch) { return exit_of(flow, branch); };
     const flux::path_counts counts = run(27);
-    EXPECT_EQ(paths, (std::map<std::string, std::uint64_t>{{"Start ( A & B & C ) End", 1}, {"Start ( A & B & C )", 26}}));
+    const std::map<std::string, std::uint64_t> expected{{"Start ( A & B & C ) End", 1}, {"Start ( A & B & C )", 26}};
+    EXPECT_EQ(paths, expected);
     for (const flux::function_number branch : {function_A, function_B, function_C}) {
         for (const outcome exit : exits) {
             std::uint64_t taken = 0;

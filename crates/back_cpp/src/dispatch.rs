@@ -1,6 +1,5 @@
 //! A dispatch: the lines in their order, each an `if` of its predicates; the one that matches anything comes last.
 
-use crate::Unsupported;
 use crate::function::{Writer, separate};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
@@ -8,12 +7,7 @@ use flux_ir::flow::Line;
 
 impl Writer<'_> {
     /// The statements of a dispatch; `unmatched` is the path offset of the failure where no line matches.
-    pub(crate) fn dispatch(
-        &mut self,
-        lines: &[Line],
-        unmatched: Option<u64>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    pub(crate) fn dispatch(&mut self, lines: &[Line], unmatched: Option<u64>, out: &mut Vec<Statement>) {
         let number = Expression::name(self.context.names.node(self.node()));
         separate(out);
         out.push(Statement::Run(self.on_flow(contract::DISPATCH, vec![number.clone()])));
@@ -22,13 +16,13 @@ impl Writer<'_> {
             let label = self.context.flow.line_label(self.function, line);
             out.push(Statement::Comment(format!("{}: {label}", self.context.sources.name_and_line(line.span))));
             if line.tests.is_empty() {
-                self.block(&line.block, None, out)?;
+                self.block(&line.block, None, out);
                 continue;
             }
             let condition = self.condition(line);
             let mut statements = vec![];
             let scope = self.locals.enter();
-            self.block(&line.block, None, &mut statements)?;
+            self.block(&line.block, None, &mut statements);
             self.locals.leave(scope);
             out.push(Statement::If(condition, statements, vec![]));
         }
@@ -39,7 +33,6 @@ impl Writer<'_> {
             out.push(Statement::Run(self.on_flow(contract::FAILED_IN, vec![number, code])));
             out.push(self.leave(contract::FAILED, offset));
         }
-        Ok(())
     }
 
     fn condition(&mut self, line: &Line) -> Expression {

@@ -4,11 +4,11 @@
 //! themselves where nothing reads them afterwards. So what is copied must be of a type that can be, which is said here
 //! in the user's words before the C++ compiler would say it in its own.
 
+use crate::Context;
 use crate::function::Writer;
 use crate::header::declarator;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Statement};
-use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{Branch, Callee, Function, Step, StepId};
 use flux_ir::program::Parameter;
@@ -58,20 +58,16 @@ fn assertion(context: &Context<'_>, step: &Step, function: &Function, input: &Pa
     let member = format!("{}::{}", name.unwrap_or_default(), input.name);
     let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
     let place = context.sources.name_and_line(step.span);
-    let message =
-        format!("{place}: parallel branches take copies of '{}', so its type must be one that can be copied", input.name);
+    let message = format!(
+        "{place}: parallel branches take copies of '{}', so its type must be one that can be copied",
+        input.name
+    );
     Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![ty]), message)
 }
 
 impl Writer<'_> {
     /// A parallel step: what each branch takes and gives, the branches, the join, and the ways on.
-    pub(crate) fn fork(
-        &mut self,
-        step: &Step,
-        branches: &[Branch],
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    pub(crate) fn fork(&mut self, step: &Step, branches: &[Branch], failed: Option<StepId>, out: &mut Vec<Statement>) {
         let values = self.branch_values(step, branches, failed, out);
         let path = self.begin_path(step, "join", out);
         let variables: Vec<_> =

@@ -4,12 +4,12 @@
 //! may change, since whoever calls it does not look at that again, and gives its outputs in another. A parameter that
 //! would be empty is dropped, and one that is not used has no name.
 
+use crate::Context;
 use crate::comments::quote;
 use crate::names::Locals;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use crate::uses::{Place, Uses};
-use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{self, Acquisition, Block, Callee, End, Held, HeldKey, Operand, Role, Step, StepId};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Parameter, Scope};
@@ -37,7 +37,7 @@ pub struct Writer<'a> {
 }
 
 /// The comments over a function, and the function.
-pub fn function(context: &Context<'_>, function: &flow::Function) -> Result<Vec<Declaration>, Unsupported> {
+pub fn function(context: &Context<'_>, function: &flow::Function) -> Vec<Declaration> {
     let mut locals = Locals::new(&context.names);
     let [flow, input, output] = ["flow", "in", "out"].map(|name| locals.claim(name));
     let mut writer = Writer {
@@ -54,13 +54,13 @@ pub fn function(context: &Context<'_>, function: &flow::Function) -> Result<Vec<
         outputs: HashMap::new(),
         errors: HashMap::new(),
     };
-    let body = writer.body()?;
+    let body = writer.body();
     let caught = writer.caught();
     let (name, parameters) = (function.name.clone(), writer.parameters());
     let result = contract::OUTCOME.spelling.to_owned();
     let mut written: Vec<_> = writer.comments().into_iter().map(Declaration::Comment).collect();
     written.push(Declaration::Function(Function { result, name, parameters, body, caught }));
-    Ok(written)
+    written
 }
 
 impl Writer<'_> {
@@ -99,11 +99,11 @@ impl Writer<'_> {
         [flow, input, output].into_iter().flatten().collect()
     }
 
-    fn body(&mut self) -> Result<Vec<Statement>, Unsupported> {
+    fn body(&mut self) -> Vec<Statement> {
         let mut statements = vec![];
         let function = self.function;
-        self.block(&function.body, None, &mut statements)?;
-        Ok(statements)
+        self.block(&function.body, None, &mut statements);
+        statements
     }
 
     /// What is done where something outside a node throws.
@@ -178,12 +178,7 @@ impl Writer<'_> {
     }
 
     /// The statements of a block; `failed` is the step whose failure block it is in.
-    pub(crate) fn block(
-        &mut self,
-        block: &Block,
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    pub(crate) fn block(&mut self, block: &Block, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let calls_nodes = block.steps.iter().any(|step| matches!(step.callee, Callee::Node(_)));
         if failed.is_none() && calls_nodes {
             self.error = self.locals.claim("error");
@@ -191,17 +186,17 @@ impl Writer<'_> {
         }
         for step in &block.steps {
             separate(out);
-            self.step(step, failed, out)?;
+            self.step(step, failed, out);
         }
-        self.end(&block.end, failed, out)
+        self.end(&block.end, failed, out);
     }
 
-    fn end(&mut self, end: &End, failed: Option<StepId>, out: &mut Vec<Statement>) -> Result<(), Unsupported> {
+    fn end(&mut self, end: &End, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let (symbol, offset) = match end {
             End::Dispatch { lines, unmatched } => return self.dispatch(lines, *unmatched, out),
             End::Resume { values, offset } => {
                 self.resume(values, *offset, failed, out);
-                return Ok(());
+                return;
             }
             End::Done { values, offset } => {
                 separate(out);
@@ -212,7 +207,6 @@ impl Writer<'_> {
             End::Ended { offset } => (contract::ENDED, *offset),
         };
         out.push(self.leave(symbol, offset));
-        Ok(())
     }
 
     /// `return flow.failed(2);`, a 0 left out.

@@ -35,7 +35,6 @@ use crate::tree::Declaration;
 use flux_ir::flow::Flow;
 use flux_source::{SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// What the author of the build decides.
 #[derive(Clone, Default, Debug)]
@@ -65,21 +64,6 @@ pub struct GeneratedFile {
     pub text: String,
 }
 
-/// Something in the flow that C++ cannot be written for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported {
-    /// What it is, as the object of "cannot write C++ for …".
-    pub what: String,
-    /// Where the user asks for it.
-    pub span: Span,
-}
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "cannot write C++ for {}", self.what)
-    }
-}
-
 /// What all parts of the generator share.
 struct Context<'a> {
     flow: &'a Flow,
@@ -91,21 +75,18 @@ struct Context<'a> {
 
 /// Writes the header, which is the first file, and the code of a verified and numbered flow
 /// ([`flux_ir::paths::number`]). Equal flows give equal text. O(size of the flow).
-///
-/// # Errors
-/// The first thing in the flow that generated code has no form for.
-pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Result<Vec<GeneratedFile>, Unsupported> {
+pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Vec<GeneratedFile> {
     let handlers = plain_handlers(flow);
     let names = Names::of(flow, handlers.iter().map(|handler| handler.function.clone()));
     let context = Context { flow, sources, options, handlers, names };
     let program = &flow.program.name;
     let file = |name: String, content: &[Declaration]| GeneratedFile { name, text: print::print(content) };
-    let code = file(format!("{program}.flux.cpp"), &unit::unit(&context)?);
+    let code = file(format!("{program}.flux.cpp"), &unit::unit(&context));
     if options.interface_2006.is_some() {
         let structs = file(interface_2006::STRUCTS.to_owned(), &interface_2006::structs(&context));
-        return Ok(vec![file(context.header_name(), &interface_2006::functions(&context)), structs, code]);
+        return vec![file(context.header_name(), &interface_2006::functions(&context)), structs, code];
     }
-    Ok(vec![file(context.header_name(), &header::header(&context)), code])
+    vec![file(context.header_name(), &header::header(&context)), code]
 }
 
 impl Context<'_> {

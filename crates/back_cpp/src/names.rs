@@ -70,9 +70,7 @@ impl Names {
         let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
         let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
         let branches = flow.functions.iter().filter(|(_, function)| function.is_branch());
-        let of_branch = |(_, function): (_, &Function)| {
-            [Side::In, Side::Out].map(|side| side.of(&function.name))
-        };
+        let of_branch = |(_, function): (_, &Function)| [Side::In, Side::Out].map(|side| side.of(&function.name));
         let structs = program.nodes.iter().flat_map(sides).chain(branches.flat_map(of_branch));
         let mut free = Free(functions.chain(structs).collect());
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));

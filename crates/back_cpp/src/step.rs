@@ -3,24 +3,19 @@
 //! A node is called in a `try` block that also holds its constraints, so that these are released whatever way the node
 //! ends and before its failure is handled. A generated function does not throw: it says how it ended.
 
+use crate::Context;
 use crate::function::{Writer, declare_error};
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
-use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
 
 impl Writer<'_> {
     /// The statements of a step; `failed` is the step whose failure block it is in.
-    pub(crate) fn step(
-        &mut self,
-        step: &Step,
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    pub(crate) fn step(&mut self, step: &Step, failed: Option<StepId>, out: &mut Vec<Statement>) {
         out.extend(self.step_comment(step).map(Statement::Comment));
         match &step.callee {
             Callee::Node(node) => self.call_node(step, *node, failed, out),
@@ -29,7 +24,6 @@ impl Writer<'_> {
             Callee::Fork(branches) => self.fork(step, branches, failed, out),
             Callee::Session { function, node } => {
                 self.call_session(step, function, *node, out);
-                Ok(())
             }
         }
     }
@@ -49,13 +43,7 @@ impl Writer<'_> {
         (step.span != self.function.span).then_some(statement)
     }
 
-    fn call_node(
-        &mut self,
-        step: &Step,
-        id: NodeId,
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    fn call_node(&mut self, step: &Step, id: NodeId, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let context = self.context;
         let node = &context.flow.program.nodes[id];
         let shape = node_shape(context, node);
@@ -81,7 +69,7 @@ impl Writer<'_> {
         node: NodeId,
         failed: Option<StepId>,
         out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    ) {
         let context = self.context;
         let node = &context.flow.program.nodes[node];
         let shape = handler_shape(context, function, node);
@@ -144,7 +132,7 @@ impl Writer<'_> {
         (number, error): (&str, String),
         call: Statement,
         out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    ) {
         let (number, variable) = (Expression::name(number), Expression::name(&error));
         let scope = self.locals.enter();
         let mut guarded = self.holds(step, input);
@@ -155,18 +143,17 @@ impl Writer<'_> {
         out.push(Statement::Try(guarded, vec![caught]));
         self.errors.insert(step.id, error);
         let failure = self.on_flow(contract::FAILED_IN, vec![number, variable.clone()]);
-        let failure = self.failure(step, vec![Statement::Run(failure)])?;
+        let failure = self.failure(step, vec![Statement::Run(failure)]);
         out.push(Statement::If(variable.compare("!=", Expression::name(0)), failure, vec![]));
-        Ok(())
     }
 
     /// The failure block of a step, after what comes `first` in it.
-    fn failure(&mut self, step: &Step, first: Vec<Statement>) -> Result<Vec<Statement>, Unsupported> {
+    fn failure(&mut self, step: &Step, first: Vec<Statement>) -> Vec<Statement> {
         let mut statements = first;
         let scope = self.locals.enter();
-        self.block(&step.failure, Some(step.id), &mut statements)?;
+        self.block(&step.failure, Some(step.id), &mut statements);
         self.locals.leave(scope);
-        Ok(statements)
+        statements
     }
 
     /// The constraints of a step, in the one order; all keys of one constraint together. `input` is the variable with
@@ -213,13 +200,7 @@ impl Writer<'_> {
         }
     }
 
-    fn call_function(
-        &mut self,
-        step: &Step,
-        callee: FunctionId,
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    fn call_function(&mut self, step: &Step, callee: FunctionId, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let context = self.context;
         let function = &context.flow.functions[callee];
         let stem = stem(context, function);
@@ -279,7 +260,7 @@ impl Writer<'_> {
         outcome: &str,
         path: Option<&str>,
         out: &mut Vec<Statement>,
-    ) -> Result<(), Unsupported> {
+    ) {
         let mut first = self.end_path(step, path, Exit::Failed);
         let scope = self.locals.enter();
         if self.uses.reads_error(step.id) {
@@ -288,7 +269,7 @@ impl Writer<'_> {
             first.push(Statement::Variable(Declarator::constant("int", &error), value));
             self.errors.insert(step.id, error);
         }
-        let failure = self.failure(step, first)?;
+        let failure = self.failure(step, first);
         self.locals.leave(scope);
         let done = self.end_path(step, path, Exit::Done);
         // Where the failure block resumes, it joins the way of success only after that has its path number.
@@ -296,7 +277,6 @@ impl Writer<'_> {
         let (otherwise, after) = if resumes { (done, vec![]) } else { (vec![], done) };
         out.push(Statement::If(is(outcome, contract::OUTCOME_FAILED), failure, otherwise));
         out.extend(after);
-        Ok(())
     }
 
     /// Saves the path register before a call, where it may be in use; gives the variable with it.

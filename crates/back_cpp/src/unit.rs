@@ -1,5 +1,6 @@
 //! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
 
+use crate::Context;
 use crate::fork::{branch_structs, copied};
 use crate::function::function;
 use crate::kept::kept;
@@ -8,12 +9,11 @@ use crate::names::NAMESPACE;
 use crate::options::variables;
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
-use crate::{Context, Unsupported};
 use flux_contract as contract;
 use flux_ir::program::{Constraint, ConstraintId, Scope};
 
 /// The whole file.
-pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
+pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     let mut unit = vec![
         Declaration::Comment(context.banner()),
         Declaration::Include(context.header_name()),
@@ -25,14 +25,14 @@ pub fn unit(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
         Declaration::Blank,
     ];
     unit.extend(branch_structs(context));
-    unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)?));
+    unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
     unit.extend([Declaration::Blank, main_function(context)]);
-    Ok(unit)
+    unit
 }
 
 const VERSIONS_DIFFER: &str = "the runtime is of another version: generate this file again with the flux that built it";
 
-fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
+fn namespace(context: &Context<'_>) -> Vec<Declaration> {
     let names = &context.names;
     let mut inner = vec![
         Declaration::Blank,
@@ -49,12 +49,12 @@ fn namespace(context: &Context<'_>) -> Result<Vec<Declaration>, Unsupported> {
     inner.extend(copied(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);
-        inner.extend(function(context, one)?);
+        inner.extend(function(context, one));
     }
     inner.push(Declaration::Blank);
     inner.extend(tables(context));
     inner.push(Declaration::Blank);
-    Ok(inner)
+    inner
 }
 
 fn comment(text: &str) -> Declaration {

@@ -13,9 +13,9 @@
     reason = "a test that cannot go on fails"
 )]
 
+use flux_ir::flow::Function;
 use flux_random_program::model::{Body, Mode, Node};
 use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
-use flux_ir::flow::Function;
 use flux_source::{FileId, SourceMap};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,9 +128,8 @@ fn worthwhile(first: usize, shape: &Shape) -> impl Iterator<Item = RandomProgram
     };
     let first = setting("FLUX_RANDOM_SEED", first) as u64;
     let shape = shape.clone();
-    let wanted = move |program: &RandomProgram| {
-        !wants_parallel || (program.model.is_parallel() && is_shown_whole(program))
-    };
+    let wanted =
+        move |program: &RandomProgram| !wants_parallel || (program.model.is_parallel() && is_shown_whole(program));
     (first..).map(move |seed| generate(seed, &shape)).filter(many_paths).filter(wanted)
 }
 

@@ -12,10 +12,10 @@
 //! themselves and count as one in the caller. Where a sum would, after scores of fallbacks in one function, those who
 //! come from the fallback are no longer told apart from those who did not need it; such a path shows `...` there.
 //!
-//! A parallel step is a call of all its branches, whose numbers are the digits of its own, the last branch's the lowest.
-//! Where all are done, a digit is a number of the branch's paths to that exit. Else it is one of all its paths, those
-//! that are done first, then the failed and the ended ones: so the step has, by these exits, some numbers that are
-//! those of no path. Where it is cut, each branch is counted by itself.
+//! A parallel step is a call of all its branches, whose numbers are the digits of its own, that of the last branch the
+//! lowest. Where all are done, a digit is a number of the branch's paths to that exit. Else it is one of all its paths,
+//! those that are done first, then the failed and the ended ones: so the step has, by these exits, some numbers that
+//! are those of no path. Where it is cut, each branch is counted by itself.
 //!
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.

@@ -49,7 +49,7 @@ impl Compiler for FluxCompiler {
             outputs.insert("mermaid".to_owned(), flux_back_mermaid::write(&picture));
             outputs.insert("constraints".to_owned(), flux_driver::constraints::constraints(flow));
             let options = flux_back_cpp::Options::default();
-            for file in flux_back_cpp::generate(flow, &sources, &options).unwrap_or_default() {
+            for file in flux_back_cpp::generate(flow, &sources, &options) {
                 outputs.insert(format!("cpp {}", file.name), file.text);
             }
         }

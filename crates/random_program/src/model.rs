@@ -405,9 +405,8 @@ impl Model {
         match step {
             Step::Apply(node) => self.nodes[*node].outputs.clone(),
             Step::Parallel(branches) => {
-                let given = |chain: &Chain| {
-                    chain.iter().fold(inputs.to_vec(), |values, step| self.outputs(step, &values))
-                };
+                let given =
+                    |chain: &Chain| chain.iter().fold(inputs.to_vec(), |values, step| self.outputs(step, &values));
                 branches.iter().flat_map(given).collect()
             }
         }

@@ -4,10 +4,10 @@
 /// costs no allocation.
 ///
 /// The flow that forks runs the first branch itself and offers the others to its strategy, which may have a thread for
-/// them. When it comes back it runs those that nobody has begun, and only then waits. It helps with its own branches and
-/// with nothing else: so a pool of one thread gets through all of them, and nothing foreign runs on the stack of a flow
-/// that holds constraints. (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", JACM 46(5),
-/// 1999, call this fully strict; here an idle thread takes the oldest offer and a parent its own.)
+/// them. When it comes back it runs those that nobody has begun, and only then waits. It helps with its own branches
+/// and with nothing else: so a pool of one thread gets through all of them, and nothing foreign runs on the stack of a
+/// flow that holds constraints. (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", JACM
+/// 46(5), 1999, call this fully strict; here an idle thread takes the oldest offer and a parent its own.)
 ///
 /// A branch has a flow of its own, which is the parent's but for the error, the path register, the counters and the
 /// place: they are put together when all have ended. Branches that may not overlap, as they share a constraint that is
@@ -63,8 +63,8 @@ class alignas(64) branch_base
     waiter *parent_ = nullptr;
 };
 
-/// A branch that calls `function(flow, values...)`, which throws nothing; `number` is the function's in the table of path
-/// functions.
+/// A branch that calls `function(flow, values...)`, which throws nothing; `number` is the function's in the table of
+/// path functions.
 template <class... Values>
 class branch final : public branch_base
 {

@@ -35,8 +35,8 @@ class queue
     /// Takes the branch out, if it is still there.
     bool take_back(branch_base &offered) noexcept;
 
-    /// Takes the first branch, or else the first flow, waiting while there is none; nothing when the queue is closed and
-    /// empty.
+    /// Takes the first branch, or else the first flow, waiting while there is none; nothing when the queue is closed
+    /// and empty.
     queued pop() noexcept;
 
     /// Nothing will be pushed any more.

@@ -77,10 +77,7 @@ pub fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Ve
     let in_c = sources.iter().filter(|source| source.is_c);
     let c_functions = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();
     let options = flux_back_cpp::Options { c_functions, interface_2006: interface_2006::functions(sources) };
-    flux_back_cpp::generate(flow, &program.sources, &options).map_err(|unsupported| {
-        let place = program.sources.name_and_line(unsupported.span);
-        Failure::usage(format!("{place}: {unsupported}"))
-    })
+    Ok(flux_back_cpp::generate(flow, &program.sources, &options))
 }
 
 /// Runs make, its progress shown as it comes. Whether all was made, and what the compilers said.

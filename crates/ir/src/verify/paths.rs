@@ -157,10 +157,6 @@ impl Checker<'_> {
         let product = |counts: &mut dyn Iterator<Item = u64>| counts.fold(1, u64::saturating_mul);
         let ways = product(&mut paths().map(any));
         let by = |exit| if paths().any(|paths| paths.get(exit) > 0) { ways } else { 0 };
-        Exits {
-            done: product(&mut paths().map(|paths| paths.done)),
-            failed: by(Exit::Failed),
-            ended: by(Exit::Ended),
-        }
+        Exits { done: product(&mut paths().map(|paths| paths.done)), failed: by(Exit::Failed), ended: by(Exit::Ended) }
     }
 }

@@ -412,10 +412,10 @@ fn path_numbers_are_dense_at_every_exit() {
         &["function `Serve`: a resume adds 0 where 1 paths go on without it"],
     );
     breaks_numbers(
-        "paths 4/25/24\n  %1 = node Read",
-        "paths 4/25/25\n  %1 = node Read",
+        "paths 4/25/8\n  %1 = node Read",
+        "paths 4/25/9\n  %1 = node Read",
         &[
-            "function `Serve`: 24 paths lead to exit Ended, and it says 25",
+            "function `Serve`: 8 paths lead to exit Ended, and it says 9",
             "function `Listen_run`: the radix of step %2 is not the number of its callee's paths",
         ],
     );
@@ -426,11 +426,11 @@ fn path_numbers_are_dense_at_every_exit() {
 #[test]
 fn calls_carry_path_numbers_and_nothing_else_does() {
     breaks_numbers(
-        "paths 4/25/24 else",
-        "paths 4/25/23 else",
+        "paths 4/25/8 else",
+        "paths 4/25/7 else",
         &[
             "function `Listen_run`: the radix of step %2 is not the number of its callee's paths",
-            "function `Listen_run`: 23 paths lead to exit Ended, and it says 24",
+            "function `Listen_run`: 7 paths lead to exit Ended, and it says 8",
         ],
     );
     breaks_numbers(

@@ -165,7 +165,18 @@ struct path_edge {
     std::uint32_t from;
     path_number offset;
 };
-enum class path_kind { start, join, label, call_done, call_failed, call_ended, cut_done, cut_failed, cut_ended, call_any };
+enum class path_kind {
+    start,
+    join,
+    label,
+    call_done,
+    call_failed,
+    call_ended,
+    cut_done,
+    cut_failed,
+    cut_ended,
+    call_any
+};
 struct path_vertex {
     path_kind kind;
     const char *label;

@@ -1,4 +1,4 @@
-// Parallel steps: copies and moves, names in common, an empty branch, one inside another, constraints, many paths.
+// Parallel steps: copies and moves, names in common, an empty branch, one inside another, constraints.
 include "branches.h";
 
 Read () => (int socket, std::string request);
@@ -13,25 +13,13 @@ handle error News => Guess;
 Guess (std::string request) => (int news[3]);
 handle error Weather => Apologise;
 
-// `b` is taken by `Audit`, as `a` is, and the branches that need it then run one after the other.
+// `b` is taken by `Audit`, as `c` is, and the branches that need it then run one after the other.
 Start () => (int key);
 First (int key) => ();
 Second (int key) => (int key);
 source Start => Audit;
-Audit = Between -> Many;
-Between = (First & Second & First);
+Audit = Between -> Second;
+Between = (First & Second);
 atomic Audit:{c};
 atomic First:{b};
 atomic Second:{b?};
-
-// Each of these nodes has the square of the paths of the one before; those of two branches would not fit a number.
-Many = Square_16 -> (Square_16 & Square_16) -> Count;
-Square_16 = Square_8 -> Square_8;
-Square_8 = Square_4 -> Square_4;
-Square_4 = Square_2 -> Square_2;
-Square_2 = Either -> Either;
-typedef even IsEven;
-Either (int key) => (int key);
-Either:[even] = Second;
-Either:[_] = Second;
-Count (int key, int other) => ();

@@ -69,26 +69,6 @@ struct Between_branch_2_holding_b_out {
     int key;
 };
 
-struct Between_branch_3_holding_b_in {
-    int key;
-};
-
-struct Many_branch_1_holding_b_in {
-    int key;
-};
-
-struct Many_branch_1_holding_b_out {
-    int key;
-};
-
-struct Many_branch_2_holding_b_in {
-    int key;
-};
-
-struct Many_branch_2_holding_b_out {
-    int key;
-};
-
 namespace flux_flows {
 
 // The nodes and the error handlers, as the profile numbers them.
@@ -105,13 +85,6 @@ enum node : flux::node_number {
     node_Second,
     node_Audit,
     node_Between,
-    node_Many,
-    node_Square_16,
-    node_Square_8,
-    node_Square_4,
-    node_Square_2,
-    node_Either,
-    node_Count,
     node_Apologise,
 };
 
@@ -128,16 +101,7 @@ enum function : flux::function_number {
     function_Start_produce,
     function_Between_branch_1_holding_b,
     function_Between_branch_2_holding_b,
-    function_Between_branch_3_holding_b,
     function_Between_holding_b,
-    function_Either_holding_b,
-    function_Square_2_holding_b,
-    function_Square_4_holding_b,
-    function_Square_8_holding_b,
-    function_Square_16_holding_b,
-    function_Many_branch_1_holding_b,
-    function_Many_branch_2_holding_b,
-    function_Many_holding_b,
     function_Audit_holding_b,
     function_Start_run,
 };
@@ -470,46 +434,20 @@ flux::outcome Between_branch_2_holding_b(flux::flow &flow, Between_branch_2_hold
     return flow.done();
 }
 
-// branches.flux:22: First
-// Its callers hold b.
-flux::outcome Between_branch_3_holding_b(flux::flow &flow, Between_branch_3_holding_b_in &in)
-{
-    int error = 0;
-
-    First_in First_input{in.key};
-    try {
-        flow.call(node_First);
-        error = ::First(&First_input);
-    } catch (...) {
-        error = flow.caught();
-    }
-    if (error != 0) {
-        flow.failed_in(node_First, error);
-        return flow.failed();
-    }
-
-    return flow.done();
-}
-
-// branches.flux:22: Between = (First & Second & First);
+// branches.flux:22: Between = (First & Second);
 // Its callers hold b.
 flux::outcome Between_holding_b(flux::flow &flow, Between_in &in, Between_out &out)
 {
-    // branches.flux:22: (First & Second & First)
+    // branches.flux:22: (First & Second)
     Between_branch_1_holding_b_in Between_branch_1_holding_b_input{in.key};
     Between_branch_2_holding_b_in Between_branch_2_holding_b_input{in.key};
     Between_branch_2_holding_b_out Between_branch_2_holding_b_output{};
-    Between_branch_3_holding_b_in Between_branch_3_holding_b_input{in.key};
     flux::branch Between_branch_1_holding_b_run(flow, function_Between_branch_1_holding_b, Between_branch_1_holding_b,
                                                 Between_branch_1_holding_b_input);
     flux::branch Between_branch_2_holding_b_run(flow, function_Between_branch_2_holding_b, Between_branch_2_holding_b,
                                                 Between_branch_2_holding_b_input, Between_branch_2_holding_b_output);
-    flux::branch Between_branch_3_holding_b_run(flow, function_Between_branch_3_holding_b, Between_branch_3_holding_b,
-                                                Between_branch_3_holding_b_input);
     flux::start_after(Between_branch_2_holding_b_run, Between_branch_1_holding_b_run);
-    flux::start_after(Between_branch_3_holding_b_run, Between_branch_2_holding_b_run);
-    const flux::outcome join_outcome = flux::join(flow, Between_branch_1_holding_b_run, Between_branch_2_holding_b_run,
-                                                  Between_branch_3_holding_b_run);
+    const flux::outcome join_outcome = flux::join(flow, Between_branch_1_holding_b_run, Between_branch_2_holding_b_run);
     if (join_outcome == flux::outcome::failed) {
         return flow.failed();
     }
@@ -518,262 +456,12 @@ flux::outcome Between_holding_b(flux::flow &flow, Between_in &in, Between_out &o
     return flow.done();
 }
 
-// branches.flux:35: Either:[even] = Second;
-// branches.flux:36: Either:[_] = Second;
+// branches.flux:21: Audit = Between -> Second;
 // Its callers hold b.
-flux::outcome Either_holding_b(flux::flow &flow, Either_in &in, Either_out &out)
-try {
-    flow.dispatch(node_Either);
-
-    // branches.flux:35: Either:[even]
-    if (::IsEven(in.key)) {
-        int error = 0;
-
-        // branches.flux:35: Second
-        Second_in Second_input{in.key};
-        Second_out Second_output{};
-        try {
-            flow.call(node_Second);
-            error = ::Second(&Second_input, &Second_output);
-        } catch (...) {
-            error = flow.caught();
-        }
-        if (error != 0) {
-            flow.failed_in(node_Second, error);
-            return flow.failed();
-        }
-
-        out.key = Second_output.key;
-        return flow.done();
-    }
-
-    // branches.flux:36: Either:[_]
-    int error = 0;
-
-    // branches.flux:36: Second
-    Second_in Second_input{in.key};
-    Second_out Second_output{};
-    try {
-        flow.call(node_Second);
-        error = ::Second(&Second_input, &Second_output);
-    } catch (...) {
-        error = flow.caught();
-    }
-    if (error != 0) {
-        flow.failed_in(node_Second, error);
-        return flow.failed(1);
-    }
-
-    out.key = Second_output.key;
-    return flow.done(1);
-} catch (...) {
-    // A predicate, or the copy of a value, threw: this node fails.
-    flow.failed_in(node_Either, flow.caught());
-    return flow.fault(2);
-}
-
-// branches.flux:32: Square_2 = Either -> Either;
-// Its callers hold b.
-flux::outcome Square_2_holding_b(flux::flow &flow, Square_2_in &in, Square_2_out &out)
-{
-    // branches.flux:32: Either
-    Either_in Either_input{in.key};
-    Either_out Either_output{};
-    flow.call(node_Either);
-    const flux::outcome Either_outcome = Either_holding_b(flow, Either_input, Either_output);
-    if (Either_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    // branches.flux:32: Either
-    Either_in Either_input_2{Either_output.key};
-    Either_out Either_output_2{};
-    const flux::path_number Either_path = flow.begin_path();
-    flow.call(node_Either);
-    const flux::outcome Either_outcome_2 = Either_holding_b(flow, Either_input_2, Either_output_2);
-    if (Either_outcome_2 == flux::outcome::failed) {
-        flow.end_path(Either_path, 3);
-        return flow.failed(3);
-    }
-    flow.end_path(Either_path, 2);
-
-    out.key = Either_output_2.key;
-    return flow.done();
-}
-
-// branches.flux:31: Square_4 = Square_2 -> Square_2;
-// Its callers hold b.
-flux::outcome Square_4_holding_b(flux::flow &flow, Square_4_in &in, Square_4_out &out)
-{
-    // branches.flux:31: Square_2
-    Square_2_in Square_2_input{in.key};
-    Square_2_out Square_2_output{};
-    flow.call(node_Square_2);
-    const flux::outcome Square_2_outcome = Square_2_holding_b(flow, Square_2_input, Square_2_output);
-    if (Square_2_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    // branches.flux:31: Square_2
-    Square_2_in Square_2_input_2{Square_2_output.key};
-    Square_2_out Square_2_output_2{};
-    const flux::path_number Square_2_path = flow.begin_path();
-    flow.call(node_Square_2);
-    const flux::outcome Square_2_outcome_2 = Square_2_holding_b(flow, Square_2_input_2, Square_2_output_2);
-    if (Square_2_outcome_2 == flux::outcome::failed) {
-        flow.end_path(Square_2_path, 9);
-        return flow.failed(9);
-    }
-    flow.end_path(Square_2_path, 4);
-
-    out.key = Square_2_output_2.key;
-    return flow.done();
-}
-
-// branches.flux:30: Square_8 = Square_4 -> Square_4;
-// Its callers hold b.
-flux::outcome Square_8_holding_b(flux::flow &flow, Square_8_in &in, Square_8_out &out)
-{
-    // branches.flux:30: Square_4
-    Square_4_in Square_4_input{in.key};
-    Square_4_out Square_4_output{};
-    flow.call(node_Square_4);
-    const flux::outcome Square_4_outcome = Square_4_holding_b(flow, Square_4_input, Square_4_output);
-    if (Square_4_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    // branches.flux:30: Square_4
-    Square_4_in Square_4_input_2{Square_4_output.key};
-    Square_4_out Square_4_output_2{};
-    const flux::path_number Square_4_path = flow.begin_path();
-    flow.call(node_Square_4);
-    const flux::outcome Square_4_outcome_2 = Square_4_holding_b(flow, Square_4_input_2, Square_4_output_2);
-    if (Square_4_outcome_2 == flux::outcome::failed) {
-        flow.end_path(Square_4_path, 45);
-        return flow.failed(45);
-    }
-    flow.end_path(Square_4_path, 16);
-
-    out.key = Square_4_output_2.key;
-    return flow.done();
-}
-
-// branches.flux:29: Square_16 = Square_8 -> Square_8;
-// Its callers hold b.
-flux::outcome Square_16_holding_b(flux::flow &flow, Square_16_in &in, Square_16_out &out)
-{
-    // branches.flux:29: Square_8
-    Square_8_in Square_8_input{in.key};
-    Square_8_out Square_8_output{};
-    flow.call(node_Square_8);
-    const flux::outcome Square_8_outcome = Square_8_holding_b(flow, Square_8_input, Square_8_output);
-    if (Square_8_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    // branches.flux:29: Square_8
-    Square_8_in Square_8_input_2{Square_8_output.key};
-    Square_8_out Square_8_output_2{};
-    const flux::path_number Square_8_path = flow.begin_path();
-    flow.call(node_Square_8);
-    const flux::outcome Square_8_outcome_2 = Square_8_holding_b(flow, Square_8_input_2, Square_8_output_2);
-    if (Square_8_outcome_2 == flux::outcome::failed) {
-        flow.end_path(Square_8_path, 765);
-        return flow.failed(765);
-    }
-    flow.end_path(Square_8_path, 256);
-
-    out.key = Square_8_output_2.key;
-    return flow.done();
-}
-
-// branches.flux:28: Square_16
-// Its callers hold b.
-flux::outcome Many_branch_1_holding_b(flux::flow &flow, Many_branch_1_holding_b_in &in,
-                                      Many_branch_1_holding_b_out &out)
-{
-    Square_16_in Square_16_input{in.key};
-    Square_16_out Square_16_output{};
-    flow.call(node_Square_16);
-    const flux::outcome Square_16_outcome = Square_16_holding_b(flow, Square_16_input, Square_16_output);
-    if (Square_16_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    out.key = Square_16_output.key;
-    return flow.done();
-}
-
-// branches.flux:28: Square_16
-// Its callers hold b.
-flux::outcome Many_branch_2_holding_b(flux::flow &flow, Many_branch_2_holding_b_in &in,
-                                      Many_branch_2_holding_b_out &out)
-{
-    Square_16_in Square_16_input{in.key};
-    Square_16_out Square_16_output{};
-    flow.call(node_Square_16);
-    const flux::outcome Square_16_outcome = Square_16_holding_b(flow, Square_16_input, Square_16_output);
-    if (Square_16_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    out.key = Square_16_output.key;
-    return flow.done();
-}
-
-// branches.flux:28: Many = Square_16 -> (Square_16 & Square_16) -> Count;
-// Its callers hold b.
-flux::outcome Many_holding_b(flux::flow &flow, Many_in &in)
+flux::outcome Audit_holding_b(flux::flow &flow, Audit_in &in, Audit_out &out)
 {
     int error = 0;
 
-    // branches.flux:28: Square_16
-    Square_16_in Square_16_input{in.key};
-    Square_16_out Square_16_output{};
-    flow.call(node_Square_16);
-    const flux::outcome Square_16_outcome = Square_16_holding_b(flow, Square_16_input, Square_16_output);
-    if (Square_16_outcome == flux::outcome::failed) {
-        return flow.failed();
-    }
-
-    // branches.flux:28: (Square_16 & Square_16)
-    Many_branch_1_holding_b_in Many_branch_1_holding_b_input{Square_16_output.key};
-    Many_branch_1_holding_b_out Many_branch_1_holding_b_output{};
-    Many_branch_2_holding_b_in Many_branch_2_holding_b_input{Square_16_output.key};
-    Many_branch_2_holding_b_out Many_branch_2_holding_b_output{};
-    const flux::path_number join_path = flow.begin_path();
-    flux::branch Many_branch_1_holding_b_run(flow, function_Many_branch_1_holding_b, Many_branch_1_holding_b,
-                                             Many_branch_1_holding_b_input, Many_branch_1_holding_b_output);
-    flux::branch Many_branch_2_holding_b_run(flow, function_Many_branch_2_holding_b, Many_branch_2_holding_b,
-                                             Many_branch_2_holding_b_input, Many_branch_2_holding_b_output);
-    const flux::outcome join_outcome = flux::join_cut(flow, Many_branch_1_holding_b_run, Many_branch_2_holding_b_run);
-    if (join_outcome == flux::outcome::failed) {
-        flow.end_path(join_path, 1);
-        return flow.failed(196605);
-    }
-    flow.end_path(join_path, 1);
-
-    // branches.flux:28: Count
-    Count_in Count_input{Many_branch_1_holding_b_output.key, Many_branch_2_holding_b_output.key};
-    try {
-        flow.call(node_Count);
-        error = ::Count(&Count_input);
-    } catch (...) {
-        error = flow.caught();
-    }
-    if (error != 0) {
-        flow.failed_in(node_Count, error);
-        return flow.failed(262141);
-    }
-
-    return flow.done();
-}
-
-// branches.flux:21: Audit = Between -> Many;
-// Its callers hold b.
-flux::outcome Audit_holding_b(flux::flow &flow, Audit_in &in)
-{
     // branches.flux:21: Between
     Between_in Between_input{in.key};
     Between_out Between_output{};
@@ -783,14 +471,21 @@ flux::outcome Audit_holding_b(flux::flow &flow, Audit_in &in)
         return flow.failed();
     }
 
-    // branches.flux:21: Many
-    Many_in Many_input{Between_output.key};
-    flow.call(node_Many);
-    const flux::outcome Many_outcome = Many_holding_b(flow, Many_input);
-    if (Many_outcome == flux::outcome::failed) {
-        return flow.failed(8);
+    // branches.flux:21: Second
+    Second_in Second_input{Between_output.key};
+    Second_out Second_output{};
+    try {
+        flow.call(node_Second);
+        error = ::Second(&Second_input, &Second_output);
+    } catch (...) {
+        error = flow.caught();
+    }
+    if (error != 0) {
+        flow.failed_in(node_Second, error);
+        return flow.failed(4);
     }
 
+    out.key = Second_output.key;
     return flow.done();
 }
 
@@ -799,12 +494,13 @@ flux::outcome Start_run(flux::flow &flow, Start_out &in)
 {
     // branches.flux:20: source Start => Audit, holding b (for First), c
     Audit_in Audit_input{in.key};
+    Audit_out Audit_output{};
     flux::outcome Audit_outcome = flux::outcome::failed;
     {
         const flux::hold hold_b(flow, lock_b, flux::mode::write);
         const flux::hold hold_c(flow, lock_c, flux::mode::write);
         flow.call(node_Audit);
-        Audit_outcome = Audit_holding_b(flow, Audit_input);
+        Audit_outcome = Audit_holding_b(flow, Audit_input, Audit_output);
     }
     if (Audit_outcome == flux::outcome::failed) {
         return flow.failed();
@@ -829,13 +525,6 @@ constexpr flux::node_info nodes[] = {
     {"Second", "branches.flux", 19},
     {"Audit", "branches.flux", 21},
     {"Between", "branches.flux", 22},
-    {"Many", "branches.flux", 28},
-    {"Square_16", "branches.flux", 29},
-    {"Square_8", "branches.flux", 30},
-    {"Square_4", "branches.flux", 31},
-    {"Square_2", "branches.flux", 32},
-    {"Either", "branches.flux", 34},
-    {"Count", "branches.flux", 37},
     {"Apologise", "branches.flux", 14},
 };
 
@@ -858,18 +547,9 @@ constexpr flux::path_function path_functions[] = {
     {"Start_produce", {1, 1, 0}, {104, 105, 106}},
     {"Between_branch_1_holding_b", {1, 1, 0}, {111, 112, 113}},
     {"Between_branch_2_holding_b", {1, 1, 0}, {118, 119, 120}},
-    {"Between_branch_3_holding_b", {1, 1, 0}, {125, 126, 127}},
-    {"Between_holding_b", {1, 8, 0}, {132, 133, 134}},
-    {"Either_holding_b", {2, 3, 0}, {158, 159, 160}},
-    {"Square_2_holding_b", {4, 9, 0}, {171, 172, 173}},
-    {"Square_4_holding_b", {16, 45, 0}, {183, 184, 185}},
-    {"Square_8_holding_b", {256, 765, 0}, {195, 196, 197}},
-    {"Square_16_holding_b", {65536, 196605, 0}, {207, 208, 209}},
-    {"Many_branch_1_holding_b", {65536, 196605, 0}, {219, 220, 221}},
-    {"Many_branch_2_holding_b", {65536, 196605, 0}, {227, 228, 229}},
-    {"Many_holding_b", {65536, 327677, 0}, {235, 236, 237}},
-    {"Audit_holding_b", {65536, 327685, 0}, {262, 263, 264}},
-    {"Start_run", {65536, 327685, 0}, {274, 275, 276}},
+    {"Between_holding_b", {1, 4, 0}, {125, 126, 127}},
+    {"Audit_holding_b", {1, 5, 0}, {145, 146, 147}},
+    {"Start_run", {1, 5, 0}, {156, 157, 158}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
@@ -1009,175 +689,48 @@ constexpr flux::path_vertex path_vertices[] = {
     {flux::path_kind::label, "Second", 0, 112, 1},
     {flux::path_kind::label, "ERROR", 0, 113, 1},
     {flux::path_kind::join, nullptr, 0, 114, 1},
-    // Between_branch_3_holding_b, from 124
+    // Between_holding_b, from 124
     {flux::path_kind::start, nullptr, 0, 115, 0},
     {flux::path_kind::join, nullptr, 0, 115, 1},
     {flux::path_kind::join, nullptr, 0, 116, 1},
-    {flux::path_kind::join, nullptr, 0, 117, 0},
-    {flux::path_kind::label, "First", 0, 117, 1},
-    {flux::path_kind::label, "ERROR", 0, 118, 1},
-    {flux::path_kind::join, nullptr, 0, 119, 1},
-    // Between_holding_b, from 131
-    {flux::path_kind::start, nullptr, 0, 120, 0},
-    {flux::path_kind::join, nullptr, 0, 120, 1},
-    {flux::path_kind::join, nullptr, 0, 121, 1},
-    {flux::path_kind::join, nullptr, 0, 122, 1},
+    {flux::path_kind::join, nullptr, 0, 117, 1},
+    {flux::path_kind::label, "(", 0, 118, 1},
+    {flux::path_kind::call_any, nullptr, function_Between_branch_1_holding_b, 119, 1},
+    {flux::path_kind::label, "&", 0, 120, 1},
+    {flux::path_kind::call_any, nullptr, function_Between_branch_2_holding_b, 121, 1},
+    {flux::path_kind::label, ")", 0, 122, 1},
     {flux::path_kind::label, "(", 0, 123, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_1_holding_b, 124, 1},
+    {flux::path_kind::call_done, nullptr, function_Between_branch_1_holding_b, 124, 1},
     {flux::path_kind::label, "&", 0, 125, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_2_holding_b, 126, 1},
-    {flux::path_kind::label, "&", 0, 127, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_3_holding_b, 128, 1},
-    {flux::path_kind::label, ")", 0, 129, 1},
-    {flux::path_kind::label, "(", 0, 130, 1},
-    {flux::path_kind::call_done, nullptr, function_Between_branch_1_holding_b, 131, 1},
-    {flux::path_kind::label, "&", 0, 132, 1},
-    {flux::path_kind::call_done, nullptr, function_Between_branch_2_holding_b, 133, 1},
-    {flux::path_kind::label, "&", 0, 134, 1},
-    {flux::path_kind::call_done, nullptr, function_Between_branch_3_holding_b, 135, 1},
-    {flux::path_kind::label, ")", 0, 136, 1},
-    {flux::path_kind::label, "(", 0, 137, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_1_holding_b, 138, 1},
-    {flux::path_kind::label, "&", 0, 139, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_2_holding_b, 140, 1},
-    {flux::path_kind::label, "&", 0, 141, 1},
-    {flux::path_kind::call_any, nullptr, function_Between_branch_3_holding_b, 142, 1},
-    {flux::path_kind::label, ")", 0, 143, 1},
+    {flux::path_kind::call_done, nullptr, function_Between_branch_2_holding_b, 126, 1},
+    {flux::path_kind::label, ")", 0, 127, 1},
+    {flux::path_kind::label, "(", 0, 128, 1},
+    {flux::path_kind::call_any, nullptr, function_Between_branch_1_holding_b, 129, 1},
+    {flux::path_kind::label, "&", 0, 130, 1},
+    {flux::path_kind::call_any, nullptr, function_Between_branch_2_holding_b, 131, 1},
+    {flux::path_kind::label, ")", 0, 132, 1},
+    {flux::path_kind::join, nullptr, 0, 133, 1},
+    // Audit_holding_b, from 144
+    {flux::path_kind::start, nullptr, 0, 134, 0},
+    {flux::path_kind::join, nullptr, 0, 134, 1},
+    {flux::path_kind::join, nullptr, 0, 135, 2},
+    {flux::path_kind::join, nullptr, 0, 137, 1},
+    {flux::path_kind::call_ended, nullptr, function_Between_holding_b, 138, 1},
+    {flux::path_kind::call_done, nullptr, function_Between_holding_b, 139, 1},
+    {flux::path_kind::call_failed, nullptr, function_Between_holding_b, 140, 1},
+    {flux::path_kind::join, nullptr, 0, 141, 1},
+    {flux::path_kind::label, "Second", 0, 142, 1},
+    {flux::path_kind::label, "ERROR", 0, 143, 1},
     {flux::path_kind::join, nullptr, 0, 144, 1},
-    // Either_holding_b, from 157
+    // Start_run, from 155
     {flux::path_kind::start, nullptr, 0, 145, 0},
-    {flux::path_kind::join, nullptr, 0, 145, 2},
-    {flux::path_kind::join, nullptr, 0, 147, 3},
-    {flux::path_kind::join, nullptr, 0, 150, 0},
-    {flux::path_kind::label, "Either:[even]", 0, 150, 1},
-    {flux::path_kind::label, "Second", 0, 151, 1},
-    {flux::path_kind::label, "ERROR", 0, 152, 1},
-    {flux::path_kind::join, nullptr, 0, 153, 1},
-    {flux::path_kind::label, "Either:[_]", 0, 154, 1},
-    {flux::path_kind::label, "Second", 0, 155, 1},
-    {flux::path_kind::label, "ERROR", 0, 156, 1},
-    {flux::path_kind::join, nullptr, 0, 157, 1},
-    {flux::path_kind::label, "ERROR", 0, 158, 1},
-    // Square_2_holding_b, from 170
-    {flux::path_kind::start, nullptr, 0, 159, 0},
-    {flux::path_kind::join, nullptr, 0, 159, 1},
-    {flux::path_kind::join, nullptr, 0, 160, 2},
-    {flux::path_kind::join, nullptr, 0, 162, 2},
-    {flux::path_kind::call_ended, nullptr, function_Either_holding_b, 164, 1},
-    {flux::path_kind::call_done, nullptr, function_Either_holding_b, 165, 1},
-    {flux::path_kind::call_failed, nullptr, function_Either_holding_b, 166, 1},
-    {flux::path_kind::join, nullptr, 0, 167, 1},
-    {flux::path_kind::call_ended, nullptr, function_Either_holding_b, 168, 1},
-    {flux::path_kind::call_done, nullptr, function_Either_holding_b, 169, 1},
-    {flux::path_kind::call_failed, nullptr, function_Either_holding_b, 170, 1},
-    {flux::path_kind::join, nullptr, 0, 171, 1},
-    // Square_4_holding_b, from 182
-    {flux::path_kind::start, nullptr, 0, 172, 0},
-    {flux::path_kind::join, nullptr, 0, 172, 1},
-    {flux::path_kind::join, nullptr, 0, 173, 2},
-    {flux::path_kind::join, nullptr, 0, 175, 2},
-    {flux::path_kind::call_ended, nullptr, function_Square_2_holding_b, 177, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_2_holding_b, 178, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_2_holding_b, 179, 1},
-    {flux::path_kind::join, nullptr, 0, 180, 1},
-    {flux::path_kind::call_ended, nullptr, function_Square_2_holding_b, 181, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_2_holding_b, 182, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_2_holding_b, 183, 1},
-    {flux::path_kind::join, nullptr, 0, 184, 1},
-    // Square_8_holding_b, from 194
-    {flux::path_kind::start, nullptr, 0, 185, 0},
-    {flux::path_kind::join, nullptr, 0, 185, 1},
-    {flux::path_kind::join, nullptr, 0, 186, 2},
-    {flux::path_kind::join, nullptr, 0, 188, 2},
-    {flux::path_kind::call_ended, nullptr, function_Square_4_holding_b, 190, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_4_holding_b, 191, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_4_holding_b, 192, 1},
-    {flux::path_kind::join, nullptr, 0, 193, 1},
-    {flux::path_kind::call_ended, nullptr, function_Square_4_holding_b, 194, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_4_holding_b, 195, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_4_holding_b, 196, 1},
-    {flux::path_kind::join, nullptr, 0, 197, 1},
-    // Square_16_holding_b, from 206
-    {flux::path_kind::start, nullptr, 0, 198, 0},
-    {flux::path_kind::join, nullptr, 0, 198, 1},
-    {flux::path_kind::join, nullptr, 0, 199, 2},
-    {flux::path_kind::join, nullptr, 0, 201, 2},
-    {flux::path_kind::call_ended, nullptr, function_Square_8_holding_b, 203, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_8_holding_b, 204, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_8_holding_b, 205, 1},
-    {flux::path_kind::join, nullptr, 0, 206, 1},
-    {flux::path_kind::call_ended, nullptr, function_Square_8_holding_b, 207, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_8_holding_b, 208, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_8_holding_b, 209, 1},
-    {flux::path_kind::join, nullptr, 0, 210, 1},
-    // Many_branch_1_holding_b, from 218
-    {flux::path_kind::start, nullptr, 0, 211, 0},
-    {flux::path_kind::join, nullptr, 0, 211, 1},
-    {flux::path_kind::join, nullptr, 0, 212, 1},
-    {flux::path_kind::join, nullptr, 0, 213, 1},
-    {flux::path_kind::call_ended, nullptr, function_Square_16_holding_b, 214, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_16_holding_b, 215, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_16_holding_b, 216, 1},
-    {flux::path_kind::join, nullptr, 0, 217, 1},
-    // Many_branch_2_holding_b, from 226
-    {flux::path_kind::start, nullptr, 0, 218, 0},
-    {flux::path_kind::join, nullptr, 0, 218, 1},
-    {flux::path_kind::join, nullptr, 0, 219, 1},
-    {flux::path_kind::join, nullptr, 0, 220, 1},
-    {flux::path_kind::call_ended, nullptr, function_Square_16_holding_b, 221, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_16_holding_b, 222, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_16_holding_b, 223, 1},
-    {flux::path_kind::join, nullptr, 0, 224, 1},
-    // Many_holding_b, from 234
-    {flux::path_kind::start, nullptr, 0, 225, 0},
-    {flux::path_kind::join, nullptr, 0, 225, 1},
-    {flux::path_kind::join, nullptr, 0, 226, 3},
-    {flux::path_kind::join, nullptr, 0, 229, 2},
-    {flux::path_kind::call_ended, nullptr, function_Square_16_holding_b, 231, 1},
-    {flux::path_kind::call_done, nullptr, function_Square_16_holding_b, 232, 1},
-    {flux::path_kind::call_failed, nullptr, function_Square_16_holding_b, 233, 1},
-    {flux::path_kind::join, nullptr, 0, 234, 1},
-    {flux::path_kind::label, "(", 0, 235, 1},
-    {flux::path_kind::cut_ended, nullptr, function_Many_branch_1_holding_b, 236, 1},
-    {flux::path_kind::label, "&", 0, 237, 1},
-    {flux::path_kind::cut_ended, nullptr, function_Many_branch_2_holding_b, 238, 1},
-    {flux::path_kind::label, ")", 0, 239, 1},
-    {flux::path_kind::label, "(", 0, 240, 1},
-    {flux::path_kind::cut_done, nullptr, function_Many_branch_1_holding_b, 241, 1},
-    {flux::path_kind::label, "&", 0, 242, 1},
-    {flux::path_kind::cut_done, nullptr, function_Many_branch_2_holding_b, 243, 1},
-    {flux::path_kind::label, ")", 0, 244, 1},
-    {flux::path_kind::label, "(", 0, 245, 1},
-    {flux::path_kind::cut_failed, nullptr, function_Many_branch_1_holding_b, 246, 1},
-    {flux::path_kind::label, "&", 0, 247, 1},
-    {flux::path_kind::cut_failed, nullptr, function_Many_branch_2_holding_b, 248, 1},
-    {flux::path_kind::label, ")", 0, 249, 1},
-    {flux::path_kind::join, nullptr, 0, 250, 1},
-    {flux::path_kind::label, "Count", 0, 251, 1},
-    {flux::path_kind::label, "ERROR", 0, 252, 1},
-    {flux::path_kind::join, nullptr, 0, 253, 1},
-    // Audit_holding_b, from 261
-    {flux::path_kind::start, nullptr, 0, 254, 0},
-    {flux::path_kind::join, nullptr, 0, 254, 1},
-    {flux::path_kind::join, nullptr, 0, 255, 2},
-    {flux::path_kind::join, nullptr, 0, 257, 2},
-    {flux::path_kind::call_ended, nullptr, function_Between_holding_b, 259, 1},
-    {flux::path_kind::call_done, nullptr, function_Between_holding_b, 260, 1},
-    {flux::path_kind::call_failed, nullptr, function_Between_holding_b, 261, 1},
-    {flux::path_kind::join, nullptr, 0, 262, 1},
-    {flux::path_kind::call_ended, nullptr, function_Many_holding_b, 263, 1},
-    {flux::path_kind::call_done, nullptr, function_Many_holding_b, 264, 1},
-    {flux::path_kind::call_failed, nullptr, function_Many_holding_b, 265, 1},
-    {flux::path_kind::join, nullptr, 0, 266, 1},
-    // Start_run, from 273
-    {flux::path_kind::start, nullptr, 0, 267, 0},
-    {flux::path_kind::join, nullptr, 0, 267, 1},
-    {flux::path_kind::join, nullptr, 0, 268, 1},
-    {flux::path_kind::join, nullptr, 0, 269, 1},
-    {flux::path_kind::call_ended, nullptr, function_Audit_holding_b, 270, 1},
-    {flux::path_kind::call_done, nullptr, function_Audit_holding_b, 271, 1},
-    {flux::path_kind::call_failed, nullptr, function_Audit_holding_b, 272, 1},
-    {flux::path_kind::join, nullptr, 0, 273, 1},
+    {flux::path_kind::join, nullptr, 0, 145, 1},
+    {flux::path_kind::join, nullptr, 0, 146, 1},
+    {flux::path_kind::join, nullptr, 0, 147, 1},
+    {flux::path_kind::call_ended, nullptr, function_Audit_holding_b, 148, 1},
+    {flux::path_kind::call_done, nullptr, function_Audit_holding_b, 149, 1},
+    {flux::path_kind::call_failed, nullptr, function_Audit_holding_b, 150, 1},
+    {flux::path_kind::join, nullptr, 0, 151, 1},
 };
 
 // Where each edge comes from, and what it adds to the path number.
@@ -1207,40 +760,13 @@ constexpr flux::path_edge path_edges[] = {
     {116, 0}, {115, 0}, {110, 0}, {114, 0}, {114, 0},
     // Between_branch_2_holding_b, from 110
     {123, 0}, {122, 0}, {117, 0}, {121, 0}, {121, 0},
-    // Between_branch_3_holding_b, from 115
-    {130, 0}, {129, 0}, {124, 0}, {128, 0}, {128, 0},
-    // Between_holding_b, from 120
-    {156, 0}, {155, 0}, {141, 0}, {131, 0}, {135, 0}, {136, 0}, {137, 0}, {138, 0}, {139, 0}, {140, 0}, {131, 0},
-    {142, 0}, {143, 0}, {144, 0}, {145, 0}, {146, 0}, {147, 0}, {131, 0}, {149, 0}, {150, 0}, {151, 0}, {152, 0},
-    {153, 0}, {154, 0}, {148, 0},
-    // Either_holding_b, from 145
-    {164, 0}, {168, 1}, {163, 0}, {167, 1}, {169, 2}, {157, 0}, {161, 0}, {162, 0}, {162, 0}, {157, 0}, {165, 0},
-    {166, 0}, {166, 0}, {157, 0},
-    // Square_2_holding_b, from 159
-    {181, 0}, {176, 0}, {180, 3}, {174, 0}, {178, 0}, {170, 0}, {170, 0}, {170, 0}, {175, 0}, {177, 0}, {177, 0},
-    {177, 0}, {179, 0},
-    // Square_4_holding_b, from 172
-    {193, 0}, {188, 0}, {192, 9}, {186, 0}, {190, 0}, {182, 0}, {182, 0}, {182, 0}, {187, 0}, {189, 0}, {189, 0},
-    {189, 0}, {191, 0},
-    // Square_8_holding_b, from 185
-    {205, 0}, {200, 0}, {204, 45}, {198, 0}, {202, 0}, {194, 0}, {194, 0}, {194, 0}, {199, 0}, {201, 0}, {201, 0},
-    {201, 0}, {203, 0},
-    // Square_16_holding_b, from 198
-    {217, 0}, {212, 0}, {216, 765}, {210, 0}, {214, 0}, {206, 0}, {206, 0}, {206, 0}, {211, 0}, {213, 0}, {213, 0},
-    {213, 0}, {215, 0},
-    // Many_branch_1_holding_b, from 211
-    {225, 0}, {224, 0}, {222, 0}, {218, 0}, {218, 0}, {218, 0}, {223, 0},
-    // Many_branch_2_holding_b, from 218
-    {233, 0}, {232, 0}, {230, 0}, {226, 0}, {226, 0}, {226, 0}, {231, 0},
-    // Many_holding_b, from 225
-    {260, 0}, {240, 0}, {256, 196605}, {259, 262141}, {238, 0}, {246, 0}, {234, 0}, {234, 0}, {234, 0}, {239, 0},
-    {241, 0}, {242, 0}, {243, 0}, {244, 0}, {245, 0}, {241, 0}, {247, 0}, {248, 0}, {249, 0}, {250, 0}, {241, 0},
-    {252, 0}, {253, 0}, {254, 0}, {255, 0}, {251, 0}, {257, 0}, {258, 0}, {258, 0},
-    // Audit_holding_b, from 254
-    {272, 0}, {267, 0}, {271, 8}, {265, 0}, {269, 0}, {261, 0}, {261, 0}, {261, 0}, {266, 0}, {268, 0}, {268, 0},
-    {268, 0}, {270, 0},
-    // Start_run, from 267
-    {280, 0}, {279, 0}, {277, 0}, {273, 0}, {273, 0}, {273, 0}, {278, 0},
+    // Between_holding_b, from 115
+    {143, 0}, {142, 0}, {132, 0}, {124, 0}, {128, 0}, {129, 0}, {130, 0}, {131, 0}, {124, 0}, {133, 0}, {134, 0},
+    {135, 0}, {136, 0}, {124, 0}, {138, 0}, {139, 0}, {140, 0}, {141, 0}, {137, 0},
+    // Audit_holding_b, from 134
+    {154, 0}, {150, 0}, {153, 4}, {148, 0}, {144, 0}, {144, 0}, {144, 0}, {149, 0}, {151, 0}, {152, 0}, {152, 0},
+    // Start_run, from 145
+    {162, 0}, {161, 0}, {159, 0}, {155, 0}, {155, 0}, {155, 0}, {160, 0},
 };
 
 // Where flows come from.

@@ -3,8 +3,6 @@
 // What the nodes take and give. Include this in the files that define them.
 #pragma once
 
-#include <stdbool.h>
-
 #include "branches.h"
 
 struct Read_out {
@@ -83,61 +81,16 @@ struct Audit_in {
     int key;
 };
 
+struct Audit_out {
+    int key;
+};
+
 struct Between_in {
     int key;
 };
 
 struct Between_out {
     int key;
-};
-
-struct Many_in {
-    int key;
-};
-
-struct Square_16_in {
-    int key;
-};
-
-struct Square_16_out {
-    int key;
-};
-
-struct Square_8_in {
-    int key;
-};
-
-struct Square_8_out {
-    int key;
-};
-
-struct Square_4_in {
-    int key;
-};
-
-struct Square_4_out {
-    int key;
-};
-
-struct Square_2_in {
-    int key;
-};
-
-struct Square_2_out {
-    int key;
-};
-
-struct Either_in {
-    int key;
-};
-
-struct Either_out {
-    int key;
-};
-
-struct Count_in {
-    int key;
-    int other;
 };
 
 // branches.flux:4
@@ -166,12 +119,6 @@ int First(struct First_in *in);
 
 // branches.flux:19
 int Second(struct Second_in *in, struct Second_out *out);
-
-// branches.flux:37
-int Count(struct Count_in *in);
-
-// branches.flux:33: typedef even IsEven;
-bool IsEven(int value);
 
 // branches.flux:14: handle error Weather => Apologise;
 void Apologise(struct Weather_in *in, int error);

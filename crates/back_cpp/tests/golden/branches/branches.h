@@ -1,3 +1,4 @@
+// What the program of parallel steps includes.
 #pragma once
 
 #include <string>
