@@ -28,9 +28,8 @@ pub fn fmt(arguments: &Fmt, terminal: &Terminal) -> Result {
     for path in &files {
         // One file's mistakes keep no other from being laid out.
         if let Err(failure) = format_file(path, arguments.check, terminal) {
-            if let Some(message) = failure.message() {
-                terminal.error(message);
-                return Err(Failure::Usage(format!("{} is left as it is", path.display())));
+            if failure.message().is_some() {
+                return Err(failure);
             }
             result = Err(failure);
         }
@@ -64,9 +63,13 @@ fn format(sources: &SourceMap, terminal: &Terminal) -> Result<String> {
             }
             Failure::Program
         }
-        Refusal::Contradiction => Failure::usage(
-            "laid out, this would be another program: a fault of flux, not of your program; please report it",
-        ),
+        Refusal::Contradiction => {
+            let name = sources.file(FileId(0)).map_or("", |file| file.name.as_str());
+            Failure::usage(format!(
+                "{name} would be another program if it were laid out, and is left as it is: a fault of flux, not of \
+                 your program; please report it"
+            ))
+        }
     })
 }
 

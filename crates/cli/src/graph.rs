@@ -10,11 +10,12 @@ use std::process::{Command, Stdio};
 
 /// Draws a program.
 pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
+    let format = format(arguments)?;
     let program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let drawn = flux_picture::draw(flow, &program.sources);
-    let picture = match format(arguments) {
+    let picture = match format {
         Picture::Dot => flux_back_dot::write(&drawn),
         Picture::Svg => lay_out(&flux_back_dot::write(&drawn))?,
         Picture::Mermaid => flux_back_mermaid::write(&drawn),
@@ -27,14 +28,18 @@ pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
     Ok(())
 }
 
-fn format(arguments: &Graph) -> Picture {
+/// The form that is asked for, or that the output's ending says.
+fn format(arguments: &Graph) -> Result<Picture> {
     let ending = arguments.output.as_ref().and_then(|path| path.extension()?.to_str());
-    let by_ending = match ending {
-        Some("svg") => Picture::Svg,
-        Some("mmd" | "mermaid") => Picture::Mermaid,
-        _ => Picture::Dot,
-    };
-    arguments.format.unwrap_or(by_ending)
+    match (arguments.format, ending) {
+        (Some(format), _) => Ok(format),
+        (None, None | Some("dot" | "gv")) => Ok(Picture::Dot),
+        (None, Some("svg")) => Ok(Picture::Svg),
+        (None, Some("mmd" | "mermaid")) => Ok(Picture::Mermaid),
+        (None, Some(other)) => Err(Failure::usage(format!(
+            "flux draws no .{other}: let the output end in .svg, .dot or .mmd, or say which it is with --format"
+        ))),
+    }
 }
 
 /// Has Graphviz lay the picture out.

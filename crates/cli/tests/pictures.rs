@@ -73,3 +73,13 @@ fn without_graphviz_a_picture_in_svg_says_what_to_install() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "error: svg needs Graphviz, which is not installed: apt-get install graphviz\n");
 }
+
+#[test]
+fn a_form_that_flux_does_not_draw_is_refused() {
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    let output = flux.args(["graph", SHOP, "-o", "shop.png"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: flux draws no .png: let the output end in .svg"), "{said}");
+    assert!(!Path::new("shop.png").exists());
+}
