@@ -237,7 +237,8 @@ pub enum Callee {
     Node(NodeId),
     /// A function of the flow. When it ends as [`Exit::Ended`], so does the caller.
     Function(FunctionId),
-    /// All of them concurrently, each with the same inputs; the outputs are joined, one list after the other.
+    /// All of them concurrently, each with copies of the same inputs; the outputs are joined, one list after the other.
+    /// When all have ended it has failed if one did, with the error of the first; else it has ended if one did.
     Fork(Vec<Branch>),
     /// `void H(X_in *in, int error)`, X being the node that failed.
     Handler {
