@@ -85,7 +85,7 @@ impl Project {
 
     /// Builds a target; what CMake says.
     fn build(&self, target: &str) -> String {
-        let output = self.run("cmake", &["--build", "out", "--parallel", "--target", target]);
+        let output = self.run("cmake", &["--build", "out", "--parallel", "2", "--target", target]);
         let said = text(&output);
         assert!(output.status.success(), "{said}");
         said
