@@ -95,7 +95,8 @@ fn prototype(function: &str, node: &Node, shape: Shape) -> Declaration {
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
 fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let concrete = context.flow.program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete));
-    concrete.map(|(_, node)| UserFunction {
+    let own = concrete.filter(|(_, node)| !context.options.visible.nodes.contains_key(&node.name));
+    own.map(|(_, node)| UserFunction {
         name: node.name.clone(),
         comment: context.sources.name_and_line(node.span),
         declaration: prototype(&node.name, node, node_shape(context, node)),
@@ -111,13 +112,12 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
             asked.insert((predicate, &parameter.ty, &parameter.array));
         }
     }
-    asked.into_iter().map(|(id, ty, array)| {
-        let predicate = &program.predicates[id];
-        UserFunction {
-            name: predicate.function.clone(),
-            comment: context.statement(predicate.span),
-            declaration: predicate_prototype(context, &predicate.function, ty, array),
-        }
+    let asked = asked.into_iter().map(|(id, ty, array)| (&program.predicates[id], ty, array));
+    let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
+    own.map(|(predicate, ty, array)| UserFunction {
+        name: predicate.function.clone(),
+        comment: context.statement(predicate.span),
+        declaration: predicate_prototype(context, &predicate.function, ty, array),
     })
 }
 
@@ -156,7 +156,8 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
     let sources = program.sources.iter().enumerate();
     let with_session = sources.filter_map(|(index, source)| Some((index, source, source.session.as_ref()?)));
     let new = with_session.filter(move |(_, source, function)| asked.insert((*function, source.target)));
-    new.filter_map(|(index, source, function)| {
+    let own = new.filter(|(_, _, function)| !context.options.visible.others.contains_key(*function));
+    own.filter_map(|(index, source, function)| {
         let (node, shape) = session_shape(context, function, index)?;
         Some(UserFunction {
             name: function.clone(),

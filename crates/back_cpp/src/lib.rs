@@ -19,7 +19,9 @@ mod kept;
 mod keys;
 mod names;
 mod options;
+pub mod plain;
 mod print;
+pub mod probe;
 mod shape;
 mod step;
 mod structs;
@@ -44,6 +46,8 @@ pub struct Options {
     /// Where the sources are written for the compiler of 2006: the functions that they define, by name. That
     /// interface is generated then, `mStructs.h` and `mImpl.h`, and functions are called as they are defined.
     pub interface_2006: Option<BTreeMap<String, Vec<Definition>>>,
+    /// The functions that the program's headers declare as plain ones.
+    pub visible: plain::Visible,
 }
 
 /// A function that a source defines.

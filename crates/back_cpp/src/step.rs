@@ -11,7 +11,7 @@ use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::Value;
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Parameter, Scope};
 
 impl Writer<'_> {
     /// The statements of a step; `failed` is the step whose failure block it is in.
@@ -46,6 +46,7 @@ impl Writer<'_> {
     fn call_node(&mut self, step: &Step, id: NodeId, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let context = self.context;
         let node = &context.flow.program.nodes[id];
+        let plain = context.options.visible.nodes.get(&node.name);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
         let input = self.declare_inputs(step, of(Side::In, Part::Input), &node.name, failed, out);
@@ -56,8 +57,11 @@ impl Writer<'_> {
             Some(_) => self.own_error(&node.name, out),
         };
         let call = Expression::name(format!("::{}", node.name)).call(arguments);
-        let call =
-            if shape.returns() { Statement::Assign(Expression::name(&error), call) } else { Statement::Run(call) };
+        let call = match plain {
+            Some(function) => self.call_plain(node, function, (input.as_deref(), output.as_deref()), &error),
+            None if shape.returns() => Statement::Assign(Expression::name(&error), call),
+            None => Statement::Run(call),
+        };
         self.guard(step, input.as_deref(), (context.names.node(id), error), call, out)
     }
 
@@ -111,7 +115,13 @@ impl Writer<'_> {
         self.reads_input |= shape.takes(Part::Output);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let input = self.declare_inputs(step, ty, function, None, out);
-        let arguments = self.arguments(&shape, input.as_deref(), Some(&given), None);
+        let is_plain = self.context.options.visible.others.contains_key(function);
+        let member =
+            |parameter: &Parameter| Expression::name(input.as_deref().unwrap_or_default()).member(&parameter.name);
+        let arguments = match is_plain {
+            true => node.inputs().iter().map(member).collect(),
+            false => self.arguments(&shape, input.as_deref(), Some(&given), None),
+        };
         let session = Expression::name(format!("::{function}")).call(arguments);
         out.push(Statement::Run(self.on_flow(contract::SET_SESSION, vec![session])));
     }

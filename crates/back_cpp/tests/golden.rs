@@ -7,6 +7,8 @@
 
 mod support;
 
+use flux_back_cpp::plain::Visible;
+use flux_back_cpp::probe::{Misfit, Probe};
 use flux_back_cpp::{Definition, Options, generate};
 use flux_source::SourceMap;
 use std::collections::BTreeMap;
@@ -112,6 +114,44 @@ fn options_of_every_kind() {
     golden("options", &[]);
 }
 
+/// What a compiler says of the headers of a program that `golden/plain` has.
+fn asked(compiler: &str, probe: &Probe<'_>) -> (Visible, Vec<Misfit>) {
+    let said = compile(compiler, "c++", &[&folder("plain")], &probe.text()).unwrap_err();
+    probe.read(&said)
+}
+
+#[test]
+fn plain_functions_are_called_as_they_are() {
+    let text = std::fs::read_to_string(folder("plain").join("plain.flux")).unwrap();
+    let flow = support::lower(&SourceMap::of("plain.flux", text));
+    let probe = Probe::new(&flow, |_| false);
+    let (visible, misfits) = asked("g++", &probe);
+    assert_eq!(misfits, []);
+    assert_eq!(visible.nodes, asked("clang++-16", &probe).0.nodes);
+    let names: Vec<_> = visible.declarations().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["Ask", "Check", "Find", "Label", "Lower", "Price", "Print", "IsDear", "Who"]);
+    golden_with("plain", &Options { visible, ..Options::default() });
+}
+
+#[test]
+fn what_does_not_fit_is_shown_as_the_header_has_it() {
+    let program = "include \"plain.h\"; Ask () => (int number); Price (item wanted) => (long cents); \
+                   Print (item wanted, long cents) => (); Label () => (); source Ask => T; T (int number) => ();";
+    let flow = support::lower(&SourceMap::of("a.flux", program));
+    let probe = Probe::new(&flow, |function| function == "T");
+    for compiler in ["g++", "clang++-16"] {
+        let (visible, misfits) = asked(compiler, &probe);
+        let shown: Vec<_> = misfits.iter().map(|one| (one.declared.as_str(), one.wanted.as_str())).collect();
+        let expected = [
+            ("void Price(const item &, item &, long &)", "int Price(const item &wanted, long &cents)"),
+            ("void Print(std::string)", "int Print(const item &wanted, long cents)"),
+            ("an overloaded function", "int Label()"),
+        ];
+        assert_eq!(shown, expected, "{compiler}");
+        assert_eq!(visible.nodes.len(), 1, "{compiler}");
+    }
+}
+
 #[test]
 fn parallel_steps() {
     golden("branches", &[]);
@@ -144,9 +184,9 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options", "branches", "cut_branches"];
+    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options", "branches", "cut_branches", "plain"];
     let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
-    let files = code.into_iter().chain([folder("old").join("mStructs.h")]);
+    let files = code.into_iter().chain([folder("old").join("mStructs.h"), folder("plain").join("plain.h")]);
     let all: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);

@@ -247,6 +247,23 @@ pub struct Stubs {
     /// Write all functions, also those that a source defines.
     #[arg(long)]
     pub all: bool,
+    /// What functions that no header declares take and give: a node's structs, as in the paper, or plain values. Plain
+    /// ones need a header that the program includes: with -o it is written beside the file, else printed first.
+    #[arg(long, value_enum, default_value_t, value_name = "CONVENTION")]
+    pub convention: Convention,
+    /// The C++ compiler, which says what the headers of the program declare.
+    #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
+    pub cxx: String,
+}
+
+/// What the functions of nodes take and give.
+#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Convention {
+    /// `int X(X_in *in, X_out *out)`
+    #[default]
+    Paper,
+    /// `int X(int input, int &output)`
+    Plain,
 }
 
 /// `flux doctor`

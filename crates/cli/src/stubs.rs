@@ -1,31 +1,81 @@
 //! `flux stubs`
 
-use crate::arguments::{MessageFormat, Stubs};
-use crate::build::prototypes::{Prototype, prototypes};
-use crate::build::{files, generate, sources};
+use crate::arguments::{Convention, MessageFormat, Stubs};
+use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
+use crate::build::sources::NodeSource;
+use crate::build::{files, generate, sources, visible, write_runtime};
 use crate::failure::{Failure, Result};
-use crate::program::{compile, plain};
+use crate::program::{Program, compile, plain};
 use crate::terminal::{Terminal, print};
+use flux_back_cpp::plain::Visible;
+use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Severity;
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 
 /// Writes the functions that no source defines, or all.
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
-    let program = compile(&arguments.program)?;
+    let mut program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
-    let sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
-    let generated = generate(&program, &sources)?;
-    let is_defined = |name: &str| sources.iter().any(|source| source.defines(name));
-    let missing: Vec<_> =
-        prototypes(&generated).into_iter().filter(|prototype| arguments.all || !is_defined(&prototype.name)).collect();
-    if missing.is_empty() {
+    let home = files::parent(&program.path);
+    let sources = sources::find(&arguments.sources, &home)?;
+    let visible = visible(arguments, &mut program, &sources)?;
+    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let names: Vec<_> = visible.declarations().map(|one| one.name.clone()).collect();
+    let is_declared = |name: &str| names.iter().any(|one| one == name);
+    let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program)).collect();
+    let generated = generate(&program, &sources, visible)?;
+    let is_missing = |one: &Prototype| arguments.all || !sources.iter().any(|source| source.defines(&one.name));
+    let mut defined: Vec<_> = declared.into_iter().chain(prototypes(&generated)).filter(is_missing).collect();
+    if defined.is_empty() {
         terminal.progress("Complete", &format!("every function of {} is defined", program.path.display()));
         return Ok(());
     }
-    let header = generated.iter().find(|file| file.name.ends_with(".h")).map_or("", |file| &file.name);
-    let text = text(header, &missing);
-    let Some(path) = &arguments.output else {
-        print(&text);
+    let generated_header = generated.first().map_or("", |file| &file.name);
+    let is_open = |plain: &Prototype| defined.iter().any(|one| one.name == plain.name && !is_declared(&one.name));
+    let open: Vec<_> = match arguments.convention {
+        Convention::Paper => vec![],
+        Convention::Plain => plain_functions(&program).into_iter().filter(is_open).collect(),
+    };
+    if open.is_empty() {
+        return write(arguments.output.as_deref(), &source_text(generated_header, &defined), terminal);
+    }
+    defined.retain(|one| !open.iter().any(|plain| plain.name == one.name));
+    let stem = arguments.output.as_deref().and_then(Path::file_stem);
+    let header = format!("{}.h", stem.map_or("nodes".into(), |stem| stem.to_string_lossy()));
+    let declarations = header_text(&program, &open);
+    match &arguments.output {
+        Some(path) => write(Some(&path.with_file_name(&header)), &declarations, terminal)?,
+        None => print(&format!("// {header}: `include \"{header}\";` in the program\n{declarations}\n")),
+    }
+    let needs_structs = defined.iter().any(|one| one.declaration.contains("struct "));
+    let included = if needs_structs { generated_header } else { header.as_str() };
+    let all: Vec<_> = open.into_iter().chain(defined).collect();
+    write(arguments.output.as_deref(), &source_text(included, &all), terminal)
+}
+
+/// What the headers of the program declare.
+fn visible(arguments: &Stubs, program: &mut Program, sources: &[NodeSource]) -> Result<Visible> {
+    let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
+    let directory = files::parent(&program.path).join("build").join(name);
+    let compiler = visible::Compiler { command: &arguments.cxx, flags: &[], directory: &directory };
+    if visible::is_asked(program, sources) {
+        files::create_directory(&directory)?;
+        write_runtime(&directory.join("runtime"))?;
+    }
+    visible::visible(program, sources, &compiler)
+}
+
+/// All functions of the program that can be plain.
+fn plain_functions(program: &Program) -> Vec<Prototype> {
+    let Some(flow) = &program.compilation.flow else { return vec![] };
+    Probe::new(flow, |_| false).wanted().iter().map(|one| plain_prototype(one, program)).collect()
+}
+
+/// Writes a file that does not exist yet, or prints it.
+fn write(path: Option<&Path>, text: &str, terminal: &Terminal) -> Result {
+    let Some(path) = path else {
+        print(text);
         return Ok(());
     };
     let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
@@ -35,12 +85,20 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
         }
         _ => Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))),
     })?;
-    terminal.progress("Written", &format!("{} functions to {}", missing.len(), path.display()));
+    terminal.progress("Written", &path.display().to_string());
     Ok(())
 }
 
-/// The file with the stubs of `missing`, each under the statement that asks for it.
-fn text(header: &str, missing: &[Prototype]) -> String {
-    let stubs = missing.iter().map(|prototype| format!("\n// {}\n{}", prototype.asked_by, prototype.stub()));
+/// The file with the stubs, each under the statement that asks for it.
+fn source_text(header: &str, functions: &[Prototype]) -> String {
+    let stubs = functions.iter().map(|prototype| format!("\n// {}\n{}", prototype.asked_by, prototype.stub()));
     format!("#include \"{header}\"\n{}", stubs.collect::<String>())
+}
+
+/// The header with the declarations of plain functions.
+fn header_text(program: &Program, functions: &[Prototype]) -> String {
+    let includes = program.compilation.program().into_iter().flat_map(|model| &model.includes);
+    let includes: String = includes.map(|include| format!("#include \"{}\"\n", include.path)).collect();
+    let declared = functions.iter().map(|one| format!("\n// {}\n{};\n", one.asked_by, one.declaration));
+    format!("#pragma once\n\n{includes}{}", declared.collect::<String>())
 }

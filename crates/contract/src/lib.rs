@@ -176,6 +176,16 @@ symbols! {
     COPY = Function "flux::copy",
         "static_assert(requires(int (&to)[2][3], const int (&from)[2][3]) { flux::copy(to, from); });\n\
          static_assert(requires(int (&to)[2][3], int (&from)[2][3]) { flux::copy(to, std::move(from)); });";
+    /// A value or an error code: what the stub of a plain function may return.
+    EXPECTED = Type "flux::expected",
+        "static_assert(std::is_default_constructible_v<flux::expected<std::string, int>>);\n\
+         static_assert(std::is_default_constructible_v<flux::expected<void, int>>);";
+    /// What a node returns for a value or an error code, the value assigned; or for success or an error code.
+    TAKE = Function "flux::take",
+        "static_assert(requires(flux::expected<long, int> result, long value) {\n    \
+             { flux::take(result, value) } -> std::same_as<int>;\n    \
+             { flux::take(flux::expected<void, int>()) } -> std::same_as<int>;\n\
+         });";
     /// Whether values of a type can be copied; for an array, its elements.
     KEEPABLE = Constant "flux::keepable",
         "static_assert(flux::keepable<int> && flux::keepable<int[3]> && !flux::keepable<std::unique_ptr<int>>);";

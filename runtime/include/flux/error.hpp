@@ -14,6 +14,8 @@ inline constexpr int no_match = -1'000'000'001;
 inline constexpr int exception_thrown = -1'000'000'002;
 /// As `exception_thrown`, the exception being `std::bad_alloc`.
 inline constexpr int out_of_memory = -1'000'000'003;
+/// A function gave an error whose code is that of success.
+inline constexpr int failed_without_code = -1'000'000'004;
 
 /// The name of a code of Flux's own; null for any other.
 const char *error_name(int error) noexcept;

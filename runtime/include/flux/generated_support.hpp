@@ -6,6 +6,7 @@
 #include "flux/branch.hpp"
 #include "flux/constraint.hpp"
 #include "flux/error.hpp"
+#include "flux/expected.hpp"
 #include "flux/flow.hpp"
 #include "flux/key.hpp"
 #include "flux/outcome.hpp"

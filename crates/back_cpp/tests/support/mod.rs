@@ -25,6 +25,9 @@ pub fn compile(compiler: &str, language: &str, folders: &[&Path], text: &str) ->
     let mut command = Command::new(compiler);
     command.arg(standard).args(warnings).args(["-fsyntax-only", "-x", language, "-"]);
     command.arg("-isystem").arg(runtime());
+    if compiler.starts_with("clang") {
+        command.arg("-ferror-limit=0");
+    }
     folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();

@@ -1,15 +1,16 @@
 //! What the C++ compiler and the linker say, told in the program's own terms: a missing function is the node's that has
 //! none, and an error in generated code is at the line of the program that it was made from.
 
-use super::prototypes::{Prototype, prototypes};
+use super::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::plain::Visible;
 use std::collections::BTreeSet;
 
 /// Shows what failed.
-pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], terminal: &Terminal) {
-    let missing = missing_functions(output, generated);
+pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], visible: &Visible, terminal: &Terminal) {
+    let missing = missing_functions(output, program, generated, visible);
     let mut origins = BTreeSet::new();
     for line in output.lines() {
         let about_missing = undefined(line).is_some_and(|name| missing.iter().any(|one| one.name == name));
@@ -36,9 +37,15 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], termin
     }
 }
 
-fn missing_functions(output: &str, generated: &[GeneratedFile]) -> Vec<Prototype> {
+fn missing_functions(
+    output: &str,
+    program: &Program,
+    generated: &[GeneratedFile],
+    visible: &Visible,
+) -> Vec<Prototype> {
     let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
-    prototypes(generated).into_iter().filter(|prototype| names.contains(prototype.name.as_str())).collect()
+    let plain = visible.declarations().map(|declaration| plain_prototype(declaration, program));
+    plain.chain(prototypes(generated)).filter(|prototype| names.contains(prototype.name.as_str())).collect()
 }
 
 /// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.

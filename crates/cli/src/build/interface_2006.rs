@@ -31,7 +31,7 @@ pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definiti
 }
 
 /// The headers beside the sources; one that cannot be read includes nothing.
-fn headers(sources: &[NodeSource]) -> Vec<String> {
+pub fn headers(sources: &[NodeSource]) -> Vec<String> {
     let folders: BTreeSet<PathBuf> = sources.iter().map(|source| parent(&source.path)).collect();
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()).map(|entry| entry.path()).collect();

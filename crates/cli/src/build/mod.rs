@@ -10,6 +10,7 @@ pub mod prototypes;
 mod returns;
 mod runtime_library;
 pub mod sources;
+pub mod visible;
 
 pub use runtime_library::{cache_directory, write_sources as write_runtime};
 
@@ -19,6 +20,7 @@ use crate::program::{Program, compile, plain};
 use crate::terminal::Terminal;
 use files::write_if_changed;
 use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::plain::Visible;
 use flux_diagnostic::Severity;
 use makefile::Plan;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
@@ -35,15 +37,18 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
     let sources = sources::find(&arguments.sources, &home)?;
-    let generated = generate(&program, &sources)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
+    runtime_library::write_sources(&runtime)?;
+    let compiler = visible::Compiler { command: &arguments.cxx, flags: &arguments.cflags, directory: &directory };
+    let visible = visible::visible(&mut program, &sources, &compiler)?;
+    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let generated = generate(&program, &sources, visible.clone())?;
     let is_of_2006 = interface_2006::functions(&sources).is_some();
     let plan = Plan::new(arguments, &name, &directory, &home, &sources, is_of_2006)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
-    runtime_library::write_sources(&runtime)?;
     write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
     let server = directory.join(&name);
     if arguments.generate_only {
@@ -58,7 +63,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }
     if !is_made {
-        errors::show(&said, &program, &generated, terminal);
+        errors::show(&said, &program, &generated, &visible, terminal);
         return Err(Failure::Build);
     }
     terminal.show(&said);
@@ -72,11 +77,12 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
 }
 
 /// The C++ of a program that has no errors.
-pub fn generate(program: &Program, sources: &[sources::NodeSource]) -> Result<Vec<GeneratedFile>> {
+pub fn generate(program: &Program, sources: &[sources::NodeSource], visible: Visible) -> Result<Vec<GeneratedFile>> {
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let in_c = sources.iter().filter(|source| source.is_c);
     let c_functions = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();
-    let options = flux_back_cpp::Options { c_functions, interface_2006: interface_2006::functions(sources) };
+    let interface_2006 = interface_2006::functions(sources);
+    let options = flux_back_cpp::Options { c_functions, interface_2006, visible };
     Ok(flux_back_cpp::generate(flow, &program.sources, &options))
 }
 

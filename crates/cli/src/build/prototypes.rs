@@ -1,6 +1,8 @@
 //! The functions that a program asks of its author, as the generated header declares them.
 
+use crate::program::Program;
 use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::plain::PlainDeclaration;
 
 /// A function that a program names.
 pub struct Prototype {
@@ -20,14 +22,15 @@ impl Prototype {
         let result = match declaration.split_whitespace().next() {
             Some("bool") => "    return false;\n",
             Some("void") => "",
-            _ => "    return 0;\n",
+            Some("int") => "    return 0;\n",
+            _ => "    return {};\n",
         };
         format!("{declaration}\n{{\n{unused}{result}}}\n")
     }
 
     /// The names of its parameters: the last word of each, before an array's brackets.
     fn parameters(&self) -> impl Iterator<Item = &str> {
-        let list = self.declaration.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
+        let list = self.declaration.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
         let mut depth = 0_i32;
         let parts = list.split(move |character| {
             depth += match character {
@@ -39,9 +42,18 @@ impl Prototype {
         });
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
         parts.filter_map(move |part| {
-            let name = part.split('[').next().unwrap_or_default().trim_end();
+            let name = part.split('[').next().unwrap_or_default().trim_end_matches([' ', ')']);
             name.rsplit(|character| !is_word(character)).next().filter(|name| !name.is_empty() && *name != "void")
         })
+    }
+}
+
+/// A plain function that the program asks for.
+pub fn plain_prototype(declaration: &PlainDeclaration, program: &Program) -> Prototype {
+    Prototype {
+        name: declaration.name.clone(),
+        asked_by: program.sources.name_and_line(declaration.span),
+        declaration: declaration.text.clone(),
     }
 }
 

@@ -1,0 +1,78 @@
+//! Which functions of a program its headers declare: the C++ compiler is asked, once for all of them, and not at all
+//! where the sources define everything with the structs of nodes.
+
+use super::files::{parent, write_if_changed};
+use super::interface_2006;
+use super::sources::NodeSource;
+use crate::failure::{Failure, Result};
+use crate::program::{Program, plain};
+use flux_back_cpp::plain::Visible;
+use flux_back_cpp::probe::Probe;
+use flux_diagnostic::Diagnostics;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+
+/// How the probe is compiled.
+pub struct Compiler<'a> {
+    /// The C++ compiler.
+    pub command: &'a str,
+    /// The author's flags.
+    pub flags: &'a [String],
+    /// Where the probe is written.
+    pub directory: &'a Path,
+}
+
+/// What the compiler has to be asked; none where the sources say it all.
+fn questions<'a>(program: &'a Program, sources: &[NodeSource]) -> Option<Probe<'a>> {
+    let flow = program.compilation.flow.as_ref().filter(|_| interface_2006::functions(sources).is_none())?;
+    let headers = interface_2006::headers(sources);
+    Some(Probe::new(flow, |function| is_known(function, sources, &headers))).filter(Probe::is_needed)
+}
+
+/// Whether the compiler has to be asked.
+pub fn is_asked(program: &Program, sources: &[NodeSource]) -> bool {
+    questions(program, sources).is_some()
+}
+
+/// The plain functions of the program; those that do not fit are errors of the program.
+pub fn visible(program: &mut Program, sources: &[NodeSource], compiler: &Compiler<'_>) -> Result<Visible> {
+    let Some(probe) = questions(program, sources) else { return Ok(Visible::default()) };
+    let file = compiler.directory.join("probe.cpp");
+    write_if_changed(&file, &probe.text())?;
+    let mut said = ask(&file, &parent(&program.path), compiler, &[])?;
+    if said.contains("too many errors emitted") {
+        said = ask(&file, &parent(&program.path), compiler, &["-ferror-limit=0"])?;
+    }
+    let (visible, misfits) = probe.read(&said);
+    let mut diagnostics = Diagnostics::new();
+    flux_driver::functions::report_misfits(&misfits, &mut diagnostics);
+    program.compilation.diagnostics = diagnostics;
+    Ok(visible)
+}
+
+/// Whether a source shows all there is to know: that it defines the function with a node's structs, or one that no
+/// header beside it names.
+fn is_known(function: &str, sources: &[NodeSource], headers: &[String]) -> bool {
+    let structs = [format!("{function}_in"), format!("{function}_out")];
+    let mut defined =
+        sources.iter().flat_map(NodeSource::global_functions).filter(|one| one.name == function).peekable();
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let is_named = || headers.iter().any(|text| text.split(|one| !is_word(one)).any(|word| word == function));
+    let takes_struct = |parameter: &String| parameter.split(' ').any(|word| structs.iter().any(|one| one == word));
+    defined.peek().is_some() && (defined.any(|one| one.parameters.iter().any(takes_struct)) || !is_named())
+}
+
+/// What the compiler says of the probe.
+fn ask(file: &Path, home: &Path, compiler: &Compiler<'_>, flags: &[&str]) -> Result<String> {
+    let mut command = Command::new(compiler.command);
+    command.args(["-std=c++20", "-fsyntax-only", "-w"]).args(compiler.flags).args(flags);
+    command.arg("-I").arg(home).arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);
+    let output = command.env("LC_ALL", "C").output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            Failure::usage(format!("the C++ compiler `{}` is not installed: apt-get install g++", compiler.command))
+        }
+        _ => Failure::usage(format!("cannot start {}: {}", compiler.command, plain(&error))),
+    })?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}

@@ -1,0 +1,122 @@
+//! A server of plain functions, every way in which one may take and give: built by both compilers, run, and asked for
+//! what is missing.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plain_functions").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in ["shop.flux", "shop.h", "shop.cpp"] {
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plain_functions").join(file);
+        std::fs::copy(kept, folder.join(file)).unwrap();
+    }
+    folder
+}
+
+fn flux(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// Takes functions, each from its first line to its closing brace, out of the source.
+fn remove(folder: &Path, first_lines: &[&str]) {
+    let path = folder.join("shop.cpp");
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    for first in first_lines {
+        let start = text.find(first).unwrap();
+        let (_, rest) = text.split_at(start);
+        let end = start + rest.find("\n}\n").unwrap() + 3;
+        text.replace_range(start..end, "");
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn every_way_to_take_and_give_runs() {
+    let folder = folder("runs");
+    for compiler in ["g++", "clang++-16"] {
+        let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
+        assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+        for strategy in ["thread", "pool"] {
+            let mut server = Command::new(folder.join("build/shop/shop"));
+            let mut server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped()).spawn().unwrap();
+            let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+            let mut said: Vec<String> = lines.take(4).map(|line| line.unwrap()).collect();
+            server.kill().unwrap();
+            server.wait().unwrap();
+            said.sort();
+            assert_eq!(said, ["1: 100", "2: 200", "4: 399", "no 3: 2"], "{compiler}, {strategy}");
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_named_once_with_its_stub() {
+    let folder = folder("missing");
+    let missing = ["flux::expected<item, int> Find(", "bool IsDear(", "int Old("];
+    remove(&folder, &missing);
+    let built = flux(&folder, &["build", "shop.flux"]);
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert_eq!(built.status.code(), Some(1), "{said}");
+    for (function, place, stub) in [
+        ("Find", "shop.flux:4", "    flux::expected<item, int> Find(int number)\n    {\n"),
+        ("IsDear", "shop.flux:15", "    bool IsDear(const long &cents)\n    {\n"),
+        ("Old", "shop.flux:9", "    int Old(struct Old_in *in, struct Old_out *out)\n    {\n"),
+    ] {
+        let headline = format!("error: the function `{function}` is not defined in any source\n  asked for by {place}");
+        assert_eq!(said.matches(&headline).count(), 1, "{said}");
+        assert!(said.contains(stub), "{said}");
+    }
+    assert_eq!(said.matches("error").count(), 3, "{said}");
+    assert!(flux(&folder, &["stubs", "shop.flux", "-o", "rest.cpp"]).status.success());
+    let built = flux(&folder, &["build", "shop.flux"]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+}
+
+#[test]
+fn stubs_of_plain_functions_come_with_their_header_and_never_overwrite() {
+    let folder = folder("stubs");
+    std::fs::remove_file(folder.join("shop.cpp")).unwrap();
+    std::fs::write(
+        folder.join("shop.flux"),
+        "Ask () => (int number);\nPrint (int number, char **words, int point[2]) => ();\n\
+         Double (int number) => (int number, char **words, int point[2]);\n\
+         typedef odd IsOdd;\nsource Ask => Work;\nWork (int number) => ();\nWork:[odd] = Double -> Print;\n\
+         Work:[_] = Double -> Print;\nhandle error Double => Failed;\n",
+    )
+    .unwrap();
+    let stubs = ["stubs", "shop.flux", "--convention", "plain", "-o", "nodes.cpp"];
+    assert!(flux(&folder, &stubs).status.success());
+    let header = std::fs::read_to_string(folder.join("nodes.h")).unwrap();
+    for declaration in [
+        "// shop.flux:1\nint Ask(int &number);\n",
+        "int Print(int number, char **words, int point[2]);\n",
+        "int Double(int number, int &number_out, char **&words, int (&point)[2]);\n",
+        "bool IsOdd(int number);\n",
+    ] {
+        assert!(header.contains(declaration), "{declaration} in {header}");
+    }
+    let program = std::fs::read_to_string(folder.join("shop.flux")).unwrap();
+    std::fs::write(folder.join("shop.flux"), format!("include \"nodes.h\";\n{program}")).unwrap();
+    let built = flux(&folder, &["build", "shop.flux"]);
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success() && !said.contains("warning"), "{said}");
+    let code = std::fs::read_to_string(folder.join("build/shop/shop.flux.cpp")).unwrap();
+    assert!(
+        code.contains("error = ::Double(Double_input.number, Double_output.number, Double_output.words,"),
+        "{code}"
+    );
+    let again = flux(&folder, &stubs);
+    assert_eq!(again.status.code(), Some(0), "nothing is missing any more");
+    std::fs::remove_file(folder.join("nodes.cpp")).unwrap();
+    std::fs::write(folder.join("shop.flux"), program).unwrap();
+    let again = flux(&folder, &stubs);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("nodes.h exists and is left as it is"));
+    assert_eq!(std::fs::read_to_string(folder.join("nodes.h")).unwrap(), header);
+}
