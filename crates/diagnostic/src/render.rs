@@ -21,7 +21,7 @@ use crate::{Diagnostic, Diagnostics, Mark, Severity};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Padding, Renderer, Snippet, normalize_untrusted_str as clean,
 };
-use flux_source::{FileId, SourceFile, SourceMap};
+use flux_source::{SourceFile, SourceMap};
 use std::ops::Range;
 
 /// How to show diagnostics.
@@ -75,25 +75,27 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-/// One snippet for each file that has a mark, the file of the first mark first.
+/// Marks in one file that are further apart than so many bytes have snippets of their own: what lies between costs time
+/// and shows nothing.
+const APART: u32 = 20_000;
+
+/// One snippet for each file that has a mark, or for each part of it; that of the first mark first.
 fn snippets<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippet<'a, Annotation<'a>>> {
-    let marks = || std::iter::once(&diagnostic.primary).chain(&diagnostic.secondary);
-    let mut files: Vec<FileId> = vec![];
-    for mark in marks() {
-        if !files.contains(&mark.span.file) {
-            files.push(mark.span.file);
-        }
-    }
-    let shown = files.into_iter().filter_map(|id| Some((id, sources.file(id)?)));
-    shown
-        .map(|(id, file)| {
-            let marks = marks().filter(|mark| mark.span.file == id).map(|mark| {
-                let is_primary = std::ptr::eq(mark, &diagnostic.primary);
-                (mark, if is_primary { AnnotationKind::Primary } else { AnnotationKind::Context })
-            });
-            snippet(file, &marks.collect::<Vec<_>>())
-        })
-        .collect()
+    let context = diagnostic.secondary.iter().map(|mark| (mark, AnnotationKind::Context));
+    let marks = std::iter::once((&diagnostic.primary, AnnotationKind::Primary)).chain(context);
+    let mut in_order: Vec<_> = marks.enumerate().collect();
+    in_order.sort_by_key(|(_, (mark, _))| mark.span);
+    let near = |(_, (one, _)): &(usize, (&Mark, _)), (_, (next, _)): &(usize, (&Mark, _))| {
+        one.span.file == next.span.file && next.span.start.saturating_sub(one.span.end) <= APART
+    };
+    let mut parts: Vec<Vec<_>> = in_order.chunk_by(near).map(<[_]>::to_vec).collect();
+    parts.sort_by_key(|part| part.iter().map(|(at, _)| *at).min());
+    let shown = parts.into_iter().filter_map(|mut part| {
+        part.sort_by_key(|(at, _)| *at);
+        let marks: Vec<_> = part.into_iter().map(|(_, mark)| mark).collect();
+        Some(snippet(sources.file(marks.first()?.0.span.file)?, &marks))
+    });
+    shown.collect()
 }
 
 /// The lines from the first mark to the last, so that showing one diagnostic does not cost the whole file.
@@ -130,7 +132,7 @@ fn shown_range(text: &str, range: Range<usize>) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::Id;
-    use flux_source::Span;
+    use flux_source::{FileId, Span};
     use proptest::prelude::*;
 
     const PROGRAM: &str = "Read () => (int n);\nWrite (char *text) => ();\n\n\n\nsource Read => Write;\n";
@@ -192,6 +194,28 @@ warning[twice]: said twice
 1 | atomic Read:{x};
   |        ---- here too";
         assert_eq!(plain(&diagnostic, &sources), expected);
+    }
+
+    #[test]
+    fn marks_far_apart_in_a_file_have_snippets_of_their_own() {
+        let text = format!("A = B;\n{}C = D;\n", "\n".repeat(APART as usize));
+        let last = text.len() - 7;
+        let sources = SourceMap::of("a.flux", text);
+        let near = Diagnostic::error(Id("near"), "near", span(last, last + 1)).mark(span(10_000, 10_001), "here too");
+        assert!(plain(&near, &sources).contains("\n...\n"), "{}", plain(&near, &sources));
+        let far = Diagnostic::error(Id("far"), "far", span(last, last + 1)).mark(span(0, 1), "here too");
+        let expected = "\
+error[far]: far
+     --> a.flux:20002:1
+      |
+20002 | C = D;
+      | ^
+      |
+     ::: a.flux:1:1
+      |
+    1 | A = B;
+      | - here too";
+        assert_eq!(plain(&far, &sources), expected);
     }
 
     #[test]
