@@ -8,8 +8,8 @@
 //! All paths are matched at once, by an automaton whose states are the sets of their beginnings that the walk ends in
 //! (the subset construction of Rabin and Scott, "Finite automata and their decision problems", IBM J. 3(2), 1959). Its
 //! states are made as they are needed; a program whose handlers are all for one node has one. Without `*` there are no
-//! more than the paths have nodes (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975). Each `*` may double
-//! them, so there is a limit.
+//! more than the paths have nodes (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975). Each `*` may
+//! double them, so there is a limit.
 
 use flux_ir::program::{Handler, HandlerTarget, NodeId, Program};
 use std::collections::HashMap;
