@@ -169,11 +169,12 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
     if (constraints.empty()) {
         return;
     }
-    into.add("\n%12s  %12s  %12s  constraint\n", "taken", "waited", "ms waited");
+    into.add("\n%12s  %12s  %12s  %12s  constraint\n", "taken", "waited", "ms waited", "us held each");
     for (std::size_t number = 0; number < constraints.size(); ++number) {
         const constraint_totals &one = constraints[number];
-        into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %s\n", one.taken, one.waited,
-                 static_cast<double>(one.waited_ns) / 1e6, of.constraints[number].name);
+        const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
+        into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %12.3f  %s\n", one.taken, one.waited,
+                 static_cast<double>(one.waited_ns) / 1e6, static_cast<double>(one.held_ns) / timed / 1e3, of.constraints[number].name);
     }
 }
 
@@ -293,8 +294,9 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
     });
     add_list(json, "constraints", constraints, ",", [&](const constraint_totals &one) {
         const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - constraints.data())];
-        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64,
-                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns);
+        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
+                 ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
+                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64

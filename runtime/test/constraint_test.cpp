@@ -3,9 +3,11 @@
 #include "flux/runner.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -22,6 +24,16 @@ struct running {
     flux::runner on{with_constraints};
     flux::flow flow;
 };
+
+constexpr std::size_t one_mebibyte = 1024 * 1024;
+
+/// What of this process is in memory now.
+std::size_t resident_bytes()
+{
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 TEST(Key, IsTheValueOrIsMadeOfItsContent)
 {
@@ -49,6 +61,7 @@ TEST(KeyTable, ForgetsFreeKeys)
 {
     flux::key_table table;
     flux::thread_waiter place;
+    const std::size_t before = resident_bytes();
     for (flux::key_number key = 0; key < 10'000'000; ++key) {
         flux::key_table::entry &first = table.find(key, place);
         flux::key_table::entry &second = table.find(~key, place);
@@ -56,6 +69,23 @@ TEST(KeyTable, ForgetsFreeKeys)
         table.forget(second, place);
     }
     EXPECT_LE(table.size(), 2u * 64);
+    EXPECT_LE(resident_bytes(), before + one_mebibyte);
+}
+
+TEST(HoldKeys, AMillionKeysOverTimeCostNoMemory)
+{
+    running one;
+    flux::keyed_lock lock{0};
+    std::size_t after_some = 0;
+    for (int key = 0; key < 1'000'000; ++key) {
+        const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::write, key, "one"),
+                                   flux::key(flux::mode::read, key, "other"));
+        if (key == 1000) {
+            after_some = resident_bytes();
+        }
+    }
+    EXPECT_EQ(one.on.constraint_counts()[0].totals().taken, 2'000'000u);
+    EXPECT_LE(resident_bytes(), after_some + one_mebibyte);
 }
 
 TEST(KeyTable, HasOneLockForAKeyInUse)
@@ -97,6 +127,38 @@ TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)
     EXPECT_EQ(waited.waited, 1u);
     EXPECT_GT(waited.waited_ns, 1'000'000u);
     EXPECT_EQ(one.flow.counted().acquisitions, 1u);
+}
+
+TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
+{
+    running one;
+    flux::program_lock lock{0};
+    const auto totals = [&] { return one.on.constraint_counts()[0].totals(); };
+    {
+        const flux::hold first(one.flow, lock, flux::mode::write);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_EQ(totals().timed, 1u);
+    EXPECT_GE(totals().held_ns, 2'000'000u);
+    for (unsigned again = 1; again < 2 * flux::constraint_count::holds_for_each_timed; ++again) {
+        const flux::hold next(one.flow, lock, flux::mode::read);
+    }
+    EXPECT_EQ(totals().timed, 2u);
+    EXPECT_EQ(totals().taken, 2 * flux::constraint_count::holds_for_each_timed);
+}
+
+TEST(HoldKeys, TimesKeysToo)
+{
+    running one;
+    flux::keyed_lock lock{0};
+    {
+        const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::read, 3), flux::key(flux::mode::write, 4));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    const flux::constraint_totals totals = one.on.constraint_counts()[0].totals();
+    EXPECT_EQ(totals.taken, 2u);
+    EXPECT_EQ(totals.timed, 1u);
+    EXPECT_GE(totals.held_ns, 2'000'000u);
 }
 
 // Transfers over accounts in both directions, and audits of two accounts, neither of which may see half a transfer.

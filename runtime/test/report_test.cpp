@@ -11,7 +11,7 @@
 namespace {
 
 /// What was counted of the one constraint.
-constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000}};
+constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
 
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
@@ -50,8 +50,8 @@ TEST(Report, ForPeople)
               "       times  path through a function that is counted by itself\n"
               "           1  Listen_produce: Listen -> ERROR  -- failed\n"
               "\n"
-              "       taken        waited     ms waited  constraint\n"
-              "           6             2         1.500  shared\n");
+              "       taken        waited     ms waited  us held each  constraint\n"
+              "           6             2         1.500         0.750  shared\n");
 }
 
 TEST(Report, ForPrograms)
@@ -75,7 +75,7 @@ TEST(Report, ForPrograms)
         R"({"started": 0, "done": 0, "failed": 0, "ended": 0, "cancelled": 0}}
   ],
   "constraints": [
-    {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000}
+    {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"

@@ -7,7 +7,7 @@
 /// stronger mode. Keys of one constraint are never taken while others of it are held; the compiler sees to that.
 ///
 /// Each acquisition is counted in memory of its thread's own (`constraint_counts.hpp`); a clock is read only where a
-/// flow has to wait anyway.
+/// flow has to wait anyway, and to time a hold now and then.
 #pragma once
 
 #include "flux/constraint_counts.hpp"
@@ -63,15 +63,16 @@ class session_lock
     keyed_lock keyed_;
 };
 
-/// Takes the lock for a flow, waiting as the flow, and counts that.
-inline void acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
+/// Takes the lock for a flow, waiting as the flow, and counts that; the time from then on.
+inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
 {
     constraint_count &count = by.acquiring(number);
-    count.take();
+    const bool timed = count.take();
     if (!what.try_acquire(how)) {
         const waiting_time waits(count);
         what.acquire(how, by.place());
     }
+    return holding_time(timed ? &count : nullptr);
 }
 
 /// Holds a constraint for a flow from here to the end of the block.
@@ -79,17 +80,22 @@ class hold
 {
   public:
     /// Waits, as the flow, until it holds `what`; counts the acquisition.
-    hold(flow &by, program_lock &what, mode how) noexcept : lock_(what.lock_), mode_(how)
+    hold(flow &by, program_lock &what, mode how) noexcept
+        : lock_(what.lock_), mode_(how), time_(acquire(lock_, how, by, what.number_))
     {
-        acquire(lock_, how, by, what.number_);
     }
-    ~hold() { lock_.release(mode_); }
+    ~hold()
+    {
+        lock_.release(mode_);
+        time_.end();
+    }
     hold(const hold &) = delete;
     hold &operator=(const hold &) = delete;
 
   private:
     lock &lock_;
     mode mode_;
+    holding_time time_;
 };
 
 /// A key to hold, and how.
@@ -125,8 +131,8 @@ class hold_keys
                 continue;
             }
             key_table::entry &found = table_.find(each.number, by.place());
-            acquire(key_table::lock_of(found), each.how, by, what.number_);
-            held_[size_++] = {each.number, each.how, &found};
+            const holding_time time = acquire(key_table::lock_of(found), each.how, by, what.number_);
+            held_[size_++] = {each.number, each.how, &found, time};
         }
     }
 
@@ -135,6 +141,7 @@ class hold_keys
         while (size_ != 0) {
             const one_held &last = held_[--size_];
             key_table::lock_of(*last.entry).release(last.how);
+            last.time.end();
             table_.forget(*last.entry, by_.place());
         }
     }
@@ -153,6 +160,7 @@ class hold_keys
         key_number number = 0;
         mode how = mode::read;
         key_table::entry *entry = nullptr;
+        holding_time time;
     };
 
     flow &by_;

@@ -1,7 +1,11 @@
 /// \file
-/// How often a constraint was taken, how often a flow had to wait for it, and how long: what one thread has counted.
+/// How often a constraint was taken, how often a flow had to wait for it, and how long; and how long it was held: what
+/// one thread has counted.
 ///
-/// Only the thread itself adds, so an addition is a load and a store; others may read at any time.
+/// Only the thread itself adds, so an addition is a load and a store; others may read at any time. To read the clock
+/// costs more than to take a free lock. Who waits reads it anyway; holds are timed only now and then, one of 61 of each
+/// thread, whether there was a wait or not: their mean is an estimate of the mean of all. (61 is prime: a program that
+/// takes a constraint at two or three places in turn has all of them timed.)
 #pragma once
 
 #include <atomic>
@@ -22,12 +26,18 @@ struct constraint_totals {
     std::uint64_t waited = 0;
     /// How long they waited together, in nanoseconds.
     std::uint64_t waited_ns = 0;
+    /// How many holds were timed.
+    std::uint64_t timed = 0;
+    /// How long those were held together, in nanoseconds.
+    std::uint64_t held_ns = 0;
 
     constraint_totals &operator+=(const constraint_totals &other) noexcept
     {
         taken += other.taken;
         waited += other.waited;
         waited_ns += other.waited_ns;
+        timed += other.timed;
+        held_ns += other.held_ns;
         return *this;
     }
 };
@@ -36,8 +46,19 @@ struct constraint_totals {
 class constraint_count
 {
   public:
-    /// It is taken once more.
-    void take() noexcept { add(taken_, 1); }
+    /// Of so many holds one is timed, the first among them.
+    static constexpr unsigned holds_for_each_timed = 61;
+
+    /// It is taken once more; true where that hold is to be timed.
+    bool take() noexcept
+    {
+        add(taken_, 1);
+        if (--untimed_ != 0) {
+            return false;
+        }
+        untimed_ = holds_for_each_timed;
+        return true;
+    }
 
     /// Once somebody waited so long for it.
     void wait(std::chrono::nanoseconds time) noexcept
@@ -46,11 +67,19 @@ class constraint_count
         add(waited_ns_, static_cast<std::uint64_t>(time.count()));
     }
 
+    /// A hold that was timed took so long.
+    void held(std::chrono::nanoseconds time) noexcept
+    {
+        add(timed_, 1);
+        add(held_ns_, static_cast<std::uint64_t>(time.count()));
+    }
+
     /// What has been counted. Any thread may ask.
     constraint_totals totals() const noexcept
     {
         return {taken_.load(std::memory_order_relaxed), waited_.load(std::memory_order_relaxed),
-                waited_ns_.load(std::memory_order_relaxed)};
+                waited_ns_.load(std::memory_order_relaxed), timed_.load(std::memory_order_relaxed),
+                held_ns_.load(std::memory_order_relaxed)};
     }
 
   private:
@@ -62,6 +91,9 @@ class constraint_count
     std::atomic<std::uint64_t> taken_{0};
     std::atomic<std::uint64_t> waited_{0};
     std::atomic<std::uint64_t> waited_ns_{0};
+    std::atomic<std::uint64_t> timed_{0};
+    std::atomic<std::uint64_t> held_ns_{0};
+    unsigned untimed_ = 1;
 };
 
 /// Counts the time from here to the end of the block as waited for a constraint.
@@ -77,6 +109,36 @@ class waiting_time
     using clock = std::chrono::steady_clock;
 
     constraint_count &count_;
+    clock::time_point since_;
+};
+
+/// Times a hold, where it is one of those that are timed.
+class holding_time
+{
+  public:
+    /// Of nothing.
+    holding_time() noexcept = default;
+
+    /// From here on, for `of`; not at all where that is null.
+    explicit holding_time(constraint_count *of) noexcept : count_(of)
+    {
+        if (count_ != nullptr) {
+            since_ = clock::now();
+        }
+    }
+
+    /// Counts the time until here.
+    void end() const noexcept
+    {
+        if (count_ != nullptr) {
+            count_->held(clock::now() - since_);
+        }
+    }
+
+  private:
+    using clock = std::chrono::steady_clock;
+
+    constraint_count *count_ = nullptr;
     clock::time_point since_;
 };
 

@@ -13,8 +13,9 @@
 ///       "sources": [
 ///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}
 ///       ],
-///       "constraints": [                      the time that flows waited, together; a keyed one's keys together
-///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250}
+///       "constraints": [                      the time that flows waited, together; a keyed one's keys together;
+///                                             one of 61 holds is timed, `held_ns` is how long those were together
+///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
 ///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
