@@ -57,6 +57,12 @@ TEST(Key, HasOneOfTheAllowedTypes)
     EXPECT_FALSE((flux::keyable<double> || flux::keyable<int *> || flux::keyable<std::tuple<int, float>>));
 }
 
+TEST(Key, IsOfOneTypeWhereverItIsTaken)
+{
+    EXPECT_TRUE((flux::same_key<int, const int> && flux::same_key<std::string, char *> && flux::same_key<char[4], char[8]>));
+    EXPECT_FALSE((flux::same_key<int, long> || flux::same_key<int, unsigned> || flux::same_key<colour, int>));
+}
+
 TEST(KeyTable, ForgetsFreeKeys)
 {
     flux::key_table table;

@@ -1,14 +1,15 @@
 //! The keys of constraints: of which types they are, and how a step takes them.
 //!
 //! A key is evaluated once, from what its step is given. That the values can be keys at all is asserted in the words of
-//! the program's author, before the C++ compiler would say so in its own.
+//! the program's author, before the C++ compiler would say so in its own; and that a key has one type wherever its
+//! constraint is taken, as only C++ knows which of two names stand for one type.
 
 use crate::Context;
 use crate::structs::{Side, struct_name};
 use crate::tree::{Declaration, Expression};
 use flux_contract as contract;
-use flux_ir::program::{Node, Parameter, Requirement};
-use std::collections::BTreeSet;
+use flux_ir::program::{ConstraintId, Node, Parameter, Requirement};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An assertion for each type of a value in a key, with a comment over them.
 pub fn keys(context: &Context<'_>) -> Vec<Declaration> {
@@ -21,6 +22,7 @@ pub fn keys(context: &Context<'_>) -> Vec<Declaration> {
             assertions.extend(new.map(|value| assertion(context, node, requirement, value)));
         }
     }
+    assertions.extend(same_types(context));
     if assertions.is_empty() {
         return vec![];
     }
@@ -28,9 +30,43 @@ pub fn keys(context: &Context<'_>) -> Vec<Declaration> {
     [Declaration::Blank, Declaration::Comment(comment.to_owned())].into_iter().chain(assertions).collect()
 }
 
-fn assertion(context: &Context<'_>, node: &Node, requirement: &Requirement, value: &Parameter) -> Declaration {
+/// For each value of a key that is spelled otherwise than where its constraint is first taken, that it is of one type
+/// with that.
+fn same_types(context: &Context<'_>) -> Vec<Declaration> {
+    let mut first: BTreeMap<(ConstraintId, usize), (&Node, &Parameter)> = BTreeMap::new();
+    let mut spelled = BTreeSet::new();
+    let mut assertions = vec![];
+    for (_, node) in context.flow.program.nodes.iter() {
+        for requirement in &node.requirements {
+            let values = requirement.key.iter().filter_map(|index| node.inputs().get(*index)).enumerate();
+            for (part, value) in values {
+                let (other_node, other) = *first.entry((requirement.constraint, part)).or_insert((node, value));
+                let is_new = spelled.insert((requirement.constraint, part, &value.ty, &value.array));
+                if is_new && !value.same_type(other) {
+                    let constraint = &context.flow.program.constraints[requirement.constraint].name;
+                    let place = context.sources.name_and_line(requirement.span);
+                    let message = format!(
+                        "{place}: the key '{}' of {constraint} must be of one type with '{}' of {}",
+                        value.name, other.name, other_node.name
+                    );
+                    let types = vec![type_of(node, value), type_of(other_node, other)];
+                    let same = Expression::Instance(contract::SAME_KEY.spelling.to_owned(), types);
+                    assertions.push(Declaration::Assert(same, message));
+                }
+            }
+        }
+    }
+    assertions
+}
+
+/// `decltype(Move_in::from)`
+fn type_of(node: &Node, value: &Parameter) -> Expression {
     let member = format!("{}::{}", struct_name(node, Side::In), value.name);
-    let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
+    Expression::name("decltype").call(vec![Expression::Name(member)])
+}
+
+fn assertion(context: &Context<'_>, node: &Node, requirement: &Requirement, value: &Parameter) -> Declaration {
+    let ty = type_of(node, value);
     let constraint = &context.flow.program.constraints[requirement.constraint].name;
     let place = context.sources.name_and_line(requirement.span);
     let key = format!("the key '{}' of {constraint}", value.name);

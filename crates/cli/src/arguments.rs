@@ -185,6 +185,9 @@ pub struct Graph {
     /// graphviz).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Picture>,
+    /// Say at each node for whom it takes what was moved up to it, and what it needs and holds already.
+    #[arg(long)]
+    pub constraints: bool,
     /// Where the picture goes; standard output without it.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -14,7 +14,8 @@ pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
-    let drawn = flux_picture::draw(flow, &program.sources);
+    let draw = if arguments.constraints { flux_picture::draw_with_constraints } else { flux_picture::draw };
+    let drawn = draw(flow, &program.sources);
     let picture = match format {
         Picture::Dot => flux_back_dot::write(&drawn),
         Picture::Svg => lay_out(&flux_back_dot::write(&drawn))?,

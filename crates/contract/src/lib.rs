@@ -216,6 +216,9 @@ symbols! {
         "static_assert(requires(flux::flow &flow) {\n    \
              flux::hold_keys(flow, keyed_lock, flux::key(flux::mode::write, 1), flux::key(flux::mode::read, 2));\n\
          });";
+    /// Whether equal values of two types are one key.
+    SAME_KEY = Constant "flux::same_key",
+        "static_assert(flux::same_key<int, const int> && !flux::same_key<int, long>);";
     /// Whether values of a type can be keys.
     KEYABLE = Constant "flux::keyable",
         "static_assert(flux::keyable<int> && flux::keyable<const char *> && !flux::keyable<double>);";

@@ -1,12 +1,13 @@
 //! Checks what flows begin with. Requires: every signature is known. Establishes: a source takes nothing but constants,
-//! and the target of a heartbeat takes nothing.
+//! and the target of a heartbeat takes nothing. Warns of constraints on a source itself: nobody here knows what its C++
+//! waits for, but to wait is what a source is for.
 
 use crate::fit::{count, show};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Origin, Program, Source};
 
-/// Reports sources with open inputs, and heartbeats whose targets take values.
+/// Reports sources with open inputs, heartbeats whose targets take values, and sources that hold what flows may need.
 pub fn check_sources(program: &Program, diagnostics: &mut Diagnostics) {
     for source in &program.sources {
         check(program, source, diagnostics);
@@ -30,6 +31,16 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
                 diagnostics.push(error.help(format!(
                     "bind its inputs to constants, `source {}(…) => …`, or declare it `{} () => (…)`",
                     node.name, node.name
+                )));
+            }
+            if let Some(held) = node.requirements.first() {
+                let name = &program.constraints[held.constraint].name;
+                let headline = format!("`{}` holds `{name}` while it waits", node.name);
+                let warning = Diagnostic::warning(ids::SOURCE_HOLDS, headline, held.span)
+                    .mark(application.span, "a source here, which may wait for long");
+                diagnostics.push(warning.help(format!(
+                    "let it wait first, and hold `{name}` after that: `{} = Wait -> Take; atomic Take:{{{name}}};`",
+                    node.name
                 )));
             }
         }

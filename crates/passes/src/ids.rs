@@ -36,6 +36,8 @@ pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
 pub const SOURCE_INPUTS: Id = Id("source-inputs");
 /// A heartbeat whose target takes inputs.
 pub const TIMER_INPUTS: Id = Id("timer-inputs");
+/// A constraint that a source holds while it waits.
+pub const SOURCE_HOLDS: Id = Id("source-holds");
 /// A constraint that is taken further out than it was written, so that nothing can deadlock.
 pub const CONSTRAINT_MOVED: Id = Id("constraint-moved");
 /// A keyed constraint that would have to be taken before its key is known.

@@ -17,7 +17,17 @@ const DEPTH: usize = 4;
 
 /// The picture of `flow`. `sources` says where things are. O(size of the flow); equal flows give equal pictures.
 pub fn draw(flow: &Flow, sources: &SourceMap) -> Picture {
-    let mut drawer = Drawer::new(flow, sources);
+    draw_all(Drawer::new(flow, sources, false))
+}
+
+/// The same, where each node says besides for whom it takes what was moved up to it, and what it needs and holds already.
+/// A node that is used in several places says so as in the first of them.
+pub fn draw_with_constraints(flow: &Flow, sources: &SourceMap) -> Picture {
+    draw_all(Drawer::new(flow, sources, true))
+}
+
+fn draw_all(mut drawer: Drawer) -> Picture {
+    let flow = drawer.flow;
     for (entry, source) in flow.entries.iter().zip(&flow.program.sources) {
         drawer.source(entry, source);
     }
@@ -62,6 +72,8 @@ struct Left {
 struct Drawer<'a> {
     flow: &'a Flow,
     sources: &'a SourceMap,
+    /// Whether nodes say why they take what they take, and what they hold already.
+    explains: bool,
     canvas: Canvas,
     looks: Looks<'a>,
     /// How many steps call what is in each frame.
@@ -76,7 +88,7 @@ struct Drawer<'a> {
 }
 
 impl<'a> Drawer<'a> {
-    fn new(flow: &'a Flow, sources: &'a SourceMap) -> Self {
+    fn new(flow: &'a Flow, sources: &'a SourceMap, explains: bool) -> Self {
         let looks = Looks::of(flow);
         let mut known = HashSet::new();
         let mut is_new = |id: FunctionId| looks.find(id).is_none_or(|look| known.insert(look.frame));
@@ -90,6 +102,7 @@ impl<'a> Drawer<'a> {
         Self {
             flow,
             sources,
+            explains,
             canvas: Canvas::new(&flow.program.name),
             looks,
             calls,
@@ -259,7 +272,7 @@ impl<'a> Drawer<'a> {
     fn call(&mut self, id: FunctionId, step: &Step, name: &str, tails: Vec<Tail>, kind: Kind) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
         let name = label::applied(&flow.program, name, step);
-        let called = self.place(kind, name, label::badges(flow, function, step), step.span);
+        let called = self.place(kind, name, label::badges(flow, function, step, self.explains), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)
     }
@@ -309,7 +322,7 @@ impl<'a> Drawer<'a> {
             return self.call(id, step, name, tails, Kind::Empty);
         }
         if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
-            self.open_frame(look, label::badges(flow, function, step), depth);
+            self.open_frame(look, label::badges(flow, function, step, self.explains), depth);
             let next = self.block(callee, body, tails, depth + 1).done;
             self.canvas.close_frame();
             return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) } };

@@ -1,7 +1,7 @@
 //! What is written in boxes and at arrows, in the words of the program.
 
-use flux_ir::flow::{Acquisition, Flow, Function, Line, Operand, Step};
-use flux_ir::program::{Mode, Parameter, Program, Scope};
+use flux_ir::flow::{Acquisition, Callee, Flow, Function, Line, Operand, Step};
+use flux_ir::program::{ConstraintId, Mode, Parameter, Program, Requirement, Scope};
 
 /// A node's name with the constants that it is applied to: `Listen(8080)`.
 pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
@@ -13,24 +13,52 @@ pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
 }
 
-/// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`.
-pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step) -> Vec<String> {
-    step.acquire.iter().map(|acquisition| badge(flow, function, step, acquisition)).collect()
+/// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`. Where it is to
+/// be explained: for whom it was moved up to here, `accounts for Move`, and what the step's node needs and is held around
+/// it, `has cache?`.
+pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step, explained: bool) -> Vec<String> {
+    let key_of = |one: &Acquisition| one.key.iter().map(|operand| key_name(flow, function, step, operand)).collect();
+    let taken = step.acquire.iter().map(|one| {
+        let name = required(flow, one.constraint, one.mode, key_of(one));
+        match one.moved_for {
+            Some(node) if explained => format!("{name} for {}", flow.program.nodes[node].name),
+            _ => name,
+        }
+    });
+    let had = had(flow, step).into_iter().filter(|_| explained).map(|one| {
+        let inputs = flow.callee_inputs(&step.callee);
+        let key = one.key.iter().filter_map(|at| inputs.get(*at)).map(|input| input.name.clone()).collect();
+        format!("has {}", required(flow, one.constraint, one.mode, key))
+    });
+    taken.chain(had).collect()
 }
 
-fn badge(flow: &Flow, function: &Function, step: &Step, acquisition: &Acquisition) -> String {
-    let constraint = &flow.program.constraints[acquisition.constraint];
-    let mode = match acquisition.mode {
+/// What the node of a step needs and the step does not take: it is held around it.
+fn had<'a>(flow: &'a Flow, step: &Step) -> Vec<&'a Requirement> {
+    let node = match &step.callee {
+        Callee::Node(node) => Some(*node),
+        Callee::Function(function) => flow.functions[*function].node(),
+        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    };
+    let taken = |one: &&Requirement| {
+        let key: Vec<_> = one.key.iter().filter_map(|at| step.inputs.get(*at)).collect();
+        step.acquire.iter().any(|taken| taken.constraint == one.constraint && taken.key.iter().eq(key.iter().copied()))
+    };
+    let required = node.into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
+    required.filter(|one| !taken(one)).collect()
+}
+
+/// `cache`, `hits?`, `visitor(session)`, `account(from)`
+fn required(flow: &Flow, constraint: ConstraintId, mode: Mode, key: Vec<String>) -> String {
+    let constraint = &flow.program.constraints[constraint];
+    let mode = match mode {
         Mode::Read => "?",
         Mode::Write => "",
     };
     let scope = match constraint.scope {
         Scope::Program => String::new(),
         Scope::Session => "(session)".to_owned(),
-        Scope::Keyed => {
-            let key = acquisition.key.iter().map(|operand| key_name(flow, function, step, operand));
-            format!("({})", key.collect::<Vec<_>>().join(", "))
-        }
+        Scope::Keyed => format!("({})", key.join(", ")),
     };
     format!("{}{mode}{scope}", constraint.name)
 }

@@ -17,7 +17,7 @@ mod label;
 mod looks;
 pub mod palette;
 
-pub use drawer::draw;
+pub use drawer::{draw, draw_with_constraints};
 
 /// A drawing: boxes, some of them in frames, and arrows between them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,6 +33,13 @@ inline constexpr bool keyable<std::tuple<Parts...>> = (keyable<Parts> && ...);
 template <class First, class Second>
 inline constexpr bool keyable<std::pair<First, Second>> = keyable<First> && keyable<Second>;
 
+/// Whether values of two types that are keys of one constraint are the same key where they are equal: only one and the
+/// same type is sure to give equal numbers, but strings do, whatever holds them.
+template <class Left, class Right>
+inline constexpr bool same_key =
+    std::is_same_v<std::remove_cv_t<Left>, std::remove_cv_t<Right>> ||
+    (std::is_convertible_v<const Left &, std::string_view> && std::is_convertible_v<const Right &, std::string_view>);
+
 /// Makes numbers that differ a little differ in every bit: the finalizer of MurmurHash3 (Appleby, 2011), a bijection.
 constexpr key_number scatter(key_number number) noexcept
 {
