@@ -5,7 +5,7 @@
 use crate::fit::{count, show};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Origin, Program, Source};
+use flux_ir::program::{Origin, Program, Requirement, Scope, Source};
 
 /// Reports sources with open inputs, heartbeats whose targets take values, and sources that hold what flows may need.
 pub fn check_sources(program: &Program, diagnostics: &mut Diagnostics) {
@@ -33,7 +33,9 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
                     node.name, node.name
                 )));
             }
-            if let Some(held) = node.requirements.first() {
+            // A source has no session yet: that is an error, and enough.
+            let scope = |held: &&Requirement| program.constraints[held.constraint].scope != Scope::Session;
+            if let Some(held) = node.requirements.iter().find(scope) {
                 let name = &program.constraints[held.constraint].name;
                 let headline = format!("`{}` holds `{name}` while it waits", node.name);
                 let warning = Diagnostic::warning(ids::SOURCE_HOLDS, headline, held.span)

@@ -20,8 +20,8 @@ pub fn draw(flow: &Flow, sources: &SourceMap) -> Picture {
     draw_all(Drawer::new(flow, sources, false))
 }
 
-/// The same, where each node says besides for whom it takes what was moved up to it, and what it needs and holds already.
-/// A node that is used in several places says so as in the first of them.
+/// The same, where each node says besides for whom it takes what was moved up to it, and what it needs and holds
+/// already. A node that is used in several places says so as in the first of them.
 pub fn draw_with_constraints(flow: &Flow, sources: &SourceMap) -> Picture {
     draw_all(Drawer::new(flow, sources, true))
 }

@@ -14,8 +14,8 @@ pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
 }
 
 /// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`. Where it is to
-/// be explained: for whom it was moved up to here, `accounts for Move`, and what the step's node needs and is held around
-/// it, `has cache?`.
+/// be explained: for whom it was moved up to here, `accounts for Move`, and what the step's node needs and is held
+/// around it, `has cache?`.
 pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step, explained: bool) -> Vec<String> {
     let key_of = |one: &Acquisition| one.key.iter().map(|operand| key_name(flow, function, step, operand)).collect();
     let taken = step.acquire.iter().map(|one| {

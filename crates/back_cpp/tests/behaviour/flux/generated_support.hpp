@@ -152,6 +152,9 @@ struct hold_keys : hold {
 template <class Part>
 inline constexpr bool keyable = !std::is_floating_point_v<Part>;
 
+template <class Left, class Right>
+inline constexpr bool same_key = std::is_same_v<std::remove_cv_t<Left>, std::remove_cv_t<Right>>;
+
 struct node_info {
     const char *name;
     const char *file;
