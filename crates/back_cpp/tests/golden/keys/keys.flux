@@ -7,9 +7,12 @@ Note (int socket, const char *owner) => (int socket, const char *owner);
 Print (int socket, const char *owner) => (int socket);
 Remember (int socket) => ();
 Audit () => ();
+Ring () => (unsigned caller);
+Look (unsigned caller) => ();
 
 source Listen {session: SessionOf} => Bank;
 source every 100ms => Audit;
+source Ring => Look;
 
 Bank = Read -> Transfer -> Print -> Remember;
 Transfer = Move -> Note;
@@ -19,3 +22,4 @@ atomic Move:{account(from), account(to)};
 atomic Print:{statement?(owner, socket), printer};
 atomic Remember:{basket(session)};
 atomic Audit:{printer};
+atomic Look:{account?(caller)};

@@ -18,6 +18,8 @@ enum node : flux::node_number {
     node_Print,
     node_Remember,
     node_Audit,
+    node_Ring,
+    node_Look,
     node_Bank,
 };
 
@@ -28,6 +30,8 @@ enum function : flux::function_number {
     function_Bank,
     function_Listen_run,
     function_every_Audit_run,
+    function_Ring_produce,
+    function_Ring_run,
 };
 
 // The constraints, by their numbers in the table below.
@@ -38,20 +42,25 @@ flux::session_lock lock_basket{3};
 
 // What keys are made of.
 static_assert(flux::keyable<decltype(Transfer_in::from)>,
-              "keys.flux:17: the key 'from' of account must be an integer, an enumerator, a string or a tuple of them");
+              "keys.flux:20: the key 'from' of account must be an integer, an enumerator, a string or a tuple of them");
 static_assert(
     flux::keyable<decltype(Print_in::owner)>,
-    "keys.flux:19: the key 'owner' of statement must be an integer, an enumerator, a string or a tuple of them");
+    "keys.flux:22: the key 'owner' of statement must be an integer, an enumerator, a string or a tuple of them");
 static_assert(
     flux::keyable<decltype(Print_in::socket)>,
-    "keys.flux:19: the key 'socket' of statement must be an integer, an enumerator, a string or a tuple of them");
+    "keys.flux:22: the key 'socket' of statement must be an integer, an enumerator, a string or a tuple of them");
+static_assert(
+    flux::keyable<decltype(Look_in::caller)>,
+    "keys.flux:25: the key 'caller' of account must be an integer, an enumerator, a string or a tuple of them");
+static_assert(flux::same_key<decltype(Look_in::caller), decltype(Transfer_in::from)>,
+              "keys.flux:25: the key 'caller' of account must be of one type with 'from' of Transfer");
 
-// keys.flux:11: source Listen {session: SessionOf} => Bank;
+// keys.flux:13: source Listen {session: SessionOf} => Bank;
 flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
 {
     int error = 0;
 
-    // keys.flux:11: Listen
+    // keys.flux:13: Listen
     Listen_out Listen_output{};
     try {
         flow.call(node_Listen);
@@ -68,13 +77,13 @@ flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
     return flow.done();
 }
 
-// keys.flux:15: Transfer = Move -> Note;
+// keys.flux:18: Transfer = Move -> Note;
 // Its callers hold account(from), account(to).
 flux::outcome Transfer_holding_account_account(flux::flow &flow, Transfer_in &in, Transfer_out &out)
 try {
     int error = 0;
 
-    // keys.flux:15: Move
+    // keys.flux:18: Move
     Move_in Move_input{in.socket, in.from, in.to, in.owner};
     Move_out Move_output{};
     try {
@@ -88,7 +97,7 @@ try {
         return flow.failed();
     }
 
-    // keys.flux:15: Note
+    // keys.flux:18: Note
     Note_in Note_input{Move_output.socket, Move_output.owner};
     Note_out Note_output{};
     try {
@@ -111,12 +120,12 @@ try {
     return flow.fault(2);
 }
 
-// keys.flux:14: Bank = Read -> Transfer -> Print -> Remember;
+// keys.flux:17: Bank = Read -> Transfer -> Print -> Remember;
 flux::outcome Bank(flux::flow &flow, Bank_in &in)
 try {
     int error = 0;
 
-    // keys.flux:14: Read
+    // keys.flux:17: Read
     Read_in Read_input{in.socket};
     Read_out Read_output{};
     try {
@@ -130,7 +139,7 @@ try {
         return flow.failed();
     }
 
-    // keys.flux:14: Transfer, holding account(from), account(to) (for Move)
+    // keys.flux:17: Transfer, holding account(from), account(to) (for Move)
     Transfer_in Transfer_input{Read_output.socket, Read_output.from, Read_output.to, Read_output.owner};
     Transfer_out Transfer_output{};
     flux::outcome Transfer_outcome = flux::outcome::failed;
@@ -144,7 +153,7 @@ try {
         return flow.failed(1);
     }
 
-    // keys.flux:14: Print, holding printer, statement?(owner, socket)
+    // keys.flux:17: Print, holding printer, statement?(owner, socket)
     Print_in Print_input{Transfer_output.socket, Transfer_output.owner};
     Print_out Print_output{};
     try {
@@ -161,7 +170,7 @@ try {
         return flow.failed(4);
     }
 
-    // keys.flux:14: Remember, holding basket(session)
+    // keys.flux:17: Remember, holding basket(session)
     Remember_in Remember_input{Print_output.socket};
     try {
         const flux::hold_session hold_basket(flow, lock_basket, flux::mode::write);
@@ -182,7 +191,7 @@ try {
     return flow.fault(6);
 }
 
-// keys.flux:11: source Listen {session: SessionOf} => Bank;
+// keys.flux:13: source Listen {session: SessionOf} => Bank;
 flux::outcome Listen_run(flux::flow &flow, Listen_out &in)
 try {
     Bank_in SessionOf_input{in.socket};
@@ -202,12 +211,12 @@ try {
     return flow.fault(8);
 }
 
-// keys.flux:12: source every 100ms => Audit;
+// keys.flux:14: source every 100ms => Audit;
 flux::outcome every_Audit_run(flux::flow &flow)
 {
     int error = 0;
 
-    // keys.flux:12: source every 100ms => Audit, holding printer
+    // keys.flux:14: source every 100ms => Audit, holding printer
     try {
         const flux::hold hold_printer(flow, lock_printer, flux::mode::write);
         flow.call(node_Audit);
@@ -223,6 +232,54 @@ flux::outcome every_Audit_run(flux::flow &flow)
     return flow.done();
 }
 
+// keys.flux:15: source Ring => Look;
+flux::outcome Ring_produce(flux::flow &flow, Ring_out &out)
+{
+    int error = 0;
+
+    // keys.flux:15: Ring
+    Ring_out Ring_output{};
+    try {
+        flow.call(node_Ring);
+        error = ::Ring(&Ring_output);
+    } catch (...) {
+        error = flow.caught();
+    }
+    if (error != 0) {
+        flow.failed_in(node_Ring, error);
+        return flow.failed();
+    }
+
+    out.caller = Ring_output.caller;
+    return flow.done();
+}
+
+// keys.flux:15: source Ring => Look;
+flux::outcome Ring_run(flux::flow &flow, Ring_out &in)
+try {
+    int error = 0;
+
+    // keys.flux:15: source Ring => Look, holding account?(caller)
+    Look_in Look_input{in.caller};
+    try {
+        const flux::hold_keys hold_account(flow, lock_account, flux::key(flux::mode::read, Look_input.caller));
+        flow.call(node_Look);
+        error = ::Look(&Look_input);
+    } catch (...) {
+        error = flow.caught();
+    }
+    if (error != 0) {
+        flow.failed_in(node_Look, error);
+        return flow.failed();
+    }
+
+    return flow.done();
+} catch (...) {
+    // A predicate, or the copy of a value, threw: this node fails.
+    flow.failed_in(node_Look, flow.caught());
+    return flow.fault(1);
+}
+
 // Below: what the runtime must know of the program.
 
 // Where each node is declared, and each handler bound.
@@ -235,7 +292,9 @@ constexpr flux::node_info nodes[] = {
     {"Print", "keys.flux", 7},
     {"Remember", "keys.flux", 8},
     {"Audit", "keys.flux", 9},
-    {"Bank", "keys.flux", 14},
+    {"Ring", "keys.flux", 10},
+    {"Look", "keys.flux", 11},
+    {"Bank", "keys.flux", 17},
 };
 
 // Who shares each constraint.
@@ -253,6 +312,8 @@ constexpr flux::path_function path_functions[] = {
     {"Bank", {1, 7, 0}, {19, 20, 21}},
     {"Listen_run", {1, 9, 0}, {37, 38, 39}},
     {"every_Audit_run", {1, 1, 0}, {48, 49, 50}},
+    {"Ring_produce", {1, 1, 0}, {55, 56, 57}},
+    {"Ring_run", {1, 2, 0}, {62, 63, 64}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
@@ -316,6 +377,23 @@ constexpr flux::path_vertex path_vertices[] = {
     {flux::path_kind::label, "Audit", 0, 51, 1},
     {flux::path_kind::label, "ERROR", 0, 52, 1},
     {flux::path_kind::join, nullptr, 0, 53, 1},
+    // Ring_produce, from 54
+    {flux::path_kind::start, nullptr, 0, 54, 0},
+    {flux::path_kind::join, nullptr, 0, 54, 1},
+    {flux::path_kind::join, nullptr, 0, 55, 1},
+    {flux::path_kind::join, nullptr, 0, 56, 0},
+    {flux::path_kind::label, "Ring", 0, 56, 1},
+    {flux::path_kind::label, "ERROR", 0, 57, 1},
+    {flux::path_kind::join, nullptr, 0, 58, 1},
+    // Ring_run, from 61
+    {flux::path_kind::start, nullptr, 0, 59, 0},
+    {flux::path_kind::join, nullptr, 0, 59, 1},
+    {flux::path_kind::join, nullptr, 0, 60, 2},
+    {flux::path_kind::join, nullptr, 0, 62, 0},
+    {flux::path_kind::label, "Look", 0, 62, 1},
+    {flux::path_kind::label, "ERROR", 0, 63, 1},
+    {flux::path_kind::join, nullptr, 0, 64, 1},
+    {flux::path_kind::label, "ERROR", 0, 65, 1},
 };
 
 // Where each edge comes from, and what it adds to the path number.
@@ -331,13 +409,18 @@ constexpr flux::path_edge path_edges[] = {
     {45, 0}, {40, 0}, {44, 1}, {46, 8}, {42, 0}, {36, 0}, {36, 0}, {41, 0}, {41, 0}, {41, 0}, {43, 0}, {36, 0},
     // every_Audit_run, from 49
     {53, 0}, {52, 0}, {47, 0}, {51, 0}, {51, 0},
+    // Ring_produce, from 54
+    {60, 0}, {59, 0}, {54, 0}, {58, 0}, {58, 0},
+    // Ring_run, from 59
+    {67, 0}, {66, 0}, {68, 1}, {61, 0}, {65, 0}, {65, 0}, {61, 0},
 };
 
 // Where flows come from.
 constexpr flux::source_info sources[] = {
-    flux::make_source<Listen_produce, Listen_run>({"Listen", "keys.flux", 11}, function_Listen_produce,
+    flux::make_source<Listen_produce, Listen_run>({"Listen", "keys.flux", 13}, function_Listen_produce,
                                                   function_Listen_run),
-    flux::make_timer<every_Audit_run>({"every 100ms", "keys.flux", 12}, 100, function_every_Audit_run),
+    flux::make_timer<every_Audit_run>({"every 100ms", "keys.flux", 14}, 100, function_every_Audit_run),
+    flux::make_source<Ring_produce, Ring_run>({"Ring", "keys.flux", 15}, function_Ring_produce, function_Ring_run),
 };
 
 constexpr flux::program program{"keys", nodes, constraints, sources, path_functions, path_vertices, path_edges};

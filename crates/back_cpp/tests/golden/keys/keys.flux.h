@@ -65,6 +65,14 @@ struct Remember_in {
     int socket;
 };
 
+struct Ring_out {
+    unsigned caller;
+};
+
+struct Look_in {
+    unsigned caller;
+};
+
 struct Bank_in {
     int socket;
 };
@@ -90,5 +98,11 @@ int Remember(struct Remember_in *in);
 // keys.flux:9
 int Audit(void);
 
-// keys.flux:11: source Listen {session: SessionOf} => Bank;
+// keys.flux:10
+int Ring(struct Ring_out *out);
+
+// keys.flux:11
+int Look(struct Look_in *in);
+
+// keys.flux:13: source Listen {session: SessionOf} => Bank;
 int SessionOf(struct Bank_in *in);
