@@ -1,7 +1,7 @@
 # Flux in a CMake project:
 #
 #   find_package(Flux REQUIRED)
-#   flux_add_server(NAME PROGRAM.flux SOURCES a.cpp ... [LINK_LIBRARIES lib ...] [SANITIZE thread|address])
+#   flux_add_server(NAME PROGRAM.flux [SOURCES a.cpp ...] [LINK_LIBRARIES lib ...] [SANITIZE thread|address])
 #
 # makes an executable target NAME, with which all that CMake does to targets can be done. The program is checked and
 # generated again when it or a source has changed. The runtime is compiled in the project, with its compiler and flags.
@@ -50,26 +50,32 @@ function(flux_add_server name program)
     if(server_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "flux_add_server: unknown arguments: ${server_UNPARSED_ARGUMENTS}")
     endif()
-    if(NOT server_SOURCES)
-        message(FATAL_ERROR "flux_add_server: the functions of the nodes are missing: SOURCES a.cpp ...")
-    endif()
     get_filename_component(program "${program}" ABSOLUTE)
-    get_filename_component(home "${program}" DIRECTORY)
     get_filename_component(stem "${program}" NAME_WLE)
+    get_filename_component(folders "${program}" DIRECTORY)
     set(sources "")
     foreach(source IN LISTS server_SOURCES)
         get_filename_component(source "${source}" ABSOLUTE)
+        get_filename_component(folder "${source}" DIRECTORY)
         list(APPEND sources "${source}")
+        list(APPEND folders "${folder}")
     endforeach()
+    set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}.flux")
+    set(generate "${Flux_EXECUTABLE}" build "${program}" ${sources}
+        --quiet --generate-only --build-dir "${generated}")
+
+    # Which standard modules a program uses is known when it has been read; whatever is wrong with it the build will say.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${program}")
+    execute_process(COMMAND ${generate} OUTPUT_QUIET ERROR_QUIET)
+    file(GLOB modules "${generated}/nodes/*.cpp")
 
     # flux leaves a file as it is whose text has not changed, so that nothing is compiled for no reason; the stamp says
     # that it has looked.
-    set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}.flux")
     set(stamp "${generated}/stamp")
     add_custom_command(
         OUTPUT "${stamp}"
         BYPRODUCTS "${generated}/${stem}.flux.cpp" "${generated}/${stem}.flux.h"
-        COMMAND "${Flux_EXECUTABLE}" build "${program}" ${sources} --quiet --generate-only --build-dir "${generated}"
+        COMMAND ${generate}
         COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
         DEPENDS "${program}" ${sources} "${Flux_EXECUTABLE}"
         COMMENT "Generating ${stem}.flux.cpp"
@@ -77,9 +83,9 @@ function(flux_add_server name program)
     add_custom_target(${name}_generated DEPENDS "${stamp}")
 
     _flux_runtime(runtime "${server_SANITIZE}")
-    add_executable(${name} ${sources} "${generated}/${stem}.flux.cpp")
+    add_executable(${name} ${sources} ${modules} "${generated}/${stem}.flux.cpp")
     add_dependencies(${name} ${name}_generated)
-    target_include_directories(${name} PRIVATE "${generated}" "${home}")
+    target_include_directories(${name} PRIVATE "${generated}" "${generated}/nodes" ${folders})
     target_link_libraries(${name} PRIVATE ${runtime} ${server_LINK_LIBRARIES})
     _flux_sanitize(${name} "${server_SANITIZE}")
 endfunction()
