@@ -286,7 +286,7 @@ try {
     return flow.fault(16);
 }
 
-// branches.flux:11: (User & (News & Weather) & )
+// branches.flux:11: (User & (News & Weather) &)
 flux::outcome Page_branch_3(flux::flow &flow, Page_branch_3_in &in, Page_branch_3_out &out)
 try {
     out.socket = in.socket;
@@ -298,12 +298,12 @@ try {
     return flow.fault(0);
 }
 
-// branches.flux:11: Page = (User & (News & Weather) & ) -> Show;
+// branches.flux:11: Page = (User & (News & Weather) &) -> Show;
 flux::outcome Page(flux::flow &flow, Page_in &in)
 try {
     int error = 0;
 
-    // branches.flux:11: (User & (News & Weather) & )
+    // branches.flux:11: (User & (News & Weather) &)
     Page_branch_1_in Page_branch_1_input{in.socket, in.request};
     Page_branch_1_out Page_branch_1_output{};
     Page_branch_2_in Page_branch_2_input{in.socket, in.request};
