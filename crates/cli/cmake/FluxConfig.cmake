@@ -64,13 +64,13 @@ function(flux_add_server name program)
     set(generate "${Flux_EXECUTABLE}" build "${program}" ${sources}
         --quiet --generate-only --build-dir "${generated}")
 
-    # Which standard modules a program uses is known when it has been read; whatever is wrong with it the build will say.
+    # Which standard modules a program uses is known once it has been read; what is wrong with it the build will say.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${program}")
     execute_process(COMMAND ${generate} OUTPUT_QUIET ERROR_QUIET)
     file(GLOB modules "${generated}/nodes/*.cpp")
 
-    # flux leaves a file as it is whose text has not changed, so that nothing is compiled for no reason; the stamp says
-    # that it has looked.
+    # flux leaves a file as it is whose text has not changed, so that nothing is compiled for no reason; the stamp
+    # says that it has looked.
     set(stamp "${generated}/stamp")
     add_custom_command(
         OUTPUT "${stamp}"
