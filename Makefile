@@ -34,8 +34,11 @@ bench: flux packages-test
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
-## make fuzz    the explorer over FUZZ_PROGRAMS (100000) random programs: none may deadlock or lose exclusion
+## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one; then the explorer
+##              over FUZZ_PROGRAMS (100000) random programs: none may deadlock or lose exclusion
 fuzz: cargo
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
+	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
 	@FLUX_EXPLORE_PROGRAMS=$(or $(FUZZ_PROGRAMS),100000) \
 	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
 

@@ -121,6 +121,11 @@ impl Diagnostics {
         self.all.push(diagnostic);
     }
 
+    /// Adds all of `more`.
+    pub fn append(&mut self, mut more: Self) {
+        self.all.append(&mut more.all);
+    }
+
     /// How many are of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.all.iter().filter(|one| one.severity == severity).count()

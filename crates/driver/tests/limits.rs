@@ -23,6 +23,20 @@ fn paths_that_are_too_many_to_tell_apart_compile() {
     assert_eq!(errors(&text), Vec::<String>::new());
 }
 
+/// Each constraint that may or may not be held doubles the functions: 40 of them are refused, not waited for.
+#[test]
+fn held_sets_that_are_too_many_are_refused() {
+    let mut text = String::from("S () => (int v);\nsource S => N0;\nE (int v) => (int v);\natomic E:{all};\n");
+    for index in 0..40 {
+        let next = index + 1;
+        let _ = writeln!(text, "N{index} = A{index} -> N{next};\nA{index} = N{next};\natomic A{index}:{{c{index}}};");
+    }
+    text += "N40 = E;";
+    let told = errors(&text);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("more than 256 different sets of constraints held"), "{told:?}");
+}
+
 /// Two thousand abstract nodes, each called twice by the one above it: linear, though the graph has 2^2000 paths.
 #[test]
 fn shared_nodes_stay_linear() {

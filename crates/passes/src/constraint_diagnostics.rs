@@ -3,8 +3,9 @@
 use crate::ids;
 use crate::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::flow::{Acquisition, Callee, Flow, Operand, Step};
+use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Operand, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId};
+use flux_source::Span;
 
 /// A constraint was moved up to a step, as something that does not come before it is held there.
 pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, held: &[Acquisition], diagnostics: &mut Diagnostics) {
@@ -27,6 +28,21 @@ pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, held: &[Acquisiti
     let all: Vec<_> = std::iter::once(moved).chain(held).map(|one| requirement(flow, step, one)).collect();
     let line = format!("atomic {holder}: {{{}}};", all.join(", "));
     diagnostics.push(warning.help(format!("fewer flows run at once now; say so yourself: `{line}`")));
+}
+
+/// A function would have to be compiled for more held sets than the `limit`.
+pub fn too_many_contexts(flow: &Flow, function: FunctionId, limit: usize, diagnostics: &mut Diagnostics) {
+    let node = flow.functions[function].node();
+    let name = node_name(flow, node);
+    let headline = format!("`{name}` is reached with more than {limit} different sets of constraints held");
+    let span = node.map_or(Span::default(), |node| flow.program.nodes[node].span);
+    let error = Diagnostic::error(ids::TOO_MANY_CONTEXTS, headline, span);
+    let fact = "a node is compiled once for each set, as what is held already is not taken again";
+    diagnostics.push(
+        error.fact(fact).help(
+            "take the constraints in the order of their names, or around the whole flow, so that fewer sets matter",
+        ),
+    );
 }
 
 /// A key cannot be taken further out, as its value is made in between.

@@ -40,6 +40,8 @@ pub const TIMER_INPUTS: Id = Id("timer-inputs");
 pub const SOURCE_HOLDS: Id = Id("source-holds");
 /// A constraint that is taken further out than it was written, so that nothing can deadlock.
 pub const CONSTRAINT_MOVED: Id = Id("constraint-moved");
+/// A node that is reached with too many different sets of constraints held.
+pub const TOO_MANY_CONTEXTS: Id = Id("too-many-contexts");
 /// A keyed constraint that would have to be taken before its key is known.
 pub const KEY_UNREACHABLE: Id = Id("key-unreachable");
 /// Branches of a parallel step that run one after the other.

@@ -27,6 +27,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+/// A function is compiled for at most so many held sets. In a program that takes its constraints in their order a
+/// callee's held set matters little; out of order, each constraint that may or may not be held doubles the sets.
+const CONTEXT_LIMIT: usize = 256;
+
 /// Orders the acquisitions of the whole flow, or leaves it as it is where it says an error.
 /// O(functions · held sets that differ for them).
 pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
@@ -84,7 +88,8 @@ pub fn order_constraints_with(flow: &mut Flow, rules: Rules, diagnostics: &mut D
     if flow.program.constraints.is_empty() {
         return;
     }
-    let mut order = Order::new(flow, rules, diagnostics);
+    let mut told = Diagnostics::new();
+    let mut order = Order::new(flow, rules, &mut told);
     let mut entries = flow.entries.clone();
     for entry in &mut entries {
         entry.produce = entry.produce.map(|function| order.root(function));
@@ -97,11 +102,16 @@ pub fn order_constraints_with(flow: &mut Flow, rules: Rules, diagnostics: &mut D
             roots.push(order.root(function));
         }
     }
+    if let Some(function) = order.crowded {
+        // Whatever else was said is said of a program that will have to change.
+        return report::too_many_contexts(flow, function, CONTEXT_LIMIT, diagnostics);
+    }
     // A program that is refused stays as it was: what was made of it is not whole.
     if order.refused.is_empty() {
         (flow.functions, flow.entries) = (order.made, entries);
         remove_uncalled(flow, roots);
     }
+    diagnostics.append(told);
 }
 
 /// Removes what was compiled for a held set with which nobody calls it in the end, as the caller had to take more.
@@ -171,6 +181,10 @@ struct Order<'a> {
     /// The constraints that each function takes, or those it calls.
     touched: HashMap<FunctionId, BTreeSet<ConstraintId>>,
     known: HashMap<(FunctionId, Vec<Held>), Specialised>,
+    /// For how many held sets each function was compiled, or tried.
+    contexts: HashMap<FunctionId, usize>,
+    /// A function that would have to be compiled for more than [`CONTEXT_LIMIT`].
+    crowded: Option<FunctionId>,
     instances: HashMap<(FunctionId, Vec<Held>), FunctionId>,
     uses: HashMap<FunctionId, Vec<Use>>,
     made: Arena<Function>,
@@ -202,6 +216,8 @@ impl<'a> Order<'a> {
             rank,
             touched: touched(flow),
             known: HashMap::new(),
+            contexts: HashMap::new(),
+            crowded: None,
             instances: HashMap::new(),
             uses: HashMap::new(),
             made: Arena::default(),
@@ -224,6 +240,12 @@ impl<'a> Order<'a> {
         let key = (id, if self.rules.specialising { held.clone() } else { vec![] });
         if let Some(known) = self.known.get(&key) {
             return known.clone();
+        }
+        let contexts = self.contexts.entry(id).or_default();
+        *contexts += 1;
+        if *contexts > CONTEXT_LIMIT {
+            self.crowded.get_or_insert(id);
+            return Ok(id);
         }
         let mut walk = Walk { held, given: HashMap::new(), escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.

@@ -19,6 +19,7 @@ mod random;
 mod reference;
 mod shape;
 
+pub use random::Random;
 pub use reference::{Counts, Exit, Label, Run};
 pub use shape::Shape;
 
