@@ -1,6 +1,7 @@
 //! A dispatch: the lines in their order, each an `if` of its predicates; the one that matches anything comes last.
 
 use crate::function::{Writer, separate};
+use crate::names::cpp_name;
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
 use flux_ir::flow::Line;
@@ -40,7 +41,7 @@ impl Writer<'_> {
         let tests = line.tests.iter().map(|test| {
             let value = self.uses.value(&test.value, None);
             let function = &program.predicates[test.predicate].function;
-            Expression::name(format!("::{function}")).call(vec![self.read(&value)])
+            Expression::name(format!("::{}", cpp_name(function))).call(vec![self.read(&value)])
         });
         Expression::All(tests.collect())
     }

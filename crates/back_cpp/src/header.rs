@@ -1,6 +1,8 @@
-//! The header: what every node takes and gives, and every function that the user writes.
+//! The headers: what every node takes and gives, and every function that the user writes.
 //!
-//! It is C as well as C++, so that nodes can be written in either.
+//! That of the program is C as well as C++, so that nodes can be written in either. Each module has one of its own, in
+//! C++, which says nothing of who uses the module: what stands in it depends on the module's file alone. So a function
+//! is declared in the header of the file that asks for it, in the namespace that its name says.
 
 use crate::Context;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
@@ -8,67 +10,127 @@ use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
 use crate::uses::{Uses, Value};
 use flux_ir::flow::{End, Function};
-use flux_ir::program::{Body, Node, Parameter, PredicateId};
+use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId, split_name};
 use std::collections::BTreeSet;
 
 /// A function of the user's: its name, and the comment and declaration for it.
 struct UserFunction {
+    /// The module that asks for it; none for the program's own file.
+    asked_by: Option<ModuleId>,
     name: String,
     comment: String,
     declaration: Declaration,
+    /// Whether C cannot read it, as it is about something of a module.
+    is_of_module: bool,
 }
 
-/// The whole header.
-pub fn header(context: &Context<'_>) -> Vec<Declaration> {
+/// The whole header of the program, or of a module.
+pub fn header(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> {
     let mut header = vec![
-        Declaration::Comment(context.banner()),
+        Declaration::Comment(context.banner(module)),
         Declaration::Comment(String::new()),
         Declaration::Comment("What the nodes take and give. Include this in the files that define them.".to_owned()),
         Declaration::Directive("pragma once".to_owned()),
     ];
-    includes(context, &mut header);
-    for (_, node) in context.flow.program.nodes.iter() {
-        for side in [Side::In, Side::Out] {
-            if let Some(name) = node_struct(node, side) {
-                let members = members(node, side).iter().map(declarator).collect();
-                header.extend([Declaration::Blank, Declaration::Struct(name, members)]);
-            }
-        }
-    }
-    user_functions(context, &mut header);
+    includes(context, module, &mut header);
+    let Some(module) = module else {
+        header.extend(structs(context, None));
+        user_functions(context, &mut header);
+        return header;
+    };
+    let namespace = &context.flow.program.modules[module].name;
+    let asked = functions(context).filter(|function| function.asked_by == Some(module));
+    let (own, others): (Vec<_>, Vec<_>) = asked.partition(|one| split_name(&one.name).0 == Some(namespace));
+    let mut inner = structs(context, Some(module));
+    inner.extend(own.into_iter().flat_map(UserFunction::lines));
+    inner.push(Declaration::Blank);
+    header.extend([Declaration::Blank, Declaration::Namespace(namespace.clone(), inner)]);
+    header.extend(others.into_iter().flat_map(UserFunction::in_its_namespace));
     header
 }
 
-/// Declares every function that the user writes, those of C with C linkage.
+/// The structs of the nodes of a module, or of those that are of none.
+fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> {
+    let mut structs = vec![];
+    for (_, node) in context.flow.program.nodes.iter().filter(|(_, node)| context.module_of(&node.name) == module) {
+        for side in [Side::In, Side::Out] {
+            if let Some(name) = node_struct(node, side) {
+                let name = name.rsplit("::").next().unwrap_or(&name).to_owned();
+                let members = members(node, side).iter().map(declarator).collect();
+                structs.extend([Declaration::Blank, Declaration::Struct(name, members)]);
+            }
+        }
+    }
+    structs
+}
+
+/// Declares every function that the user writes and the program's own file asks for, those of C with C linkage.
 pub fn user_functions(context: &Context<'_>, header: &mut Vec<Declaration>) {
-    let functions = nodes(context).chain(predicates(context)).chain(sessions(context)).chain(handlers(context));
+    let own = functions(context).filter(|function| function.asked_by.is_none());
+    let (of_modules, own): (Vec<_>, Vec<_>) = own.partition(|function| function.is_of_module);
     let is_c = |function: &UserFunction| context.options.c_functions.contains(&function.name);
-    let (c, cpp): (Vec<_>, Vec<_>) = functions.partition(is_c);
+    let (c, cpp): (Vec<_>, Vec<_>) = own.into_iter().partition(is_c);
     header.extend(cpp.into_iter().flat_map(UserFunction::lines));
     if !c.is_empty() {
         let mut inner: Vec<_> = c.into_iter().flat_map(UserFunction::lines).collect();
         inner.push(Declaration::Blank);
         header.extend([Declaration::Blank, Declaration::ExternC(inner)]);
     }
+    if !of_modules.is_empty() {
+        let mut inner: Vec<_> = of_modules.into_iter().flat_map(UserFunction::in_its_namespace).collect();
+        inner.push(Declaration::Blank);
+        header.extend([Declaration::Blank, Declaration::OnlyCpp(inner)]);
+    }
 }
 
-fn includes(context: &Context<'_>, header: &mut Vec<Declaration>) {
+fn functions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
+    nodes(context).chain(predicates(context)).chain(sessions(context)).chain(handlers(context))
+}
+
+fn includes(context: &Context<'_>, module: Option<ModuleId>, header: &mut Vec<Declaration>) {
     let program = &context.flow.program;
     let parameters = || program.nodes.iter().flat_map(|(_, node)| node.inputs().iter().chain(node.outputs()));
     let says_bool = |ty: &str| ty.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "bool");
-    if !program.predicates.is_empty() || parameters().any(|parameter| says_bool(&parameter.ty)) {
+    let needs_bool = !program.predicates.is_empty() || parameters().any(|parameter| says_bool(&parameter.ty));
+    if module.is_none() && needs_bool {
         // C has the word from there.
         header.extend([Declaration::Blank, Declaration::SystemInclude("stdbool.h".to_owned())]);
     }
-    if !program.includes.is_empty() {
+    let own = module.map(|module| &program.modules[module]);
+    let (uses, includes) = own.map_or((&program.uses, &program.includes), |own| (&own.uses, &own.includes));
+    if !uses.is_empty() {
+        let headers = uses.iter().map(|used| Declaration::Include(module_header_name(&program.modules[*used])));
         header.push(Declaration::Blank);
-        header.extend(program.includes.iter().map(|include| Declaration::Include(include.path.clone())));
+        match module {
+            Some(_) => header.extend(headers),
+            None => header.push(Declaration::OnlyCpp(headers.collect())),
+        }
     }
+    if !includes.is_empty() {
+        header.push(Declaration::Blank);
+        header.extend(includes.iter().map(|include| Declaration::Include(include.path.clone())));
+    }
+}
+
+/// `tcp.flux.h`
+pub fn module_header_name(module: &Module) -> String {
+    format!("{}.flux.h", module.name)
 }
 
 impl UserFunction {
     fn lines(self) -> [Declaration; 3] {
         [Declaration::Blank, Declaration::Comment(self.comment), self.declaration]
+    }
+
+    /// As in the header of another file than the module's own.
+    fn in_its_namespace(self) -> Vec<Declaration> {
+        match split_name(&self.name).0.map(str::to_owned) {
+            Some(namespace) => {
+                let inner = self.lines().into_iter().chain([Declaration::Blank]).collect();
+                vec![Declaration::Blank, Declaration::Namespace(namespace, inner)]
+            }
+            None => self.lines().into(),
+        }
     }
 }
 
@@ -88,8 +150,16 @@ pub fn pointer(node: &Node, part: Part) -> Declarator {
 
 /// The declaration of a function that takes structs of `node`.
 fn prototype(function: &str, node: &Node, shape: Shape) -> Declaration {
-    let parameters = shape.parts.iter().map(|part| pointer(node, *part)).collect();
-    Declaration::Prototype(shape.result, function.to_owned(), parameters)
+    let (namespace, own) = split_name(function);
+    let is_inside = namespace.is_some() && namespace == split_name(&node.name).0;
+    let parameters = shape.parts.iter().map(|part| {
+        let mut pointer = pointer(node, *part);
+        if let (true, Some(namespace)) = (is_inside, namespace) {
+            pointer.ty = pointer.ty.replace(&format!("struct {namespace}::"), "struct ");
+        }
+        pointer
+    });
+    Declaration::Prototype(shape.result, own.to_owned(), parameters.collect())
 }
 
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
@@ -97,6 +167,8 @@ fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + '
     let concrete = context.flow.program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete));
     let own = concrete.filter(|(_, node)| !context.options.visible.nodes.contains_key(&node.name));
     own.map(|(_, node)| UserFunction {
+        asked_by: context.module_of(&node.name),
+        is_of_module: false,
         name: node.name.clone(),
         comment: context.sources.name_and_line(node.span),
         declaration: prototype(&node.name, node, node_shape(context, node)),
@@ -106,15 +178,17 @@ fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + '
 /// `bool P(T value);` for every predicate and every type that it is asked about, in the order of the predicates.
 fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let program = &context.flow.program;
-    let mut asked: BTreeSet<(PredicateId, &str, &str)> = BTreeSet::new();
+    let mut asked: BTreeSet<(PredicateId, &str, &str, Option<ModuleId>)> = BTreeSet::new();
     for (_, function) in context.flow.functions.iter() {
         for (predicate, parameter) in tests(context, function) {
-            asked.insert((predicate, &parameter.ty, &parameter.array));
+            asked.insert((predicate, &parameter.ty, &parameter.array, context.module_at(function.span)));
         }
     }
-    let asked = asked.into_iter().map(|(id, ty, array)| (&program.predicates[id], ty, array));
+    let asked = asked.into_iter().map(|(id, ty, array, asked_by)| (&program.predicates[id], ty, array, asked_by));
     let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
-    own.map(|(predicate, ty, array)| UserFunction {
+    own.map(|(predicate, ty, array, asked_by)| UserFunction {
+        asked_by,
+        is_of_module: predicate.function.contains('.'),
         name: predicate.function.clone(),
         comment: context.statement(predicate.span),
         declaration: predicate_prototype(context, &predicate.function, ty, array),
@@ -133,7 +207,8 @@ fn predicate_prototype(context: &Context<'_>, function: &str, ty: &str, array: &
         (None, Some(near), None) => (near.result.as_str(), Declarator::new(near.parameters.join(", "), "")),
         _ => ("bool", value(ty)),
     };
-    Declaration::Prototype(result.to_owned(), function.to_owned(), vec![parameter])
+    let (_, own) = split_name(function);
+    Declaration::Prototype(result.to_owned(), own.to_owned(), vec![parameter])
 }
 
 /// The predicates that a function asks, with what they are asked about.
@@ -160,6 +235,8 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
     own.filter_map(|(index, source, function)| {
         let (node, shape) = session_shape(context, function, index)?;
         Some(UserFunction {
+            asked_by: context.module_at(source.span),
+            is_of_module: function.contains('.') || node.name.contains('.'),
             name: function.clone(),
             comment: context.statement(source.span),
             declaration: prototype(function, node, shape),
@@ -172,6 +249,8 @@ fn handlers<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
     context.handlers.iter().map(|handler| {
         let node = &context.flow.program.nodes[handler.node];
         UserFunction {
+            asked_by: context.module_at(handler.span),
+            is_of_module: handler.function.contains('.') || node.name.contains('.'),
             name: handler.function.clone(),
             comment: context.statement(handler.span),
             declaration: prototype(&handler.function, node, handler_shape(context, &handler.function, node)),

@@ -6,7 +6,7 @@
 //! author wrote beside the program in `localStructs.h` comes first; and the headers are there that came along then.
 
 use crate::Context;
-use crate::header::{declarator, pointer, user_functions};
+use crate::header::{declarator, module_header_name, pointer, user_functions};
 use crate::shape::node_shape;
 use crate::structs::{Side, members, struct_name};
 use crate::tree::{Declaration, Declarator};
@@ -23,7 +23,7 @@ const LOCAL: &str = "localStructs.h";
 /// `mStructs.h`
 pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
     let mut header = vec![
-        Declaration::Comment(context.banner()),
+        Declaration::Comment(context.banner(None)),
         Declaration::Comment(String::new()),
         Declaration::Comment("What the nodes take and give, as in 2006. A session is always null.".to_owned()),
         Declaration::Directive("pragma once".to_owned()),
@@ -31,14 +31,17 @@ pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
         Declaration::SystemInclude(contract::HEADER_2006.spelling.to_owned()),
         Declaration::Blank,
     ];
-    let includes = &context.flow.program.includes;
+    let program = &context.flow.program;
+    let modules = program.uses.iter().map(|used| module_header_name(&program.modules[*used]));
+    header.extend(modules.map(Declaration::Include));
+    let includes = &program.includes;
     header.extend(includes.iter().map(|include| Declaration::Include(include.path.clone())));
     if !includes.iter().any(|include| include.path == LOCAL) {
         header.push(Declaration::Directive(format!("if __has_include(\"{LOCAL}\")")));
         header.push(Declaration::Include(LOCAL.to_owned()));
         header.push(Declaration::Directive("endif".to_owned()));
     }
-    for (_, node) in context.flow.program.nodes.iter() {
+    for (_, node) in program.nodes.iter().filter(|(_, node)| context.module_of(&node.name).is_none()) {
         for side in [Side::In, Side::Out] {
             let session = Declarator::new(format!("{} *", contract::SESSION.spelling), "_mSession");
             let session = (side == Side::In).then_some(session);
@@ -52,7 +55,7 @@ pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
 /// `mImpl.h`
 pub fn functions(context: &Context<'_>) -> Vec<Declaration> {
     let mut header = vec![
-        Declaration::Comment(context.banner()),
+        Declaration::Comment(context.banner(None)),
         Declaration::Comment(String::new()),
         Declaration::Comment("The functions of the program, as in 2006.".to_owned()),
         Declaration::Directive("pragma once".to_owned()),
@@ -61,7 +64,10 @@ pub fn functions(context: &Context<'_>) -> Vec<Declaration> {
     ];
     user_functions(context, &mut header);
     let nodes = context.flow.program.nodes.iter();
-    let mut abstracts = nodes.map(|(_, node)| node).filter(|node| !matches!(node.body, Body::Concrete)).peekable();
+    let abstracts = nodes
+        .map(|(_, node)| node)
+        .filter(|node| !matches!(node.body, Body::Concrete) && context.module_of(&node.name).is_none());
+    let mut abstracts = abstracts.peekable();
     if abstracts.peek().is_some() {
         let comment = "Abstract nodes, which are flows: a function of theirs may be there and is not called.";
         header.extend([Declaration::Blank, Declaration::Comment(comment.to_owned())]);

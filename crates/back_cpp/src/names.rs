@@ -13,6 +13,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The namespace of the generated code.
 pub const NAMESPACE: &str = "flux_flows";
 
+/// What C++ calls something of a module: `tcp::Listen` for `tcp.Listen`.
+pub fn cpp_name(name: &str) -> String {
+    name.replace('.', "::")
+}
+
 /// The names at the level of the namespace.
 pub struct Names {
     taken: HashSet<String>,
@@ -54,7 +59,7 @@ struct Free(HashSet<String>);
 
 impl Free {
     fn claim(&mut self, wanted: impl Into<String>) -> String {
-        let wanted = wanted.into();
+        let wanted = wanted.into().replace('.', "_");
         if self.0.insert(wanted.clone()) {
             return wanted;
         }
@@ -72,16 +77,18 @@ impl Names {
         let branches = flow.functions.iter().filter(|(_, function)| function.is_branch());
         let of_branch = |(_, function): (_, &Function)| [Side::In, Side::Out].map(|side| side.of(&function.name));
         let structs = program.nodes.iter().flat_map(sides).chain(branches.flat_map(of_branch));
-        let mut free = Free(functions.chain(structs).collect());
+        // Nothing may hide the namespace of a module.
+        let modules = program.modules.iter().map(|(_, module)| module.name.clone());
+        let mut free = Free(functions.chain(structs).chain(modules).collect());
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
         let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
         let handlers: BTreeSet<String> = handlers.collect();
         let number = |name: String| (name.clone(), free.claim(format!("node_{name}")));
         let handlers = handlers.into_iter().map(number).collect();
         let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
-        let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name.replace('.', "_")));
+        let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name));
         let locks = program.constraints.iter().map(lock).collect();
-        let option = |(_, one): (_, &ServerOption)| free.claim(format!("option_{}", one.name.replace('.', "_")));
+        let option = |(_, one): (_, &ServerOption)| free.claim(format!("option_{}", one.name));
         let options = program.options.iter().map(option).collect();
         let tables = Tables {
             nodes: free.claim("nodes"),
@@ -156,8 +163,10 @@ impl<'a> Locals<'a> {
         Self { names, counts: HashMap::new(), claimed: vec![], visible: HashSet::new() }
     }
 
-    /// A name for this scope: `wanted`, or with the first number from 2 that makes it differ from all that is visible.
+    /// A name for this scope: `wanted`, its points underscores, or with the first number from 2 that makes it differ
+    /// from all that is visible.
     pub fn claim(&mut self, wanted: &str) -> String {
+        let wanted = &wanted.replace('.', "_");
         let count = self.counts.entry(wanted.to_owned()).or_insert(0);
         let name = loop {
             *count += 1;

@@ -68,6 +68,11 @@ impl Printer {
             Declaration::SystemInclude(path) => self.directive(&format!("include <{path}>")),
             Declaration::Directive(text) => self.directive(text),
             Declaration::ExternC(inner) => self.extern_c(inner),
+            Declaration::OnlyCpp(inner) => {
+                self.directive("ifdef __cplusplus");
+                inner.iter().for_each(|one| self.declaration(one));
+                self.directive("endif");
+            }
             Declaration::Namespace(name, inner) => {
                 self.line(&format!("namespace {name} {{"));
                 inner.iter().for_each(|one| self.declaration(one));

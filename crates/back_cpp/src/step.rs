@@ -5,6 +5,7 @@
 
 use crate::Context;
 use crate::function::{Writer, declare_error};
+use crate::names::cpp_name;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
@@ -56,7 +57,7 @@ impl Writer<'_> {
             None => self.error.clone(),
             Some(_) => self.own_error(&node.name, out),
         };
-        let call = Expression::name(format!("::{}", node.name)).call(arguments);
+        let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
         let call = match plain {
             Some(function) => self.call_plain(node, function, (input.as_deref(), output.as_deref()), &error),
             None if shape.returns() => Statement::Assign(Expression::name(&error), call),
@@ -81,7 +82,7 @@ impl Writer<'_> {
         let input = self.declare_inputs(step, ty, function, failed, out);
         let arguments = self.arguments(&shape, input.as_deref(), None, failed);
         let error = self.own_error(function, out);
-        let call = Statement::Run(Expression::name(format!("::{function}")).call(arguments));
+        let call = Statement::Run(Expression::name(format!("::{}", cpp_name(function))).call(arguments));
         self.guard(step, input.as_deref(), (context.names.handler(function), error), call, out)
     }
 
@@ -122,7 +123,7 @@ impl Writer<'_> {
             true => node.inputs().iter().map(member).collect(),
             false => self.arguments(&shape, input.as_deref(), Some(&given), None),
         };
-        let session = Expression::name(format!("::{function}")).call(arguments);
+        let session = Expression::name(format!("::{}", cpp_name(function))).call(arguments);
         out.push(Statement::Run(self.on_flow(contract::SET_SESSION, vec![session])));
     }
 
@@ -195,7 +196,7 @@ impl Writer<'_> {
         });
         let lock = self.context.names.lock(id);
         let arguments = [&self.flow, lock].map(Expression::name).into_iter().chain(how).collect();
-        let name = self.locals.claim(&format!("hold_{}", constraint.name.replace('.', "_")));
+        let name = self.locals.claim(&format!("hold_{}", constraint.name));
         Statement::Variable(Declarator::constant(ty.spelling, name), Initial::Arguments(arguments))
     }
 

@@ -1,6 +1,7 @@
 //! The structs that values travel in: `X_in` and `X_out` for each node X, and for the function X of each branch of a
 //! parallel step; left out where they would have no members.
 
+use crate::names::cpp_name;
 use flux_ir::flow::{Flow, Function, Role};
 use flux_ir::program::{Node, NodeId, Origin, Parameter};
 
@@ -14,7 +15,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The struct on this side of what is called `name`.
+    /// The struct on this side of what C++ calls `name`.
     pub fn of(self, name: &str) -> String {
         match self {
             Self::In => format!("{name}_in"),
@@ -23,9 +24,9 @@ impl Side {
     }
 }
 
-/// `ReadRequest_in`, `ReadRequest_out`
+/// `ReadRequest_in`, `ReadRequest_out`, and `tcp::Listen_out` of a module
 pub fn struct_name(node: &Node, side: Side) -> String {
-    side.of(&node.name)
+    side.of(&cpp_name(&node.name))
 }
 
 /// What the struct holds.

@@ -112,6 +112,8 @@ pub enum Declaration {
     Directive(String),
     /// Declarations with C linkage, in a header that C reads too.
     ExternC(Vec<Self>),
+    /// Declarations that C does not read, in a header that it reads too.
+    OnlyCpp(Vec<Self>),
     /// `namespace name { … }`
     Namespace(String, Vec<Self>),
     /// `struct name { … };`

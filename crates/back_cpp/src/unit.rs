@@ -15,7 +15,7 @@ use flux_ir::program::{Constraint, ConstraintId, Scope};
 /// The whole file.
 pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     let mut unit = vec![
-        Declaration::Comment(context.banner()),
+        Declaration::Comment(context.banner(None)),
         Declaration::Include(context.header_name()),
         Declaration::Blank,
         Declaration::SystemInclude(contract::HEADER.spelling.to_owned()),

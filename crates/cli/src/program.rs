@@ -35,6 +35,12 @@ pub fn read(path: &Path) -> Result<String> {
     })
 }
 
+/// The text of the module at `path`, or why there is none.
+fn read_module(path: &Path) -> std::result::Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {}", path.display(), plain(&error)))?;
+    String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8 text", path.display()))
+}
+
 /// The file of a program: the path itself, or the only program in the folder that it names.
 fn locate(path: &Path) -> Result<PathBuf> {
     if !path.is_dir() {
@@ -62,7 +68,8 @@ pub fn compile(path: &Path) -> Result<Program> {
     let text = read(&path)?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), text);
-    let compilation = flux_driver::compile(&sources, file);
+    let mut read = |path: &str| read_module(Path::new(path));
+    let compilation = flux_driver::compile(&mut sources, file, &mut read);
     Ok(Program { path, sources, file, compilation })
 }
 

@@ -1,6 +1,7 @@
 //! `flux stubs`
 
 use crate::arguments::{Convention, MessageFormat, Stubs};
+use crate::build::modules::Modules;
 use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::build::sources::NodeSource;
 use crate::build::{files, generate, sources, visible, write_runtime};
@@ -18,14 +19,21 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let mut program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let home = files::parent(&program.path);
-    let sources = sources::find(&arguments.sources, &home)?;
+    let modules = Modules::of(&program);
+    let mut sources = sources::find(&arguments.sources, &home)?;
+    modules.add_own(&mut sources)?;
     let visible = visible(arguments, &mut program, &sources)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let names: Vec<_> = visible.declarations().map(|one| one.name.clone()).collect();
     let is_declared = |name: &str| names.iter().any(|one| one == name);
     let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program)).collect();
     let generated = generate(&program, &sources, visible)?;
-    let is_missing = |one: &Prototype| arguments.all || !sources.iter().any(|source| source.defines(&one.name));
+    let is_defined = |function: &Prototype| match function.name.split_once("::") {
+        Some((namespace, _)) if modules.has_standard(namespace) => true,
+        Some((namespace, name)) => sources.iter().any(|source| source.defines_in(namespace, name)),
+        None => sources.iter().any(|source| source.defines(&function.name)),
+    };
+    let is_missing = |one: &Prototype| arguments.all || !is_defined(one);
     let mut defined: Vec<_> = declared.into_iter().chain(prototypes(&generated)).filter(is_missing).collect();
     if defined.is_empty() {
         terminal.progress("Complete", &format!("every function of {} is defined", program.path.display()));

@@ -5,6 +5,7 @@ pub mod functions;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_front::load::{Library, ReadFile, load};
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage, Violation};
@@ -29,13 +30,16 @@ impl Compilation {
     }
 }
 
-/// Compiles the program in `file`, whose name's stem becomes the program's.
-pub fn compile(sources: &SourceMap, file: FileId) -> Compilation {
+/// Compiles the program in `file`, whose name's stem becomes the program's. The files of its modules are added to
+/// `sources`; `read` gives the text of one by its path, relative where that of the program is.
+pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -> Compilation {
     let mut result = Compilation::default();
     let diagnostics = &mut result.diagnostics;
 
-    // What the author said: names become ids.
-    let mut program = flux_front::read(sources, file, diagnostics);
+    // What the author said: modules are found, and names become ids.
+    let standard: Vec<_> = flux_nodes::modules().collect();
+    let files = load(sources, file, Library { standard: &standard, read }, diagnostics);
+    let mut program = flux_front::read(sources, &files, diagnostics);
     if diagnostics.has_errors() {
         return result;
     }

@@ -5,6 +5,7 @@
 use flux_diagnostic::Diagnostics;
 use flux_format::{COLUMNS, Refusal, format};
 use flux_front::lexer::lex;
+use flux_front::load::LoadedFile;
 use flux_ir::text::Options;
 use flux_random_program::{Shape, generate};
 use flux_source::{FileId, SourceMap};
@@ -37,7 +38,8 @@ fn laid_out(text: &str) -> String {
 }
 
 fn program(text: &str) -> String {
-    let program = flux_front::read(&SourceMap::of("test.flux", text), FileId(0), &mut Diagnostics::new());
+    let program =
+        flux_front::read(&SourceMap::of("test.flux", text), &[LoadedFile::alone(FileId(0))], &mut Diagnostics::new());
     Options { spans: false }.print_program(&program)
 }
 

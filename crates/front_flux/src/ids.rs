@@ -58,8 +58,18 @@ ids! {
     // What this compiler cannot do yet.
     /// A message type.
     UNIT_UNSUPPORTED = "unit-unsupported";
-    /// A module, used or named.
-    MODULE_UNSUPPORTED = "module-unsupported";
+
+    // Modules.
+    /// A module that there is not, or that the file does not use.
+    UNKNOWN_MODULE = "unknown-module";
+    /// A name that a module does not have.
+    UNKNOWN_IN_MODULE = "unknown-in-module";
+    /// Two modules with one name.
+    MODULE_CLASH = "module-clash";
+    /// Modules that use each other.
+    MODULE_CYCLE = "module-cycle";
+    /// A name of a module that is given a meaning outside of it.
+    FOREIGN_DEFINITION = "foreign-definition";
 
     // Names.
     /// A constant that is a name and not an option.

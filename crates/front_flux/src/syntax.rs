@@ -15,7 +15,7 @@ pub struct Syntax<'text> {
     pub statements: Vec<Statement<'text>>,
     /// Every word of the text that could not be read. Whatever such a word names may have been declared there, so
     /// nothing is said of it.
-    pub skipped_words: HashSet<&'text str>,
+    pub skipped_words: HashSet<Cow<'text, str>>,
     /// Whether an open comment swallowed the rest of the file: then nothing is called unknown.
     pub truncated: bool,
 }
@@ -84,6 +84,8 @@ pub struct Include {
 pub struct Use<'text> {
     /// The module's name, or the path of its file.
     pub module: Name<'text>,
+    /// Whether it is a path.
+    pub is_file: bool,
     /// What it is called here, where that differs.
     pub alias: Option<Name<'text>>,
     /// The statement.

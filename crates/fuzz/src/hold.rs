@@ -13,13 +13,18 @@ use flux_source::{FileId, SourceMap};
 /// What is wrong.
 pub type Fault = String;
 
+/// A program alone has no files to use.
+fn no_file(path: &str) -> Result<String, String> {
+    Err(format!("{path} is not there"))
+}
+
 /// Holds that the compiler, the back ends and the formatter do with `text` what they must do with any.
 ///
 /// # Errors
 /// What is not as it should be, in a sentence.
 pub fn text(text: &str) -> Result<(), Fault> {
-    let sources = SourceMap::of("test.flux", text);
-    let compilation = compile(&sources, FileId(0));
+    let mut sources = SourceMap::of("test.flux", text);
+    let compilation = compile(&mut sources, FileId(0), &mut no_file);
     for diagnostic in compilation.diagnostics.sorted() {
         tells(diagnostic, &sources)?;
     }
@@ -89,13 +94,13 @@ fn layout(text: &str, compilation: &Compilation) -> Result<(), Fault> {
         Err(Refusal::Mistakes(_)) => return Ok(()),
         Err(Refusal::Contradiction) => return Err("what is laid out has other tokens or comments".to_owned()),
     };
-    let sources = SourceMap::of("test.flux", once.as_str());
+    let mut sources = SourceMap::of("test.flux", once.as_str());
     match format(&sources, FileId(0)) {
         Ok(twice) if twice == once => {}
         Ok(twice) => return Err(format!("laid out twice it is\n{twice}\nnot\n{once}")),
         Err(_) => return Err(format!("what is laid out is not laid out again:\n{once}")),
     }
-    let again = compile(&sources, FileId(0));
+    let again = compile(&mut sources, FileId(0), &mut no_file);
     let plain = Options { spans: false };
     let shown = |compilation: &Compilation| compilation.program().map(|program| plain.print_program(program));
     if shown(&again) != shown(compilation) {

@@ -60,8 +60,9 @@ fn programs() -> Vec<String> {
 fn ir_texts(programs: &[String]) -> Vec<String> {
     let mut texts = vec![];
     for program in programs {
-        let sources = SourceMap::of("test.flux", program.as_str());
-        let compilation = flux_driver::compile(&sources, FileId(0));
+        let mut sources = SourceMap::of("test.flux", program.as_str());
+        let mut read = |path: &str| Err(format!("{path} is not there"));
+        let compilation = flux_driver::compile(&mut sources, FileId(0), &mut read);
         texts.extend(compilation.program().iter().copied().map(print_program));
         texts.extend(compilation.flow.iter().map(print_flow));
     }

@@ -356,6 +356,11 @@ pub struct Requirement {
     pub span: Span,
 }
 
+/// The name of the module in a name that has one, and the name itself: `tcp` and `Listen` of `tcp.Listen`.
+pub fn split_name(name: &str) -> (Option<&str>, &str) {
+    name.rsplit_once('.').map_or((None, name), |(module, own)| (Some(module), own))
+}
+
 impl Program {
     /// The node called `name`; O(nodes), for tests and tools.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {

@@ -6,7 +6,7 @@
 
 use flux_diagnostic::render::{Options, render};
 use flux_diagnostic::{Diagnostic, Severity};
-use flux_source::SourceMap;
+use flux_source::{FileId, SourceMap};
 use std::fmt;
 
 /// A diagnostic that the page says is there.
@@ -78,7 +78,11 @@ fn parse_body(body: &str) -> Option<(String, String)> {
 /// Holds the diagnostics against the assertions: each asserts exactly one, and each error and warning, and with
 /// `notes` each note, is asserted.
 pub fn check(assertions: &[Assertion], diagnostics: &[&Diagnostic], sources: &SourceMap, notes: bool) -> Vec<Problem> {
-    let line = |diagnostic: &Diagnostic| sources.place(diagnostic.primary.span).line as usize;
+    // What is said of another file stands on no line of this one: a fence of `diagnostics` asserts it.
+    let line = |diagnostic: &Diagnostic| match diagnostic.primary.span.file {
+        FileId(0) => sources.place(diagnostic.primary.span).line as usize,
+        _ => 0,
+    };
     let mut open: Vec<&Diagnostic> = diagnostics.to_vec();
     let mut problems = vec![];
     // Those that say more choose first: `[id]` must not take what only `[id] "words"` would have to itself.

@@ -23,8 +23,8 @@ pub use run::run;
 
 /// What turns the text of a program into an outcome.
 pub trait Compiler {
-    /// Compiles the program `text`, whose file is called `name`.
-    fn compile(&self, name: &str, text: &str) -> Outcome;
+    /// Compiles the program `text`, whose file is called `name`; `files` are the texts that it may use, by name.
+    fn compile(&self, name: &str, text: &str, files: &BTreeMap<String, String>) -> Outcome;
 }
 
 /// What came of compiling one program.

@@ -7,6 +7,7 @@ use crate::fence::{self, Fence};
 use crate::page::{self, Block};
 use crate::{Compiler, Failure, Outcome, Report};
 use flux_diagnostic::render;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,7 +18,8 @@ const DEFAULT_NAME: &str = "test.flux";
 ///
 /// Nothing is written but the files of a temporary directory; [`Report::updated`] has the page as it should be.
 pub fn run(path: &str, text: &str, compiler: &dyn Compiler, flux: Option<&Path>) -> Report {
-    let mut run = Run { compiler, console: Console::new(flux), outcome: None, found: Found::default() };
+    let mut run =
+        Run { compiler, console: Console::new(flux), files: BTreeMap::new(), outcome: None, found: Found::default() };
     match page::blocks(text) {
         Err(line) => run.found.fail(line, "this fence is never closed"),
         Ok(blocks) => run.blocks(&blocks),
@@ -30,6 +32,8 @@ pub fn run(path: &str, text: &str, compiler: &dyn Compiler, flux: Option<&Path>)
 struct Run<'a> {
     compiler: &'a dyn Compiler,
     console: Console<'a>,
+    /// The texts of the fences above that are files.
+    files: BTreeMap<String, String>,
     /// Of the program that the next fences speak of.
     outcome: Option<Outcome>,
     found: Found,
@@ -78,7 +82,7 @@ impl Run<'_> {
         if let Some(name) = file {
             self.write(block, name);
         }
-        let outcome = self.compiler.compile(file.unwrap_or(DEFAULT_NAME), &block.text);
+        let outcome = self.compiler.compile(file.unwrap_or(DEFAULT_NAME), &block.text, &self.files);
         let (assertions, mut problems) = assertion::parse(&block.text);
         if !(is_printed && assertions.is_empty()) {
             problems.extend(assertion::check(&assertions, &outcome.diagnostics.sorted(), &outcome.sources, notes));
@@ -110,6 +114,7 @@ impl Run<'_> {
     }
 
     fn write(&mut self, block: &Block, name: &str) {
+        self.files.insert(name.to_owned(), block.text.clone());
         if let Err(error) = self.console.write(name, &block.text) {
             self.found.fail(block.line, format!("cannot write {name}: {error}"));
         }

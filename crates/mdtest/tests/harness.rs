@@ -10,7 +10,7 @@ use std::path::Path;
 struct Toy;
 
 impl Compiler for Toy {
-    fn compile(&self, name: &str, text: &str) -> Outcome {
+    fn compile(&self, name: &str, text: &str, _: &BTreeMap<String, String>) -> Outcome {
         let mut diagnostics = Diagnostics::new();
         for (start, _) in text.char_indices() {
             let rest = text.get(start..).unwrap_or("");

@@ -32,10 +32,11 @@ const FORM: flux_ir::text::Options = flux_ir::text::Options { spans: false };
 struct FluxCompiler;
 
 impl Compiler for FluxCompiler {
-    fn compile(&self, name: &str, text: &str) -> Outcome {
+    fn compile(&self, name: &str, text: &str, files: &BTreeMap<String, String>) -> Outcome {
         let mut sources = SourceMap::new();
         let file = sources.add(name, text);
-        let compilation = flux_driver::compile(&sources, file);
+        let mut read = |path: &str| files.get(path).cloned().ok_or_else(|| format!("{path}: no such file"));
+        let compilation = flux_driver::compile(&mut sources, file, &mut read);
         let mut outputs = BTreeMap::new();
         if let Some(program) = compilation.program() {
             outputs.insert("ir program".to_owned(), FORM.print_program(program));
@@ -116,8 +117,8 @@ struct OneMessage {
 }
 
 impl Compiler for OneMessage {
-    fn compile(&self, name: &str, text: &str) -> Outcome {
-        let outcome = FluxCompiler.compile(name, text);
+    fn compile(&self, name: &str, text: &str, files: &BTreeMap<String, String>) -> Outcome {
+        let outcome = FluxCompiler.compile(name, text, files);
         self.programs.set(self.programs.get() + 1);
         let told = outcome.diagnostics.sorted();
         if !matches!(told.as_slice(), [one] if one.help.is_some()) {

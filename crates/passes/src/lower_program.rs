@@ -47,6 +47,8 @@ struct Lowering<'a> {
     /// The function of an abstract node in whose flow a context holds.
     of: HashMap<(NodeId, Context), FunctionId>,
     names: HashSet<String>,
+    /// What the function of each node is called.
+    node_names: HashMap<NodeId, String>,
 }
 
 /// The function that is being made.
@@ -63,9 +65,15 @@ struct Current {
 
 impl<'a> Lowering<'a> {
     fn new(program: &'a Program) -> Self {
-        let names = program.nodes.iter().map(|(_, node)| function_name(&node.name)).collect();
+        let node_names = function_names(program);
+        let names = node_names.values().cloned().collect();
         let (alike, of) = (HashMap::new(), HashMap::new());
-        Self { program, walks: Walks::of(program), functions: Arena::default(), alike, of, names }
+        Self { program, walks: Walks::of(program), functions: Arena::default(), alike, of, names, node_names }
+    }
+
+    /// The name of a node's function.
+    fn function_name(&self, node: NodeId) -> String {
+        self.node_names.get(&node).cloned().unwrap_or_default()
     }
 
     /// A name that nothing else has.
@@ -95,7 +103,7 @@ impl<'a> Lowering<'a> {
     /// Makes the function of an abstract node in whose flow `context` holds.
     fn node(&mut self, id: NodeId, context: Context) {
         let node = &self.program.nodes[id];
-        let mut current = Current::new(Role::Abstract(id), function_name(&node.name), context);
+        let mut current = Current::new(Role::Abstract(id), self.function_name(id), context);
         let inputs: Vec<Value> = inputs_of(node.inputs());
         let body = match &node.body {
             Body::Dispatch(lines) => self.dispatch(&mut current, lines, &inputs, node.outputs()),
@@ -110,8 +118,8 @@ impl<'a> Lowering<'a> {
     fn source(&mut self, index: usize) -> Option<Entry> {
         let source = self.program.sources.get(index)?;
         let stem = match &source.origin {
-            Origin::Node(application) => function_name(&self.program.nodes[application.node].name),
-            Origin::Timer(_) => format!("every_{}", function_name(&self.program.nodes[source.target].name)),
+            Origin::Node(application) => self.function_name(application.node),
+            Origin::Timer(_) => format!("every_{}", self.function_name(source.target)),
         };
         let mut starts = vec![];
         let produce = match &source.origin {
@@ -419,7 +427,18 @@ fn operands(values: &[Value], parameters: &[Parameter]) -> Vec<Operand> {
     }
 }
 
-/// The name of a node's function: a module's dot becomes an underscore.
-fn function_name(node: &str) -> String {
-    node.replace('.', "_")
+/// What the functions of nodes are called: as the nodes. A module's point becomes an underscore, and where another node
+/// is called that already, the module's steps aside.
+fn function_names(program: &Program) -> HashMap<NodeId, String> {
+    let (of_modules, own): (Vec<_>, Vec<_>) = program.nodes.iter().partition(|(_, node)| node.name.contains('.'));
+    let mut taken: HashSet<String> = own.iter().map(|(_, node)| node.name.clone()).collect();
+    let own = own.into_iter().map(|(id, node)| (id, node.name.clone()));
+    let mut names: HashMap<NodeId, String> = own.collect();
+    for (id, node) in of_modules {
+        let wanted = node.name.replace('.', "_");
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| taken.insert(name.clone()));
+        names.insert(id, free.unwrap_or_default());
+    }
+    names
 }

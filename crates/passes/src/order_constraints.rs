@@ -294,7 +294,7 @@ impl<'a> Order<'a> {
     /// `Handler`, `Handler_holding_cache`, `Handler_holding_cache_2`.
     fn fresh(&mut self, stem: &str, held: &[Held]) -> String {
         let names = held.iter().map(|one| self.flow.program.constraints[one.constraint].name.as_str());
-        let holding = names.fold(String::new(), |all, name| format!("{all}_{name}"));
+        let holding = names.fold(String::new(), |all, name| format!("{all}_{}", name.replace('.', "_")));
         let wanted = if held.is_empty() { stem.to_owned() } else { format!("{stem}_holding{holding}") };
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let mut names = std::iter::once(wanted.clone()).chain(numbered);

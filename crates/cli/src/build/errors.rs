@@ -21,8 +21,7 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], visibl
         if let Some(origin) = origin(line, generated)
             && origins.insert(origin.clone())
         {
-            let name = program.sources.file(program.file).map_or("", |file| file.name.as_str());
-            terminal.show(&format!("  … which was made from {name}, {origin}\n"));
+            terminal.show(&format!("  … which was made from {origin}\n"));
         }
     }
     for function in &missing {
@@ -32,8 +31,8 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], visibl
         terminal.show(&format!("  help: define it\n\n{stub}\n"));
     }
     if missing.len() > 1 {
-        let path = program.path.display();
-        terminal.show(&format!("  help: `flux stubs {path} -o FILE.cpp` writes all {}\n", missing.len()));
+        let (path, count) = (program.path.display(), missing.len());
+        terminal.show(&format!("  help: `flux stubs {path} -o FILE.cpp` writes all {count}\n"));
     }
 }
 
@@ -63,13 +62,13 @@ fn is_noise(line: &str, linking: bool) -> bool {
     of_make || linking && (of_linker || line.contains("in function `flux_flows::"))
 }
 
-/// For a line about a place in a generated file, the comment over that place: `image.flux:12: …`.
+/// For a line about a place in a generated file, what the comment over that place says: `image.flux, line 12: …`.
 fn origin(line: &str, generated: &[GeneratedFile]) -> Option<String> {
     let file = generated.iter().find(|file| line.starts_with(&format!("{}:", file.name)))?;
     let number: usize = line.split(':').nth(1)?.parse().ok()?;
     let lines: Vec<&str> = file.text.lines().take(number).collect();
     let comment = lines.iter().rev().map(|line| line.trim()).find_map(|line| line.strip_prefix("// "))?;
-    let (_, place) = comment.split_once(".flux:")?;
+    let (file, place) = comment.split_once(".flux:")?;
     let (number, text) = place.split_once(':').unwrap_or((place, ""));
-    Some(format!("line {number}:{text}"))
+    Some(format!("{file}.flux, line {number}:{text}"))
 }

@@ -7,7 +7,7 @@ use super::sources::NodeSource;
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is to be compiled, and how.
 pub struct Plan {
@@ -16,7 +16,8 @@ pub struct Plan {
     cxx: String,
     flags: Vec<String>,
     libraries: Vec<String>,
-    home: String,
+    /// What `-I` names beside the runtime.
+    folders: String,
     objects: Vec<Object>,
 }
 
@@ -36,12 +37,12 @@ enum Language {
 }
 
 impl Plan {
-    /// The plan for a server called `name`, built in `directory`.
+    /// The plan for a server called `name`, built in `directory`; headers are in `home` and in the folders of modules.
     pub fn new(
         arguments: &Build,
         name: &str,
         directory: &Path,
-        home: &Path,
+        (home, of_modules): (&Path, &[PathBuf]),
         sources: &[NodeSource],
         is_of_2006: bool,
     ) -> Result<Self> {
@@ -64,10 +65,13 @@ impl Plan {
             };
             objects.push(Object { name, source: path, language, copy_of });
         }
-        let home = make_path(&relative(&directory, &absolute(home)?))?;
+        let mut folders = String::new();
+        for folder in std::iter::once(home).chain(of_modules.iter().map(PathBuf::as_path)) {
+            folders += &format!("-I{} ", make_path(&relative(&directory, &absolute(folder)?))?);
+        }
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
-        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, home, objects })
+        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, folders, objects })
     }
 
     /// The flags of every compilation.
@@ -77,7 +81,7 @@ impl Plan {
 
     /// The whole text.
     pub fn makefile(&self) -> String {
-        let Self { name, cc, cxx, home, .. } = self;
+        let Self { name, cc, cxx, folders, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
         let objects: Vec<_> = self.objects.iter().map(|object| object.name.as_str()).collect();
         let mut text = String::new();
@@ -93,7 +97,7 @@ impl Plan {
 
 CC = {cc}
 CXX = {cxx}
-CPPFLAGS = -I. -I{home} -Iruntime/include
+CPPFLAGS = -I. {folders}-Iruntime/include
 FLAGS = {flags}
 CFLAGS = $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)

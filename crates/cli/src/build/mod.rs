@@ -6,6 +6,7 @@ mod errors;
 pub mod files;
 mod interface_2006;
 mod makefile;
+pub mod modules;
 pub mod prototypes;
 mod returns;
 mod runtime_library;
@@ -23,6 +24,7 @@ use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
 use flux_diagnostic::Severity;
 use makefile::Plan;
+use modules::Modules;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,7 +38,10 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
-    let sources = sources::find(&arguments.sources, &home)?;
+    let modules = Modules::of(&program);
+    let mut sources = sources::find(&arguments.sources, &home)?;
+    modules.add_own(&mut sources)?;
+    modules.add_standard(&directory, &mut sources)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
@@ -45,7 +50,8 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
     let is_of_2006 = interface_2006::functions(&sources).is_some();
-    let plan = Plan::new(arguments, &name, &directory, &home, &sources, is_of_2006)?;
+    let folders = modules.folders(&directory, &home);
+    let plan = Plan::new(arguments, &name, &directory, (&home, &folders), &sources, is_of_2006)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
@@ -58,7 +64,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let library = runtime_library::cached(arguments, &plan, terminal)?;
     let (mut is_made, mut said) = make(arguments, &directory, &library, terminal)?;
     if is_made && is_of_2006 && returns::add(&said, &directory, &sources, terminal)? {
-        let plan = Plan::new(arguments, &name, &directory, &home, &sources, is_of_2006)?;
+        let plan = Plan::new(arguments, &name, &directory, (&home, &folders), &sources, is_of_2006)?;
         write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }

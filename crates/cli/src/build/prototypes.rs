@@ -6,8 +6,10 @@ use flux_back_cpp::plain::PlainDeclaration;
 
 /// A function that a program names.
 pub struct Prototype {
-    /// Its name.
+    /// Its name, as C++ qualifies it.
     pub name: String,
+    /// The namespace that it is in: that of a module.
+    pub namespace: Option<String>,
     /// The statement that names it: `image.flux:23: typedef hit TestInCache;`
     pub asked_by: String,
     /// As it is declared, without the `;`.
@@ -25,7 +27,11 @@ impl Prototype {
             Some("int") => "    return 0;\n",
             _ => "    return {};\n",
         };
-        format!("{declaration}\n{{\n{unused}{result}}}\n")
+        let stub = format!("{declaration}\n{{\n{unused}{result}}}\n");
+        match &self.namespace {
+            Some(namespace) => format!("namespace {namespace} {{\n\n{stub}\n}} // namespace {namespace}\n"),
+            None => stub,
+        }
     }
 
     /// The names of its parameters: the last word of each, before an array's brackets.
@@ -52,24 +58,31 @@ impl Prototype {
 pub fn plain_prototype(declaration: &PlainDeclaration, program: &Program) -> Prototype {
     Prototype {
         name: declaration.name.clone(),
+        namespace: None,
         asked_by: program.sources.name_and_line(declaration.span),
         declaration: declaration.text.clone(),
     }
 }
 
-/// All functions that the generated header declares, in its order.
+/// All functions that the generated headers declare, in their order: the program's first, then those of modules.
 pub fn prototypes(generated: &[GeneratedFile]) -> Vec<Prototype> {
-    let header = generated.iter().find(|file| file.name.ends_with(".h"));
     let mut asked_by = "";
     let mut found = vec![];
-    for line in header.map_or("", |file| &file.text).lines() {
+    let mut namespace: Option<&str> = None;
+    for line in generated.iter().filter(|file| file.name.ends_with(".h")).flat_map(|file| file.text.lines()) {
+        if let Some(opened) = line.strip_prefix("namespace ").and_then(|rest| rest.strip_suffix(" {")) {
+            namespace = Some(opened);
+        } else if line.starts_with("} // namespace") {
+            namespace = None;
+        }
         if let Some(comment) = line.strip_prefix("// ") {
             asked_by = comment;
         } else if let Some(declaration) = line.strip_suffix(';').filter(|text| text.ends_with(')')) {
             let before = declaration.split('(').next().unwrap_or_default();
             if let Some(name) = before.split([' ', '*']).next_back().filter(|_| !line.starts_with([' ', '#'])) {
                 found.push(Prototype {
-                    name: name.to_owned(),
+                    name: namespace.map_or(name.to_owned(), |namespace| format!("{namespace}::{name}")),
+                    namespace: namespace.map(str::to_owned),
                     asked_by: asked_by.to_owned(),
                     declaration: declaration.to_owned(),
                 });

@@ -24,6 +24,13 @@ impl NodeSource {
         self.global_functions().any(|function| function.name == name)
     }
 
+    /// Whether it defines a function in a namespace: `tcp::Listen`.
+    pub fn defines_in(&self, namespace: &str, name: &str) -> bool {
+        let qualifier = format!("{namespace} : :");
+        let is_inside = |function: &Definition| !function.is_global || function.result.ends_with(&qualifier);
+        self.text.contains(namespace) && self.functions.iter().any(|one| one.name == name && is_inside(one))
+    }
+
     /// The functions that it defines outside of namespaces; the generated header declares those of C with C linkage.
     pub fn global_functions(&self) -> impl Iterator<Item = &Definition> {
         self.functions.iter().filter(|function| function.is_global)
@@ -45,7 +52,8 @@ fn beside(home: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn read(path: &Path) -> Result<NodeSource> {
+/// Reads a source file.
+pub fn read(path: &Path) -> Result<NodeSource> {
     let Some(language) = language(path) else {
         let wanted = "a node's source ends in .c, .cc, .cpp or .cxx";
         return Err(Failure::usage(format!("{} is not C or C++: {wanted}", path.display())));

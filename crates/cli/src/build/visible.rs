@@ -3,6 +3,7 @@
 
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
+use super::modules::Modules;
 use super::sources::NodeSource;
 use crate::failure::{Failure, Result};
 use crate::program::{Program, plain};
@@ -10,7 +11,7 @@ use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Diagnostics;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How the probe is compiled.
@@ -40,9 +41,12 @@ pub fn visible(program: &mut Program, sources: &[NodeSource], compiler: &Compile
     let Some(probe) = questions(program, sources) else { return Ok(Visible::default()) };
     let file = compiler.directory.join("probe.cpp");
     write_if_changed(&file, &probe.text())?;
-    let mut said = ask(&file, &parent(&program.path), compiler, &[])?;
+    let home = parent(&program.path);
+    let mut folders = Modules::of(program).folders(compiler.directory, &home);
+    folders.insert(0, home);
+    let mut said = ask(&file, &folders, compiler, &[])?;
     if said.contains("too many errors emitted") {
-        said = ask(&file, &parent(&program.path), compiler, &["-ferror-limit=0"])?;
+        said = ask(&file, &folders, compiler, &["-ferror-limit=0"])?;
     }
     let (visible, misfits) = probe.read(&said);
     let mut diagnostics = Diagnostics::new();
@@ -64,10 +68,11 @@ fn is_known(function: &str, sources: &[NodeSource], headers: &[String]) -> bool 
 }
 
 /// What the compiler says of the probe.
-fn ask(file: &Path, home: &Path, compiler: &Compiler<'_>, flags: &[&str]) -> Result<String> {
+fn ask(file: &Path, folders: &[PathBuf], compiler: &Compiler<'_>, flags: &[&str]) -> Result<String> {
     let mut command = Command::new(compiler.command);
     command.args(["-std=c++20", "-fsyntax-only", "-w"]).args(compiler.flags).args(flags);
-    command.arg("-I").arg(home).arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);
+    folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
+    command.arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);
     let output = command.env("LC_ALL", "C").output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             Failure::usage(format!("the C++ compiler `{}` is not installed: apt-get install g++", compiler.command))

@@ -367,7 +367,7 @@ impl<'text> Parser<'text, '_> {
                     if may_end && !(is_unit && open_braces > 0) && self.starts_statement(self.position) {
                         break;
                     }
-                    self.syntax.skipped_words.insert(self.spelling(token));
+                    self.syntax.skipped_words.insert(Cow::Borrowed(self.spelling(token)));
                 }
                 _ => {}
             }

@@ -4,6 +4,7 @@ use super::{Parsed, Parser};
 use crate::cpp_type::read_parameter;
 use crate::syntax::Parameter;
 use crate::token::TokenKind;
+use std::borrow::Cow;
 use std::fmt;
 
 impl<'text> Parser<'text, '_> {
@@ -43,7 +44,8 @@ impl<'text> Parser<'text, '_> {
             }
             Err(diagnostic) => {
                 let words = run.iter().filter(|token| token.kind == TokenKind::Word);
-                self.syntax.skipped_words.extend(words.filter_map(|word| self.text.get(word.span.range())));
+                let words = words.filter_map(|word| self.text.get(word.span.range()));
+                self.syntax.skipped_words.extend(words.map(Cow::Borrowed));
                 self.report(*diagnostic);
                 None
             }

@@ -78,6 +78,7 @@ impl<'text> Parser<'text, '_> {
                 self.qualified_name("a module", format_args!("after `use`"), help)?
             }
         };
+        let is_file = matches!(self.previous().kind, TokenKind::Text { .. });
         let mut alias = None;
         if self.at_word("as") {
             self.bump();
@@ -86,7 +87,7 @@ impl<'text> Parser<'text, '_> {
         }
         let place = format_args!("after the module `{}`", module.text);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Use(Use { module, alias, span }))
+        Ok(Statement::Use(Use { module, is_file, alias, span }))
     }
 
     /// `option = "option" NAME ":" type [ "=" constant ] ";"`

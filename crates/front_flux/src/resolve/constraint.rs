@@ -4,7 +4,7 @@ use super::Resolver;
 use crate::ids;
 use crate::syntax::{self, Atomic, Declaration, Name, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
+use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope, split_name};
 use flux_source::Span;
 use std::collections::HashMap;
 
@@ -183,7 +183,11 @@ impl<'syntax> Resolver<'syntax, '_> {
                 continue;
             }
             let others = self.program.constraints.iter().filter(|(other, _)| *other != id);
-            let mut alike = others.filter(|(_, other)| is_slip(&constraint.name, &other.name));
+            let (module, name) = split_name(&constraint.name);
+            let mut alike = others.filter(|(_, other)| {
+                let (other_module, other) = split_name(&other.name);
+                module == other_module && is_slip(name, other)
+            });
             // Of two that are both named once, only the later is reported.
             let is_later = |other: ConstraintId| other < id || mentions.counts.get(other.index()) != Some(&1);
             if let Some((_, other)) = alike.find(|(other, _)| is_later(*other)) {

@@ -16,7 +16,7 @@ mod option;
 use crate::ids;
 use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
-use flux_ir::program::{Body, Include, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
+use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -27,24 +27,24 @@ const BLOCKING: &str = "blocking";
 /// How many mistakes of a run get a "did you mean", which looks at every name.
 const SUGGESTION_LIMIT: usize = 20;
 
-/// Resolves `syntax` to the program called `name`; what is wrong goes to `diagnostics`.
-pub fn resolve<'syntax>(name: String, syntax: &'syntax Syntax<'syntax>, diagnostics: &mut Diagnostics) -> Program {
+/// Resolves `syntax`, which is of all files and qualified, to `program`, in which modules and includes are already;
+/// what is wrong goes to `diagnostics`.
+pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diagnostics: &mut Diagnostics) -> Program {
     let mut resolver = Resolver {
         syntax,
         diagnostics,
-        program: Program { name, ..Program::default() },
+        program,
         nodes: HashMap::new(),
         node_names: vec![],
         predicates: HashMap::new(),
         options: HashMap::new(),
         flags: HashMap::new(),
-        modules: HashSet::new(),
         declarations: HashMap::new(),
         input_positions: HashMap::new(),
         reported: HashSet::new(),
         suggestions_left: SUGGESTION_LIMIT,
     };
-    resolver.take_preamble();
+    resolver.refuse_units();
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
@@ -66,8 +66,6 @@ struct Resolver<'syntax, 'run> {
     options: HashMap<&'syntax str, OptionId>,
     /// The first option with each flag.
     flags: HashMap<String, &'syntax OptionDeclaration<'syntax>>,
-    /// The modules that are used, and those that were reported.
-    modules: HashSet<&'syntax str>,
     /// The declared nodes.
     declarations: HashMap<NodeId, &'syntax Declaration<'syntax>>,
     /// The positions of the inputs of those nodes that have keys.
@@ -88,33 +86,16 @@ impl<'syntax> Resolver<'syntax, '_> {
         !may_be_declared && self.reported.insert((id, name))
     }
 
-    /// Includes, and what cannot be compiled yet: modules, units.
-    fn take_preamble(&mut self) {
+    /// Message types cannot be compiled yet.
+    fn refuse_units(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
-            match statement {
-                Statement::Include(include) => {
-                    self.program.includes.push(Include { path: include.path.clone(), span: include.span });
-                }
-                Statement::Use(used) => self.take_module(used),
-                Statement::Unit(unit) => {
-                    let headline = format!("the message type `{}` cannot be compiled yet", unit.name.text);
-                    let help = "declare a struct in a header, and read it in a node, until units are supported";
-                    self.report(Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, unit.name.span).help(help));
-                }
-                _ => {}
+            if let Statement::Unit(unit) = statement {
+                let headline = format!("the message type `{}` cannot be compiled yet", unit.name.text);
+                let help = "declare a struct in a header, and read it in a node, until units are supported";
+                self.report(Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, unit.name.span).help(help));
             }
         }
-    }
-
-    fn take_module(&mut self, used: &'syntax syntax::Use<'syntax>) {
-        let name = used.alias.as_ref().unwrap_or(&used.module);
-        // What is used is known, by whichever part of its name or path its nodes are called.
-        self.modules.insert(&name.text);
-        self.modules.extend(name.text.split(['.', '/']));
-        let headline = format!("the module `{}` cannot be used yet", used.module.text);
-        let help = "include the header of the functions it is made of, until modules are supported";
-        self.report(Diagnostic::error(ids::MODULE_UNSUPPORTED, headline, used.module.span).help(help));
     }
 
     fn declare_predicates(&mut self) {
@@ -183,9 +164,8 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     /// The parameters of a list, which name different things.
     fn parameters(&mut self, list: &'syntax [syntax::Parameter<'syntax>], kind: &str, node: &str) -> Vec<Parameter> {
-        for syntax::Parameter { ty, name, .. } in list {
+        for syntax::Parameter { name, .. } in list {
             self.check_word(&name.text, name.span, "parameter");
-            self.check_type_modules(ty, name.span);
         }
         let mut names: Vec<&Name> = list.iter().map(|parameter| &parameter.name).collect();
         names.sort_by_key(|name| (name.as_str(), name.span));

@@ -5,7 +5,7 @@ use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::Name;
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::NodeId;
+use flux_ir::program::{NodeId, split_name};
 use flux_source::Span;
 
 /// The names that a server has already.
@@ -54,20 +54,21 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     /// Checks that `name` can be a C++ function.
     pub(super) fn check_function(&mut self, name: &'syntax Name<'syntax>) {
-        self.check_module(&name.text, name.span);
         self.check_word(&name.text, name.span, "function");
         self.check_taken(&name.text, name.span);
     }
 
     /// Checks that `word` is not a keyword of C++; `kind` says what it names.
-    pub(super) fn check_word(&mut self, word: &'syntax str, span: Span, kind: &str) {
+    pub(super) fn check_word(&mut self, name: &'syntax str, span: Span, kind: &str) {
+        let (_, word) = split_name(name);
         if is_keyword(word) && self.reported.insert((ids::INVALID_NAME, word)) {
             let headline = format!("`{word}` is a keyword of C++ and cannot name a {kind}");
             self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help("choose another name"));
         }
     }
 
-    fn check_taken(&mut self, word: &'syntax str, span: Span) {
+    fn check_taken(&mut self, name: &'syntax str, span: Span) {
+        let (_, word) = split_name(name);
         let Some((_, reason)) = TAKEN.iter().find(|(taken, _)| *taken == word) else { return };
         if self.reported.insert((ids::INVALID_NAME, word)) {
             let headline = format!("`{word}` cannot name a function: {reason}");
@@ -75,40 +76,24 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
     }
 
-    /// Reports the module of a qualified name, where that was not done yet.
-    pub(super) fn check_module(&mut self, name: &'syntax str, span: Span) {
-        let Some((module, _)) = name.rsplit_once('.') else { return };
-        if self.modules.insert(module) {
-            let headline = format!("`{name}` is of the module `{module}`, and modules cannot be used yet");
-            let help = "include the header of the functions it is made of, until modules are supported";
-            self.report(Diagnostic::error(ids::MODULE_UNSUPPORTED, headline, span).help(help));
-        }
-    }
-
-    /// Reports the module of a type: `memcached` of `memcached.Command *`.
-    pub(super) fn check_type_modules(&mut self, ty: &'syntax str, span: Span) {
-        if !ty.contains('.') {
-            return;
-        }
-        let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
-        for name in ty.split(|character| !is_part(character)).filter(|name| name.contains('.')) {
-            self.check_module(name, span);
-        }
-    }
-
     /// Checks every node's name, where it is declared or stands first.
     pub(super) fn check_node_names(&mut self) {
         for id in self.program.nodes.ids() {
             let Some(name) = self.node_names.get(id.index()).copied() else { continue };
-            self.check_module(&name.text, name.span);
             self.check_word(&name.text, name.span, "node");
             self.check_taken(&name.text, name.span);
             self.check_clash(&name.text, name.span);
         }
     }
 
-    /// Checks that no predicate type, and no struct that is generated for another node, has the node's name.
+    /// Checks that no module, no predicate type, and no struct that is generated for another node, has the node's name.
     fn check_clash(&mut self, name: &'syntax str, span: Span) {
+        let (_, own) = split_name(name);
+        if self.program.modules.iter().any(|(_, module)| module.name == own) {
+            let headline = format!("`{own}` is both a node and a module");
+            let help = "give the node another name: the module's is that of a namespace of C++";
+            return self.report(Diagnostic::error(ids::NAME_CLASH, headline, span).help(help));
+        }
         if let Some(predicate) = self.predicates.get(name) {
             let predicate = &self.program.predicates[*predicate];
             let diagnostic =

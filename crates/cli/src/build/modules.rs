@@ -1,0 +1,82 @@
+//! The C++ of a program's modules: beside the `.flux` file of one of the user's, inside this command for a standard
+//! one.
+
+use super::files::{absolute, parent, write_if_changed};
+use super::sources::{NodeSource, read};
+use crate::failure::Result;
+use crate::program::Program;
+use std::path::{Path, PathBuf};
+
+/// The endings of a module's C++, which has the stem of its `.flux` file.
+const CPP: [&str; 3] = ["cpp", "cc", "cxx"];
+
+/// The folder of the C++ of standard modules, in the folder of the generated files.
+const STANDARD: &str = "nodes";
+
+/// Where the modules of a program come from.
+pub struct Modules {
+    /// The standard ones: `std.tcp`.
+    standard: Vec<String>,
+    /// The files of the user's.
+    own: Vec<PathBuf>,
+}
+
+impl Modules {
+    /// Those of a program that was compiled.
+    pub fn of(program: &Program) -> Self {
+        let (mut standard, mut own) = (vec![], vec![]);
+        let modules = program.compilation.program().into_iter().flat_map(|model| model.modules.iter());
+        for file in modules.filter_map(|(_, module)| program.sources.file(module.span.file)) {
+            // The path of one of the user's ends so, and the name of a standard one does not.
+            match file.name.ends_with(".flux") {
+                true => own.push(PathBuf::from(&file.name)),
+                false => standard.push(file.name.clone()),
+            }
+        }
+        Self { standard, own }
+    }
+
+    /// Whether the standard module with this C++ namespace is among them.
+    pub fn has_standard(&self, namespace: &str) -> bool {
+        self.standard.iter().any(|name| name.rsplit('.').next() == Some(namespace))
+    }
+
+    /// Adds the C++ of the user's own modules to `sources`, unless it is among them.
+    pub fn add_own(&self, sources: &mut Vec<NodeSource>) -> Result {
+        for file in &self.own {
+            let beside = CPP.iter().map(|ending| file.with_extension(ending)).filter(|path| path.is_file());
+            for path in beside {
+                let path = absolute(&path)?;
+                if sources.iter().all(|source| source.path != path) {
+                    sources.push(read(&path)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the C++ of the standard modules into the folder of the generated files, and adds it to `sources`.
+    pub fn add_standard(&self, directory: &Path, sources: &mut Vec<NodeSource>) -> Result {
+        for (name, text) in self.standard.iter().flat_map(|name| flux_nodes::cpp(name)) {
+            let path = directory.join(STANDARD).join(name);
+            write_if_changed(&path, text)?;
+            if name.ends_with(".cpp") {
+                sources.push(read(&path)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The folders in which the headers of modules are, that of the program apart.
+    pub fn folders(&self, directory: &Path, home: &Path) -> Vec<PathBuf> {
+        let own = self.own.iter().map(|file| parent(file));
+        let standard = (!self.standard.is_empty()).then(|| directory.join(STANDARD));
+        let mut folders = vec![];
+        for folder in own.chain(standard) {
+            if folder != home && !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+}

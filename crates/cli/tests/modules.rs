@@ -1,0 +1,167 @@
+//! Servers made of modules: the example built and asked for pages, what its options refuse, and the functions that a
+//! module lacks.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Longer than a start takes on a machine that is busy.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("modules").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site")
+}
+
+fn flux(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The server of the example, built once.
+fn site() -> &'static Path {
+    static SITE: OnceLock<PathBuf> = OnceLock::new();
+    SITE.get_or_init(|| {
+        let folder = folder("site");
+        let server = folder.join("site");
+        let program = example().join("site.flux");
+        let build = folder.join("build");
+        let arguments = ["build", "--build-dir", build.to_str().unwrap(), "-o", server.to_str().unwrap()];
+        let built = flux(&folder, &[&arguments[..], &[program.to_str().unwrap()]].concat());
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        server
+    })
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// A server that ends with the test.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let port = free_port();
+        let mut server = Command::new(site());
+        server.arg(format!("--port={port}")).args(arguments).current_dir(example()).stderr(Stdio::null());
+        Self { process: server.spawn().unwrap(), port }
+    }
+
+    /// What the server answers.
+    fn get(&self, path: &str) -> String {
+        let start = Instant::now();
+        let mut connection = loop {
+            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
+                Ok(connection) => break connection,
+                Err(error) => assert!(start.elapsed() < START_LIMIT, "the server does not start: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        connection.set_read_timeout(Some(START_LIMIT)).unwrap();
+        connection.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = connection.read_to_string(&mut answer);
+        answer
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_example_serves_its_folder_and_nothing_outside() {
+    for strategy in ["thread", "pool"] {
+        let server = Server::start(&[&format!("--flux-runtime={strategy}")]);
+        let page = server.get("/");
+        assert!(page.starts_with("HTTP/1.0 200 OK\r\n") && page.contains("It works."), "{strategy}: {page}");
+        for path in ["/none", "/../site.flux", "/.", "/index.html/"] {
+            assert!(server.get(path).starts_with("HTTP/1.0 404 "), "{strategy}: {path}");
+        }
+    }
+}
+
+#[test]
+fn options_reach_the_modules_that_declare_them() {
+    let server = Server::start(&["--http-largest", "1k"]);
+    assert!(server.get("/").contains("It works."));
+    // One too long is not answered: its connection ends.
+    let long = server.get(&format!("/{}", "x".repeat(4096)));
+    assert!(!long.contains("HTTP/1.0 200"), "{long}");
+    let help = Command::new(site()).arg("--help").output().unwrap();
+    assert!(text(&help.stdout).contains("--http-largest SIZE               (8k)  SITE_HTTP_LARGEST"), "{help:?}");
+    for (argument, said) in [
+        ("--prot=1", "flux: there is no option --prot; did you mean --port? (--help lists them)"),
+        ("--port=many", "flux: --port is to be a whole number from -2147483648 to 2147483647, not `many`"),
+        ("--http-largest=-1", "flux: --http-largest is to be a size, as 512, 64k, 2M or 1G"),
+        ("page", "flux: site has no use for `page` (--help lists the options)"),
+    ] {
+        let refused = Command::new(site()).arg(argument).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{argument}");
+        assert!(text(&refused.stderr).starts_with(said), "{argument}: {}", text(&refused.stderr));
+    }
+}
+
+#[test]
+fn a_server_whose_port_is_taken_says_so_and_ends() {
+    let taken = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let ended = Command::new(site()).args(["--port", &port.to_string()]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let said = format!("flux: tcp.Listen: cannot listen on port {port}: Address already in use\n");
+    assert!(text(&ended.stderr).ends_with(&said), "{}", text(&ended.stderr));
+    let ended = Command::new(site()).args(["--port", "70000"]).output().unwrap();
+    assert!(text(&ended.stderr).contains("ports are numbers from 0 to 65535"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn stubs_of_a_module_are_in_its_namespace_and_build() {
+    let folder = folder("stubs");
+    std::fs::create_dir(folder.join("lib")).unwrap();
+    std::fs::write(folder.join("lib/store.flux"), "Find (int key) => (int value);\nDrop (int key) => ();\n").unwrap();
+    let found =
+        "#include \"store.flux.h\"\nint store::Find(Find_in *in, Find_out *out) { out->value = in->key; return 0; }\n";
+    std::fs::write(folder.join("lib/store.cpp"), found).unwrap();
+    let program = "use std.tcp;\nuse \"lib/store.flux\";\nsource tcp.Listen(0) => Work;\n\
+                   Work = Key -> store.Find -> store.Drop;\nKey (int socket) => (int key);\n";
+    std::fs::write(folder.join("shop.flux"), program).unwrap();
+    let stubs = flux(&folder, &["stubs", "shop.flux"]);
+    let expected = "#include \"shop.flux.h\"\n\n// shop.flux:5\n\
+                    int Key(struct Key_in *in, struct Key_out *out)\n{\n    (void)in;\n    (void)out;\n\
+                    \x20   return 0;\n}\n\n\
+                    // store.flux:2\nnamespace store {\n\n\
+                    int Drop(struct Drop_in *in)\n{\n    (void)in;\n    return 0;\n}\n\n} // namespace store\n";
+    assert_eq!(text(&stubs.stdout), expected);
+    let missing = flux(&folder, &["build", "shop.flux"]);
+    let said = text(&missing.stderr);
+    assert!(
+        said.contains("the function `store::Drop` is not defined in any source\n  asked for by store.flux:2"),
+        "{said}"
+    );
+    std::fs::write(folder.join("missing.cpp"), &stubs.stdout).unwrap();
+    let built = flux(&folder, &["build", "shop.flux"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+}

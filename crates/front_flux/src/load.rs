@@ -1,0 +1,300 @@
+//! Loads a program's modules: follows `use` from file to file until all are there.
+//!
+//! A module is known by its path, lexically normalised, so one that two others use is loaded once. Its name is the stem
+//! of its file wherever it is used, as that is its C++ namespace; `as` is only what one file calls it. No module uses
+//! itself, by whatever way: the files come in an order in which each is after those that it uses.
+
+use crate::cpp_keyword::is_keyword;
+use crate::syntax::{Name, Statement, Use};
+use crate::{ids, lexer, parser, stem};
+use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_source::{FileId, SourceMap, Span};
+use std::collections::HashMap;
+
+/// Reads the file at a path, or says why it cannot: the shell's part.
+pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
+
+/// What files of modules come from.
+pub struct Library<'a> {
+    /// The standard modules: the name of each, `std.tcp`, and its text.
+    pub standard: &'a [(&'static str, &'static str)],
+    /// Reads those of the user.
+    pub read: &'a mut ReadFile<'a>,
+}
+
+/// A file of a program: a module, or the program's own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadedFile {
+    /// Its text.
+    pub file: FileId,
+    /// The module's name; none for the program's own file.
+    pub module: Option<String>,
+    /// What it uses.
+    pub uses: Vec<Used>,
+}
+
+/// A module as one file uses it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Used {
+    /// What the file calls it.
+    pub name: String,
+    /// Which of the files it is.
+    pub index: usize,
+}
+
+impl LoadedFile {
+    /// The file of a program that uses no modules.
+    pub fn alone(file: FileId) -> Self {
+        Self { file, module: None, uses: vec![] }
+    }
+}
+
+/// The names that no namespace can have.
+const TAKEN: [&str; 4] = ["std", "flux", "flux_flows", "main"];
+
+/// Loads the program in `file` with all that it uses, and adds their texts to `sources`. The program's own file comes
+/// last, each module after those that it uses. What is wrong goes to `diagnostics`, and is then not used.
+///
+/// Every file is parsed for what it uses, and once more when all are there: a tree borrows from `sources`.
+pub fn load(
+    sources: &mut SourceMap,
+    file: FileId,
+    library: Library<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<LoadedFile> {
+    let path = sources.file(file).map_or(String::new(), |file| join("", &file.name));
+    let mut loader = Loader {
+        stems: HashMap::from([(stem(&path), Stem { path: path.clone(), used: None })]),
+        places: HashMap::from([(path.clone(), Place::Open)]),
+        open: vec![(path.clone(), Span::default())],
+        sources,
+        library,
+        diagnostics,
+        loaded: vec![],
+    };
+    loader.file(file, &path, None);
+    loader.loaded
+}
+
+/// Where a file is on its way.
+#[derive(Clone, Copy)]
+enum Place {
+    /// What it uses is being loaded.
+    Open,
+    /// At this index of the files.
+    Loaded(usize),
+    /// It was reported.
+    Wrong,
+}
+
+/// The first file of a stem.
+struct Stem {
+    path: String,
+    /// Where it is used; none for the program's own file.
+    used: Option<Span>,
+}
+
+/// A `use` statement, apart from the text.
+struct Wanted {
+    path: String,
+    is_file: bool,
+    alias: Option<String>,
+    /// The module in the statement.
+    span: Span,
+    /// What the file will call it.
+    name_span: Span,
+}
+
+struct Loader<'run, 'library> {
+    sources: &'run mut SourceMap,
+    library: Library<'library>,
+    diagnostics: &'run mut Diagnostics,
+    loaded: Vec<LoadedFile>,
+    /// By path.
+    places: HashMap<String, Place>,
+    stems: HashMap<String, Stem>,
+    /// The files whose modules are being loaded, outermost first, and where each is used.
+    open: Vec<(String, Span)>,
+}
+
+impl Loader<'_, '_> {
+    /// Loads what a file uses, then adds the file; gives its index.
+    fn file(&mut self, file: FileId, path: &str, module: Option<String>) -> usize {
+        let mut uses: Vec<Used> = vec![];
+        let mut named: HashMap<String, Span> = HashMap::new();
+        for wanted in self.wanted(file) {
+            let Some(index) = self.module(path, &wanted) else { continue };
+            let own = self.loaded.get(index).and_then(|file| file.module.clone()).unwrap_or_default();
+            let name = wanted.alias.unwrap_or(own);
+            if let Some(first) = named.insert(name.clone(), wanted.name_span) {
+                let headline = format!("two modules are called `{name}` here");
+                let error =
+                    Diagnostic::error(ids::MODULE_CLASH, headline, wanted.name_span).mark(first, "the first one");
+                self.diagnostics.push(error.help("give one of them another name: `use … as …;`"));
+            }
+            uses.push(Used { name, index });
+        }
+        self.loaded.push(LoadedFile { file, module, uses });
+        self.loaded.len() - 1
+    }
+
+    /// What a file uses. What else is wrong in it is reported when it is read.
+    fn wanted(&self, file: FileId) -> Vec<Wanted> {
+        let text = self.sources.file(file).map_or("", |file| file.text.as_str());
+        let syntax = parser::parse(text, lexer::lex(file, text), &mut Diagnostics::new());
+        let uses = syntax.statements.iter().filter_map(|statement| match statement {
+            Statement::Use(used) => Some(used),
+            _ => None,
+        });
+        let wanted = |Use { module, is_file, alias, .. }: &Use<'_>| Wanted {
+            path: module.as_str().to_owned(),
+            is_file: *is_file,
+            alias: alias.as_ref().map(|alias| alias.as_str().to_owned()),
+            span: module.span,
+            name_span: alias.as_ref().map_or(module.span, |Name { span, .. }| *span),
+        };
+        uses.map(wanted).collect()
+    }
+
+    /// The index of a module that the file at `user` wants; none where there is no such module, which is reported.
+    fn module(&mut self, user: &str, wanted: &Wanted) -> Option<usize> {
+        let path = if wanted.is_file { join(user, &wanted.path) } else { wanted.path.clone() };
+        match self.places.get(&path) {
+            Some(Place::Loaded(index)) => return Some(*index),
+            Some(Place::Wrong) => return None,
+            Some(Place::Open) => {
+                self.report_cycle(&path, wanted.span);
+                return None;
+            }
+            None => {}
+        }
+        let name = if wanted.is_file { stem(&path) } else { path.rsplit('.').next().unwrap_or(&path).to_owned() };
+        let text = if self.has_good_name(&name, &path, wanted) { self.text(&path, wanted) } else { None };
+        let Some(text) = text else {
+            self.places.insert(path, Place::Wrong);
+            return None;
+        };
+        let file = self.sources.add(path.clone(), text);
+        self.places.insert(path.clone(), Place::Open);
+        self.open.push((path.clone(), wanted.span));
+        let index = self.file(file, &path, Some(name));
+        self.open.pop();
+        self.places.insert(path, Place::Loaded(index));
+        Some(index)
+    }
+
+    /// Whether a module may be called `name`: as a namespace of C++, and as no other file of the program.
+    fn has_good_name(&mut self, name: &str, path: &str, wanted: &Wanted) -> bool {
+        let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let is_name = name.chars().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
+        if wanted.is_file && !path.ends_with(".flux") {
+            let headline = format!("`{}` is no Flux file", wanted.path);
+            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
+            self.diagnostics
+                .push(error.help("a module is a file that ends in `.flux`, with C++ of the same name beside it"));
+            return false;
+        }
+        if name.is_empty() || !is_name || is_keyword(name) || TAKEN.contains(&name) {
+            let headline = format!("`{name}` cannot name a module, as it cannot name a namespace of C++");
+            let error = Diagnostic::error(ids::INVALID_NAME, headline, wanted.span);
+            self.diagnostics.push(error.help("rename the file: a letter, and then letters, digits and `_`"));
+            return false;
+        }
+        let Some(first) = self.stems.get(name) else {
+            self.stems.insert(name.to_owned(), Stem { path: path.to_owned(), used: Some(wanted.span) });
+            return true;
+        };
+        let headline = format!("two files of the program are called `{name}`: `{}` and `{path}`", first.path);
+        let mut error = Diagnostic::error(ids::MODULE_CLASH, headline, wanted.span);
+        if let Some(used) = first.used {
+            error = error.mark(used, "the first one");
+        }
+        self.diagnostics.push(error.help("rename one of the files: its name is that of its C++ namespace"));
+        false
+    }
+
+    /// The text of a module.
+    fn text(&mut self, path: &str, wanted: &Wanted) -> Option<String> {
+        if wanted.is_file {
+            return (self.library.read)(path)
+                .map_err(|reason| {
+                    let headline = format!("cannot read the module `{}`: {reason}", wanted.path);
+                    let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
+                    self.diagnostics.push(error.help("its path is relative to the file that uses it"));
+                })
+                .ok();
+        }
+        let known = self.library.standard.iter().find(|(name, _)| *name == path);
+        if known.is_none() {
+            let names = || self.library.standard.iter().map(|(name, _)| *name);
+            let in_standard = names().find(|name| name.rsplit('.').next() == Some(path));
+            let help = match in_standard.or_else(|| nearest(path, names())) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None if path.starts_with("std.") => {
+                    format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+                }
+                None => format!("a module of your own is named by its file: `use \"{path}.flux\";`"),
+            };
+            let headline = format!("there is no standard module `{path}`");
+            self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span).help(help));
+        }
+        known.map(|(_, text)| (*text).to_owned())
+    }
+
+    /// Reports that the file at `path`, which is open, is used once more inside.
+    fn report_cycle(&mut self, path: &str, span: Span) {
+        let from = self.open.iter().position(|(open, _)| open == path).unwrap_or(0);
+        let cycle: Vec<_> = self.open.iter().skip(from).collect();
+        let names = cycle.iter().map(|(path, _)| path.as_str()).chain([path]).map(|path| format!("`{path}`"));
+        let shown = names.collect::<Vec<_>>().join(" -> ");
+        let headline = match cycle.len() {
+            1 => format!("the module `{path}` uses itself"),
+            _ => format!("modules use each other in a circle: {shown}"),
+        };
+        let mut error = Diagnostic::error(ids::MODULE_CYCLE, headline, span);
+        for (path, used) in cycle.iter().skip(1) {
+            error = error.mark(*used, format!("`{path}` is used here"));
+        }
+        self.diagnostics.push(error.help("move what both need into a module of its own, which both use"));
+    }
+}
+
+/// The path of `path` as the file at `user` has it, without `.` and, where that can be told, without `..`.
+fn join(user: &str, path: &str) -> String {
+    let folder = user.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let absolute = path.starts_with('/') || folder.is_empty() && user.starts_with('/');
+    let parts = if path.starts_with('/') { "" } else { folder }.split('/').chain(path.split('/'));
+    let rooted = absolute || !path.starts_with('/') && folder.starts_with('/');
+    let mut kept: Vec<&str> = vec![];
+    for part in parts {
+        match (part, kept.last()) {
+            ("" | ".", _) => {}
+            ("..", Some(last)) if *last != ".." => _ = kept.pop(),
+            ("..", None) if rooted => {}
+            _ => kept.push(part),
+        }
+    }
+    format!("{}{}", if rooted { "/" } else { "" }, kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn paths_are_seen_from_the_file_that_uses_them() {
+        for (user, path, joined) in [
+            ("echo.flux", "cache.flux", "cache.flux"),
+            ("a/echo.flux", "lib/cache.flux", "a/lib/cache.flux"),
+            ("a/b/echo.flux", "../lib/./cache.flux", "a/lib/cache.flux"),
+            ("echo.flux", "../cache.flux", "../cache.flux"),
+            ("../a/echo.flux", "../../cache.flux", "../../cache.flux"),
+            ("/srv/echo.flux", "../../cache.flux", "/cache.flux"),
+            ("/echo.flux", "cache.flux", "/cache.flux"),
+            ("a/echo.flux", "/srv//cache.flux", "/srv/cache.flux"),
+            ("", "./a/../echo.flux", "echo.flux"),
+        ] {
+            assert_eq!(join(user, path), joined, "{path} from {user}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! From the trees of several files to one: every name becomes the one that it has in the whole program.
+//!
+//! What a module declares is called by the module's name before its own, `tcp.Listen`, wherever it is mentioned: in the
+//! module, where that may be left out, and in the files that use it, which may call the module something else. A file
+//! sees its own names and those of the modules that it uses itself. Types are C++, of which Flux knows no names: those
+//! of a module are always written with its name, and become what C++ calls them, `tcp::Address`.
+
+use crate::ids;
+use crate::load::LoadedFile;
+use crate::syntax::{Application, Chain, ConstantValue, Name, NameOrAny, Origin, Statement, Step, Syntax};
+use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_source::Span;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// What a name is a name of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Node,
+    Predicate,
+    Option,
+    Constraint,
+    /// A C++ function, of which nothing can be known.
+    Function,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Predicate => "predicate type",
+            Self::Option => "option",
+            Self::Constraint => "constraint",
+            Self::Function => "function",
+        }
+    }
+}
+
+/// What a module declares, or mentions without another's name.
+struct Known {
+    names: HashSet<(Kind, String)>,
+    /// Words that could not be read, any of which may be declared there.
+    skipped: HashSet<String>,
+    truncated: bool,
+}
+
+/// Puts the trees of `files` into one, in their order. Linear in the trees.
+pub fn qualify<'text>(
+    files: &[LoadedFile],
+    mut trees: Vec<Syntax<'text>>,
+    diagnostics: &mut Diagnostics,
+) -> Syntax<'text> {
+    // The last one is the program's own, which no file uses.
+    let modules = trees.len().saturating_sub(1);
+    let known: Vec<Known> = trees.iter_mut().take(modules).map(Known::of).collect();
+    let mut whole = Syntax::default();
+    for (file, mut tree) in files.iter().zip(trees) {
+        let mut scope = Scope { files, known: &known, file, diagnostics, reported: HashSet::new() };
+        // What defines something of another module is reported, and then not there.
+        tree.statements.retain_mut(|statement| {
+            let mut is_own = true;
+            walk(statement, &mut |kind, name, defines| is_own &= scope.name(kind, name, defines));
+            types(statement, &mut |ty, span| scope.ty(ty, span));
+            is_own
+        });
+        whole.statements.append(&mut tree.statements);
+        whole.truncated |= tree.truncated;
+        if let Some(module) = &file.module {
+            let qualified = tree.skipped_words.iter().map(|word| Cow::Owned(format!("{module}.{word}")));
+            whole.skipped_words.extend(qualified);
+        }
+        whole.skipped_words.extend(tree.skipped_words);
+        // Nothing more is said of a name that was reported here.
+        whole.skipped_words.extend(scope.reported.into_iter().map(Cow::Owned));
+    }
+    whole
+}
+
+impl Known {
+    fn of(tree: &mut Syntax<'_>) -> Self {
+        let mut names = HashSet::new();
+        for statement in &mut tree.statements {
+            walk(statement, &mut |kind, name, _| _ = names.insert((kind, name.text.to_string())));
+        }
+        let skipped = tree.skipped_words.iter().map(|word| word.to_string()).collect();
+        Self { names, skipped, truncated: tree.truncated }
+    }
+
+    /// Whether it may have something called `name`.
+    fn has(&self, kind: Kind, name: &str) -> bool {
+        let is_declared = self.names.contains(&(kind, name.to_owned()));
+        kind == Kind::Function || is_declared || self.truncated || self.skipped.contains(name)
+    }
+}
+
+/// What one file sees.
+struct Scope<'run> {
+    files: &'run [LoadedFile],
+    /// By the index of the file.
+    known: &'run [Known],
+    file: &'run LoadedFile,
+    diagnostics: &'run mut Diagnostics,
+    /// The names that were reported, as they then stand in the tree.
+    reported: HashSet<String>,
+}
+
+impl Scope<'_> {
+    /// Makes a name the one that it has in the program; `defines` where the statement says what it is. False where that
+    /// is for another file to say.
+    fn name(&mut self, kind: Kind, name: &mut Name<'_>, defines: bool) -> bool {
+        let Some((module, own)) = name.text.rsplit_once('.') else {
+            if let Some(module) = &self.file.module {
+                name.text = Cow::Owned(format!("{module}.{}", name.text));
+            }
+            return true;
+        };
+        if self.file.module.as_deref() == Some(module) {
+            return true;
+        }
+        let Some(index) = self.used(module) else {
+            self.report_module(&name.text, name.span);
+            return true;
+        };
+        if defines {
+            self.report_foreign(module, own, name.span);
+            return false;
+        }
+        if self.known.get(index).is_some_and(|known| !known.has(kind, own)) {
+            self.report_unknown(kind, (module, own), index, name.span);
+        }
+        name.text = Cow::Owned(self.canonical(index, own));
+        true
+    }
+
+    /// Makes `tcp.Address *` what C++ calls it: `tcp::Address *`.
+    fn ty(&mut self, ty: &mut String, span: Span) {
+        if !ty.contains('.') {
+            return;
+        }
+        let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '.');
+        let mut rest = ty.as_str();
+        let mut made = String::with_capacity(ty.len());
+        while let Some(start) = rest.find(is_part) {
+            let (before, after) = rest.split_at(start);
+            let (word, after) = after.split_at(after.find(|character| !is_part(character)).unwrap_or(after.len()));
+            made.push_str(before);
+            rest = after;
+            let qualified = word.rsplit_once('.').filter(|(module, _)| !module.is_empty());
+            match qualified.map(|(module, own)| (module, own, self.used(module))) {
+                Some((_, own, Some(index))) => made.push_str(&self.canonical(index, own).replace('.', "::")),
+                Some((module, ..)) if self.file.module.as_deref() == Some(module) => {
+                    made.push_str(&word.replace('.', "::"));
+                }
+                Some(_) => {
+                    self.report_module(word, span);
+                    made.push_str(word);
+                }
+                None => made.push_str(word),
+            }
+        }
+        made.push_str(rest);
+        *ty = made;
+    }
+
+    /// The file that this one calls `module`.
+    fn used(&self, module: &str) -> Option<usize> {
+        self.file.uses.iter().find(|used| used.name == module).map(|used| used.index)
+    }
+
+    /// What something of the file at `index` is called in the program.
+    fn canonical(&self, index: usize, own: &str) -> String {
+        let module = self.files.get(index).and_then(|file| file.module.as_deref()).unwrap_or_default();
+        format!("{module}.{own}")
+    }
+
+    /// Reports the module of `name`, which the file does not use.
+    fn report_module(&mut self, name: &str, span: Span) {
+        let (module, own) = name.rsplit_once('.').unwrap_or(("", name));
+        let is_new = self.reported.insert(name.to_owned());
+        // One module that is not used is one mistake, however many names it has.
+        if !is_new || !self.reported.insert(format!("{module}.")) {
+            return;
+        }
+        let last = module.rsplit('.').next().unwrap_or(module);
+        let names = || self.file.uses.iter().map(|used| used.name.as_str());
+        let (headline, help) = if module != last && names().any(|known| known == last) {
+            (format!("`{name}` has more than the name of its module before it"), format!("write `{last}.{own}`"))
+        } else {
+            let help = match nearest(module, names()) {
+                Some(meant) => format!("did you mean `{meant}.{own}`?"),
+                None => format!("use it first: `use std.{last};`, or `use \"{last}.flux\";` for one of your own"),
+            };
+            (format!("this file uses no module `{module}`"), help)
+        };
+        self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, span).help(help));
+    }
+
+    /// Reports that a module has nothing called `own`.
+    fn report_unknown(&mut self, kind: Kind, (module, own): (&str, &str), index: usize, span: Span) {
+        if !self.reported.insert(self.canonical(index, own)) {
+            return;
+        }
+        let mut names: Vec<&str> = vec![];
+        if let Some(known) = self.known.get(index) {
+            names.extend(known.names.iter().filter(|(other, _)| *other == kind).map(|(_, name)| name.as_str()));
+        }
+        names.sort_unstable();
+        let help = match nearest(own, names.iter().copied()) {
+            Some(meant) => format!("did you mean `{module}.{meant}`?"),
+            None if names.is_empty() => format!("the module has no {}", kind.name()),
+            None => format!("it has {}", listed(&names)),
+        };
+        let headline = format!("the module `{module}` has no {} `{own}`", kind.name());
+        self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_IN_MODULE, headline, span).help(help));
+    }
+
+    /// Reports that a module's name is given a meaning outside of it.
+    fn report_foreign(&mut self, module: &str, own: &str, span: Span) {
+        if self.reported.insert(format!("{module}.{own}")) {
+            let headline = format!("`{module}.{own}` is of the module `{module}`, and only that can say what it is");
+            let help = format!("choose a name without `{module}.`, or write this in the module");
+            self.diagnostics.push(Diagnostic::error(ids::FOREIGN_DEFINITION, headline, span).help(help));
+        }
+    }
+}
+
+/// A message lists names up to this many.
+const LISTED: usize = 8;
+
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<_> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > LISTED { " and more" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// What is done with each name of a statement; true for one that the statement says the meaning of.
+type Visit<'visit> = dyn FnMut(Kind, &mut Name<'_>, bool) + 'visit;
+
+/// Goes through all names of a statement that may be of a module.
+fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
+    match statement {
+        Statement::Include(_) | Statement::Use(_) | Statement::Unit(_) => {}
+        Statement::Option(option) => visit(Kind::Option, &mut option.name, true),
+        Statement::Typedef(typedef) => {
+            visit(Kind::Predicate, &mut typedef.name, true);
+            visit(Kind::Function, &mut typedef.function, false);
+        }
+        Statement::Declaration(declaration) => visit(Kind::Node, &mut declaration.name, true),
+        Statement::Source(source) => {
+            if let Origin::Node(application) = &mut source.origin {
+                walk_application(application, visit);
+            }
+            source.session.iter_mut().for_each(|function| visit(Kind::Function, function, false));
+            visit(Kind::Node, &mut source.target, false);
+        }
+        Statement::Flow(flow) => {
+            visit(Kind::Node, &mut flow.node, true);
+            let patterns = flow.patterns.iter_mut().flat_map(|patterns| &mut patterns.list);
+            patterns.for_each(|pattern| walk_pattern(Kind::Predicate, pattern, visit));
+            walk_chain(&mut flow.chain, visit);
+        }
+        Statement::Handler(handler) => {
+            handler.path.iter_mut().for_each(|part| walk_pattern(Kind::Node, part, visit));
+            visit(Kind::Function, &mut handler.target, false);
+        }
+        Statement::Atomic(atomic) => {
+            visit(Kind::Node, &mut atomic.node, false);
+            atomic.constraints.iter_mut().for_each(|one| visit(Kind::Constraint, &mut one.name, false));
+        }
+    }
+}
+
+fn walk_pattern(kind: Kind, pattern: &mut NameOrAny<'_>, visit: &mut Visit<'_>) {
+    if let NameOrAny::Name(name) = pattern {
+        visit(kind, name, false);
+    }
+}
+
+/// The recursion is as deep as parallel steps are in each other, which the parser bounds.
+fn walk_chain(chain: &mut Chain<'_>, visit: &mut Visit<'_>) {
+    for step in &mut chain.steps {
+        match step {
+            Step::Apply(application) => walk_application(application, visit),
+            Step::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
+        }
+    }
+}
+
+fn walk_application(application: &mut Application<'_>, visit: &mut Visit<'_>) {
+    visit(Kind::Node, &mut application.node, false);
+    for constant in &mut application.constants {
+        if let ConstantValue::Option(name) = &mut constant.value {
+            visit(Kind::Option, name, false);
+        }
+    }
+}
+
+/// Goes through the types that a statement names.
+fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)) {
+    if let Statement::Declaration(declaration) = statement {
+        let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
+        parameters.for_each(|parameter| visit(&mut parameter.ty, parameter.span));
+    }
+}
