@@ -3,11 +3,13 @@
 
 #include "flux/branch.hpp"
 
+#include "flux/crash.hpp"
 #include "running_source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <barrier>
+#include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
 #include <set>
@@ -333,6 +335,23 @@ TEST_P(Branch, ConstraintsAreTakenByBranchesAndExclude)
     };
     EXPECT_EQ(run(300, 20).of_source(0).counted.acquisitions, 900u);
     EXPECT_EQ(guarded, 900);
+}
+
+TEST_P(Branch, ACrashIsSaidToBeInTheBranchAndItsNode)
+{
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    const auto crash = [this] {
+        static const flux::program said{"test", nodes, constraints, sources, {}, {}, {}};
+        flux::install_crash_message(said);
+        work = [](flux::flow &, int, int branch) {
+            if (branch == 1) {
+                std::abort();
+            }
+            return outcome::done;
+        };
+        run(1);
+    };
+    EXPECT_DEATH(crash(), "SIGABRT in B \\(a.flux:3\\), flow 1 of Start \\(a.flux:7\\), path register 0 in a branch");
 }
 
 outcome leaf(flux::flow &flow, std::atomic<int> &leaves)
