@@ -8,7 +8,8 @@
 /// So a lock that becomes free while some wait is left free and its first waiter is woken. Whoever runs meanwhile may
 /// take it; the first waiter, when it runs and finds the lock taken, asks for it, and then the next release hands it
 /// over. So a waiter can be passed, by whoever comes, only in the few microseconds of its own waking, and it is woken
-/// so once; then nobody overtakes it. A waiting writer is passed by no reader that would join readers, so neither kind starves the other.
+/// so once; then nobody overtakes it. A waiting writer is passed by no reader that would join readers, so neither kind
+/// starves the other.
 ///
 /// All is in one 64-bit word, so that an acquisition and a release without contention are one atomic operation each:
 ///
