@@ -174,7 +174,8 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
         const constraint_totals &one = constraints[number];
         const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
         into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %12.3f  %s\n", one.taken, one.waited,
-                 static_cast<double>(one.waited_ns) / 1e6, static_cast<double>(one.held_ns) / timed / 1e3, of.constraints[number].name);
+                 static_cast<double>(one.waited_ns) / 1e6, static_cast<double>(one.held_ns) / timed / 1e3,
+                 of.constraints[number].name);
     }
 }
 
