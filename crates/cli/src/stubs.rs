@@ -46,20 +46,20 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
         Convention::Plain => plain_functions(&program).into_iter().filter(is_open).collect(),
     };
     if open.is_empty() {
-        return write(arguments.output.as_deref(), &source_text(generated_header, &defined), terminal);
+        return write(arguments.output.as_deref(), &source_text(generated_header, &defined), defined.len(), terminal);
     }
     defined.retain(|one| !open.iter().any(|plain| plain.name == one.name));
     let stem = arguments.output.as_deref().and_then(Path::file_stem);
     let header = format!("{}.h", stem.map_or("nodes".into(), |stem| stem.to_string_lossy()));
     let declarations = header_text(&program, &open);
     match &arguments.output {
-        Some(path) => write(Some(&path.with_file_name(&header)), &declarations, terminal)?,
+        Some(path) => write(Some(&path.with_file_name(&header)), &declarations, open.len(), terminal)?,
         None => print(&format!("// {header}: `include \"{header}\";` in the program\n{declarations}\n")),
     }
     let needs_structs = defined.iter().any(|one| one.declaration.contains("struct "));
     let included = if needs_structs { generated_header } else { header.as_str() };
     let all: Vec<_> = open.into_iter().chain(defined).collect();
-    write(arguments.output.as_deref(), &source_text(included, &all), terminal)
+    write(arguments.output.as_deref(), &source_text(included, &all), all.len(), terminal)
 }
 
 /// What the headers of the program declare.
@@ -80,8 +80,8 @@ fn plain_functions(program: &Program) -> Vec<Prototype> {
     Probe::new(flow, |_| false).wanted().iter().map(|one| plain_prototype(one, program)).collect()
 }
 
-/// Writes a file that does not exist yet, or prints it.
-fn write(path: Option<&Path>, text: &str, terminal: &Terminal) -> Result {
+/// Writes a file with so many functions that does not exist yet, or prints it.
+fn write(path: Option<&Path>, text: &str, functions: usize, terminal: &Terminal) -> Result {
     let Some(path) = path else {
         print(text);
         return Ok(());
@@ -93,7 +93,7 @@ fn write(path: Option<&Path>, text: &str, terminal: &Terminal) -> Result {
         }
         _ => Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))),
     })?;
-    terminal.progress("Written", &path.display().to_string());
+    terminal.progress("Written", &format!("{functions} functions to {}", path.display()));
     Ok(())
 }
 
