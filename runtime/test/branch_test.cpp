@@ -39,6 +39,7 @@ std::function<outcome(flux::flow &, int flow, int branch)> work;
 /// What the flow does after them.
 std::function<void(flux::flow &, int flow, outcome)> joined;
 int wanted_flows = 0;
+int made_flows = 0;
 /// Whether the third branch starts after the second, and whether paths are counted by themselves.
 bool serialised = false;
 bool cut = false;
@@ -84,15 +85,12 @@ outcome Main(flux::flow &flow, Start_out &in)
 
 outcome Start_produce(flux::flow &flow, Start_out &out)
 {
-    static int next = 0;
     flow.call(node_Start);
-    if (next == wanted_flows) {
-        next = 0;
+    if (made_flows == wanted_flows) {
         sample::nothing_comes();
-        wanted_flows = 0;
         return flow.failed();
     }
-    out.flow = next++;
+    out.flow = made_flows++;
     return flow.done();
 }
 
@@ -194,6 +192,7 @@ class Branch : public testing::TestWithParam<setting>
         drawn = std::make_unique<graph>();
         in = {"test", nodes, constraints, sources, drawn->functions, drawn->vertices, drawn->edges};
         wanted_flows = count;
+        made_flows = 0;
         sample::running_source running(in, 0, GetParam().kind, max_flows, GetParam().workers);
         running.await_finished(static_cast<std::uint64_t>(count), 0);
         flux::path_counts counts = running.all.total();
