@@ -27,7 +27,7 @@ class waiter
 };
 
 /// Where a thread waits: on a futex. It does not spin: measured on two cores, a spin before the system call made the
-/// lock no faster between two threads and slower between more (`bench/lock_bench.cpp`).
+/// lock no faster between two threads and slower between more (`bench/lock`).
 class thread_waiter final : public waiter
 {
   public:
