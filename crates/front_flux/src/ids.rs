@@ -96,6 +96,8 @@ ids! {
     // Constraints.
     /// A constraint with two scopes.
     CONSTRAINT_SCOPE = "constraint-scope";
+    /// Keys of one constraint made of different numbers of values.
+    KEY_LENGTH = "key-length";
     /// A key that is not an input of the node.
     UNKNOWN_KEY = "unknown-key";
     /// A key for a node whose inputs are not declared.

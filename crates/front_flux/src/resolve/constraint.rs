@@ -23,6 +23,8 @@ struct Mentions<'syntax> {
     ids: HashMap<&'syntax str, ConstraintId>,
     /// By id: how often it is named.
     counts: Vec<usize>,
+    /// The first key of each keyed constraint: of how many values, and where.
+    first_keys: HashMap<ConstraintId, (usize, Span)>,
 }
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -35,6 +37,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             for constraint in &atomic.constraints {
                 // The constraint is named all the same where the node is unknown.
                 let id = self.constraint(constraint, &mut mentions);
+                self.check_key_length(constraint, id, &mut mentions);
                 if let Some(node) = node {
                     let key = self.key(constraint, id, node, atomic);
                     let requirement = Requirement { constraint: id, mode: constraint.mode, key, span: constraint.span };
@@ -79,6 +82,29 @@ impl<'syntax> Resolver<'syntax, '_> {
             self.report(diagnostic);
         }
         known
+    }
+
+    /// A key has as many values wherever its constraint is named: `account(a)` and `account(a, b)` are never equal, and
+    /// would guard nothing against each other.
+    fn check_key_length(
+        &mut self,
+        mention: &'syntax syntax::Constraint<'syntax>,
+        constraint: ConstraintId,
+        mentions: &mut Mentions<'syntax>,
+    ) {
+        let syntax::Scope::Keyed(names) = &mention.scope else { return };
+        let (length, first) = *mentions.first_keys.entry(constraint).or_insert((names.len(), mention.span));
+        let name = mention.name.as_str();
+        let has_two_scopes = self.reported.contains(&(ids::CONSTRAINT_SCOPE, name));
+        if length == names.len() || has_two_scopes || !self.reported.insert((ids::KEY_LENGTH, name)) {
+            return;
+        }
+        let headline = format!("the keys of `{name}` have different numbers of values");
+        let diagnostic = Diagnostic::error(ids::KEY_LENGTH, headline, mention.span)
+            .label(values(names.len()))
+            .mark(first, format!("{} here", values(length)))
+            .help(format!("write as many everywhere, or use two names; two keys of a node are `{name}(…), {name}(…)`"));
+        self.report(diagnostic);
     }
 
     /// The positions of the inputs that make the key; those that do not exist are reported and left out.
@@ -212,6 +238,10 @@ fn shared_by(scope: Scope) -> &'static str {
         Scope::Session => "shared in a session",
         Scope::Keyed => "shared by key",
     }
+}
+
+fn values(count: usize) -> String {
+    if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
 }
 
 /// Whether the names differ by one slip of the hand: in case, by a letter too many, too few or wrong, or by two

@@ -129,6 +129,8 @@ const SINGLE: &[(&str, &str)] = &[
     ("A () => ();\nA_out () => ();", "name-clash"),
     ("A (int a) => ();\natomic A:{x, x(a)};", "constraint-scope"),
     ("A = ;\natomic A:{x(session), x};", "constraint-scope"),
+    ("A (int a, int b) => ();\natomic A:{x(a), x(a, b)};", "key-length"),
+    ("A (int a, int b) => ();\natomic A:{x(a, b), x, x(a)};", "constraint-scope"),
     ("A = ;\natomic A:{x(session), x(a)};", "constraint-scope"),
     ("A (int a) => ();\natomic A:{x(b)};", "unknown-key"),
     ("A = ;\natomic A:{x(a), y(a)};", "undeclared-key"),
