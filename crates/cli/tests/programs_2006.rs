@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(60);
 const STRATEGIES: [&str; 2] = ["thread", "pool"];
 
-/// Copies a program into a folder of its own and builds it; gives the folder and what was said.
-fn build(name: &str) -> (PathBuf, String) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs_2006").join(name);
+/// Copies a program into a folder of its own.
+fn copy(name: &str, folder: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs_2006").join(folder);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs_2006").join(name);
@@ -24,16 +24,26 @@ fn build(name: &str) -> (PathBuf, String) {
         let path = entry.unwrap().path();
         std::fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
     }
+    folder
+}
+
+/// Builds a copy of a program; gives the folder and what was said.
+fn build(name: &str) -> (PathBuf, String) {
+    let folder = copy(name, name);
     let said = flux_build(&folder, name);
     (folder, said)
 }
 
 fn flux_build(folder: &Path, name: &str) -> String {
+    let (is_built, said) = try_flux_build(folder, name);
+    assert!(is_built, "{said}");
+    said
+}
+
+fn try_flux_build(folder: &Path, name: &str) -> (bool, String) {
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
     let output = flux.args(["build", &format!("{name}.flux")]).current_dir(folder).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    said
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// A server that ends with the test.
@@ -196,4 +206,24 @@ fn a_copy_with_returns_is_kept_while_its_source_is_what_it_was() {
         .unwrap();
     let changed = flux_build(&folder, "image");
     assert!(changed.contains("`Listen`, `CheckCache`, `ReadInFromDisk`, `StoreInCache` of server.cpp"), "{changed}");
+}
+
+/// What is said of a mistake in a source.
+fn said_of_a_mistake(folder: &Path, name: &str, source: &str) -> String {
+    let source = folder.join(source);
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text + "\nint mistake() { return undeclared; }\n").unwrap();
+    let (is_built, said) = try_flux_build(folder, name);
+    assert!(!is_built && said.contains("'undeclared' was not declared"), "{said}");
+    said
+}
+
+#[test]
+fn a_mistake_is_told_alone_whether_std_is_named_or_names_are_its_own() {
+    let own_names = copy("tag", "own_names");
+    let said = said_of_a_mistake(&own_names, "tag", "network.cpp");
+    assert!(!said.contains("ambiguous") && !said.contains("'map'"), "{said}");
+    let std_unnamed = copy("chat", "std_unnamed");
+    let said = said_of_a_mistake(&std_unnamed, "chat", "nodes.cc");
+    assert!(!said.contains("'cerr'") && !said.contains("'vector'") && !said.contains("'string'"), "{said}");
 }

@@ -1,6 +1,7 @@
 /// \file
 /// What the headers of the compiler of 2006 brought along, for sources that were written for it. Such sources use the
-/// C library, strings and sockets without naming their headers, and `std` without its name. Nothing else includes this.
+/// C library, strings and sockets without naming their headers. Some use `std` without its name, and for these the
+/// generated Makefile defines `FLUX_USING_STD`. Nothing else includes this.
 ///
 /// It is read as C++14, the last to allow what that time used: `register`, exception specifications, `auto_ptr`.
 #pragma once
@@ -33,4 +34,6 @@ class session;
 
 } // namespace flux
 
+#ifdef FLUX_USING_STD
 using namespace std;
+#endif

@@ -13,6 +13,15 @@ use std::path::{Path, PathBuf};
 pub const FLAGS: &str = "-std=gnu++14 -fpermissive -include flux/interface_2006.hpp \
     $(filter-out -Wall -Wextra,$(FLAGS)) -Wreturn-type -Wno-write-strings -Wno-narrowing $(COLOR)";
 
+/// How the shell compiles what may leave `std::` out, given the compiler and its flags as the shell's arguments. Nobody
+/// can tell any more who said `using namespace std` at the time. So it is said for a source that is wrong without it,
+/// unless names of its own, a global `map` or `left`, are ambiguous then; and never for one that is right without it,
+/// where an overload of std's could be called in the place of the author's.
+pub const COMPILE: &str = r#"COMPILE_2006 = if "$$@" -fsyntax-only $< 2>/dev/null || \
+    LC_ALL=C "$$@" -DFLUX_USING_STD -fsyntax-only $< 2>&1 | grep -q 'reference to .* is ambiguous'; \
+    then using_std=; else using_std=-DFLUX_USING_STD; fi; \
+    "$$@" $$using_std -MMD -MP -c -o $@ $<"#;
+
 /// The functions that the sources define, by name, where they are of that time.
 pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definition>>> {
     let headers = headers(sources);

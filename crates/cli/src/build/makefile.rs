@@ -112,14 +112,16 @@ OBJECTS = {name}.flux.o {objects}
 
 {name}.flux.o: {name}.flux.cpp Makefile
 \t@echo '  compile  $<'
-\t@$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+\t@{compile_generated}
 
 runtime/libflux.a:
 \t@$(MAKE) --no-print-directory -C runtime CXX='$(CXX)' FLAGS='$(FLAGS)'
 
 ",
             flags = self.flags(),
-            of_2006 = self.flags_of_2006(),
+            of_2006 = self.variables_of_2006(),
+            compile_generated =
+                if self.has_2006() { compile_2006("CXXFLAGS", "") } else { compile("CXX", "CXXFLAGS", "") },
             libraries = self.libraries.join(" "),
             objects = objects.join(" "),
         );
@@ -134,19 +136,16 @@ runtime/libflux.a:
     /// How one object is made.
     fn rule(&self, object: &Object) -> String {
         let header = if self.has_2006() { "mImpl.h".to_owned() } else { format!("{}.flux.h", self.name) };
-        let (compiler, flags) = match object.language {
-            Language::C => ("CC", "CFLAGS"),
-            Language::Cpp => ("CXX", "CXXFLAGS"),
-            Language::CppOf2006 => ("CXX", "CXXFLAGS_2006"),
-        };
         let Object { name: target, source, copy_of, .. } = object;
         // What the original includes from beside it is found from the copy, too.
         let folder = copy_of.as_ref().map(|original| format!(" -iquote {}", parent(Path::new(original)).display()));
         let folder = folder.unwrap_or_default();
-        let compile = format!(
-            "{target}: {source} Makefile {header}\n\t@echo '  compile  $<'\n\
-             \t@$({compiler}) $(CPPFLAGS) $({flags}){folder} -MMD -MP -c -o $@ $<\n\n",
-        );
+        let command = match object.language {
+            Language::C => compile("CC", "CFLAGS", &folder),
+            Language::Cpp => compile("CXX", "CXXFLAGS", &folder),
+            Language::CppOf2006 => compile_2006("CXXFLAGS_2006", &folder),
+        };
+        let compile = format!("{target}: {source} Makefile {header}\n\t@echo '  compile  $<'\n\t@{command}\n\n");
         let copy = copy_of.as_ref().map(|original| {
             let message = "error: $< has changed, and $@ was made of it: run flux build again";
             format!("{source}: {original}\n\t@echo '{message}' >&2; false\n\n")
@@ -158,10 +157,23 @@ runtime/libflux.a:
         self.objects.iter().any(|object| object.language == Language::CppOf2006)
     }
 
-    /// A line for the flags of sources of 2006, where there are some.
-    fn flags_of_2006(&self) -> String {
-        if self.has_2006() { format!("CXXFLAGS_2006 = {}\n", interface_2006::FLAGS) } else { String::new() }
+    /// How sources of 2006 are compiled, where there are some.
+    fn variables_of_2006(&self) -> String {
+        if !self.has_2006() {
+            return String::new();
+        }
+        format!("CXXFLAGS_2006 = {}\n{}\n", interface_2006::FLAGS, interface_2006::COMPILE)
     }
+}
+
+/// The command that compiles what does not depend on how it was done in 2006.
+fn compile(compiler: &str, flags: &str, folder: &str) -> String {
+    format!("$({compiler}) $(CPPFLAGS) $({flags}){folder} -MMD -MP -c -o $@ $<")
+}
+
+/// The command that compiles what sees headers of 2006.
+fn compile_2006(flags: &str, folder: &str) -> String {
+    format!("set -- $(CXX) $(CPPFLAGS) $({flags}){folder}; $(COMPILE_2006)")
 }
 
 fn flags(arguments: &Build) -> Vec<String> {

@@ -2,9 +2,12 @@
 #ifndef LOCAL_STRUCTS_H
 #define LOCAL_STRUCTS_H
 
+typedef unsigned char byte;
+
 struct message {
     struct sockaddr_in from;
     char kind;
+    byte length;
     int x, y;
 };
 

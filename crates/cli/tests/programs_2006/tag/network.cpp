@@ -5,6 +5,9 @@ extern bool IsIt(player *p);
 
 int sock;
 int turns = 0;
+// What std has, too.
+int left = 0;
+byte map[1001][1001];
 
 void init(int argc, char **argv)
 {
@@ -32,6 +35,7 @@ int GetMessage(GetMessage_out *out)
         return -1;
     }
     text[length] = 0;
+    m->length = length;
     sscanf(text, "%c %d %d", &m->kind, &m->x, &m->y);
     out->m = m;
     return 0;
@@ -61,6 +65,9 @@ int Heartbeat(Heartbeat_out *out)
 
 int Broadcast(Broadcast_in *in)
 {
+    for (int i = 0; i < in->count; i++)
+        map[in->everybody[i]->x][in->everybody[i]->y]++;
+    left = in->count;
     char text[1024];
     char one[64];
     sprintf(text, "%d:", in->turn);
