@@ -101,7 +101,10 @@ fn build(golden: &Path, file: &Path) -> PathBuf {
     let program = std::env::temp_dir().join(format!("flux_behaviour_{name}_{}", std::process::id()));
     let mut command = Command::new("g++");
     command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]);
-    command.arg("-I").arg(tests("behaviour")).arg("-I").arg(golden).arg(file).arg("-o").arg(&program);
+    for folder in [tests("behaviour").as_path(), &support::runtime(), golden] {
+        command.arg("-I").arg(folder);
+    }
+    command.arg(file).arg("-o").arg(&program);
     output(&mut command);
     program
 }

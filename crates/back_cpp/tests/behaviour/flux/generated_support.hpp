@@ -1,6 +1,8 @@
 // A runtime that does nothing but write down what generated code asks of it. It keeps the contract: the probe compiles
-// against it too.
+// against it too. What is but a type of value is that of the real one.
 #pragma once
+
+#include "flux/expected.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +21,6 @@ using path_number = std::uint64_t;
 enum class outcome : unsigned char { done, failed, ended };
 enum class mode { read, write };
 enum class scope { program, session, keyed };
-
-inline constexpr int no_match = -1;
-inline constexpr int exception_thrown = -2;
 
 class flow
 {
