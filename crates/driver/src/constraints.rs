@@ -3,14 +3,22 @@
 //! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that
 //! does are left out. A function that is called again with the same held around it is shown once.
 
-use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step};
+use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step, StepId};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Prints the tree. O(size of the flow).
 pub fn constraints(flow: &Flow) -> String {
-    let mut printer = Printer { flow, busy: busy(flow), shown: HashSet::new(), held: vec![], text: String::new() };
+    let mut printer = Printer {
+        flow,
+        busy: busy(flow),
+        shown: HashSet::new(),
+        held: vec![],
+        call: Call { number: 0, inputs: vec![], kept: HashMap::new() },
+        calls: 0,
+        text: String::new(),
+    };
     for (source, entry) in flow.program.sources.iter().zip(&flow.entries) {
         let target = &flow.program.nodes[source.target].name;
         let origin = match &source.origin {
@@ -19,30 +27,74 @@ pub fn constraints(flow: &Flow) -> String {
         };
         printer.line(0, &format!("source {origin} => {target}"), &[]);
         for function in entry.produce.into_iter().chain([entry.run]) {
-            printer.function(function, 1);
+            printer.function(function, vec![], 1);
         }
     }
     printer.text
+}
+
+/// A value by its origin: the number of the call in which it is made, and what it is there; constants are of no call.
+/// Keys are the same where the origins of their values are.
+type Value = (usize, Operand);
+
+/// A function as it is called here.
+struct Call {
+    number: usize,
+    /// What it is called with; none where nothing calls it.
+    inputs: Vec<Value>,
+    /// What its steps that may fail were called with, for what takes their place.
+    kept: HashMap<StepId, Vec<Value>>,
+}
+
+/// A constraint that is held, around the call of the node `holder`.
+struct Hold<'a> {
+    constraint: ConstraintId,
+    key: Vec<Value>,
+    mode: Mode,
+    holder: &'a str,
 }
 
 struct Printer<'a> {
     flow: &'a Flow,
     busy: HashSet<FunctionId>,
     shown: HashSet<FunctionId>,
-    /// What is held here, and the node around which.
-    held: Vec<(ConstraintId, Mode, &'a str)>,
+    /// What is held here.
+    held: Vec<Hold<'a>>,
+    /// The function that is printed.
+    call: Call,
+    /// How many have been called.
+    calls: usize,
     text: String,
 }
 
 impl<'a> Printer<'a> {
-    fn function(&mut self, id: FunctionId, depth: usize) {
+    fn function(&mut self, id: FunctionId, inputs: Vec<Value>, depth: usize) {
         self.shown.insert(id);
+        self.calls += 1;
+        let caller = std::mem::replace(&mut self.call, Call { number: self.calls, inputs, kept: HashMap::new() });
         self.block(&self.flow.functions[id].body, depth);
+        self.call = caller;
+    }
+
+    fn value(&self, operand: &Operand) -> Value {
+        let known = match operand {
+            Operand::Constant(_) => return (0, operand.clone()),
+            Operand::Input(at) => self.call.inputs.get(*at),
+            Operand::Kept(step, at) => self.call.kept.get(step).and_then(|inputs| inputs.get(*at)),
+            Operand::Output(..) | Operand::Error => None,
+        };
+        known.cloned().unwrap_or_else(|| (self.call.number, operand.clone()))
+    }
+
+    fn values(&self, operands: &[Operand]) -> Vec<Value> {
+        operands.iter().map(|operand| self.value(operand)).collect()
     }
 
     fn block(&mut self, block: &'a Block, depth: usize) {
         for step in &block.steps {
             self.step(step, depth);
+            let inputs = self.values(&step.inputs);
+            self.call.kept.insert(step.id, inputs);
             self.block(&step.failure, depth);
         }
         if let End::Dispatch { lines, .. } = &block.end {
@@ -61,7 +113,7 @@ impl<'a> Printer<'a> {
         let name = node.map_or("in parallel", |node| self.flow.program.nodes[node].name.as_str());
         let mut facts: Vec<String> = step.acquire.iter().map(|one| self.taken(step, one)).collect();
         let taken = |one: &&Requirement| !step.acquire.iter().any(|other| other.constraint == one.constraint);
-        facts.extend(required.iter().filter(taken).map(|one| self.had(one)));
+        facts.extend(required.iter().filter(taken).map(|one| self.had(step, one)));
         let again = !functions.is_empty() && functions.iter().all(|function| self.shown.contains(function));
         if again && inside {
             facts.push("inside as above".to_owned());
@@ -71,8 +123,12 @@ impl<'a> Printer<'a> {
             return;
         }
         let before = self.held.len();
-        self.held.extend(step.acquire.iter().map(|one| (one.constraint, one.mode, name)));
-        functions.into_iter().for_each(|function| self.function(function, depth + 1));
+        for one in &step.acquire {
+            let key = self.values(&one.key);
+            self.held.push(Hold { constraint: one.constraint, key, mode: one.mode, holder: name });
+        }
+        let inputs = self.values(&step.inputs);
+        functions.into_iter().for_each(|function| self.function(function, inputs.clone(), depth + 1));
         self.held.truncate(before);
     }
 
@@ -91,14 +147,17 @@ impl<'a> Printer<'a> {
         format!("takes {}{why}", self.name(one.constraint, one.mode, &key))
     }
 
-    /// `has x already, from C`
-    fn had(&self, one: &Requirement) -> String {
-        let holder = self.held.iter().rev().find(|(constraint, ..)| *constraint == one.constraint);
-        let from = holder.map_or(String::new(), |(_, mode, holder)| {
-            let stronger = if *mode > one.mode { ", as a writer" } else { "" };
-            format!(", from {holder}{stronger}")
+    /// `has x(user) already, from C`
+    fn had(&self, step: &Step, one: &Requirement) -> String {
+        let key: Vec<_> = one.key.iter().filter_map(|at| step.inputs.get(*at)).map(|part| self.value(part)).collect();
+        let holder = self.held.iter().rev().find(|hold| hold.constraint == one.constraint && hold.key == key);
+        let from = holder.map_or(String::new(), |hold| {
+            let stronger = if hold.mode > one.mode { ", as a writer" } else { "" };
+            format!(", from {}{stronger}", hold.holder)
         });
-        format!("has {} already{from}", self.name(one.constraint, one.mode, &[]))
+        let inputs = self.flow.callee_inputs(&step.callee);
+        let names: Vec<_> = one.key.iter().filter_map(|at| inputs.get(*at)).map(|input| input.name.as_str()).collect();
+        format!("has {} already{from}", self.name(one.constraint, one.mode, &names))
     }
 
     fn name(&self, constraint: ConstraintId, mode: Mode, key: &[&str]) -> String {
