@@ -88,3 +88,14 @@ impl Terminal {
 pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
+
+/// What a compiler said, without the escape sequences that colour it.
+pub fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        plain += before;
+        rest = after.split_once(['m', 'K']).map_or("", |(_, after)| after);
+    }
+    plain + rest
+}

@@ -2,14 +2,27 @@
 //! none, and an error in generated code is at the line of the program that it was made from.
 
 use super::prototypes::{Prototype, plain_prototype, prototypes};
+use super::unknown_types;
 use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
 use std::collections::BTreeSet;
 
-/// Shows what failed.
-pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], visible: &Visible, terminal: &Terminal) {
+/// Shows what failed. Where the program `has_functions`, in sources or libraries, only the linker knows which it lacks.
+pub fn show(
+    output: &str,
+    program: &Program,
+    (generated, visible): (&[GeneratedFile], &Visible),
+    has_functions: bool,
+    terminal: &Terminal,
+) {
+    if unknown_types::show(output, program, generated, terminal) {
+        if !has_functions {
+            show_missing(&asked_for(program, generated, visible), program, terminal);
+        }
+        return;
+    }
     let missing = missing_functions(output, program, generated, visible);
     let mut origins = BTreeSet::new();
     for line in output.lines() {
@@ -24,7 +37,12 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], visibl
             terminal.show(&format!("  … which was made from {origin}\n"));
         }
     }
-    for function in &missing {
+    show_missing(&missing, program, terminal);
+}
+
+/// Shows the functions that nobody defines, each with what defines it.
+fn show_missing(missing: &[Prototype], program: &Program, terminal: &Terminal) {
+    for function in missing {
         terminal.error(&format!("the function `{}` is not defined in any source", function.name));
         terminal.show(&format!("  asked for by {}\n", function.asked_by));
         let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
@@ -43,8 +61,15 @@ fn missing_functions(
     visible: &Visible,
 ) -> Vec<Prototype> {
     let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
+    let mut missing = asked_for(program, generated, visible);
+    missing.retain(|prototype| names.contains(prototype.name.as_str()));
+    missing
+}
+
+/// All functions that the program asks for.
+fn asked_for(program: &Program, generated: &[GeneratedFile], visible: &Visible) -> Vec<Prototype> {
     let plain = visible.declarations().map(|declaration| plain_prototype(declaration, program));
-    plain.chain(prototypes(generated)).filter(|prototype| names.contains(prototype.name.as_str())).collect()
+    plain.chain(prototypes(generated)).collect()
 }
 
 /// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.

@@ -11,6 +11,7 @@ pub mod prototypes;
 mod returns;
 mod runtime_library;
 pub mod sources;
+mod unknown_types;
 pub mod visible;
 
 pub use runtime_library::{cache_directory, write_sources as write_runtime};
@@ -69,7 +70,8 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }
     if !is_made {
-        errors::show(&said, &program, &generated, &visible, terminal);
+        let has_functions = !sources.is_empty() || !arguments.libraries.is_empty();
+        errors::show(&said, &program, (&generated, &visible), has_functions, terminal);
         return Err(Failure::Build);
     }
     terminal.show(&said);

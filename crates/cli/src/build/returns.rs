@@ -8,7 +8,7 @@
 use super::files::{absolute, parent, write_if_changed};
 use super::sources::NodeSource;
 use crate::failure::Result;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, without_colours};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -70,13 +70,7 @@ fn warning(line: &str) -> Option<(String, usize)> {
     if !line.contains("-Wreturn-type") {
         return None;
     }
-    let mut plain = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once('\x1b') {
-        plain += before;
-        rest = after.split_once(['m', 'K']).map_or("", |(_, after)| after);
-    }
-    plain += rest;
+    let plain = without_colours(line);
     let mut parts = plain.split(':');
     Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
 }

@@ -1,0 +1,64 @@
+//! Types that a program names and no header declares. A C++ compiler says so wherever such a type occurs in generated
+//! headers, and then complains of all that depends on it; here it is said once, in the program's terms.
+
+use crate::program::Program;
+use crate::terminal::{Terminal, without_colours};
+use flux_back_cpp::GeneratedFile;
+
+/// Says which types are unknown. Whether there are any: then whatever else the compilers said comes of it, unless it
+/// is about a header of the author's, which may be the cause; such output is left to be shown as it is.
+pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
+    let output = without_colours(output);
+    let errors = || output.lines().filter_map(|line| line.split_once(": error: "));
+    let file = |place: &str| place.split(':').next().unwrap_or_default().to_owned();
+    let is_generated = |place: &str| generated.iter().any(|one| one.name == file(place));
+    let is_header = |place: &str| [".h", ".hh", ".hpp", ".hxx"].iter().any(|ending| file(place).ends_with(ending));
+    if errors().any(|(place, _)| is_header(place) && !is_generated(place)) {
+        return false;
+    }
+    let in_headers = errors().filter(|(place, _)| is_header(place));
+    let mut types: Vec<(String, String)> = vec![];
+    for unknown in in_headers.filter_map(|(_, message)| unknown_name(message)).filter_map(|name| find(program, name)) {
+        if !types.contains(&unknown) {
+            types.push(unknown);
+        }
+    }
+    for (name, place) in &types {
+        terminal.error(&format!("the type `{name}` is not declared in any header of the program"));
+        terminal.show(&format!("  asked for by {place}\n"));
+        terminal.show("  help: declare it in a header beside the program, and name that: `include \"types.h\";`\n\n");
+    }
+    !types.is_empty()
+}
+
+/// The first quoted word of g++'s `'image_tag' does not name a type`, or clang's `unknown type name 'image_tag'`.
+fn unknown_name(message: &str) -> Option<&str> {
+    let phrases = ["does not name a type", "unknown type name", "no template named"];
+    phrases.iter().any(|phrase| message.contains(phrase)).then(|| message.split('\'').nth(1)).flatten()
+}
+
+/// The type as the program writes it, qualified, and where it does so first.
+fn find(program: &Program, name: &str) -> Option<(String, String)> {
+    let flow = program.compilation.flow.as_ref()?;
+    let lists = flow.program.nodes.iter().flat_map(|(_, node)| [node.inputs(), node.outputs()]);
+    for parameter in lists.flatten() {
+        let mut words = parameter.ty.split(|one: char| !one.is_alphanumeric() && one != '_' && one != ':');
+        if let Some(word) = words.find(|word| word.split("::").last() == Some(name)) {
+            return Some((word.to_owned(), program.sources.name_and_line(parameter.span)));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_compilers_name_the_type() {
+        assert_eq!(unknown_name("'image_tag' does not name a type; did you mean 'image'?"), Some("image_tag"));
+        assert_eq!(unknown_name("'foo' in namespace 'std' does not name a type"), Some("foo"));
+        assert_eq!(unknown_name("unknown type name 'image_tag'"), Some("image_tag"));
+        assert_eq!(unknown_name("'struct A_in' has no member named 'request'"), None);
+    }
+}
