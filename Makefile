@@ -30,7 +30,7 @@ install: flux
 bench: flux packages-test
 	@bench/run
 
-## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10)
+## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10), SOAK_SEED replaying one
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
