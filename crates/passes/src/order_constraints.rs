@@ -264,14 +264,23 @@ impl<'a> Order<'a> {
         result
     }
 
-    /// What of `held` matters to a function: what it may take again, and what comes after something it may take.
+    /// What of `held` matters to a function: what it may take again, and what comes after something it may take. Keys
+    /// whose values do not reach the function look alike there: they are one hold.
     fn relevant(&self, id: FunctionId, held: Vec<Held>) -> Vec<Held> {
         let touched = self.touched.get(&id);
         let lowest = touched.and_then(|all| all.iter().filter_map(|one| self.rank.get(one)).min());
         let matters = |one: &Held| lowest.is_some_and(|lowest| self.rank.get(&one.constraint) >= Some(lowest));
         let mut held: Vec<_> = held.into_iter().filter(matters).collect();
+        held.sort_by(|one, other| (one.constraint, &one.key).cmp(&(other.constraint, &other.key)));
+        held.dedup_by(|later, kept| {
+            let same = (later.constraint, &later.key) == (kept.constraint, &kept.key);
+            if same {
+                kept.mode = kept.mode.max(later.mode);
+                kept.moved &= later.moved;
+            }
+            same
+        });
         held.sort();
-        held.dedup();
         held
     }
 
