@@ -291,7 +291,7 @@ TEST(Server, NamesASourceThatKeepsFailing)
     server server({"source=fails"});
     ASSERT_TRUE(server.await("source Listen (sample.flux:8) fails again and again")) << server.said;
     // The thread sanitizer puts a signal off that comes while the main thread still starts, and then loses it.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(200ms);
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0);
 }
