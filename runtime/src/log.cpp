@@ -1,13 +1,15 @@
 #include "flux/log.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <unistd.h>
+#include <utility>
 
 namespace flux {
 namespace {
@@ -32,6 +34,23 @@ void write_line(char *line, std::size_t length) noexcept
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, length + 1);
 }
 
+// The turn of a line that is said rarely: how many were left out before it, or nothing when it is left out too.
+std::optional<unsigned> take_turn() noexcept
+{
+    using clock = std::chrono::steady_clock;
+    static std::mutex turns;
+    static clock::time_point next;
+    static unsigned left_out = 0;
+    const clock::time_point now = clock::now();
+    const std::lock_guard hold(turns);
+    if (now < next) {
+        ++left_out;
+        return std::nullopt;
+    }
+    next = now + std::chrono::seconds(1);
+    return std::exchange(left_out, 0);
+}
+
 } // namespace
 
 void log_line(const char *format, ...) noexcept
@@ -45,14 +64,8 @@ void log_line(const char *format, ...) noexcept
 
 void log_rarely(const char *format, ...) noexcept
 {
-    using clock = std::chrono::steady_clock;
-    static std::atomic<clock::rep> next{0};
-    static std::atomic<unsigned> left_out{0};
-    const clock::rep now = clock::now().time_since_epoch().count();
-    clock::rep due = next.load(std::memory_order_relaxed);
-    const clock::rep later = now + clock::duration(std::chrono::seconds(1)).count();
-    if (now < due || !next.compare_exchange_strong(due, later, std::memory_order_relaxed)) {
-        left_out.fetch_add(1, std::memory_order_relaxed);
+    const std::optional<unsigned> left_out = take_turn();
+    if (!left_out) {
         return;
     }
     char line[longest_line + 1];
@@ -60,8 +73,9 @@ void log_rarely(const char *format, ...) noexcept
     va_start(values, format);
     std::size_t length = format_line(line, format, values);
     va_end(values);
-    if (const unsigned count = left_out.exchange(0, std::memory_order_relaxed); count != 0) {
-        const int more = std::snprintf(line + length, longest_line - length, " (and %u such lines before it)", count);
+    if (*left_out != 0) {
+        const int more =
+            std::snprintf(line + length, longest_line - length, " (and %u such lines before it)", *left_out);
         length = std::min(length + static_cast<std::size_t>(std::max(more, 0)), longest_line - 1);
     }
     write_line(line, length);
