@@ -1,5 +1,6 @@
 #include "flux/crash.hpp"
 
+#include "flux/fiber.hpp"
 #include "flux/flow.hpp"
 #include "flux/program.hpp"
 #include "flux/source.hpp"
@@ -65,7 +66,8 @@ plain_line &operator<<(plain_line &line, const node_info &node) noexcept
     return line << node.name << " (" << node.file << ":" << std::uint64_t{node.line} << ")";
 }
 
-void say_last_words(const char *signal_name) noexcept
+// `fault` is the address that could not be touched; null for what is no such fault.
+void say_last_words(const char *signal_name, const void *fault) noexcept
 {
     plain_line line;
     line << "flux: " << signal_name;
@@ -81,6 +83,9 @@ void say_last_words(const char *signal_name) noexcept
     } else {
         line << " outside of any flow";
     }
+    if (const fiber *const running = fiber::running(); running != nullptr && running->on().overflows_at(fault)) {
+        line << ": the stack of its fiber, " << std::uint64_t{running->on().size >> 10} << " KiB, has overflowed";
+    }
     line << "\n";
     line.write_to(STDERR_FILENO);
 }
@@ -89,7 +94,7 @@ void on_fatal_signal(int number, siginfo_t *info, void *) noexcept
 {
     for (fatal_signal &each : fatal_signals) {
         if (each.number == number) {
-            say_last_words(each.name);
+            say_last_words(each.name, number == SIGSEGV ? info->si_addr : nullptr);
             sigaction(number, &each.before, nullptr);
         }
     }
