@@ -51,6 +51,9 @@ void branch_base::run(runner &on) noexcept
 void fork::run() noexcept
 {
     strategy &by = parent_.from().started_by();
+    // Meanwhile the flow itself is at no node: those of the first branch are not its own.
+    const node_number position = parent_.position();
+    parent_.move_to(no_node);
     const auto at_once = [](const branch_base *each) { return each->starts_at_once_; };
     std::atomic<std::size_t> awaited(1 + static_cast<std::size_t>(std::ranges::count_if(branches_, at_once)));
     for (branch_base *const each : branches_) {
@@ -73,6 +76,7 @@ void fork::run() noexcept
     if (awaited.fetch_sub(1, std::memory_order_acq_rel) != 1) {
         parent_.place().wait();
     }
+    parent_.move_to(position);
 }
 
 outcome fork::exit() noexcept

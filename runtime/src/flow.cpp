@@ -53,6 +53,7 @@ void flow::run_on(runner &on) noexcept
     runner_ = &on;
     place_ = &on.place();
     constraint_counts_ = on.constraint_counts();
+    crowded_ = &on.crowded();
 }
 
 } // namespace flux

@@ -35,13 +35,13 @@ std::string set_size(std::size_t &into, std::string_view value, std::size_t most
 
 std::string set_runtime(options &into, std::string_view value)
 {
-    for (const strategy_kind kind : {strategy_kind::thread, strategy_kind::pool}) {
+    for (const strategy_kind kind : {strategy_kind::thread, strategy_kind::pool, strategy_kind::event}) {
         if (value == strategy_name(kind)) {
             into.strategy = kind;
             return {};
         }
     }
-    return "thread or pool";
+    return "thread, pool or event";
 }
 
 std::string set_drain(options &into, std::string_view value)
@@ -73,8 +73,9 @@ constexpr std::size_t most_workers = 10'000;
 constexpr std::size_t most_queued = 1'000'000;
 
 const option all_options[] = {
-    {"runtime", "thread|pool", "what runs flows: a new thread for each, or a pool of threads (pool)", set_runtime},
-    {"workers", "N", "the threads of the pool (four times the processors, at least 16)",
+    {"runtime", "thread|pool|event", "what runs flows: a thread for each, a pool of threads, event loops (pool)",
+     set_runtime},
+    {"workers", "N", "the threads of the pool (4 a processor, at least 16), or event loops (1 a processor)",
      [](options &into, std::string_view value) { return set_size(into.workers, value, most_workers); }},
     {"max-flows", "N", "how many flows of one source may be in progress; then it rests (1024)",
      [](options &into, std::string_view value) { return set_size(into.max_flows, value, lock::max_holders); }},
@@ -232,7 +233,15 @@ std::string help_text(const char *program_name, const std::string &program_optio
 
 const char *strategy_name(strategy_kind which) noexcept
 {
-    return which == strategy_kind::thread ? "thread" : "pool";
+    switch (which) {
+    case strategy_kind::thread:
+        return "thread";
+    case strategy_kind::pool:
+        return "pool";
+    case strategy_kind::event:
+        return "event";
+    }
+    return "";
 }
 
 } // namespace flux

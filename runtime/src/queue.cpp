@@ -1,6 +1,5 @@
 #include "flux/queue.hpp"
 
-#include "flux/branch.hpp"
 #include "flux/flow.hpp"
 
 namespace flux {
@@ -23,9 +22,7 @@ void queue::push(flow &started) noexcept
 void queue::offer(branch_base &unstarted) noexcept
 {
     std::unique_lock guard(lock_);
-    unstarted.previous = last_branch_;
-    (last_branch_ == nullptr ? first_branch_ : last_branch_->next) = &unstarted;
-    last_branch_ = &unstarted;
+    offered_.push(unstarted);
     const bool someone_idle = idle_ != 0;
     guard.unlock();
     if (someone_idle) {
@@ -36,29 +33,16 @@ void queue::offer(branch_base &unstarted) noexcept
 bool queue::take_back(branch_base &offered) noexcept
 {
     const std::lock_guard guard(lock_);
-    if (offered.begun) {
-        return false;
-    }
-    unlink(offered);
-    return true;
-}
-
-void queue::unlink(branch_base &offered) noexcept
-{
-    (offered.previous == nullptr ? first_branch_ : offered.previous->next) = offered.next;
-    (offered.next == nullptr ? last_branch_ : offered.next->previous) = offered.previous;
-    offered.begun = true;
+    return offered_.take_back(offered);
 }
 
 queued queue::pop() noexcept
 {
     std::unique_lock guard(lock_);
     ++idle_;
-    not_empty_.wait(guard, [this] { return first_branch_ != nullptr || first_ != nullptr || closed_; });
+    not_empty_.wait(guard, [this] { return !offered_.empty() || first_ != nullptr || closed_; });
     --idle_;
-    if (first_branch_ != nullptr) {
-        branch_base *const begun = first_branch_;
-        unlink(*begun);
+    if (branch_base *const begun = offered_.pop()) {
         return {begun, nullptr};
     }
     if (first_ == nullptr) {

@@ -179,6 +179,21 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
     }
 }
 
+void add_loops(text &into, const program &of, const loop_facts &loops)
+{
+    if (loops.stack_bytes != 0) {
+        into.add("\n%12zu  KiB of stack, the most that a flow needed\n", loops.stack_bytes >> 10);
+    }
+    if (loops.holds.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  node that held its event loop for more than a millisecond\n", "times", "longest ms");
+    for (const loop_hold &each : loops.holds) {
+        into.add("%12" PRIu64 "  %12.1f  %s\n", each.times, static_cast<double>(each.longest.count()) / 1e6,
+                 of.nodes[each.node].name);
+    }
+}
+
 std::string quoted(const char *value)
 {
     text escaped;
@@ -257,7 +272,8 @@ void write_to_standard_error(const std::string &content) noexcept
 
 } // namespace
 
-std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints)
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops)
 {
     const source_counts sum = sum_over_sources(of, counts);
     text report;
@@ -273,11 +289,12 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     add_flow_paths(report, of, paths_of_flows(of, counts), finished(sum));
     add_function_paths(report, of, paths_of_functions(counts));
     add_constraints(report, of, constraints);
+    add_loops(report, of, loops);
     return report.all;
 }
 
 std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        strategy_kind strategy)
+                        const loop_facts &loops, strategy_kind strategy)
 {
     const source_counts sum = sum_over_sources(of, counts);
     const double all = static_cast<double>(finished(sum));
@@ -299,6 +316,12 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
+    json.add("  \"stack_bytes\": %zu,\n", loops.stack_bytes);
+    add_list(json, "holds", loops.holds, ",", [&](const loop_hold &each) {
+        json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,
+                 quoted(of.nodes[each.node].name).c_str(), each.times,
+                 static_cast<std::uint64_t>(each.longest.count()));
+    });
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",
@@ -314,14 +337,14 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
 }
 
 void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-            const options &how)
+            const loop_facts &loops, const options &how)
 {
     if (how.report == report_kind::none) {
         return;
     }
     const std::string content = how.report == report_kind::json
-                                    ? json_report(of, counts, constraints, how.strategy)
-                                    : text_report(of, counts, constraints);
+                                    ? json_report(of, counts, constraints, loops, how.strategy)
+                                    : text_report(of, counts, constraints, loops);
     if (how.report_file.empty()) {
         write_to_standard_error(content);
     } else if (!write_to_file(how.report_file, content)) {

@@ -1,6 +1,8 @@
 #include "flux/server.hpp"
 
+#include "flux/cpus.hpp"
 #include "flux/crash.hpp"
+#include "flux/event.hpp"
 #include "flux/init.hpp"
 #include "flux/log.hpp"
 #include "flux/options.hpp"
@@ -108,8 +110,13 @@ class server
             log_line("%s runs, a thread for each flow", program_.name);
             return make_thread_strategy(runners_);
         }
-        constexpr unsigned fewest_workers = 16;
-        const unsigned by_processors = std::max(4 * std::thread::hardware_concurrency(), fewest_workers);
+        if (options_.strategy == strategy_kind::event) {
+            const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
+            log_line("%s runs on %zu event loop%s", program_.name, loops, loops == 1 ? "" : "s");
+            return make_event_strategy(runners_, program_, loops);
+        }
+        constexpr std::size_t fewest_workers = 16;
+        const std::size_t by_processors = std::max(4 * available_cpus(), fewest_workers);
         const std::size_t workers = options_.workers != 0 ? options_.workers : by_processors;
         log_line("%s runs on a pool of %zu threads", program_.name, workers);
         return make_pool_strategy(runners_, workers, options_.queue);
@@ -140,7 +147,7 @@ class server
     void report_at_end() noexcept
     {
         try {
-            report(program_, runners_.total(), runners_.total_of_constraints(), options_);
+            report(program_, runners_.total(), runners_.total_of_constraints(), strategy_->facts(), options_);
         } catch (const std::bad_alloc &) {
             log_line("there is no memory for the report");
         }

@@ -382,7 +382,9 @@ TEST_P(Branch, BranchesOfBranchesEndOnAnyNumberOfThreads)
 INSTANTIATE_TEST_SUITE_P(Branch, Branch,
                          testing::Values(setting{"thread", strategy_kind::thread, 0},
                                          setting{"pool_of_1", strategy_kind::pool, 1},
-                                         setting{"pool_of_4", strategy_kind::pool, 4}),
+                                         setting{"pool_of_4", strategy_kind::pool, 4},
+                                         setting{"event_of_1", strategy_kind::event, 1},
+                                         setting{"event_of_2", strategy_kind::event, 2}),
                          [](const auto &tested) { return std::string(tested.param.name); });
 
 using BranchAtOnce = Branch;
@@ -399,7 +401,8 @@ TEST_P(BranchAtOnce, BranchesRunConcurrently)
 
 INSTANTIATE_TEST_SUITE_P(Branch, BranchAtOnce,
                          testing::Values(setting{"thread", strategy_kind::thread, 0},
-                                         setting{"pool_of_4", strategy_kind::pool, 4}),
+                                         setting{"pool_of_4", strategy_kind::pool, 4},
+                                         setting{"event_of_4", strategy_kind::event, 4}),
                          [](const auto &tested) { return std::string(tested.param.name); });
 
 using BranchAlone = Branch;

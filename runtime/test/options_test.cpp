@@ -104,7 +104,7 @@ TEST_F(Options, ChooseTheReport)
 
 TEST_F(Options, SayWhatIsWrong)
 {
-    EXPECT_EQ(read({"--flux-runtime=fiber"}).problem, "--flux-runtime is to be thread or pool, not `fiber`");
+    EXPECT_EQ(read({"--flux-runtime=fiber"}).problem, "--flux-runtime is to be thread, pool or event, not `fiber`");
     EXPECT_EQ(read({"--flux-queue"}).problem, "--flux-queue needs a value: N");
     EXPECT_EQ(read({"--flux-queue=0"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `0`");
     EXPECT_EQ(read({"--flux-queue=1x"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `1x`");

@@ -13,6 +13,8 @@ namespace {
 /// What was counted of the one constraint.
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
 
+const flux::loop_facts some_loops = {{{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192};
+
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
 {
@@ -38,7 +40,7 @@ flux::path_counts some_counts(flux::runner &on)
 TEST(Report, ForPeople)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints),
+    EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints, some_loops),
               "flux: sample: 11 flows: 7 done, 3 failed, 0 ended by an error handler, 1 cancelled\n"
               "      56 calls, 20 dispatches, 6 acquisitions, 3 failures; 0 times a source had nothing\n"
               "\n"
@@ -51,14 +53,19 @@ TEST(Report, ForPeople)
               "           1  Listen_produce: Listen -> ERROR  -- failed\n"
               "\n"
               "       taken        waited     ms waited  us held each  constraint\n"
-              "           6             2         1.500         0.750  shared\n");
+               "           6             2         1.500         0.750  shared\n"
+              "\n"
+              "           8  KiB of stack, the most that a flow needed\n"
+              "\n"
+              "       times    longest ms  node that held its event loop for more than a millisecond\n"
+              "           3          21.5  One\n");
 }
 
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);
     EXPECT_EQ(
-        flux::json_report(sample::program, some_counts(on), some_constraints, flux::strategy_kind::thread),
+        flux::json_report(sample::program, some_counts(on), some_constraints, some_loops, flux::strategy_kind::thread),
         R"({
   "flux": "0.1.0",
   "program": "sample",
@@ -76,6 +83,10 @@ TEST(Report, ForPrograms)
   ],
   "constraints": [
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
+  ],
+  "stack_bytes": 8192,
+  "holds": [
+    {"name": "One", "times": 3, "longest_ns": 21500000}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
@@ -95,17 +106,20 @@ TEST(Report, ForPrograms)
 TEST(Report, OfNothing)
 {
     const flux::path_counts counts(sample::program);
-    const std::string json = flux::json_report(sample::program, counts, some_constraints, flux::strategy_kind::pool);
+    const std::string json =
+        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
     EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
-    EXPECT_EQ(flux::text_report(sample::program, counts, some_constraints).find("nan"), std::string::npos);
+    EXPECT_EQ(flux::text_report(sample::program, counts, some_constraints, some_loops).find("nan"), std::string::npos);
 }
 
 TEST(Report, AnUnknownNumberIsShownAsANumber)
 {
     flux::path_counts counts(sample::program);
     counts.took(sample::function_Choose, flux::outcome::done, 77);
-    EXPECT_NE(flux::text_report(sample::program, counts, some_constraints).find("Choose: path 77"), std::string::npos);
-    const std::string json = flux::json_report(sample::program, counts, some_constraints, flux::strategy_kind::pool);
+    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
+    EXPECT_NE(text.find("Choose: path 77"), std::string::npos);
+    const std::string json =
+        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
 }
 
@@ -113,7 +127,7 @@ TEST(Report, EscapesNames)
 {
     flux::program in = sample::program;
     in.name = "a\"b\\c\n";
-    const std::string json = flux::json_report(in, flux::path_counts(in), {}, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(in, flux::path_counts(in), {}, {}, flux::strategy_kind::pool);
     EXPECT_NE(json.find(R"("program": "a\"b\\c\u000a")"), std::string::npos) << json;
 }
 
@@ -126,7 +140,7 @@ TEST(Report, SumsUpManyPaths)
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }
-    const std::string text = flux::text_report(sample::program, counts, some_constraints);
+    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
     EXPECT_NE(text.find("           5   11.11%  on 5 more paths\n"), std::string::npos);
 }
 
@@ -137,15 +151,15 @@ TEST(Report, GoesToAFile)
     how.report = flux::report_kind::json;
     how.report_file = file;
     const flux::path_counts counts(sample::program);
-    flux::report(sample::program, counts, some_constraints, how);
+    flux::report(sample::program, counts, some_constraints, some_loops, how);
     std::stringstream content;
     content << std::ifstream(file).rdbuf();
-    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, some_constraints, how.strategy));
+    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, some_constraints, some_loops, how.strategy));
     std::remove(file.c_str());
 
     how.report_file = "/nowhere/at/all";
     testing::internal::CaptureStderr();
-    flux::report(sample::program, counts, some_constraints, how);
+    flux::report(sample::program, counts, some_constraints, some_loops, how);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "flux: the report cannot be written to /nowhere/at/all: No such file or directory\n");
 }

@@ -2,6 +2,7 @@
 /// A source of the sample program that runs, for the tests of sources and strategies.
 #pragma once
 
+#include "flux/event.hpp"
 #include "flux/options.hpp"
 #include "flux/pool.hpp"
 #include "flux/signals.hpp"
@@ -46,8 +47,7 @@ class running_source
   public:
     running_source(const flux::program &in, std::size_t number, flux::strategy_kind kind, std::size_t max_flows,
                    std::size_t workers = 2, std::size_t queue = 4)
-        : all(in), strategy_(kind == flux::strategy_kind::thread ? flux::make_thread_strategy(all)
-                                                                 : flux::make_pool_strategy(all, workers, queue)),
+        : all(in), strategy_(make(kind, in, all, workers, queue)),
           source(in, number, max_flows, *strategy_, *all.borrow())
     {
         flux::allow_interrupts();
@@ -77,9 +77,26 @@ class running_source
         }
     }
 
+    /// What the strategy knows of its loops.
+    flux::loop_facts facts() { return strategy_->facts(); }
+
     flux::runners all;
 
   private:
+    static std::unique_ptr<flux::strategy> make(flux::strategy_kind kind, const flux::program &in, flux::runners &all,
+                                                std::size_t workers, std::size_t queue)
+    {
+        switch (kind) {
+        case flux::strategy_kind::thread:
+            return flux::make_thread_strategy(all);
+        case flux::strategy_kind::pool:
+            return flux::make_pool_strategy(all, workers, queue);
+        case flux::strategy_kind::event:
+            return flux::make_event_strategy(all, in, workers);
+        }
+        return nullptr;
+    }
+
     std::unique_ptr<flux::strategy> strategy_;
 
   public:

@@ -10,7 +10,8 @@
 ///     Choose:[one] = One;
 ///     Choose:[two] = ;
 ///
-/// A flow also writes down the labels that it passes, independently of its path number: what the number must decode to.
+/// A flow also writes down in its values the labels that it passes, independently of its path number: what the number
+/// must decode to.
 #pragma once
 
 #include <flux/generated_support.hpp>
@@ -38,10 +39,9 @@ struct Listen_out {
     int second;        // the same, at the second Choose
     int failing;       // which node fails: a number of `node`, or -1
     int successes = 0; // how often it succeeds before that
+    std::vector<std::string> trace = {};
 };
 
-/// The labels that the flow on this thread has passed.
-inline thread_local std::vector<std::string> trace;
 /// What the source makes: the test's choice. Not done where it gives false.
 inline std::function<bool(Listen_out &)> listen;
 /// What every node does besides.
@@ -53,14 +53,14 @@ inline flux::program_lock lock_shared{0};
 inline bool step(flux::flow &flow, node which, const char *label, Listen_out &values)
 {
     flow.call(which);
-    trace.emplace_back(label);
+    values.trace.emplace_back(label);
     if (work) {
         work(values);
     }
     if (values.failing != static_cast<int>(which) || values.successes-- > 0) {
         return true;
     }
-    trace.emplace_back("ERROR");
+    values.trace.emplace_back("ERROR");
     flow.failed_in(which, 5);
     return false;
 }
@@ -70,15 +70,15 @@ inline flux::outcome Choose(flux::flow &flow, int selected, Listen_out &values)
 {
     flow.dispatch(node_Choose);
     if (selected == 1) {
-        trace.emplace_back("Choose:[one]");
+        values.trace.emplace_back("Choose:[one]");
         const flux::hold hold_shared(flow, lock_shared, flux::mode::write);
         return step(flow, node_One, "One", values) ? flow.done() : flow.failed(1);
     }
     if (selected == 2) {
-        trace.emplace_back("Choose:[two]");
+        values.trace.emplace_back("Choose:[two]");
         return flow.done(1);
     }
-    trace.emplace_back("ERROR");
+    values.trace.emplace_back("ERROR");
     flow.failed_in(node_Choose, flux::no_match);
     return flow.failed();
 }
@@ -114,12 +114,12 @@ inline flux::outcome Cut(flux::flow &flow, Listen_out &values)
         return flow.failed(1);
     }
     flow.call(node_Choose);
-    std::vector<std::string> kept = trace;
+    std::vector<std::string> kept = values.trace;
     const flux::path_number before = flow.begin_path();
     const flux::outcome second = Choose(flow, values.second, values);
     flow.cut_path(before, function_Choose, second);
     kept.emplace_back("Choose");
-    trace = kept;
+    values.trace = kept;
     if (second != flux::outcome::done) {
         return flow.failed(3);
     }
@@ -138,14 +138,14 @@ inline flux::outcome Listen_produce(flux::flow &flow, Listen_out &values)
 
 inline flux::outcome Main_run(flux::flow &flow, Listen_out &values)
 {
-    trace = {"Listen"};
+    values.trace = {"Listen"};
     flow.call(node_Main);
     return Main(flow, values);
 }
 
 inline flux::outcome Cut_run(flux::flow &flow, Listen_out &values)
 {
-    trace = {"Listen"};
+    values.trace = {"Listen"};
     flow.call(node_Main);
     return Cut(flow, values);
 }

@@ -22,7 +22,7 @@ outcome and_note(flux::flow &flow, sample::Listen_out &values)
 {
     const outcome exit = run(flow, values);
     const std::lock_guard alone(reference_lock);
-    ++reference[{exit, sample::trace}];
+    ++reference[{exit, values.trace}];
     return exit;
 }
 
@@ -88,7 +88,8 @@ TEST_P(Strategy, AConstraintHoldsFlowsApart)
     EXPECT_EQ(most, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Strategy, testing::Values(strategy_kind::thread, strategy_kind::pool),
+INSTANTIATE_TEST_SUITE_P(Each, Strategy,
+                         testing::Values(strategy_kind::thread, strategy_kind::pool, strategy_kind::event),
                          [](const auto &tested) { return std::string(flux::strategy_name(tested.param)); });
 
 TEST(StrategyThread, EveryFlowHasAThreadOfItsOwnAndTheyAreGoneAtTheEnd)

@@ -1,7 +1,7 @@
 //! `flux doctor`: whether this machine has what building and running a server takes, and what to do where it has not.
 
 use crate::arguments::Doctor;
-use crate::build::cache_directory;
+use crate::build::{RUNTIME_LIBRARIES, cache_directory};
 use crate::failure::{Failure, Result};
 use crate::terminal::print;
 use serde_json::json;
@@ -19,6 +19,10 @@ const FEW_FILES: u64 = 1024;
 /// What the runtime asks of the system.
 const HEADERS: &str = "#include <sys/epoll.h>\n#include <sys/eventfd.h>\n#include <pthread.h>\n#include <string>\n\
                        #include <atomic>\nint main() { std::atomic<int> one{1}; one.wait(0); }\n";
+
+/// What the runtime links.
+const SWITCH: &str = "#include <boost/context/detail/fcontext.hpp>\nusing namespace boost::context::detail;\n\
+                      int main() { return jump_fcontext(make_fcontext(nullptr, 0, nullptr), nullptr).data != nullptr; }\n";
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +72,7 @@ impl Finding {
 
 /// Checks this machine and prints what was found. Fails where something is missing.
 pub fn doctor(arguments: &Doctor) -> Result {
-    let findings = [compiler(&arguments.cxx), make(), headers(&arguments.cxx), cache(), files(), graphviz()];
+    let findings = [compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost(&arguments.cxx), cache(), files(), graphviz()];
     match arguments.json {
         true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
         false => print(&table(&findings)),
@@ -139,21 +143,37 @@ fn make() -> Finding {
 
 /// Has the compiler read the headers that the runtime includes.
 fn headers(cxx: &str) -> Finding {
-    let mut command = Command::new(cxx);
-    command.args(["-std=c++20", "-fsyntax-only", "-x", "c++", "-"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let is_read = command.spawn().is_ok_and(|mut child| {
-        // A compiler that does not read its input fails, which is seen below.
-        if let Some(mut input) = child.stdin.take() {
-            let _ = input.write_all(HEADERS.as_bytes());
-        }
-        child.wait().is_ok_and(|status| status.success())
-    });
-    match is_read {
+    match compiles(cxx, HEADERS, &["-fsyntax-only"]) {
         true => Finding::good("headers", "C++20 and Linux"),
         false => Finding::bad("headers", State::Missing, "the compiler does not find them all", "C++20 and Linux")
             .in_packages(&["g++", "libc6-dev"]),
     }
+}
+
+/// Has the compiler link what the runtime does.
+fn boost(cxx: &str) -> Finding {
+    const WHAT: &str = "Boost.Context";
+    match compiles(cxx, SWITCH, &[RUNTIME_LIBRARIES, "-o", "/dev/null"]) {
+        true => Finding::good(WHAT, RUNTIME_LIBRARIES),
+        false => {
+            let fix = "the runtime's fibers switch stacks with it";
+            Finding::bad(WHAT, State::Missing, "it cannot be linked", fix).in_packages(&["libboost-context-dev"])
+        }
+    }
+}
+
+/// Whether the compiler takes this text with these arguments.
+fn compiles(cxx: &str, text: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(cxx);
+    command.args(["-std=c++20", "-x", "c++", "-", "-x", "none"]).args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok_and(|mut child| {
+        // A compiler that does not read its input fails, which is seen below.
+        if let Some(mut input) = child.stdin.take() {
+            let _ = input.write_all(text.as_bytes());
+        }
+        child.wait().is_ok_and(|status| status.success())
+    })
 }
 
 /// Where the built runtime is kept.

@@ -41,6 +41,8 @@ fn the_server_goes_the_ways_of_the_reference() {
         test.check(&["--flux-runtime=thread"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8", "--flux-queue=16"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=2", "--flux-max-flows=3"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=1"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
         test.remove();
     }
 }
@@ -53,6 +55,7 @@ fn nested_constraints_hold_and_nothing_hangs() {
         let test = Test::build("nested_constraints_hold_and_nothing_hangs", &program, FLOWS, &[]);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=64"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
         test.remove();
     }
 }
@@ -65,6 +68,8 @@ fn parallel_steps_go_all_ways_at_once() {
         test.check(&["--flux-runtime=thread", "--flux-max-flows=32"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=1"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=1"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
         test.remove();
     }
 }
@@ -76,6 +81,7 @@ fn the_thread_sanitizer_finds_nothing() {
         let test = Test::build("the_thread_sanitizer_finds_nothing", &program, SANITIZED_FLOWS, &sanitize);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
         test.remove();
     }
 }
@@ -88,6 +94,7 @@ fn the_address_sanitizer_finds_nothing() {
         let test = Test::build("the_address_sanitizer_finds_nothing", &program, SANITIZED_FLOWS, &sanitize);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
         test.remove();
     }
 }

@@ -63,7 +63,8 @@ class session_lock
     keyed_lock keyed_;
 };
 
-/// Takes the lock for a flow, waiting as the flow, and counts that; the time from then on.
+/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is told when it is released. Gives the time
+/// from then on.
 inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
 {
     constraint_count &count = by.acquiring(number);
@@ -72,6 +73,7 @@ inline holding_time acquire(lock &what, mode how, flow &by, constraint_number nu
         const waiting_time waits(count);
         what.acquire(how, by.place());
     }
+    by.hold_one();
     return holding_time(timed ? &count : nullptr);
 }
 
@@ -81,18 +83,20 @@ class hold
   public:
     /// Waits, as the flow, until it holds `what`; counts the acquisition.
     hold(flow &by, program_lock &what, mode how) noexcept
-        : lock_(what.lock_), mode_(how), time_(acquire(lock_, how, by, what.number_))
+        : by_(by), lock_(what.lock_), mode_(how), time_(acquire(lock_, how, by, what.number_))
     {
     }
     ~hold()
     {
         lock_.release(mode_);
         time_.end();
+        by_.release_one();
     }
     hold(const hold &) = delete;
     hold &operator=(const hold &) = delete;
 
   private:
+    flow &by_;
     lock &lock_;
     mode mode_;
     holding_time time_;
@@ -142,6 +146,7 @@ class hold_keys
             const one_held &last = held_[--size_];
             key_table::lock_of(*last.entry).release(last.how);
             last.time.end();
+            by_.release_one();
             table_.forget(*last.entry, by_.place());
         }
     }

@@ -33,6 +33,9 @@ using path_number = std::uint64_t;
 /// Where a flow is before its first node.
 inline constexpr node_number no_node = ~node_number{0};
 
+/// What a flow sees that has nobody to give way to.
+inline constinit const std::atomic<bool> nobody_waits{false};
+
 /// The header of a flow.
 class flow
 {
@@ -46,6 +49,9 @@ class flow
     /// The node is called next.
     void call(node_number node) noexcept
     {
+        if (crowded_->load(std::memory_order_relaxed) && held_ == 0) [[unlikely]] {
+            place_->give_way();
+        }
         position_.store(node, std::memory_order_relaxed);
         ++counters_.calls;
     }
@@ -141,6 +147,7 @@ class flow
         begin(*parent.source_, parent.id_);
         session_ = parent.session_;
         parent_ = &parent;
+        held_ = parent.held_;
     }
 
     /// A branch has ended: what it did, the flow did.
@@ -162,6 +169,13 @@ class flow
         ++counters_.acquisitions;
         return constraint_counts_[constraint];
     }
+
+    /// A constraint is held from now on, or not any more. Who holds one does not give way.
+    void hold_one() noexcept { ++held_; }
+    void release_one() noexcept { --held_; }
+
+    /// It is at this node, whoever calls it.
+    void move_to(node_number node) noexcept { position_.store(node, std::memory_order_relaxed); }
 
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
@@ -201,6 +215,8 @@ class flow
     runner *runner_ = nullptr;
     waiter *place_ = nullptr;
     constraint_count *constraint_counts_ = nullptr;
+    const std::atomic<bool> *crowded_ = &nobody_waits;
+    std::uint32_t held_ = 0;
 };
 
 /// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.

@@ -10,7 +10,7 @@
 namespace flux {
 
 /// What runs flows.
-enum class strategy_kind { thread, pool };
+enum class strategy_kind { thread, pool, event };
 
 /// What is reported when the server ends.
 enum class report_kind { none, text, json };
@@ -22,7 +22,8 @@ enum class run_kind { serve, show_help, show_version };
 struct options {
     /// `--flux-runtime`
     strategy_kind strategy = strategy_kind::pool;
-    /// `--flux-workers`: the threads of the pool; 0 for four times the processors, at least 16, as nodes wait.
+    /// `--flux-workers`: the threads of the pool, or the event loops. 0 for what fits: of a pool four times the
+    /// processors that the server may use, at least 16, as nodes wait; of event loops one for each processor.
     std::size_t workers = 0;
     /// `--flux-max-flows`: how many flows of one source may be in progress.
     std::size_t max_flows = 1024;

@@ -4,13 +4,14 @@
 /// that run go before them, as somebody waits for those and holds a thread meanwhile.
 #pragma once
 
+#include "flux/branch_list.hpp"
+
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
 
 namespace flux {
 
-class branch_base;
 class flow;
 
 /// What a thread of a pool runs next: a branch or a flow.
@@ -43,8 +44,6 @@ class queue
     void close() noexcept;
 
   private:
-    void unlink(branch_base &offered) noexcept;
-
     const std::size_t capacity_;
     std::mutex lock_;
     std::condition_variable not_full_;
@@ -54,8 +53,7 @@ class queue
     bool closed_ = false;
     flow *first_ = nullptr;
     flow *last_ = nullptr;
-    branch_base *first_branch_ = nullptr;
-    branch_base *last_branch_ = nullptr;
+    branch_list offered_;
 };
 
 } // namespace flux

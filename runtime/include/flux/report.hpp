@@ -17,6 +17,11 @@
 ///                                             one of 61 holds is timed, `held_ns` is how long those were together
 ///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
 ///       ],
+///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
+///       "holds": [                            nodes that held their event loop for more than a millisecond, and for
+///                                             how long at least, the longest first
+///         {"name": "Compress", "times": 3, "longest_ns": 21000000}
+///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
 ///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
@@ -33,6 +38,7 @@
 #pragma once
 
 #include "flux/constraint_counts.hpp"
+#include "flux/loop_facts.hpp"
 #include "flux/options.hpp"
 #include "flux/path_counts.hpp"
 
@@ -42,14 +48,15 @@
 namespace flux {
 
 /// The report for people. `constraints` has one element for each constraint of the program.
-std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints);
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops);
 
 /// The report for programs, as above.
 std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        strategy_kind strategy);
+                        const loop_facts &loops, strategy_kind strategy);
 
 /// Writes the report that the options ask for; says on standard error where that fails.
 void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-            const options &how);
+            const loop_facts &loops, const options &how);
 
 } // namespace flux

@@ -1,5 +1,6 @@
 /// \file
-/// What a thread needs to run flows: a place to wait, counts of its own, and a stack for the moment it crashes.
+/// What a thread needs to run flows: a place to wait, counts of its own, and a stack for the moment it crashes. A
+/// thread that runs flows as fibers has a place for each.
 ///
 /// Threads come and go, one for each flow under the strategy `thread`; their runners stay and are used again. They end
 /// with the server, so a waiter can be woken and counts be read without asking whether their thread still lives.
@@ -11,6 +12,7 @@
 #include "flux/path_counts.hpp"
 #include "flux/program.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,8 +29,15 @@ class runner
     {
     }
 
-    /// Where its thread waits.
-    waiter &place() noexcept { return place_; }
+    /// Where waits what its thread runs now.
+    waiter &place() noexcept { return *place_; }
+
+    /// Its thread goes on with what waits at this place.
+    void wait_at(waiter &place) noexcept { place_ = &place; }
+
+    /// Whether others wait for the thread. A flow that runs there looks between two nodes.
+    const std::atomic<bool> &crowded() const noexcept { return crowded_; }
+    void set_crowded(bool others_wait) noexcept { crowded_.store(others_wait); }
 
     /// Its thread's stack for signals.
     signal_stack &stack() noexcept { return stack_; }
@@ -47,7 +56,9 @@ class runner
   private:
     friend class runners;
 
-    thread_waiter place_;
+    thread_waiter own_place_;
+    waiter *place_ = &own_place_;
+    std::atomic<bool> crowded_{false};
     signal_stack stack_;
     std::unique_ptr<constraint_count[]> constraint_counts_;
     lock counting_;

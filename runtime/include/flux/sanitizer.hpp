@@ -1,5 +1,6 @@
 /// \file
-/// Whether this is compiled for a sanitizer. They watch every stack, so they must be told where one is left for another.
+/// Whether this is compiled for a sanitizer. They watch every stack, so they must be told where one is left for
+/// another.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,7 +1,9 @@
 /// \file
 /// What runs flows. The generated code is the same under every strategy; one is chosen when the server starts:
-/// `thread.hpp`, `pool.hpp`.
+/// `thread.hpp`, `pool.hpp`, `event.hpp`.
 #pragma once
+
+#include "flux/loop_facts.hpp"
 
 namespace flux {
 
@@ -27,6 +29,9 @@ class strategy
 
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;
+
+    /// What it knows of its loops, if it has such. Throws `std::bad_alloc`.
+    virtual loop_facts facts() { return {}; }
 };
 
 } // namespace flux

@@ -1,9 +1,9 @@
 /// \file
 /// The one way in which the runtime waits: a place where one flow rests until another lets it go on.
 ///
-/// Locks and bounds are written against this interface, so they serve whatever runs a flow: a thread today, a fiber of
-/// an event loop when there are some. A waiter belongs to one runner; nobody else waits on it. Each `wait` is answered
-/// by exactly one `wake`, which may come first.
+/// Locks and bounds are written against this interface, so they serve whatever runs a flow: a thread, or a fiber of an
+/// event loop. A waiter belongs to one of these; nobody else waits on it. Each `wait` is answered by exactly one
+/// `wake`, which may come first.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,10 @@ class waiter
   public:
     /// Returns when `wake` has been called once for this call.
     virtual void wait() noexcept = 0;
+
+    /// Lets others that need the same thread go first, where there are such and it is their turn. Whoever has a thread
+    /// to itself leaves that to the kernel.
+    virtual void give_way() noexcept {}
 
     /// Lets the one that waits go on, or that will. What was written before it can be read after `wait`. As soon as the
     /// other goes on, this object may be gone.

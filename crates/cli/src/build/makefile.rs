@@ -9,6 +9,9 @@ use crate::failure::{Failure, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// How the linker is told what the runtime needs: as an archive, so that a server runs where Boost is not installed.
+pub const RUNTIME_LIBRARIES: &str = "-l:libboost_context.a";
+
 /// What is to be compiled, and how.
 pub struct Plan {
     name: String,
@@ -104,11 +107,12 @@ CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
 {of_2006}\
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
+FLUX_LDLIBS = {RUNTIME_LIBRARIES}
 OBJECTS = {name}.flux.o {objects}
 
 {name}: $(OBJECTS) $(FLUX_LIBRARY)
 \t@echo '  link  $@'
-\t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(FLUX_LIBRARY) $(LDLIBS)
+\t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
 
 {name}.flux.o: {name}.flux.cpp Makefile
 \t@echo '  compile  $<'

@@ -14,6 +14,7 @@ pub mod sources;
 mod unknown_types;
 pub mod visible;
 
+pub use makefile::RUNTIME_LIBRARIES;
 pub use runtime_library::{cache_directory, write_sources as write_runtime};
 
 use crate::arguments::{Build, MessageFormat};

@@ -1,0 +1,39 @@
+/// \file
+/// The flows that wait to start at one loop: first in, first out, for any thread to put in and to take out. It has no
+/// bound of its own, as a source has one for its flows.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace flux {
+
+class flow;
+
+/// A queue of flows, linked through the flows themselves: it allocates nothing.
+class inbox
+{
+  public:
+    /// Appends the flow.
+    void push(flow &started) noexcept;
+
+    /// Takes the first flow; null where there is none.
+    flow *pop() noexcept;
+
+    /// Whether there is none.
+    bool empty() const noexcept { return taken() == pushed(); }
+
+    /// How many were ever appended, and how many taken.
+    std::uint64_t pushed() const noexcept { return pushed_.load(); }
+    std::uint64_t taken() const noexcept { return taken_.load(); }
+
+  private:
+    std::mutex lock_;
+    flow *first_ = nullptr;
+    flow *last_ = nullptr;
+    std::atomic<std::uint64_t> pushed_{0};
+    std::atomic<std::uint64_t> taken_{0};
+};
+
+} // namespace flux

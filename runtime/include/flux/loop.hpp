@@ -1,0 +1,129 @@
+/// \file
+/// An event loop: a thread that runs flows as fibers, as `event.hpp` says.
+///
+/// Others reach it in three ways: they push flows that are to start, they take some of these away, and they wake fibers
+/// of it. All else is the thread's own and needs no lock. The branches of flows belong to all loops together.
+#pragma once
+
+#include "flux/fiber.hpp"
+#include "flux/inbox.hpp"
+#include "flux/offers.hpp"
+#include "flux/runner.hpp"
+#include "flux/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace flux {
+
+class watchdog;
+
+/// What a loop runs now, for others to see.
+struct loop_turn {
+    /// How many turns there were, this one included.
+    std::uint64_t number;
+    /// The flow that runs; null between two turns.
+    const flow *running;
+};
+
+class loop;
+
+/// The loops of a server, and what they share.
+struct loops {
+    std::vector<std::unique_ptr<loop>> all;
+    offers offered;
+};
+
+/// A thread with its flows.
+class loop
+{
+  public:
+    /// One of these loops. Uses this runner, and at most so many fibers, at least 1. Throws `std::bad_alloc`.
+    loop(loops &of, runner &own, std::size_t most_fibers);
+    ~loop();
+    loop(const loop &) = delete;
+    loop &operator=(const loop &) = delete;
+
+    /// Starts its thread. Throws `std::system_error`.
+    void start(watchdog &watched_by);
+
+    /// The flow is to start here, or wherever it is taken to. Any thread calls this.
+    void push(flow &started) noexcept;
+
+    /// Whether its thread rests, as there is nothing to do. Any thread may ask.
+    bool rests() const noexcept { return rests_.load(); }
+
+    /// If its thread rests, has it look again for something to do. Any thread calls this.
+    bool wake() noexcept;
+
+    /// What runs now. Any thread may ask.
+    loop_turn turn() const noexcept;
+
+    /// No flow is there and none will come: its thread ends.
+    void close() noexcept;
+
+    /// Waits until its thread is gone.
+    void join();
+
+    /// The most bytes of stack that a flow has needed so far. Any thread may ask.
+    std::size_t high_water_mark() const noexcept { return stacks_.high_water_mark(); }
+
+  private:
+    class resident;
+
+    /// Residents in a row, linked through themselves.
+    class row
+    {
+      public:
+        bool empty() const noexcept { return first_ == nullptr; }
+        resident *first() const noexcept { return first_; }
+        void push(resident &last) noexcept;
+        resident *pop() noexcept;
+
+      private:
+        resident *first_ = nullptr;
+        resident *last_ = nullptr;
+    };
+
+    void work(watchdog &watched_by) noexcept;
+    void run(resident &next) noexcept;
+    resident *next() noexcept;
+    resident *next_in_order() noexcept;
+    resident *begin_first_of(inbox &waiting) noexcept;
+    resident *begin_first_branch() noexcept;
+    resident *steal() noexcept;
+    resident *free_resident() noexcept;
+    void set_free(resident &unused) noexcept;
+    bool has_work() const noexcept;
+    bool rest() noexcept;
+    void collect_woken() noexcept;
+    void wake_up(resident &asleep) noexcept;
+
+    loops &loops_;
+    runner &runner_;
+    const std::size_t most_fibers_;
+    const std::uint64_t slice_;
+    inbox inbox_;
+    stack_store stacks_;
+    std::vector<std::unique_ptr<resident>> residents_;
+    // Those without a flow, the one that was used last first; those that were woken; those that gave way.
+    resident *free_ = nullptr;
+    row woken_;
+    row gave_way_;
+    bool turn_of_woken_ = false;
+    // Those that were woken since, the last one first.
+    std::atomic<resident *> just_woken_{nullptr};
+    // There is no fiber for another flow, so flows wait until one that has begun ends.
+    bool out_of_fibers_ = false;
+    std::atomic<bool> rests_{false};
+    std::atomic<bool> closed_{false};
+    thread_waiter place_;
+    std::atomic<std::uint64_t> turns_{0};
+    std::atomic<const flow *> running_{nullptr};
+    std::thread thread_;
+};
+
+} // namespace flux

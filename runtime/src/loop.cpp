@@ -1,0 +1,350 @@
+#include "flux/loop.hpp"
+
+#include "flux/cycle_clock.hpp"
+#include "flux/flow.hpp"
+#include "flux/source.hpp"
+#include "flux/watchdog.hpp"
+
+#include <algorithm>
+#include <new>
+#include <pthread.h>
+
+namespace flux {
+namespace {
+
+constexpr std::chrono::microseconds slice{100};
+
+} // namespace
+
+/// A fiber of a loop, with the flow or the branch that it runs. It is where that waits.
+class loop::resident final : public waiter
+{
+  public:
+    resident(loop &of, stack on) noexcept : loop_(of), fiber_(on) {}
+
+    void wait() noexcept override
+    {
+        state expected = nobody;
+        if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
+            park();
+        }
+        state_.store(nobody, std::memory_order_relaxed);
+    }
+
+    void wake() noexcept override
+    {
+        // Whoever sleeps goes on only when it is woken below, however long that takes.
+        if (state_.exchange(woken, std::memory_order_acq_rel) == asleep) {
+            loop_.wake_up(*this);
+        }
+    }
+
+    void give_way() noexcept override
+    {
+        if (cycle_clock::now() - resumed_at_ < loop_.slice_) {
+            return;
+        }
+        turn_after = loop_.inbox_.pushed();
+        loop_.gave_way_.push(*this);
+        park();
+    }
+
+    /// It is to run this flow, or this branch: one of them is null.
+    void begin(flow *started, branch_base *offered) noexcept
+    {
+        flow_ = started;
+        branch_ = offered;
+        fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
+    }
+
+    bool resume() noexcept
+    {
+        resumed_at_ = cycle_clock::now();
+        return fiber_.resume();
+    }
+
+    const stack &on() const noexcept { return fiber_.on(); }
+    /// Null where it runs a branch, which lives only as long as somebody waits for it.
+    const flow *runs() const noexcept { return flow_; }
+
+    /// Its neighbour in a row, and in the list of those just woken.
+    resident *next = nullptr;
+    /// It goes on when so many flows have been taken out of the inbox.
+    std::uint64_t turn_after = 0;
+
+  private:
+    enum state { nobody, asleep, woken };
+
+    void run() noexcept
+    {
+        if (flow_ != nullptr) {
+            flow_->from().run(*flow_, loop_.runner_);
+        } else {
+            branch_->run(loop_.runner_);
+        }
+    }
+
+    void park() noexcept
+    {
+        flow *const here = running_flow;
+        fiber_.park();
+        running_flow = here;
+    }
+
+    loop &loop_;
+    fiber fiber_;
+    flow *flow_ = nullptr;
+    branch_base *branch_ = nullptr;
+    std::uint64_t resumed_at_ = 0;
+    std::atomic<state> state_{nobody};
+};
+
+void loop::row::push(resident &last) noexcept
+{
+    last.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &last;
+    last_ = &last;
+}
+
+loop::resident *loop::row::pop() noexcept
+{
+    resident *const taken = first_;
+    if (taken != nullptr) {
+        first_ = taken->next;
+    }
+    return taken;
+}
+
+loop::loop(loops &of, runner &own, std::size_t most_fibers)
+    : loops_(of), runner_(own), most_fibers_(most_fibers), slice_(cycle_clock::counts_in(slice))
+{
+    // With one in hand, all that a lack of memory can do later is to make flows wait for each other.
+    resident *const first = free_resident();
+    if (first == nullptr) {
+        throw std::bad_alloc();
+    }
+    set_free(*first);
+}
+
+loop::~loop()
+{
+    for (const auto &each : residents_) {
+        stacks_.give_back(each->on());
+    }
+}
+
+void loop::start(watchdog &watched_by)
+{
+    thread_ = std::thread([this, &watched_by] { work(watched_by); });
+}
+
+void loop::push(flow &started) noexcept
+{
+    inbox_.push(started);
+    runner_.set_crowded(true);
+}
+
+bool loop::wake() noexcept
+{
+    if (rests_.load() && rests_.exchange(false)) {
+        place_.wake();
+        return true;
+    }
+    return false;
+}
+
+loop_turn loop::turn() const noexcept
+{
+    return {turns_.load(std::memory_order_relaxed), running_.load(std::memory_order_relaxed)};
+}
+
+void loop::close() noexcept
+{
+    closed_.store(true);
+    wake();
+}
+
+void loop::join()
+{
+    thread_.join();
+}
+
+void loop::work(watchdog &watched_by) noexcept
+{
+    pthread_setname_np(pthread_self(), "flux-loop");
+    const on_signal_stack here(runner_.stack());
+    while (true) {
+        resident *ready = next();
+        if (ready == nullptr) {
+            ready = steal();
+        }
+        if (ready != nullptr) {
+            watched_by.watch();
+            run(*ready);
+        } else if (!rest()) {
+            return;
+        }
+    }
+}
+
+void loop::run(resident &ready) noexcept
+{
+    // In this order: what comes after the look says so itself.
+    runner_.set_crowded(false);
+    runner_.set_crowded(!inbox_.empty() || just_woken_.load() != nullptr || !woken_.empty() || !gave_way_.empty());
+    runner_.wait_at(ready);
+    turns_.fetch_add(1, std::memory_order_relaxed);
+    running_.store(ready.runs(), std::memory_order_relaxed);
+    const bool ended = ready.resume();
+    running_.store(nullptr, std::memory_order_relaxed);
+    running_flow = nullptr;
+    if (ended) {
+        set_free(ready);
+    }
+}
+
+// Null where there is nothing to run. Somebody waits for what was woken and for branches.
+loop::resident *loop::next() noexcept
+{
+    collect_woken();
+    turn_of_woken_ = !turn_of_woken_;
+    resident *ready = turn_of_woken_ ? nullptr : next_in_order();
+    if (ready == nullptr) {
+        ready = woken_.pop();
+    }
+    if (ready == nullptr) {
+        ready = begin_first_branch();
+    }
+    return ready != nullptr ? ready : next_in_order();
+}
+
+// The first of those that wait to start and those that gave way.
+loop::resident *loop::next_in_order() noexcept
+{
+    const bool some_wait_longer = gave_way_.empty() || inbox_.taken() < gave_way_.first()->turn_after;
+    resident *const begun = some_wait_longer ? begin_first_of(inbox_) : nullptr;
+    return begun != nullptr ? begun : gave_way_.pop();
+}
+
+// Null where no flow waits there, or there is no fiber for it.
+loop::resident *loop::begin_first_of(inbox &waiting) noexcept
+{
+    resident *const unused = waiting.empty() ? nullptr : free_resident();
+    if (unused == nullptr) {
+        return nullptr;
+    }
+    flow *const started = waiting.pop();
+    if (started == nullptr) {
+        set_free(*unused);
+        return nullptr;
+    }
+    unused->begin(started, nullptr);
+    return unused;
+}
+
+loop::resident *loop::begin_first_branch() noexcept
+{
+    resident *const unused = loops_.offered.empty() ? nullptr : free_resident();
+    if (unused == nullptr) {
+        return nullptr;
+    }
+    branch_base *const offered = loops_.offered.pop();
+    if (offered == nullptr) {
+        set_free(*unused);
+        return nullptr;
+    }
+    unused->begin(nullptr, offered);
+    return unused;
+}
+
+loop::resident *loop::steal() noexcept
+{
+    for (const auto &each : loops_.all) {
+        if (resident *const begun = begin_first_of(each->inbox_)) {
+            return begun;
+        }
+    }
+    return nullptr;
+}
+
+// Null where there are as many as there may be, or no memory for another.
+loop::resident *loop::free_resident() noexcept
+{
+    if (resident *const unused = free_) {
+        free_ = unused->next;
+        return unused;
+    }
+    const bool may_be_more = !out_of_fibers_ && residents_.size() < most_fibers_;
+    const std::optional<stack> on = may_be_more ? stacks_.take() : std::nullopt;
+    if (on) {
+        try {
+            return residents_.emplace_back(std::make_unique<resident>(*this, *on)).get();
+        } catch (const std::bad_alloc &) {
+            stacks_.give_back(*on);
+        }
+    }
+    out_of_fibers_ = true;
+    return nullptr;
+}
+
+void loop::set_free(resident &unused) noexcept
+{
+    unused.next = free_;
+    free_ = &unused;
+    out_of_fibers_ = false;
+}
+
+void loop::collect_woken() noexcept
+{
+    if (just_woken_.load() == nullptr) {
+        return;
+    }
+    resident *newest = just_woken_.exchange(nullptr);
+    resident *oldest = nullptr;
+    while (newest != nullptr) {
+        resident *const before = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = before;
+    }
+    while (oldest != nullptr) {
+        resident *const later = oldest->next;
+        woken_.push(*oldest);
+        oldest = later;
+    }
+}
+
+// Any thread calls this.
+void loop::wake_up(resident &asleep) noexcept
+{
+    resident *newest = just_woken_.load(std::memory_order_relaxed);
+    do {
+        asleep.next = newest;
+    } while (!just_woken_.compare_exchange_weak(newest, &asleep));
+    runner_.set_crowded(true);
+    wake();
+}
+
+bool loop::has_work() const noexcept
+{
+    const auto some_wait = [](const auto &each) { return !each->inbox_.empty(); };
+    const bool may_begin = !out_of_fibers_;
+    return just_woken_.load() != nullptr || (may_begin && !loops_.offered.empty()) ||
+           (may_begin && std::any_of(loops_.all.begin(), loops_.all.end(), some_wait));
+}
+
+// Returns when there may be something to do; false where the thread is to end. Who gives it something does that first
+// and then looks whether it rests; it says that it rests first and then looks.
+bool loop::rest() noexcept
+{
+    rests_.store(true);
+    const bool goes_on = has_work();
+    const bool ends = !goes_on && closed_.load();
+    if ((goes_on || ends) && rests_.exchange(false)) {
+        return goes_on;
+    }
+    place_.wait();
+    return true;
+}
+
+} // namespace flux

@@ -1,0 +1,333 @@
+#include "flux/event.hpp"
+
+#include "running_source.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using flux::strategy_kind;
+using sample::running_source;
+
+/// Keeps its processor busy.
+void spin(std::chrono::microseconds time)
+{
+    const auto until = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+}
+
+template <class Condition>
+void await(Condition condition)
+{
+    while (!condition()) {
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+bool is_at(flux::node_number node)
+{
+    return flux::running_flow->position() == node;
+}
+
+/// A place where flows park until the test lets them go on.
+class barrier
+{
+  public:
+    void wait()
+    {
+        flux::waiter &place = flux::running_flow->place();
+        {
+            const std::lock_guard alone(lock_);
+            places_.push_back(&place);
+        }
+        place.wait();
+    }
+
+    std::size_t waiting()
+    {
+        const std::lock_guard alone(lock_);
+        return places_.size();
+    }
+
+    void wake_all()
+    {
+        const std::lock_guard alone(lock_);
+        for (flux::waiter *const each : places_) {
+            each->wake();
+        }
+        places_.clear();
+    }
+
+  private:
+    std::mutex lock_;
+    std::vector<flux::waiter *> places_;
+};
+
+/// Values of a flow that passes Begin, no line but the empty one, and End.
+sample::Listen_out plain()
+{
+    return {2, 2, -1};
+}
+
+TEST(Event, FlowsThatWaitLeaveTheLoopToOthers)
+{
+    barrier gate;
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin) && flux::running_flow->id() <= 100) {
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(200, [](int) { return plain(); });
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 200, 1);
+        running.await_finished(100);
+        EXPECT_EQ(gate.waiting(), 100u);
+        gate.wake_all();
+        running.await_finished(200);
+        EXPECT_EQ(running.counts().finished[flux::index_of(flux::outcome::done)], 200u);
+        EXPECT_GE(running.facts().stack_bytes, 4096u);
+    }
+}
+
+TEST(Event, AFlowThatHasBegunStaysOnItsLoop)
+{
+    barrier gate;
+    std::mutex guard;
+    std::map<std::uint64_t, std::set<std::thread::id>> threads;
+    std::atomic<int> held{0};
+    sample::work = [&](const sample::Listen_out &) {
+        {
+            const std::lock_guard alone(guard);
+            threads[flux::running_flow->id()].insert(std::this_thread::get_id());
+        }
+        if (is_at(sample::node_Begin)) {
+            if (flux::running_flow->id() <= 3) {
+                ++held; // each holds a loop until all three are held
+                await([&] { return held == 3; });
+            }
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(60, [](int) { return plain(); });
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 60, 3);
+        await([&] { return gate.waiting() == 60; });
+        gate.wake_all();
+        running.await_finished(60);
+    }
+    std::set<std::thread::id> all;
+    for (const auto &[id, own] : threads) {
+        EXPECT_EQ(own.size(), 1u) << id;
+        all.insert(own.begin(), own.end());
+    }
+    EXPECT_EQ(all.size(), 3u);
+}
+
+TEST(Event, ALoopWithoutWorkTakesWhatHasNotBegun)
+{
+    std::atomic<int> others{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (!is_at(sample::node_End)) {
+            return;
+        }
+        if (flux::running_flow->id() == 1) {
+            await([&] { return others == 50; }); // holds its loop, with what waits there
+        } else {
+            ++others;
+        }
+    };
+    sample::listen = sample::flows(51, [](int) { return plain(); });
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
+    running.await_finished(51);
+    EXPECT_EQ(others, 50);
+}
+
+TEST(Event, ConstraintsAreTakenFirstComeFirstServedByFibersAndThreads)
+{
+    flux::lock contended;
+    flux::thread_waiter own;
+    contended.acquire(flux::mode::write, own);
+    std::atomic<int> waiting{0};
+    std::vector<std::string> order; // under the lock
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            const std::string name = std::to_string(flux::running_flow->id());
+            ++waiting;
+            contended.acquire(flux::mode::write, flux::running_flow->place());
+            order.push_back(name);
+            contended.release(flux::mode::write);
+        }
+    };
+    std::atomic<int> to_start{0};
+    sample::listen = [&](sample::Listen_out &values) {
+        if (to_start == 0) {
+            usleep(500);
+            return false;
+        }
+        --to_start;
+        values = plain();
+        return true;
+    };
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
+        std::vector<std::thread> threads;
+        for (int round = 0; round < 3; ++round) {
+            to_start = 1;
+            await([&] { return waiting == 2 * round + 1; });
+            std::this_thread::sleep_for(5ms); // until it is in the queue
+            threads.emplace_back([&] {
+                flux::thread_waiter place;
+                ++waiting;
+                contended.acquire(flux::mode::write, place);
+                order.emplace_back("thread");
+                contended.release(flux::mode::write);
+            });
+            await([&] { return waiting == 2 * round + 2; });
+            std::this_thread::sleep_for(5ms);
+        }
+        contended.release(flux::mode::write);
+        running.await_finished(3);
+        for (std::thread &each : threads) {
+            each.join();
+        }
+    }
+    EXPECT_EQ(order, (std::vector<std::string>{"1", "thread", "2", "thread", "3", "thread"}));
+}
+
+/// Runs one heavy flow that is busy for a while in each node, and light ones that come when it has begun; gives how
+/// many nodes of the heavy flow had begun when the last light one ended.
+int heavy_nodes_before_the_light_flows(int line)
+{
+    std::atomic<int> heavy_nodes{0};
+    std::atomic<int> nodes_at_last_light{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->id() == 1) {
+            ++heavy_nodes;
+            spin(20ms);
+        } else if (is_at(sample::node_End)) {
+            nodes_at_last_light = heavy_nodes.load();
+        }
+    };
+    sample::listen = sample::flows(11, [&, line](int number) {
+        if (number == 1) {
+            await([&] { return heavy_nodes == 1; });
+        }
+        return number == 0 ? sample::Listen_out{line, line, -1} : plain();
+    });
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 1);
+    running.await_finished(11);
+    return nodes_at_last_light;
+}
+
+TEST(Event, AHeavyFlowGivesWayBetweenTwoNodes)
+{
+    EXPECT_EQ(heavy_nodes_before_the_light_flows(2), 1);
+}
+
+/// All of the flow is under a constraint.
+flux::outcome run_held(flux::flow &flow, sample::Listen_out &values)
+{
+    static flux::program_lock around{0};
+    const flux::hold held(flow, around, flux::mode::read);
+    return sample::Main_run(flow, values);
+}
+
+constexpr flux::source_info held_sources[] = {flux::make_source<sample::Listen_produce, run_held>(
+    {"Listen", "a.flux", 1}, sample::function_Listen_produce, sample::function_Main_run)};
+
+TEST(Event, WhoHoldsAConstraintDoesNotGiveWay)
+{
+    flux::program in = sample::program;
+    in.sources = held_sources;
+    std::atomic<bool> begun{false};
+    std::vector<std::uint64_t> ended; // on the one loop
+    sample::work = [&](const sample::Listen_out &) {
+        begun = true;
+        spin(5ms);
+        if (is_at(sample::node_End)) {
+            ended.push_back(flux::running_flow->id());
+        }
+    };
+    sample::listen = sample::flows(4, [&](int number) {
+        if (number == 1) {
+            await([&] { return begun.load(); });
+        }
+        return plain();
+    });
+    {
+        running_source running(in, 0, strategy_kind::event, 100, 1);
+        running.await_finished(4, 0);
+    }
+    EXPECT_EQ(ended, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
+{
+    constexpr std::size_t fibers = 3;
+    barrier gate;
+    std::atomic<int> begun{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            ++begun;
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(20, [](int) { return plain(); });
+    flux::runners all(sample::program);
+    const auto strategy = flux::make_event_strategy(all, sample::program, 1, fibers);
+    flux::source source(sample::program, sample::source_Listen, 100, *strategy, *all.borrow());
+    flux::allow_interrupts();
+    source.start();
+    const auto ended = [&] {
+        const flux::source_counts now = all.total().of_source(sample::source_Listen);
+        return now.started - now.in_progress();
+    };
+    while (ended() != 20) {
+        EXPECT_LE(gate.waiting(), fibers);
+        std::this_thread::sleep_for(2ms);
+        gate.wake_all();
+    }
+    EXPECT_EQ(begun, 20);
+    await([&] {
+        source.stop();
+        return source.ended();
+    });
+    source.join();
+    strategy->finish();
+    sample::listen = nullptr;
+    sample::work = nullptr;
+}
+
+TEST(Event, TheWatchdogNamesTheNodeThatHoldsALoop)
+{
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_End)) {
+            spin(20ms);
+        }
+    };
+    sample::listen = sample::flows(5, [](int) { return plain(); });
+    testing::internal::CaptureStderr();
+    flux::loop_facts known;
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 1, 1);
+        running.await_finished(5);
+        known = running.facts();
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const auto end = std::find_if(known.holds.begin(), known.holds.end(),
+                                  [](const flux::loop_hold &each) { return each.node == sample::node_End; });
+    ASSERT_NE(end, known.holds.end());
+    EXPECT_GE(end->times, 1u);
+    EXPECT_LE(end->times, 5u);
+    EXPECT_GE(end->longest, 5ms);
+    EXPECT_NE(said.find("flux: End (sample.flux:5) holds its event loop for more than a millisecond"),
+              std::string::npos);
+}
+
+} // namespace
