@@ -155,7 +155,7 @@ bool loop::wake() noexcept
 
 loop_turn loop::turn() const noexcept
 {
-    return {turns_.load(std::memory_order_relaxed), running_.load(std::memory_order_relaxed)};
+    return {turns_.load(std::memory_order_relaxed), running_.load(std::memory_order_acquire)};
 }
 
 void loop::close() noexcept
@@ -194,7 +194,8 @@ void loop::run(resident &ready) noexcept
     runner_.set_crowded(!inbox_.empty() || just_woken_.load() != nullptr || !woken_.empty() || !gave_way_.empty());
     runner_.wait_at(ready);
     turns_.fetch_add(1, std::memory_order_relaxed);
-    running_.store(ready.runs(), std::memory_order_relaxed);
+    // Who sees the flow sees it as its source made it.
+    running_.store(ready.runs(), std::memory_order_release);
     const bool ended = ready.resume();
     running_.store(nullptr, std::memory_order_relaxed);
     running_flow = nullptr;
