@@ -22,7 +22,7 @@ const HEADERS: &str = "#include <sys/epoll.h>\n#include <sys/eventfd.h>\n#includ
 
 /// What the runtime links.
 const SWITCH: &str = "#include <boost/context/detail/fcontext.hpp>\nusing namespace boost::context::detail;\n\
-                      int main() { return jump_fcontext(make_fcontext(nullptr, 0, nullptr), nullptr).data != nullptr; }\n";
+                      int main() { return !jump_fcontext(make_fcontext(nullptr, 0, nullptr), nullptr).data; }\n";
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,15 @@ impl Finding {
 
 /// Checks this machine and prints what was found. Fails where something is missing.
 pub fn doctor(arguments: &Doctor) -> Result {
-    let findings = [compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost(&arguments.cxx), cache(), files(), graphviz()];
+    let findings = [
+        compiler(&arguments.cxx),
+        make(),
+        headers(&arguments.cxx),
+        boost(&arguments.cxx),
+        cache(),
+        files(),
+        graphviz(),
+    ];
     match arguments.json {
         true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
         false => print(&table(&findings)),

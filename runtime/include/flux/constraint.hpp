@@ -63,8 +63,8 @@ class session_lock
     keyed_lock keyed_;
 };
 
-/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is told when it is released. Gives the time
-/// from then on.
+/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is told when it is released. Gives the
+/// time from then on.
 inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
 {
     constraint_count &count = by.acquiring(number);
