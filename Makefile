@@ -15,7 +15,7 @@ demo: flux packages
 	@$(FLUX) build $(IMAGE)/image.flux -l turbojpeg
 	@for runtime in pool thread; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
 
-test: flux packages-test
+test: cargo packages-test
 	@scripts/test
 
 ## make flux    the compiler alone: target/release/flux

@@ -35,7 +35,7 @@ const PATHS: usize = 25;
 
 #[test]
 fn the_server_goes_the_ways_of_the_reference() {
-    let programs = setting("FLUX_RANDOM_PROGRAMS", 6);
+    let programs = setting("FLUX_RANDOM_PROGRAMS", 3);
     for program in worthwhile(1, &Shape::default()).take(programs) {
         let test = Test::build("the_server_goes_the_ways_of_the_reference", &program, FLOWS, &[]);
         test.check(&["--flux-runtime=thread"]);
