@@ -94,7 +94,7 @@ impl Drop for Server {
 
 #[test]
 fn the_example_serves_its_folder_and_nothing_outside() {
-    for strategy in ["thread", "pool"] {
+    for strategy in ["thread", "pool", "event"] {
         let server = Server::start(&[&format!("--flux-runtime={strategy}")]);
         let page = server.get("/");
         assert!(page.starts_with("HTTP/1.0 200 OK\r\n") && page.contains("It works."), "{strategy}: {page}");

@@ -78,7 +78,7 @@ fn a_new_echo_server_runs_at_once() {
     let folder = folder("echo");
     succeed(&folder, &["new", "hello", "--template=echo"]);
     succeed(&folder, &["fmt", "--check", "hello/hello.flux"]);
-    for strategy in ["pool", "thread"] {
+    for strategy in ["pool", "thread", "event"] {
         let server = Server::run(&folder, "hello/hello.flux", strategy);
         assert_eq!(server.ask("one\n"), "1: one\n", "{strategy}");
         assert_eq!(server.ask("two\n"), "2: two\n", "{strategy}");
@@ -90,7 +90,7 @@ fn a_new_web_server_runs_at_once() {
     let folder = folder("http");
     succeed(&folder, &["new", "my-site"]);
     succeed(&folder, &["fmt", "--check", "my-site/my-site.flux"]);
-    for strategy in ["pool", "thread"] {
+    for strategy in ["pool", "thread", "event"] {
         let server = Server::run(&folder, "my-site", strategy);
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 1.\n"), "{strategy}");
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 2.\n"), "{strategy}");

@@ -42,7 +42,7 @@ fn every_way_to_take_and_give_runs() {
     for compiler in ["g++", "clang++-16"] {
         let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
         assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
-        for strategy in ["thread", "pool"] {
+        for strategy in ["thread", "pool", "event"] {
             let mut server = Command::new(folder.join("build/shop/shop"));
             let mut server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped()).spawn().unwrap();
             let lines = BufReader::new(server.stdout.take().unwrap()).lines();
