@@ -6,6 +6,8 @@
 /// `wake`, which may come first.
 #pragma once
 
+#include "flux/moment.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -17,6 +19,10 @@ class waiter
   public:
     /// Returns when `wake` has been called once for this call.
     virtual void wait() noexcept = 0;
+
+    /// As `wait`, but at most until `deadline`: whether `wake` was called. Where it was not, nobody owes it any more,
+    /// and one that comes later is for the next wait: who may still call it has to be asked before that.
+    virtual bool wait_until(moment deadline) noexcept = 0;
 
     /// Lets others that need the same thread go first, where there are such and it is their turn. Whoever has a thread
     /// to itself leaves that to the kernel.

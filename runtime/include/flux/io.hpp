@@ -1,0 +1,167 @@
+/// \file
+/// How a flow waits for the world: one interface for streams, listeners and datagrams, whatever runs the flow and
+/// however the kernel is asked. A call that would block lets the flow wait, and its thread go on with others if it has
+/// such.
+///
+/// There are four kinds. On an event loop they are the `reactor` (epoll says when a call will not block), the `proactor`
+/// (io_uring is given the operation itself) and the `simulation` (no kernel and no time: a seed decides what comes
+/// when). Anywhere else a call simply blocks its thread (`blocking_io`).
+///
+/// On a loop, all of a loop's I/O is its thread's own: a stream is used by flows of the loop that it was made on, and by
+/// no other, so nothing here needs a lock. Elsewhere any thread may use a stream, one at a time for each direction.
+///
+/// Every call that waits ends as its park does: with a result, with ETIMEDOUT when its deadline or the flow's has
+/// passed, with ECANCELED when the flow is cancelled. Other errors are the system's, by their numbers in `errno.h`.
+#pragma once
+
+#include "flux/address.hpp"
+#include "flux/expected.hpp"
+#include "flux/moment.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <sys/uio.h>
+
+namespace flux {
+
+/// What a call gives, or the number of its error.
+template <class Value>
+using io_result = expected<Value, int>;
+
+/// Bytes to and from one peer, in order.
+class stream
+{
+  public:
+    /// Closes it. Nobody waits for it any more.
+    virtual ~stream() = default;
+    stream(const stream &) = delete;
+    stream &operator=(const stream &) = delete;
+
+    /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
+    virtual io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept = 0;
+
+    /// Sends all of it, the parts one after the other. After an error it is not known how much has been sent. Changes
+    /// what `parts` say.
+    virtual io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept = 0;
+
+    /// There is no more to send: the peer comes to the end of its input.
+    virtual void end_output() noexcept = 0;
+
+  protected:
+    stream() noexcept = default;
+};
+
+/// Where peers connect to.
+class listener
+{
+  public:
+    /// Closes it. Nobody waits for it any more.
+    virtual ~listener() = default;
+    listener(const listener &) = delete;
+    listener &operator=(const listener &) = delete;
+
+    /// Its own address, with the port that was found where none was asked for.
+    virtual address local() const noexcept = 0;
+
+  protected:
+    listener() noexcept = default;
+};
+
+/// Messages to and from many peers, each by itself.
+class datagram_socket
+{
+  public:
+    /// A message as it came: so many bytes, and who has sent it.
+    struct datagram {
+        std::size_t size;
+        address from;
+    };
+
+    /// Closes it. Nobody waits for it any more.
+    virtual ~datagram_socket() = default;
+    datagram_socket(const datagram_socket &) = delete;
+    datagram_socket &operator=(const datagram_socket &) = delete;
+
+    /// Waits for a message. What does not fit into `into` of it is lost.
+    virtual io_result<datagram> receive(std::span<std::byte> into, moment deadline = never) noexcept = 0;
+
+    /// Sends a message.
+    virtual io_result<void> send(std::span<const std::byte> message, const address &to,
+                                 moment deadline = never) noexcept = 0;
+
+    /// Its own address.
+    virtual address local() const noexcept = 0;
+
+  protected:
+    datagram_socket() noexcept = default;
+};
+
+/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, which asks for
+/// `next` on its thread or loop; on a loop all calls are made there, elsewhere any thread may call `watch`.
+class arrivals
+{
+  public:
+    /// Who has come: somebody new, or else the stream that was watched for this `owner`.
+    struct arrival {
+        std::unique_ptr<stream> accepted;
+        address from;
+        void *owner = nullptr;
+    };
+
+    virtual ~arrivals() = default;
+    arrivals(const arrivals &) = delete;
+    arrivals &operator=(const arrivals &) = delete;
+
+    /// Peers of the listener come here from now on; it outlives this. It may be watched by the arrivals of many loops.
+    virtual io_result<void> watch(listener &from) noexcept = 0;
+
+    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`. Nobody waits for the
+    /// stream meanwhile. It is made by the same I/O.
+    virtual io_result<void> watch(stream &idle, void *owner) noexcept = 0;
+
+    /// The stream is not told any more; false where that has been done already, or is about to be.
+    virtual bool forget(stream &watched) noexcept = 0;
+
+    /// Waits for the next arrival. EMFILE and the like: there is no descriptor for somebody new, who goes on waiting in
+    /// the kernel for as long as the source rests.
+    virtual io_result<arrival> next(moment deadline = never) noexcept = 0;
+
+  protected:
+    arrivals() noexcept = default;
+};
+
+/// One way to ask the world.
+class io
+{
+  public:
+    virtual ~io() = default;
+    io(const io &) = delete;
+    io &operator=(const io &) = delete;
+
+    /// What users call it: `reactor`.
+    virtual const char *name() const noexcept = 0;
+
+    /// The time that deadlines are compared with.
+    virtual moment now() const noexcept = 0;
+
+    /// Listens at this address. Port 0 is any that is free. The listener may be watched by any I/O of the same kind.
+    virtual io_result<std::unique_ptr<listener>> listen(const address &at) noexcept = 0;
+
+    /// Connects to a peer.
+    virtual io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline = never) noexcept = 0;
+
+    /// Sends and receives messages at this address. Port 0 is any that is free.
+    virtual io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept = 0;
+
+    /// A place for a source to wait at. Throws `std::bad_alloc`, and `std::system_error` where there is no descriptor.
+    virtual std::unique_ptr<arrivals> make_arrivals() = 0;
+
+  protected:
+    io() noexcept = default;
+};
+
+/// The I/O of whatever runs the caller: its loop's, or else the one that blocks.
+io &running_io() noexcept;
+
+} // namespace flux
