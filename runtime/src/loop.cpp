@@ -17,18 +17,36 @@ constexpr std::chrono::microseconds slice{100};
 } // namespace
 
 /// A fiber of a loop, with the flow or the branch that it runs. It is where that waits.
-class loop::resident final : public waiter
+class loop::resident final : public waiter, public timer_wheel::entry
 {
   public:
     resident(loop &of, stack on) noexcept : loop_(of), fiber_(on) {}
 
-    void wait() noexcept override
+    bool wait_until(moment deadline) noexcept override
     {
         state expected = nobody;
         if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
+            if (deadline != never) {
+                loop_.timers_.set(*this, deadline);
+            }
             park();
+            loop_.timers_.cancel(*this);
         }
-        state_.store(nobody, std::memory_order_relaxed);
+        // One that was woken is not woken again before it waits again.
+        const bool was_woken = state_.load(std::memory_order_acquire) == woken;
+        if (was_woken) {
+            state_.store(nobody, std::memory_order_relaxed);
+        }
+        return was_woken;
+    }
+
+    // The time until which it waits has come. If it has been woken meanwhile, it goes on for that.
+    void come_due() noexcept
+    {
+        state expected = asleep;
+        if (state_.compare_exchange_strong(expected, nobody, std::memory_order_acq_rel)) {
+            loop_.woken_.push(*this);
+        }
     }
 
     void wake() noexcept override
@@ -208,6 +226,10 @@ void loop::run(resident &ready) noexcept
 loop::resident *loop::next() noexcept
 {
     collect_woken();
+    // Between two looks there is a slice, as a look costs two readings of clocks.
+    if (!timers_.empty() && cycle_clock::now() - looked_at_ >= slice_) {
+        collect_due();
+    }
     turn_of_woken_ = !turn_of_woken_;
     resident *ready = turn_of_woken_ ? nullptr : next_in_order();
     if (ready == nullptr) {
@@ -315,6 +337,19 @@ void loop::collect_woken() noexcept
     }
 }
 
+// Those whose time has come go on as if they were woken.
+void loop::collect_due() noexcept
+{
+    if (timers_.empty()) {
+        return;
+    }
+    const moment now = clock::now();
+    looked_at_ = cycle_clock::now();
+    while (timer_wheel::entry *const due = timers_.take_due(now)) {
+        static_cast<resident *>(due)->come_due();
+    }
+}
+
 // Any thread calls this.
 void loop::wake_up(resident &asleep) noexcept
 {
@@ -338,13 +373,19 @@ bool loop::has_work() const noexcept
 // and then looks whether it rests; it says that it rests first and then looks.
 bool loop::rest() noexcept
 {
+    collect_due();
+    if (!woken_.empty()) {
+        return true;
+    }
     rests_.store(true);
     const bool goes_on = has_work();
     const bool ends = !goes_on && closed_.load();
     if ((goes_on || ends) && rests_.exchange(false)) {
         return goes_on;
     }
-    place_.wait();
+    if (!place_.wait_until(timers_.next()) && !rests_.exchange(false)) {
+        place_.wait(); // somebody has begun to wake it
+    }
     return true;
 }
 

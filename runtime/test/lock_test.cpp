@@ -20,14 +20,15 @@ using namespace std::chrono_literals;
 class watched_waiter final : public flux::waiter
 {
   public:
-    void wait() noexcept override
+    bool wait_until(flux::moment deadline) noexcept override
     {
         begun_.fetch_add(1);
         begun_.notify_all();
-        inner_.wait();
+        const bool was_woken = inner_.wait_until(deadline);
         if (held_up_.exchange(false)) {
             may_go_on_.acquire();
         }
+        return was_woken;
     }
 
     void wake() noexcept override

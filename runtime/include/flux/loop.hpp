@@ -9,6 +9,7 @@
 #include "flux/inbox.hpp"
 #include "flux/offers.hpp"
 #include "flux/runner.hpp"
+#include "flux/timer_wheel.hpp"
 #include "flux/waiter.hpp"
 
 #include <atomic>
@@ -100,6 +101,7 @@ class loop
     bool has_work() const noexcept;
     bool rest() noexcept;
     void collect_woken() noexcept;
+    void collect_due() noexcept;
     void wake_up(resident &asleep) noexcept;
 
     loops &loops_;
@@ -114,6 +116,9 @@ class loop
     row woken_;
     row gave_way_;
     bool turn_of_woken_ = false;
+    // Those that wait until a time, and when it was last looked whether that has come.
+    timer_wheel timers_{clock::now()};
+    std::uint64_t looked_at_ = 0;
     // Those that were woken since, the last one first.
     std::atomic<resident *> just_woken_{nullptr};
     // There is no fiber for another flow, so flows wait until one that has begun ends.

@@ -18,7 +18,7 @@ class waiter
 {
   public:
     /// Returns when `wake` has been called once for this call.
-    virtual void wait() noexcept = 0;
+    void wait() noexcept { wait_until(never); }
 
     /// As `wait`, but at most until `deadline`: whether `wake` was called. Where it was not, nobody owes it any more,
     /// and one that comes later is for the next wait: who may still call it has to be asked before that.
@@ -41,7 +41,7 @@ class waiter
 class thread_waiter final : public waiter
 {
   public:
-    void wait() noexcept override;
+    bool wait_until(moment deadline) noexcept override;
     void wake() noexcept override;
 
   private:
