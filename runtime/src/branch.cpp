@@ -41,11 +41,7 @@ void branch_base::run(runner &on) noexcept
         each->exit_ = each->call(each->own_);
     }
     running_flow = before;
-    // The parent goes on when nobody is awaited, and this is gone then; its waiter is not.
-    waiter &parent = *parent_;
-    if (awaited_->fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        parent.wake();
-    }
+    own_.parent()->left();
 }
 
 void fork::run() noexcept
@@ -55,11 +51,7 @@ void fork::run() noexcept
     const node_number position = parent_.position();
     parent_.move_to(no_node);
     const auto at_once = [](const branch_base *each) { return each->starts_at_once_; };
-    std::atomic<std::size_t> awaited(1 + static_cast<std::size_t>(std::ranges::count_if(branches_, at_once)));
-    for (branch_base *const each : branches_) {
-        each->awaited_ = &awaited;
-        each->parent_ = &parent_.place();
-    }
+    parent_.fork(branches_, 1 + static_cast<std::uint32_t>(std::ranges::count_if(branches_, at_once)));
     // The first starts at once, as a branch can only wait for an earlier one.
     const auto others = branches_.subspan(1);
     for (branch_base *const each : others) {
@@ -73,9 +65,7 @@ void fork::run() noexcept
             each->run(parent_.on());
         }
     }
-    if (awaited.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-        parent_.place().wait();
-    }
+    parent_.join();
     parent_.move_to(position);
 }
 

@@ -1,5 +1,6 @@
 #include "flux/flow.hpp"
 
+#include "flux/branch.hpp"
 #include "flux/error.hpp"
 #include "flux/log.hpp"
 #include "flux/runner.hpp"
@@ -46,6 +47,48 @@ void flow::cut_path(path_number before, function_number callee, outcome exit) no
 {
     runner_->count(*place_, [&](path_counts &counts) { counts.took(callee, exit, path_); });
     path_ = before;
+}
+
+void flow::cancel() noexcept
+{
+    switch (cancellation_.cancel()) {
+    case interrupted::nothing:
+        break;
+    case interrupted::park:
+        place_->wake();
+        break;
+    case interrupted::branches:
+        for (branch_base *const each : branches_) {
+            each->of().cancel();
+        }
+        left();
+        break;
+    }
+}
+
+void flow::fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept
+{
+    branches_ = branches;
+    if (cancellation_.await(awaited)) {
+        for (branch_base *const each : branches) {
+            each->of().cancel();
+        }
+    }
+}
+
+void flow::join() noexcept
+{
+    if (!cancellation_.left()) {
+        place_->wait();
+    }
+}
+
+void flow::left() noexcept
+{
+    // Who is the last is waited for, so the flow is still there.
+    if (cancellation_.left()) {
+        place_->wake();
+    }
 }
 
 void flow::run_on(runner &on) noexcept

@@ -17,7 +17,6 @@
 #include "flux/flow.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -58,9 +57,6 @@ class alignas(64) branch_base
     // The branch that starts when this one has ended.
     branch_base *then_ = nullptr;
     bool starts_at_once_ = true;
-    // How many are awaited: the parent itself, and what starts at once. The last to end wakes the parent.
-    std::atomic<std::size_t> *awaited_ = nullptr;
-    waiter *parent_ = nullptr;
 };
 
 /// A branch that calls `function(flow, values...)`, which throws nothing; `number` is the function's in the table of

@@ -10,16 +10,20 @@
 /// branch of a parallel step runs as a flow of its own, for the flow that waits for it (`branch.hpp`).
 #pragma once
 
+#include "flux/cancellation.hpp"
 #include "flux/constraint_counts.hpp"
 #include "flux/counters.hpp"
+#include "flux/moment.hpp"
 #include "flux/outcome.hpp"
 #include "flux/waiter.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace flux {
 
+class branch_base;
 class runner;
 class source;
 
@@ -139,13 +143,16 @@ class flow
         failed_node_ = no_node;
         position_.store(no_node, std::memory_order_relaxed);
         counters_ = {};
+        deadline_ = never;
+        cancellation_.begin();
     }
 
-    /// Starts anew as a branch of the flow: with its id, its session, and nothing else done.
-    void begin_branch(const flow &parent) noexcept
+    /// Starts anew as a branch of the flow: with its id, its session, its deadline, and nothing else done.
+    void begin_branch(flow &parent) noexcept
     {
         begin(*parent.source_, parent.id_);
         session_ = parent.session_;
+        deadline_ = parent.deadline_;
         parent_ = &parent;
         held_ = parent.held_;
     }
@@ -180,10 +187,31 @@ class flow
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
 
+    /// When it is to have ended: no park of it goes on for longer. `never` where it has all the time.
+    moment deadline() const noexcept { return deadline_; }
+    void set_deadline(moment deadline) noexcept { deadline_ = deadline; }
+
+    /// Has it come to its end through its error handlers: the park that it waits in ends, and so does each that it
+    /// begins later; the same goes for its branches. What else it does goes on. Any thread calls this, while the flow
+    /// exists.
+    void cancel() noexcept;
+    /// Whether that has been called.
+    bool cancelled() const noexcept { return cancellation_.cancelled(); }
+    /// For its parks.
+    cancellation &cancelling() noexcept { return cancellation_; }
+
+    /// It is at a parallel step with these branches, and awaits so many, counting itself: each but itself says when it
+    /// has `left`. They are cancelled if the flow is.
+    void fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept;
+    /// Waits until all others have left.
+    void join() noexcept;
+    /// One of those that the flow awaits is gone. Any thread calls this; the flow may go on then.
+    void left() noexcept;
+
     /// Its number among the flows of its source, from 1.
     std::uint64_t id() const noexcept { return id_; }
     /// The flow that it is a branch of; null where it is none.
-    const flow *parent() const noexcept { return parent_; }
+    flow *parent() const noexcept { return parent_; }
     /// Where it comes from.
     source &from() const noexcept { return *source_; }
     /// What it runs on.
@@ -211,12 +239,16 @@ class flow
     std::uint64_t id_ = 0;
     int session_ = 0;
     source *source_ = nullptr;
-    const flow *parent_ = nullptr;
+    flow *parent_ = nullptr;
     runner *runner_ = nullptr;
     waiter *place_ = nullptr;
     constraint_count *constraint_counts_ = nullptr;
     const std::atomic<bool> *crowded_ = &nobody_waits;
     std::uint32_t held_ = 0;
+    cancellation cancellation_;
+    moment deadline_ = never;
+    // Those of the parallel step that it is at.
+    std::span<branch_base *const> branches_;
 };
 
 /// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.

@@ -11,27 +11,22 @@
 /// at once. So a flow that has no time left comes to its end through its own error handlers, as after any other error.
 #pragma once
 
+#include "flux/cancellation.hpp"
 #include "flux/moment.hpp"
-#include "flux/waiter.hpp"
-
-#include <atomic>
 
 namespace flux {
 
 class flow;
 
-/// How a park ended.
-enum class park_end : unsigned char { completed, timed_out, cancelled };
-
 /// The error code that a call which parked fails with: 0, ETIMEDOUT or ECANCELED.
 int error_of(park_end end) noexcept;
 
-/// One wait.
+/// One wait. A flow has one at a time.
 class park
 {
   public:
     /// For this flow, which waits soon.
-    explicit park(flow &by) noexcept : flow_(by) {}
+    explicit park(flow &by) noexcept;
     park(const park &) = delete;
     park &operator=(const park &) = delete;
 
@@ -45,8 +40,6 @@ class park
 
   private:
     flow &flow_;
-    // What a `park_end` is, or -1 until there is one.
-    std::atomic<signed char> end_{-1};
 };
 
 } // namespace flux
