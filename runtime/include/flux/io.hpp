@@ -97,8 +97,11 @@ class datagram_socket
     datagram_socket() noexcept = default;
 };
 
-/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, which asks for
-/// `next` on its thread or loop; on a loop all calls are made there, elsewhere any thread may call `watch`.
+/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, and is used on
+/// that one's thread or loop; but where threads run flows, any of them may call `watch` for a stream.
+///
+/// Where nobody can be accepted, as there are no descriptors or no memory, new peers wait in the kernel; that is said on
+/// standard error, and tried again after a tenth of a second.
 class arrivals
 {
   public:
@@ -116,15 +119,14 @@ class arrivals
     /// Peers of the listener come here from now on; it outlives this. It may be watched by the arrivals of many loops.
     virtual io_result<void> watch(listener &from) noexcept = 0;
 
-    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`. Nobody waits for the
-    /// stream meanwhile. It is made by the same I/O.
-    virtual io_result<void> watch(stream &idle, void *owner) noexcept = 0;
+    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`; or else soon, where that
+    /// is not to be waited for. Nobody waits for the stream meanwhile. It is made by the same I/O.
+    virtual io_result<void> watch(stream &idle, void *owner, bool soon = false) noexcept = 0;
 
-    /// The stream is not told any more; false where that has been done already, or is about to be.
+    /// The stream is not told any more; false where it has been, and `next` gives it still.
     virtual bool forget(stream &watched) noexcept = 0;
 
-    /// Waits for the next arrival. EMFILE and the like: there is no descriptor for somebody new, who goes on waiting in
-    /// the kernel for as long as the source rests.
+    /// Waits for the next arrival.
     virtual io_result<arrival> next(moment deadline = never) noexcept = 0;
 
   protected:

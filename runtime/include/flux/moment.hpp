@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace flux {
 
@@ -14,5 +15,12 @@ using moment = clock::time_point;
 
 /// The deadline of what has none.
 inline constexpr moment never = moment::max();
+
+/// A time of at least 0, as the system's calls want it.
+inline std::timespec timespec_of(std::chrono::nanoseconds time) noexcept
+{
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    return {static_cast<std::time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
 
 } // namespace flux

@@ -1,0 +1,120 @@
+/// \file
+/// Connections: a stream with its peer, between requests and while one is served.
+///
+/// A connection has one owner at a time. While it is idle it belongs to the `connections` of the source that gave it:
+/// that costs a few hundred bytes, no flow and no thread. When it has input the source gives it to a flow, which has it
+/// for itself until it gives it back or closes it. So requests that a client sends without waiting for the answers are
+/// answered one after the other, in order.
+///
+/// What a flow has received and does not need, as it belongs to the next request, it puts back.
+///
+/// A flow has the connection, never its descriptor: where the kernel receives ahead of what is asked for, as io_uring
+/// can, bytes that were read from the descriptor itself would be missing.
+#pragma once
+
+#include "flux/io.hpp"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace flux {
+
+class connections;
+
+/// A stream with its peer. The pointer to it that a source gives, or `connect`, is good until `give_back` or `close`.
+class connection
+{
+  public:
+    /// Belongs to nobody: is closed when it is given back.
+    connection(std::unique_ptr<stream> through, const address &peer) noexcept;
+    /// Belongs to a source.
+    connection(std::unique_ptr<stream> through, const address &peer, std::shared_ptr<connections> owner) noexcept;
+    connection(const connection &) = delete;
+    connection &operator=(const connection &) = delete;
+
+    /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept;
+
+    /// What was received last and not used is received again, before all else. Throws `std::bad_alloc`.
+    void put_back(std::span<const std::byte> unused);
+
+    /// Sends all of it. After an error it is not known how much has been sent.
+    io_result<void> send(std::string_view bytes, moment deadline = never) noexcept;
+    /// As above, the parts one after the other. Changes what `parts` say.
+    io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
+
+    /// There is no more to send: the peer comes to the end of its input.
+    void end_output() noexcept { through_->end_output(); }
+
+    /// Who is there.
+    const address &peer() const noexcept { return peer_; }
+
+    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
+    void give_back() noexcept;
+
+    /// Ends it.
+    void close() noexcept;
+
+  private:
+    friend class connections;
+
+    ~connection() = default;
+
+    const std::unique_ptr<stream> through_;
+    const address peer_;
+    const std::shared_ptr<connections> owner_;
+    std::vector<std::byte> unread_;
+    std::size_t read_of_unread_ = 0;
+    // Where it is idle: since when, and its neighbours, the longest idle first.
+    moment idle_since_ = never;
+    connection *next_ = nullptr;
+    connection *previous_ = nullptr;
+    bool idle_ = false;
+};
+
+/// When a source gives a new connection: as soon as it is there, or when it has input.
+enum class first_given : unsigned char { at_once, with_input };
+
+/// The connections of one source, or of one instance of it.
+class connections : public std::enable_shared_from_this<connections>
+{
+  public:
+    /// What is accepted from the listener, which outlives this; an idle connection is closed after a while. Throws
+    /// `std::bad_alloc` and `std::system_error`.
+    connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit);
+    ~connections();
+    connections(const connections &) = delete;
+    connections &operator=(const connections &) = delete;
+
+    /// Waits for the next connection that has input: for the source alone. After an error, ECANCELED when the server
+    /// ends, idle connections are closed, and those that are given back are too.
+    io_result<connection *> next() noexcept;
+
+  private:
+    friend class connection;
+
+    void take_back(connection &unused) noexcept;
+    connection *add(arrivals::arrival somebody) noexcept;
+    void keep(connection &idle, bool soon) noexcept;
+    moment close_idle(moment now) noexcept;
+    void take_out(connection &idle) noexcept;
+    void end() noexcept;
+
+    const std::unique_ptr<arrivals> arrivals_;
+    const first_given first_given_;
+    const std::chrono::milliseconds idle_limit_;
+    io &through_;
+    // On a loop there is never anybody who holds it.
+    std::mutex lock_;
+    bool ended_ = false;
+    connection *first_ = nullptr;
+    connection *last_ = nullptr;
+};
+
+/// A connection to this address, which the caller closes.
+io_result<connection *> connect(const address &to, moment deadline = never) noexcept;
+
+} // namespace flux

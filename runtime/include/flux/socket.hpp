@@ -1,0 +1,70 @@
+/// \file
+/// Sockets of the system, for those kinds of I/O that have such: how they are opened, and what they are tried with.
+/// Every socket here is non-blocking and closed on exec; what is tried either succeeds at once or fails with EAGAIN.
+#pragma once
+
+#include "flux/address.hpp"
+#include "flux/io.hpp"
+
+#include <cstddef>
+#include <span>
+#include <sys/uio.h>
+#include <utility>
+
+namespace flux {
+
+/// A descriptor that is closed at its end.
+class descriptor
+{
+  public:
+    descriptor() noexcept = default;
+    explicit descriptor(int owned) noexcept : number_(owned) {}
+    descriptor(descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    descriptor &operator=(descriptor &&other) noexcept
+    {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~descriptor();
+
+    /// Its number; -1 where there is none.
+    int get() const noexcept { return number_; }
+
+  private:
+    int number_ = -1;
+};
+
+/// A socket that listens at this address; on IPv6's any-address it takes IPv4 too, and where there is no IPv6 it is
+/// IPv4's. Connections that it accepts send what they have without delay.
+io_result<descriptor> open_listener(const address &at) noexcept;
+
+/// A socket for messages at this address, which is treated in the same way.
+io_result<descriptor> open_datagram_socket(const address &at) noexcept;
+
+/// A socket for one stream to this address, not connected yet.
+io_result<descriptor> open_stream_socket(const address &to) noexcept;
+
+/// Begins to connect: 0 where that is done, EINPROGRESS where `connect_error` will tell when the socket is writable.
+int begin_connect(const descriptor &from, const address &to) noexcept;
+int connect_error(const descriptor &from) noexcept;
+
+/// The socket's own address.
+address local_address(const descriptor &of) noexcept;
+
+/// The next peer of a listener.
+io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept;
+
+/// Some bytes of a stream: how many, 0 at its end.
+io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> into) noexcept;
+
+/// Sends as much as there is room for, and takes that off the parts: what is left has at least one byte, or is empty.
+io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept;
+
+/// A message.
+io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, std::span<std::byte> into) noexcept;
+io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> message, const address &to) noexcept;
+
+/// Takes so many bytes off the beginning of the parts.
+std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept;
+
+} // namespace flux

@@ -1,0 +1,213 @@
+#include "flux/socket.hpp"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace flux {
+namespace {
+
+void set_option(int socket, int level, int option, int value) noexcept
+{
+    // Options are wishes: a socket without them serves as well.
+    setsockopt(socket, level, option, &value, sizeof value);
+}
+
+// Calls `open(address)`, and once more with IPv4's any-address where IPv6's is asked for and there is no IPv6.
+template <class Open>
+io_result<descriptor> open_at(const address &at, Open open) noexcept
+{
+    io_result<descriptor> opened = open(at);
+    const auto &six = reinterpret_cast<const sockaddr_in6 &>(at.storage);
+    const bool any = at.storage.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
+    if (opened.has_value() || !any || (opened.error() != EAFNOSUPPORT && opened.error() != EADDRNOTAVAIL)) {
+        return opened;
+    }
+    address four = loopback_address(at.port());
+    reinterpret_cast<sockaddr_in &>(four.storage).sin_addr.s_addr = htonl(INADDR_ANY);
+    return open(four);
+}
+
+io_result<descriptor> open_socket(const address &of, int type) noexcept
+{
+    descriptor opened(socket(of.storage.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (opened.get() < 0) {
+        return unexpected(errno);
+    }
+    return opened;
+}
+
+io_result<descriptor> open_bound(const address &at, int type) noexcept
+{
+    io_result<descriptor> opened = open_socket(at, type);
+    if (!opened.has_value()) {
+        return opened;
+    }
+    const int number = (*opened).get();
+    if (type == SOCK_STREAM) {
+        set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
+    }
+    if (at.storage.ss_family == AF_INET6) {
+        set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    }
+    if (bind(number, at.get(), at.size) != 0) {
+        return unexpected(errno);
+    }
+    return opened;
+}
+
+} // namespace
+
+descriptor::~descriptor()
+{
+    if (number_ >= 0) {
+        const int before = errno;
+        close(number_); // Linux frees the number whatever it says
+        errno = before;
+    }
+}
+
+io_result<descriptor> open_listener(const address &at) noexcept
+{
+    return open_at(at, [](const address &address) -> io_result<descriptor> {
+        io_result<descriptor> opened = open_bound(address, SOCK_STREAM);
+        if (!opened.has_value()) {
+            return opened;
+        }
+        const int number = (*opened).get();
+        if (address.storage.ss_family != AF_UNIX) {
+            set_option(number, IPPROTO_TCP, TCP_NODELAY, 1); // those it accepts inherit it
+        }
+        if (listen(number, SOMAXCONN) != 0) {
+            return unexpected(errno);
+        }
+        return opened;
+    });
+}
+
+io_result<descriptor> open_datagram_socket(const address &at) noexcept
+{
+    return open_at(at, [](const address &address) { return open_bound(address, SOCK_DGRAM); });
+}
+
+io_result<descriptor> open_stream_socket(const address &to) noexcept
+{
+    io_result<descriptor> opened = open_socket(to, SOCK_STREAM);
+    if (opened.has_value() && to.storage.ss_family != AF_UNIX) {
+        set_option((*opened).get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    return opened;
+}
+
+int begin_connect(const descriptor &from, const address &to) noexcept
+{
+    // An interrupted connect goes on by itself.
+    const int begun = connect(from.get(), to.get(), to.size);
+    return begun == 0 ? 0 : errno == EINTR ? EINPROGRESS : errno;
+}
+
+int connect_error(const descriptor &from) noexcept
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(from.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+address local_address(const descriptor &of) noexcept
+{
+    address own;
+    own.size = sizeof own.storage;
+    if (getsockname(of.get(), own.get(), &own.size) != 0) {
+        own.size = 0;
+    }
+    return own;
+}
+
+io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
+{
+    while (true) {
+        peer.size = sizeof peer.storage;
+        descriptor accepted(accept4(from.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (accepted.get() >= 0) {
+            return accepted;
+        }
+        // Whoever has gone before being accepted is nobody's error.
+        if (errno != EINTR && errno != ECONNABORTED) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> into) noexcept
+{
+    while (true) {
+        const ssize_t count = recv(from.get(), into.data(), into.size(), MSG_DONTWAIT);
+        if (count >= 0) {
+            return static_cast<std::size_t>(count);
+        }
+        if (errno != EINTR) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
+{
+    while (true) {
+        msghdr message{};
+        message.msg_iov = parts.data();
+        message.msg_iovlen = parts.size();
+        const ssize_t count = sendmsg(to.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (count >= 0) {
+            return drop_first(parts, static_cast<std::size_t>(count));
+        }
+        if (errno != EINTR) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, std::span<std::byte> into) noexcept
+{
+    while (true) {
+        datagram_socket::datagram came{0, {}};
+        came.from.size = sizeof came.from.storage;
+        const ssize_t count =
+            recvfrom(from.get(), into.data(), into.size(), MSG_DONTWAIT, came.from.get(), &came.from.size);
+        if (count >= 0) {
+            came.size = static_cast<std::size_t>(count);
+            return came;
+        }
+        // A message that was refused before is told here, and is no error of the next.
+        if (errno != EINTR && errno != ECONNREFUSED) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> message, const address &to) noexcept
+{
+    while (sendto(from.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) < 0) {
+        if (errno != EINTR && errno != ECONNREFUSED) {
+            return unexpected(errno);
+        }
+    }
+    return {};
+}
+
+std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept
+{
+    while (!parts.empty() && bytes >= parts.front().iov_len) {
+        bytes -= parts.front().iov_len;
+        parts = parts.subspan(1);
+    }
+    if (!parts.empty()) {
+        parts.front().iov_base = static_cast<std::byte *>(parts.front().iov_base) + bytes;
+        parts.front().iov_len -= bytes;
+    }
+    return parts;
+}
+
+} // namespace flux
