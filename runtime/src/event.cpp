@@ -18,7 +18,8 @@ namespace {
 class event final : public strategy
 {
   public:
-    event(runners &all, const program &of, std::size_t workers, std::size_t fibers) : watchdog_(of)
+    event(runners &all, const program &of, std::size_t workers, make_loop_io make_io, std::size_t fibers)
+        : watchdog_(of)
     {
         loops_.all.reserve(workers);
         for (std::size_t number = 0; number < workers; ++number) {
@@ -26,7 +27,7 @@ class event final : public strategy
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            loops_.all.push_back(std::make_unique<loop>(loops_, *own, fibers));
+            loops_.all.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers));
         }
         try {
             start_threads();
@@ -103,9 +104,10 @@ class event final : public strategy
 
 } // namespace
 
-std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers, std::size_t fibers)
+std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
+                                              make_loop_io make_io, std::size_t fibers)
 {
-    return std::make_unique<event>(all, of, workers, fibers);
+    return std::make_unique<event>(all, of, workers, make_io, fibers);
 }
 
 } // namespace flux

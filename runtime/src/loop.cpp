@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <new>
 #include <pthread.h>
+#include <utility>
 
 namespace flux {
 namespace {
@@ -133,8 +134,8 @@ loop::resident *loop::row::pop() noexcept
     return taken;
 }
 
-loop::loop(loops &of, runner &own, std::size_t most_fibers)
-    : loops_(of), runner_(own), most_fibers_(most_fibers), slice_(cycle_clock::counts_in(slice))
+loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers)
+    : loops_(of), runner_(own), io_(std::move(through)), most_fibers_(most_fibers), slice_(cycle_clock::counts_in(slice))
 {
     // With one in hand, all that a lack of memory can do later is to make flows wait for each other.
     resident *const first = free_resident();
@@ -165,7 +166,7 @@ void loop::push(flow &started) noexcept
 bool loop::wake() noexcept
 {
     if (rests_.load() && rests_.exchange(false)) {
-        place_.wake();
+        io_->interrupt();
         return true;
     }
     return false;
@@ -191,7 +192,12 @@ void loop::work(watchdog &watched_by) noexcept
 {
     pthread_setname_np(pthread_self(), "flux-loop");
     const on_signal_stack here(runner_.stack());
+    run_on_io(io_.get());
     while (true) {
+        // Flows that go on by themselves must not keep the others from the world.
+        if (cycle_clock::now() - looked_at_ >= slice_) {
+            look_at_world();
+        }
         resident *ready = next();
         if (ready == nullptr) {
             ready = steal();
@@ -226,10 +232,6 @@ void loop::run(resident &ready) noexcept
 loop::resident *loop::next() noexcept
 {
     collect_woken();
-    // Between two looks there is a slice, as a look costs two readings of clocks.
-    if (!timers_.empty() && cycle_clock::now() - looked_at_ >= slice_) {
-        collect_due();
-    }
     turn_of_woken_ = !turn_of_woken_;
     resident *ready = turn_of_woken_ ? nullptr : next_in_order();
     if (ready == nullptr) {
@@ -340,11 +342,11 @@ void loop::collect_woken() noexcept
 // Those whose time has come go on as if they were woken.
 void loop::collect_due() noexcept
 {
+    looked_at_ = cycle_clock::now();
     if (timers_.empty()) {
         return;
     }
-    const moment now = clock::now();
-    looked_at_ = cycle_clock::now();
+    const moment now = io_->now();
     while (timer_wheel::entry *const due = timers_.take_due(now)) {
         static_cast<resident *>(due)->come_due();
     }
@@ -373,20 +375,25 @@ bool loop::has_work() const noexcept
 // and then looks whether it rests; it says that it rests first and then looks.
 bool loop::rest() noexcept
 {
-    collect_due();
-    if (!woken_.empty()) {
-        return true;
-    }
     rests_.store(true);
     const bool goes_on = has_work();
     const bool ends = !goes_on && closed_.load();
     if ((goes_on || ends) && rests_.exchange(false)) {
         return goes_on;
     }
-    if (!place_.wait_until(timers_.next()) && !rests_.exchange(false)) {
-        place_.wait(); // somebody has begun to wake it
-    }
+    io_->wait(timers_.next());
+    rests_.store(false);
+    io_->deliver();
+    collect_due();
     return true;
+}
+
+// A look costs a system call and two readings of clocks.
+void loop::look_at_world() noexcept
+{
+    io_->wait(moment::min());
+    io_->deliver();
+    collect_due();
 }
 
 } // namespace flux

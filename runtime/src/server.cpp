@@ -9,6 +9,7 @@
 #include "flux/pool.hpp"
 #include "flux/program.hpp"
 #include "flux/program_option.hpp"
+#include "flux/reactor.hpp"
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
@@ -113,7 +114,7 @@ class server
         if (options_.strategy == strategy_kind::event) {
             const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
             log_line("%s runs on %zu event loop%s", program_.name, loops, loops == 1 ? "" : "s");
-            return make_event_strategy(runners_, program_, loops);
+            return make_event_strategy(runners_, program_, loops, make_reactor);
         }
         constexpr std::size_t fewest_workers = 16;
         const std::size_t by_processors = std::max(4 * available_cpus(), fewest_workers);

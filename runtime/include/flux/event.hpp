@@ -13,6 +13,7 @@
 #pragma once
 
 #include "flux/lock.hpp"
+#include "flux/loop_io.hpp"
 #include "flux/sanitizer.hpp"
 #include "flux/strategy.hpp"
 
@@ -28,9 +29,12 @@ class runners;
 /// for another stack. The thread sanitizer has a megabyte of its own for each fiber, and room for a few thousand.
 inline constexpr std::size_t most_fibers = thread_sanitizer ? 250 : lock::max_holders;
 
+/// Makes the I/O of a loop: `make_reactor`, say.
+using make_loop_io = std::unique_ptr<loop_io> (*)();
+
 /// So many loops, at least 1, with at most so many fibers each. Throws `std::system_error` where there are not so many
-/// threads to be had, and `std::bad_alloc`.
+/// threads to be had, or the I/O cannot be, and `std::bad_alloc`.
 std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
-                                              std::size_t fibers = most_fibers);
+                                              make_loop_io make_io, std::size_t fibers = most_fibers);
 
 } // namespace flux

@@ -7,6 +7,7 @@
 
 #include "flux/fiber.hpp"
 #include "flux/inbox.hpp"
+#include "flux/loop_io.hpp"
 #include "flux/offers.hpp"
 #include "flux/runner.hpp"
 #include "flux/timer_wheel.hpp"
@@ -42,8 +43,9 @@ struct loops {
 class loop
 {
   public:
-    /// One of these loops. Uses this runner, and at most so many fibers, at least 1. Throws `std::bad_alloc`.
-    loop(loops &of, runner &own, std::size_t most_fibers);
+    /// One of these loops. Uses this runner and this I/O, and at most so many fibers, at least 1. Throws
+    /// `std::bad_alloc`.
+    loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers);
     ~loop();
     loop(const loop &) = delete;
     loop &operator=(const loop &) = delete;
@@ -100,12 +102,14 @@ class loop
     void set_free(resident &unused) noexcept;
     bool has_work() const noexcept;
     bool rest() noexcept;
+    void look_at_world() noexcept;
     void collect_woken() noexcept;
     void collect_due() noexcept;
     void wake_up(resident &asleep) noexcept;
 
     loops &loops_;
     runner &runner_;
+    const std::unique_ptr<loop_io> io_;
     const std::size_t most_fibers_;
     const std::uint64_t slice_;
     inbox inbox_;
@@ -116,8 +120,8 @@ class loop
     row woken_;
     row gave_way_;
     bool turn_of_woken_ = false;
-    // Those that wait until a time, and when it was last looked whether that has come.
-    timer_wheel timers_{clock::now()};
+    // Those that wait until a time, and when it was last looked whether that has come, and whether anything else has.
+    timer_wheel timers_{io_->now()};
     std::uint64_t looked_at_ = 0;
     // Those that were woken since, the last one first.
     std::atomic<resident *> just_woken_{nullptr};
@@ -125,7 +129,6 @@ class loop
     bool out_of_fibers_ = false;
     std::atomic<bool> rests_{false};
     std::atomic<bool> closed_{false};
-    thread_waiter place_;
     std::atomic<std::uint64_t> turns_{0};
     std::atomic<const flow *> running_{nullptr};
     std::thread thread_;
