@@ -328,7 +328,7 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     };
     sample::listen = sample::flows(20, [](int) { return plain(); });
     flux::runners all(sample::program);
-    const auto strategy = flux::make_event_strategy(all, sample::program, 1, fibers);
+    const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, fibers);
     flux::source source(sample::program, sample::source_Listen, 100, *strategy, *all.borrow());
     flux::allow_interrupts();
     source.start();

@@ -5,6 +5,7 @@
 #include "flux/event.hpp"
 #include "flux/options.hpp"
 #include "flux/pool.hpp"
+#include "flux/reactor.hpp"
 #include "flux/signals.hpp"
 #include "flux/source.hpp"
 #include "flux/thread.hpp"
@@ -92,7 +93,7 @@ class running_source
         case flux::strategy_kind::pool:
             return flux::make_pool_strategy(all, workers, queue);
         case flux::strategy_kind::event:
-            return flux::make_event_strategy(all, in, workers);
+            return flux::make_event_strategy(all, in, workers, flux::make_reactor);
         }
         return nullptr;
     }
