@@ -4,6 +4,7 @@
 #include "flux/branch.hpp"
 
 #include "flux/crash.hpp"
+#include "flux/park.hpp"
 #include "running_source.hpp"
 
 #include <algorithm>
@@ -353,8 +354,14 @@ TEST_P(Branch, ACrashIsSaidToBeInTheBranchAndItsNode)
     EXPECT_DEATH(crash(), "SIGABRT in B \\(a.flux:3\\), flow 1 of Start \\(a.flux:7\\), path register 0 in a branch");
 }
 
+/// What a leaf of the tree does besides.
+std::function<void(flux::flow &)> at_leaf;
+
 outcome leaf(flux::flow &flow, std::atomic<int> &leaves)
 {
+    if (at_leaf) {
+        at_leaf(flow);
+    }
     ++leaves;
     return flow.done();
 }
@@ -377,6 +384,78 @@ TEST_P(Branch, BranchesOfBranchesEndOnAnyNumberOfThreads)
     work = [&](flux::flow &flow, int, int) { return tree<4>(flow, leaves); };
     run(20);
     EXPECT_EQ(leaves, 20 * 3 * 16);
+}
+
+/// Cancels the flow that this is a branch of, after a while; the test joins the thread before the flow ends.
+std::thread cancel_later(flux::flow &branch, std::chrono::microseconds delay)
+{
+    flux::flow *root = &branch;
+    while (root->parent() != nullptr) {
+        root = root->parent();
+    }
+    return std::thread([=] {
+        std::this_thread::sleep_for(delay);
+        root->cancel();
+    });
+}
+
+TEST_P(Branch, AreCancelledWithTheirFlowWhetherTheyWaitOrHaveNotBegun)
+{
+    std::thread canceller;
+    std::atomic<int> leaves{0};
+    at_leaf = [](flux::flow &flow) { EXPECT_EQ(flux::park(flow).wait(), flux::park_end::cancelled); };
+    work = [&](flux::flow &flow, int, int branch) {
+        if (branch == 0) {
+            canceller = cancel_later(flow, 10ms);
+        }
+        return tree<2>(flow, leaves);
+    };
+    joined = [&](flux::flow &flow, int, outcome) {
+        canceller.join();
+        EXPECT_TRUE(flow.cancelled());
+        tree<2>(flow, leaves); // these are cancelled before they begin
+    };
+    run(1);
+    at_leaf = nullptr;
+    EXPECT_EQ(leaves, 4 * 4);
+}
+
+TEST_P(Branch, ACancellationThatRacesWithTheirEndsLeavesNothingBehind)
+{
+    constexpr int flows = 60;
+    std::array<std::thread, flows> cancellers;
+    std::atomic<int> leaves{0};
+    at_leaf = [](flux::flow &flow) {
+        static std::atomic<unsigned> turn{0};
+        flux::park(flow).wait(flux::clock::now() + std::chrono::microseconds(turn++ % 5 * 200));
+    };
+    work = [&](flux::flow &flow, int number, int branch) {
+        if (branch == 0) {
+            cancellers[static_cast<std::size_t>(number)] = cancel_later(flow, std::chrono::microseconds(number * 50));
+        }
+        return tree<2>(flow, leaves);
+    };
+    joined = [&](flux::flow &flow, int number, outcome) {
+        EXPECT_FALSE(flow.place().wait_until(flux::moment())) << "it was woken twice";
+        cancellers[static_cast<std::size_t>(number)].join();
+        EXPECT_TRUE(flow.cancelled());
+    };
+    run(flows);
+    at_leaf = nullptr;
+    EXPECT_EQ(leaves, flows * 3 * 4);
+}
+
+TEST_P(Branch, TheDeadlineOfAFlowIsThatOfItsBranches)
+{
+    std::atomic<int> leaves{0};
+    at_leaf = [](flux::flow &flow) { EXPECT_EQ(flux::park(flow).wait(), flux::park_end::timed_out); };
+    work = [&](flux::flow &flow, int, int) {
+        flow.set_deadline(flux::clock::now() + 5ms);
+        return tree<1>(flow, leaves);
+    };
+    run(1);
+    at_leaf = nullptr;
+    EXPECT_EQ(leaves, 3 * 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Branch, Branch,

@@ -2,21 +2,21 @@
 /// Cancellation: how a flow is told, by any thread and at any time, to come to its end, wherever it waits.
 ///
 /// One word of the flow says whether it is cancelled and what it waits for: for the world, in a park (`park.hpp`), or
-/// for the branches of a parallel step (`branch.hpp`). All who have a say in how a wait ends change this word, so one of
-/// them is the first. A flow that never waits so has its word set to zero when it begins, and that is all it pays.
+/// for the branches of a parallel step (`branch.hpp`). All who have a say in how a wait ends change this word, so one
+/// of them is the first. A flow that never waits so has its word set to zero when it begins, and that is all it pays.
 ///
-/// Who cancels reaches into a flow that rests on another thread, and that must not go on and be gone meanwhile. It does
-/// not:
+/// Who cancels reaches into a flow that rests on another thread, and that must not go on and be gone meanwhile. It
+/// does not:
 ///
-/// - A park is ended by the one who changes the word from _open_ to the end. That one owes the flow a wake, and the flow
-///   does not go on without it. So until then the flow is there, with its place to wait and the word. Who comes later
-///   finds the park ended, and touches nothing but the word.
+/// - A park is ended by the one who changes the word from _open_ to the end. That one owes the flow a wake, and the
+///   flow does not go on without it. So until then the flow is there, with its place to wait and the word. Who comes
+///   later finds the park ended, and touches nothing but the word.
 /// - A flow waits for its branches as long as the word counts somebody who is awaited. Who cancels the flow while
 ///   branches are awaited is counted with them, by the very change that cancels it. So until it says that it is done
 ///   all branches of the step exist, and it can cancel each of them, and theirs.
 ///
-/// The word itself exists as long as its flow. A source's flows are there as long as the source, whether they are in use
-/// or not; a branch's flow, as has been said.
+/// The word itself exists as long as its flow. A source's flows are there as long as the source, whether they are in
+/// use or not; a branch's flow, as has been said.
 #pragma once
 
 #include <atomic>

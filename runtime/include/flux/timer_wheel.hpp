@@ -9,8 +9,8 @@
 /// there is spread over the lower ones; a deadline is moved so at most once for each digit. Words of 64 bits tell which
 /// slots are in use, so no time is spent on empty ones, however far the clock has gone.
 ///
-/// A tick is a millisecond: the times that servers wait for are longer by orders of magnitude, and `epoll_wait` knows no
-/// shorter one. Deadlines are rounded up, so a timer is never early, and at most a tick late.
+/// A tick is a millisecond: the times that servers wait for are longer by orders of magnitude, and `epoll_wait` knows
+/// no shorter one. Deadlines are rounded up, so a timer is never early, and at most a tick late.
 ///
 /// Whoever waits brings the entry, so nothing is allocated. A wheel belongs to one thread.
 #pragma once
