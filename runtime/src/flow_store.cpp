@@ -57,10 +57,21 @@ void flow_store::give_back(flow &finished) noexcept
     }
 }
 
+void flow_store::cancel_all() noexcept
+{
+    for (flow *each = last_made_.load(std::memory_order_acquire); each != nullptr; each = each->made_before) {
+        each->cancel();
+    }
+}
+
 flow *flow_store::make() noexcept
 {
     flow *const made = source_.create();
-    made_ += made != nullptr;
+    if (made != nullptr) {
+        made_ += 1;
+        made->made_before = last_made_.load(std::memory_order_relaxed);
+        last_made_.store(made, std::memory_order_release);
+    }
     return made;
 }
 

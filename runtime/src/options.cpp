@@ -44,7 +44,7 @@ std::string set_runtime(options &into, std::string_view value)
     return "thread, pool or event";
 }
 
-std::string set_drain(options &into, std::string_view value)
+std::string set_time(std::chrono::milliseconds &into, std::string_view value)
 {
     constexpr double longest_s = 1e9;
     double seconds = 0;
@@ -52,7 +52,7 @@ std::string set_drain(options &into, std::string_view value)
     if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0 && seconds <= longest_s)) {
         return "a number of seconds, as 30 or 0.5";
     }
-    into.drain = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    into = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
     return {};
 }
 
@@ -81,7 +81,10 @@ const option all_options[] = {
      [](options &into, std::string_view value) { return set_size(into.max_flows, value, lock::max_holders); }},
     {"queue", "N", "how many flows may wait for a thread of the pool; then sources rest (1024)",
      [](options &into, std::string_view value) { return set_size(into.queue, value, most_queued); }},
-    {"drain", "SECONDS", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30)", set_drain},
+    {"deadline", "SECONDS", "so long after its start a flow fails wherever it waits for the world; 0 for no limit (0)",
+     [](options &into, std::string_view value) { return set_time(into.deadline, value); }},
+    {"drain", "SECONDS", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30)",
+     [](options &into, std::string_view value) { return set_time(into.drain, value); }},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"help", "", "show this and end",
      [](options &into, std::string_view) {

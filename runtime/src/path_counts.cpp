@@ -33,6 +33,7 @@ source_counts &source_counts::operator+=(const source_counts &other) noexcept
     for (std::size_t exit = 0; exit < outcome_count; ++exit) {
         finished[exit] += other.finished[exit];
     }
+    cancelled += other.cancelled;
     counted += other.counted;
     return *this;
 }

@@ -71,9 +71,10 @@ source_counts sum_over_sources(const program &of, const path_counts &counts)
     return sum;
 }
 
-std::uint64_t finished(const source_counts &counts) noexcept
+// Those that were told to come to their end, and those that have not done so.
+std::uint64_t cancelled(const source_counts &counts) noexcept
 {
-    return counts.started - counts.in_progress();
+    return counts.cancelled + counts.in_progress();
 }
 
 /// Text that grows; `format` is printf's.
@@ -218,7 +219,7 @@ std::string json_flows(const source_counts &counts)
     for (const outcome exit : all_outcomes) {
         json.add(", \"%s\": %" PRIu64, outcome_name(exit), counts.finished[index_of(exit)]);
     }
-    json.add(", \"cancelled\": %" PRIu64 "}", counts.in_progress());
+    json.add(", \"cancelled\": %" PRIu64 "}", cancelled(counts));
     return json.all;
 }
 
@@ -279,14 +280,14 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     text report;
     report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                " ended by an error handler, %" PRIu64 " cancelled\n",
-               of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], sum.in_progress());
+               of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum));
     report.add("      %" PRIu64 " calls, %" PRIu64 " dispatches, %" PRIu64 " acquisitions, %" PRIu64
                " failures; %" PRIu64 " times a source had nothing\n",
                sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.failures, sum.nothing);
     if (counts.lost() != 0) {
         report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
     }
-    add_flow_paths(report, of, paths_of_flows(of, counts), finished(sum));
+    add_flow_paths(report, of, paths_of_flows(of, counts), sum.all_finished());
     add_function_paths(report, of, paths_of_functions(counts));
     add_constraints(report, of, constraints);
     add_loops(report, of, loops);
@@ -297,7 +298,7 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                         const loop_facts &loops, strategy_kind strategy)
 {
     const source_counts sum = sum_over_sources(of, counts);
-    const double all = static_cast<double>(finished(sum));
+    const double all = static_cast<double>(sum.all_finished());
     text json;
     json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
              quoted(of.name).c_str(), strategy_name(strategy), json_flows(sum).c_str());

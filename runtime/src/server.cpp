@@ -35,6 +35,8 @@ using clock = std::chrono::steady_clock;
 
 /// A source that cannot be woken in this time is left behind.
 constexpr std::chrono::seconds wake_limit{1};
+/// How long flows that were cancelled may take to come to their end through their error handlers.
+constexpr std::chrono::seconds cancel_limit{1};
 /// How often sources are woken and flows counted while the server ends.
 constexpr std::chrono::milliseconds drain_step{5};
 
@@ -68,21 +70,19 @@ class server
         const int signal = wait_for_end();
         log_line("SIG%s: sources stop, flows have %g s to end", sigabbrev_np(signal),
                  std::chrono::duration<double>(options_.drain).count());
-        if (!drain()) {
-            log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
+        const bool drained = drain();
+        const int status = drained ? EXIT_SUCCESS : EXIT_FAILURE;
+        const bool all_ended = drained || cancel();
+        if (!all_ended || !sources_ended()) {
             report_at_end();
-            leave(EXIT_FAILURE);
-        }
-        if (!sources_ended()) {
-            report_at_end();
-            leave(EXIT_SUCCESS);
+            leave(status);
         }
         for (const auto &source : sources_) {
             source->join();
         }
         strategy_->finish();
         report_at_end();
-        return EXIT_SUCCESS;
+        return status;
     }
 
   private:
@@ -98,7 +98,8 @@ class server
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            sources_.push_back(std::make_unique<source>(program_, number, options_.max_flows, *strategy_, *own));
+            sources_.push_back(std::make_unique<source>(program_, number, options_.max_flows, *strategy_, *own,
+                                                        options_.deadline));
         }
         for (const auto &source : sources_) {
             source->start();
@@ -143,6 +144,25 @@ class server
             }
             std::this_thread::sleep_for(drain_step);
         }
+    }
+
+    // Has the flows that are left fail in what they wait for. True when they all have come to their end so.
+    bool cancel()
+    {
+        log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
+        const clock::time_point limit = clock::now() + cancel_limit;
+        while (clock::now() < limit) {
+            // Again and again, as a source that cannot be woken may start one more.
+            for (const auto &source : sources_) {
+                source->cancel_flows();
+            }
+            if (runners_.flows_in_progress() == 0) {
+                return true;
+            }
+            std::this_thread::sleep_for(drain_step);
+        }
+        log_line("of these, left behind where they are: %" PRIu64, runners_.flows_in_progress());
+        return false;
     }
 
     void report_at_end() noexcept

@@ -9,9 +9,10 @@
 
 namespace flux {
 
-source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own)
+source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
+               std::chrono::milliseconds time)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      flows_(info_, max_flows), timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now())
+      time_(time), flows_(info_, max_flows), timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now())
 {
 }
 
@@ -58,6 +59,9 @@ void source::loop() noexcept
         if (produce(next)) {
             last_id_ += 1;
             own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
+            if (time_.count() != 0) {
+                next.set_deadline(clock::now() + time_);
+            }
             strategy_.start(next, own_);
         } else {
             flows_.put_back(next);

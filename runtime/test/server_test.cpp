@@ -172,7 +172,35 @@ TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 1\n")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: of these, left behind where they are: 1\n")) << server.said;
     EXPECT_TRUE(server.has_said("0 ended by an error handler, 1 cancelled\n")) << server.said;
+}
+
+TEST_P(EachRuntime, FlowsThatAreCancelledWhereTheyWaitComeToTheirEnd)
+{
+    server server(with_runtime({"flows=5", "node=doze", "--flux-drain=0.2"}));
+    ASSERT_TRUE(server.await("all flows are made"));
+    std::this_thread::sleep_for(50ms);
+    const clock::time_point told = clock::now();
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 1) << server.said;
+    EXPECT_LT(clock::now() - told, sanitized ? 5s : 1s) << "the server did not see that they had ended";
+    EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 5\n")) << server.said;
+    EXPECT_TRUE(server.has_said("woken: Operation canceled\n")) << server.said;
+    EXPECT_FALSE(server.has_said("left behind")) << server.said;
+    EXPECT_TRUE(server.has_said("0 done, 0 failed, 0 ended by an error handler, 5 cancelled\n")) << server.said;
+    EXPECT_TRUE(server.has_said("5  100.00%  Listen -> Begin -> Choose:[one] -> One -> ERROR  -- failed\n"))
+        << server.said;
+}
+
+TEST_P(EachRuntime, FlowsWaitNoLongerThanUntilTheirDeadline)
+{
+    server server(with_runtime({"flows=5", "node=doze", "--flux-deadline=0.1"}));
+    ASSERT_TRUE(server.await("woken: Connection timed out\n")) << server.said;
+    ASSERT_TRUE(server.await("all flows are made"));
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("0 done, 5 failed, 0 ended by an error handler, 0 cancelled\n")) << server.said;
 }
 
 TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)

@@ -2,12 +2,14 @@
 /// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
 ///
 ///     flows=N       makes so many flows, says so, then waits for more that do not come
-///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, divide, pipe
+///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, divide, pipe,
+///                   doze (for an hour, as Flux sleeps, and fails when that is cut short)
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
 ///     print         prints its arguments
 ///     no-threads    leaves no memory for the stacks of flows' threads
 
 #include "../test/sample_program.hpp"
+#include "flux/sleep.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -82,6 +84,14 @@ void write_to_a_closed_pipe()
     close(ends[1]);
 }
 
+void doze()
+{
+    const int error = flux::sleep_for(std::chrono::hours(1));
+    std::printf("woken: %s\n", std::strerror(error));
+    std::fflush(stdout);
+    throw std::runtime_error("no rest");
+}
+
 void work(const sample::Listen_out &)
 {
     if (flux::running_flow->position() != sample::node_One) {
@@ -89,6 +99,8 @@ void work(const sample::Listen_out &)
     }
     if (node == "sleep") {
         usleep(100'000);
+    } else if (node == "doze") {
+        doze();
     } else if (node == "hang") {
         while (true) {
             pause();

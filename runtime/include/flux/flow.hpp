@@ -229,6 +229,8 @@ class flow
 
     /// For lists: a flow stands in one at a time, idle or queued.
     flow *next = nullptr;
+    /// The one that its store made before it; null for the first.
+    flow *made_before = nullptr;
 
   private:
     path_number path_ = 0;

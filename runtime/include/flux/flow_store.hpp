@@ -35,6 +35,9 @@ class flow_store
     /// Gives back what `take` gave. Any thread calls this.
     void give_back(flow &finished) noexcept;
 
+    /// Cancels all flows that were ever made: those that nobody uses do not mind. Any thread calls this.
+    void cancel_all() noexcept;
+
   private:
     flow *make() noexcept;
     void wait_for_one(waiter &place) noexcept;
@@ -42,6 +45,8 @@ class flow_store
     const source_info &source_;
     const std::size_t limit_;
     std::size_t made_ = 0;
+    // The last of all flows, linked through themselves.
+    std::atomic<flow *> last_made_{nullptr};
     flow *idle_ = nullptr;
     waiter *place_ = nullptr;
     // What came back; or `nobody_yet_` where none came back and the source waits.

@@ -29,6 +29,8 @@ struct options {
     std::size_t max_flows = 1024;
     /// `--flux-queue`: how many flows may wait for a thread of the pool.
     std::size_t queue = 1024;
+    /// `--flux-deadline`: the time that a flow has from its start until it fails wherever it waits; 0 for no limit.
+    std::chrono::milliseconds deadline{0};
     /// `--flux-drain`: how long flows may go on when the server is told to end.
     std::chrono::milliseconds drain{30'000};
     /// `--flux-report`

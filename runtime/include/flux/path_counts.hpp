@@ -78,12 +78,17 @@ struct source_counts {
     std::uint64_t nothing = 0;
     /// Flows that came to their end, by outcome.
     std::array<std::uint64_t, outcome_count> finished = {};
+    /// Flows that came to their end otherwise, and not to be done, as they were cancelled.
+    std::uint64_t cancelled = 0;
     /// What they did.
     counters counted;
 
     /// Flows that started and have not come to their end; right when both were counted by the same threads or all
     /// threads' counts were added up.
-    std::uint64_t in_progress() const noexcept { return started - finished[0] - finished[1] - finished[2]; }
+    std::uint64_t in_progress() const noexcept { return started - all_finished(); }
+
+    /// Flows that came to their end.
+    std::uint64_t all_finished() const noexcept { return finished[0] + finished[1] + finished[2] + cancelled; }
 
     source_counts &operator+=(const source_counts &other) noexcept;
 };
@@ -105,7 +110,8 @@ class path_counts
     void finished(source_number source, const flow &by, outcome exit) noexcept
     {
         source_entry &entry = sources_[source];
-        entry.counts.finished[index_of(exit)] += 1;
+        const bool cut_short = by.cancelled() && exit != outcome::done;
+        (cut_short ? entry.counts.cancelled : entry.counts.finished[index_of(exit)]) += 1;
         entry.counts.counted += by.counted();
         entry.paths[index_of(exit)].add(by.path());
     }

@@ -33,8 +33,9 @@
 ///
 /// The labels "(", "&" and ")" stand around the branches of a parallel step.
 ///
-/// Numbers are exact up to 2^53; `share` is the share of the flows that came to their end. `labels` is null for a
-/// number that the program's tables do not know.
+/// A flow that was cancelled, and then came to its end through its error handlers, is counted as cancelled, and its
+/// path with the exit that it took. Numbers are exact up to 2^53; `share` is the share of the flows that came to their
+/// end. `labels` is null for a number that the program's tables do not know.
 #pragma once
 
 #include "flux/constraint_counts.hpp"

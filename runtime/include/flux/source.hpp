@@ -22,8 +22,10 @@ namespace flux {
 class source
 {
   public:
-    /// For the source of this number. Its thread will use `own`. Throws `std::bad_alloc`.
-    source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own);
+    /// For the source of this number. Its thread will use `own`. Each of its flows has so long until its deadline; 0
+    /// stands for no deadline. Throws `std::bad_alloc`.
+    source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
+           std::chrono::milliseconds time = std::chrono::milliseconds(0));
 
     /// Starts its thread. Throws `std::system_error`.
     void start();
@@ -37,6 +39,9 @@ class source
 
     /// Waits until its thread is gone; it has `ended`.
     void join() { thread_.join(); }
+
+    /// Cancels its flows that are in progress. They come to their end by themselves.
+    void cancel_flows() noexcept { flows_.cancel_all(); }
 
     /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
     void run(flow &started, runner &on) noexcept;
@@ -66,6 +71,7 @@ class source
     const source_paths paths_;
     strategy &strategy_;
     runner &own_;
+    const std::chrono::milliseconds time_;
     flow_store flows_;
     slow_down slow_down_;
     timer timer_;
