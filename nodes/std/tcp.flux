@@ -1,18 +1,33 @@
-// Connections over TCP, as descriptors that block: what a flow waits for, its thread waits for.
+// Connections over TCP.
 //
-// A port is listened on from the first call of `Listen` for it, over IPv6 and IPv4; port 0 is any that is free. Several
+// A flow has a connection for itself until it gives it back (`Return`), ends it (`Close`), or hands it on. What it waits
+// for, under `--flux-runtime=event` no other flow waits for. A client that sends nothing costs no flow: `Listen` gives a
+// connection when there is something to read. One that is silent for a minute between two requests is closed.
+//
+// A port is listened on from the first call of a source for it, over IPv6 and IPv4; port 0 is any that is free. Several
 // sources may listen on one port, and share its connections.
 
+include "flux/connection.hpp";
 include "string";
 
-// The next connection to a port. Where the port cannot be listened on the server says so and ends.
-Listen (int port) => (int socket) blocking;
+// A connection to a port that has something to read: a new one, or one that a flow has given back. Where the port cannot
+// be listened on the server says so and ends.
+Listen (int port) => (flux::connection *connection) replicable;
 
-// What a connection has, at most so many bytes; nothing once its other side has closed it.
-Read (size_t most, int socket) => (int socket, std::string bytes) blocking;
+// As `Listen`, but a new connection is given at once, and once: for servers that speak first.
+Accept (int port) => (flux::connection *connection) replicable;
+
+// A connection to a server at a numeric address, `127.0.0.1:80` or `[::1]:80`, for a connection of a client.
+Connect (const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
+
+// What a connection has, at most so many bytes (and never more than 64k); nothing once its other side has ended.
+Read (size_t most, flux::connection *connection) => (flux::connection *connection, std::string bytes);
 
 // Sends all of it.
-Send (int socket, std::string bytes) => (int socket) blocking;
+Send (flux::connection *connection, std::string bytes) => (flux::connection *connection);
+
+// Gives a connection back to the source that gave it: `Listen` gives it again when it has more.
+Return (flux::connection *connection) => ();
 
 // Ends a connection.
-Close (int socket) => ();
+Close (flux::connection *connection) => ();

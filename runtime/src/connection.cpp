@@ -23,7 +23,9 @@ connection::connection(std::unique_ptr<stream> through, const address &peer,
 io_result<std::size_t> connection::receive(std::span<std::byte> into, moment deadline) noexcept
 {
     if (read_of_unread_ == unread_.size()) {
-        return through_->receive(into, deadline);
+        const io_result<std::size_t> received = through_->receive(into, deadline);
+        ended_ = received.has_value() && *received == 0 && !into.empty();
+        return received;
     }
     const std::size_t count = std::min(into.size(), unread_.size() - read_of_unread_);
     std::memcpy(into.data(), unread_.data() + read_of_unread_, count);
@@ -46,6 +48,9 @@ void connection::put_back(std::span<const std::byte> unused)
 io_result<void> connection::send(std::string_view bytes, moment deadline) noexcept
 {
     iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+    if (bytes.empty()) {
+        return {};
+    }
     return through_->send({&whole, 1}, deadline);
 }
 
@@ -56,7 +61,7 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
 
 void connection::give_back() noexcept
 {
-    if (owner_ == nullptr) {
+    if (owner_ == nullptr || ended_) {
         return close();
     }
     const std::shared_ptr<connections> owner = owner_; // it may close this

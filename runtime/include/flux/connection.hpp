@@ -52,7 +52,8 @@ class connection
     /// Who is there.
     const address &peer() const noexcept { return peer_; }
 
-    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
+    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input. One
+    /// whose input has come to its end is closed.
     void give_back() noexcept;
 
     /// Ends it.
@@ -68,6 +69,7 @@ class connection
     const std::shared_ptr<connections> owner_;
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
+    bool ended_ = false;
     // Where it is idle: since when, and its neighbours, the longest idle first.
     moment idle_since_ = never;
     connection *next_ = nullptr;

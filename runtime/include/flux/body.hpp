@@ -1,0 +1,65 @@
+/// \file
+/// A body: bytes on their way from one flow to another, where neither has to have all of them at once. What was pushed and
+/// not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who pulls. So
+/// a message may be larger than memory, and the slower side sets the pace.
+///
+/// One flow, or one branch of a flow, pushes, and one pulls; they may run on any threads or loops.
+#pragma once
+
+#include "flux/io.hpp"
+#include "flux/lock.hpp"
+#include "flux/park.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace flux {
+
+/// Bytes from one flow to another.
+class body
+{
+  public:
+    /// With a window of at least one byte. Throws `std::bad_alloc`.
+    explicit body(std::size_t window_bytes);
+    body(const body &) = delete;
+    body &operator=(const body &) = delete;
+
+    /// Appends all of it, waiting for room as often as it must. EPIPE where nobody will pull it.
+    io_result<void> push(std::string_view bytes, moment deadline = never) noexcept;
+
+    /// There is no more: who pulls comes to the end. With an error: who pulls gets that, at once.
+    void end(int error = 0) noexcept;
+
+    /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end.
+    io_result<std::size_t> pull(std::span<std::byte> into, moment deadline = never) noexcept;
+
+    /// Nobody pulls any more.
+    void abandon() noexcept;
+
+  private:
+    /// One side: who waits there.
+    struct side {
+        park *waits = nullptr;
+        /// Ends the wait, if there is one.
+        void wake() noexcept;
+    };
+
+    int wait_at(side &own, moment deadline) noexcept;
+    std::size_t take(std::span<std::byte> into) noexcept;
+    std::size_t put(std::string_view bytes) noexcept;
+
+    lock alone_;
+    std::vector<std::byte> window_;
+    // What is in the window: a ring.
+    std::size_t begin_ = 0;
+    std::size_t size_ = 0;
+    bool ended_ = false;
+    bool abandoned_ = false;
+    int error_ = 0;
+    side pushes_;
+    side pulls_;
+};
+
+} // namespace flux
