@@ -317,7 +317,7 @@ class blocking final : public io
 
     io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
     {
-        return made_of<blocking_datagram_socket, datagram_socket>(open_datagram_socket(at));
+        return made_of<blocking_datagram_socket, datagram_socket>(open_datagram_socket(at, sharing::none));
     }
 
     std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<blocking_arrivals>(); }

@@ -27,8 +27,10 @@ constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 class direction
 {
   public:
+    explicit direction(bool is_open = false) noexcept : open(is_open) {}
+
     /// The mark, which edges set.
-    bool open = false;
+    bool open;
 
     /// Waits until the mark is set: 0, or the error that the wait ended with.
     int wait(moment deadline) noexcept
@@ -36,10 +38,14 @@ class direction
         if (open) {
             return 0;
         }
-        park waiting(*running_flow);
-        waits_ = &waiting;
-        const park_end end = waiting.wait(deadline);
-        waits_ = nullptr;
+        waiting own{park(*running_flow), first_};
+        first_ = &own;
+        const park_end end = own.wait.wait(deadline);
+        waiting **link = &first_;
+        while (*link != &own) {
+            link = &(*link)->next;
+        }
+        *link = own.next;
         return error_of(end);
     }
 
@@ -47,13 +53,19 @@ class direction
     void set() noexcept
     {
         open = true;
-        if (waits_ != nullptr) {
-            waits_->end(park_end::completed);
+        for (waiting *each = first_; each != nullptr; each = each->next) {
+            each->wait.end(park_end::completed);
         }
     }
 
   private:
-    park *waits_ = nullptr;
+    /// Of a stream one waits at most; many may send messages through one socket.
+    struct waiting {
+        park wait;
+        waiting *next;
+    };
+
+    waiting *first_ = nullptr;
 };
 
 /// What epoll tells of a descriptor.
@@ -130,6 +142,7 @@ class reactor_stream final : public stream, public watched
 
     int finish_connect(moment deadline) noexcept
     {
+        output_.open = false;
         const int error = output_.wait(deadline);
         return error != 0 ? error : connect_error(socket_);
     }
@@ -185,7 +198,7 @@ class reactor_stream final : public stream, public watched
   private:
     const descriptor socket_;
     direction input_;
-    direction output_;
+    direction output_{true};
     bool ended_ = false;
     reactor_arrivals *told_ = nullptr;
 };
@@ -250,7 +263,7 @@ class reactor_datagram_socket final : public datagram_socket, public watched
 
     const descriptor socket_;
     direction input_;
-    direction output_;
+    direction output_{true};
 };
 
 class reactor_arrivals final : public arrivals, public watched
@@ -433,7 +446,7 @@ class reactor final : public loop_io, public watched
 
     io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
     {
-        io_result<descriptor> opened = open_datagram_socket(at);
+        io_result<descriptor> opened = open_datagram_socket(at, sharing::of_loops);
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }

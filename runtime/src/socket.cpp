@@ -39,7 +39,7 @@ io_result<descriptor> open_socket(const address &of, int type) noexcept
     return opened;
 }
 
-io_result<descriptor> open_bound(const address &at, int type) noexcept
+io_result<descriptor> open_bound(const address &at, int type, sharing how) noexcept
 {
     io_result<descriptor> opened = open_socket(at, type);
     if (!opened.has_value()) {
@@ -48,6 +48,9 @@ io_result<descriptor> open_bound(const address &at, int type) noexcept
     const int number = (*opened).get();
     if (type == SOCK_STREAM) {
         set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
+    }
+    if (how == sharing::of_loops) {
+        set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
     }
     if (at.storage.ss_family == AF_INET6) {
         set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
@@ -72,7 +75,7 @@ descriptor::~descriptor()
 io_result<descriptor> open_listener(const address &at) noexcept
 {
     return open_at(at, [](const address &address) -> io_result<descriptor> {
-        io_result<descriptor> opened = open_bound(address, SOCK_STREAM);
+        io_result<descriptor> opened = open_bound(address, SOCK_STREAM, sharing::none);
         if (!opened.has_value()) {
             return opened;
         }
@@ -87,9 +90,9 @@ io_result<descriptor> open_listener(const address &at) noexcept
     });
 }
 
-io_result<descriptor> open_datagram_socket(const address &at) noexcept
+io_result<descriptor> open_datagram_socket(const address &at, sharing how) noexcept
 {
-    return open_at(at, [](const address &address) { return open_bound(address, SOCK_DGRAM); });
+    return open_at(at, [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
 }
 
 io_result<descriptor> open_stream_socket(const address &to) noexcept

@@ -38,8 +38,11 @@ class descriptor
 /// IPv4's. Connections that it accepts send what they have without delay.
 io_result<descriptor> open_listener(const address &at) noexcept;
 
+/// Whether an address is a socket's own, or that of the sockets of all loops: then the kernel gives each peer to one.
+enum class sharing : unsigned char { none, of_loops };
+
 /// A socket for messages at this address, which is treated in the same way.
-io_result<descriptor> open_datagram_socket(const address &at) noexcept;
+io_result<descriptor> open_datagram_socket(const address &at, sharing how) noexcept;
 
 /// A socket for one stream to this address, not connected yet.
 io_result<descriptor> open_stream_socket(const address &to) noexcept;

@@ -1,0 +1,8 @@
+// Sends back what it is sent.
+use std.tcp;
+
+option port : int = 7000;
+
+source tcp.Listen(port) => Echo;
+Echo = tcp.Read(64k) -> tcp.Send -> tcp.Return;
+handle error Echo => tcp.Close;

@@ -1,0 +1,14 @@
+// Hands on what clients send to another server, and its answers back: both directions at once, each at its own pace.
+use std.tcp;
+
+option port : int = 7001;
+option server : string = "127.0.0.1:7000";
+
+source tcp.Accept(port) => Relay;
+Relay = tcp.Connect(server) -> (Ask & Answer) -> Close;
+handle error tcp.Connect => Refuse;
+
+Ask (flux::connection *client, flux::connection *server) => (flux::connection *client, flux::connection *server);
+Answer (flux::connection *client, flux::connection *server) => ();
+Close (flux::connection *client, flux::connection *server) => ();
+Refuse (const char *to, flux::connection *client) => ();
