@@ -3,7 +3,7 @@
 #include "http.flux.h"
 
 #include <cerrno>
-#include <sys/socket.h>
+#include <array>
 
 namespace http {
 namespace {
@@ -20,12 +20,12 @@ int Receive(Receive_in *in, Receive_out *out)
 {
     std::string request;
     while (request.find("\r\n\r\n") == std::string::npos) {
-        char buffer[1024];
-        const ssize_t count = ::recv(in->socket, buffer, sizeof buffer, 0);
-        if (count <= 0) {
-            return count == 0 ? ECONNRESET : errno;
+        std::array<std::byte, 1024> buffer;
+        const flux::io_result<std::size_t> count = in->connection->receive(buffer);
+        if (!count.has_value() || *count == 0) {
+            return count.has_value() ? ECONNRESET : count.error();
         }
-        request.append(buffer, static_cast<std::size_t>(count));
+        request.append(reinterpret_cast<const char *>(buffer.data()), *count);
         if (request.size() > in->largest) {
             return EMSGSIZE;
         }
@@ -34,7 +34,7 @@ int Receive(Receive_in *in, Receive_out *out)
     if (!request.starts_with("GET /") || end == std::string::npos) {
         return EPROTO;
     }
-    out->socket = in->socket;
+    out->connection = in->connection;
     out->path = request.substr(4, end - 4);
     if (out->path.ends_with('/')) {
         out->path += "index.html";
@@ -44,14 +44,14 @@ int Receive(Receive_in *in, Receive_out *out)
 
 int Found(Found_in *in, Found_out *out)
 {
-    out->socket = in->socket;
+    out->connection = in->connection;
     out->bytes = reply("200 OK", in->content);
     return 0;
 }
 
 int Missing(Missing_in *in, Missing_out *out)
 {
-    out->socket = in->socket;
+    out->connection = in->connection;
     out->bytes = reply("404 Not Found", "There is no such page.\n");
     return 0;
 }

@@ -1,26 +1,27 @@
 // As much of HTTP/1.0 (RFC 1945) as a browser needs to show a page: one request for a connection.
 use std.tcp;
+include "flux/connection.hpp";
 include "string";
 
 // How long a request may be.
 option largest : size = 8k;
 
 // The path that a request asks for.
-Read (int socket) => (int socket, std::string path);
+Read (flux::connection *connection) => (flux::connection *connection, std::string path);
 Read = Receive(largest);
-Receive (size_t largest, int socket) => (int socket, std::string path) blocking;
+Receive (size_t largest, flux::connection *connection) => (flux::connection *connection, std::string path);
 handle error Receive => tcp.Close;
 
 // Answers with a content, and ends the connection.
-Send (int socket, std::string content) => ();
+Send (flux::connection *connection, std::string content) => ();
 Send = Found -> Finish;
-Found (int socket, std::string content) => (int socket, std::string bytes);
+Found (flux::connection *connection, std::string content) => (flux::connection *connection, std::string bytes);
 
 // Answers that there is nothing.
-NotFound (int socket) => ();
+NotFound (flux::connection *connection) => ();
 NotFound = Missing -> Finish;
-Missing (int socket) => (int socket, std::string bytes);
+Missing (flux::connection *connection) => (flux::connection *connection, std::string bytes);
 
-Finish (int socket, std::string bytes) => ();
+Finish (flux::connection *connection, std::string bytes) => ();
 Finish = tcp.Send -> tcp.Close;
 handle error tcp.Send => tcp.Close;

@@ -23,7 +23,7 @@ pub fn cpp(module: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 2] = ["std.files", "std.tcp"];
+const NAMES: [&str; 4] = ["std.files", "std.tcp", "std.timer", "std.udp"];
 
 fn path(module: &str) -> Option<String> {
     module.strip_prefix("std.").map(|stem| format!("{stem}.flux"))

@@ -47,7 +47,7 @@ int read_all(int file, std::string &content)
 
 int Load(Load_in *in, Load_out *out)
 {
-    out->socket = in->socket;
+    out->connection = in->connection;
     // A path of the system ends at the first zero: what comes after it would go unseen.
     if (in->path.find('\0') != std::string::npos) {
         return ENOENT;

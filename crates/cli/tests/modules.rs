@@ -146,7 +146,7 @@ fn stubs_of_a_module_are_in_its_namespace_and_build() {
         "#include \"store.flux.h\"\nint store::Find(Find_in *in, Find_out *out) { out->value = in->key; return 0; }\n";
     std::fs::write(folder.join("lib/store.cpp"), found).unwrap();
     let program = "use std.tcp;\nuse \"lib/store.flux\";\nsource tcp.Listen(0) => Work;\n\
-                   Work = Key -> store.Find -> store.Drop;\nKey (int socket) => (int key);\n";
+                   Work = Key -> store.Find -> store.Drop;\nKey (flux::connection *connection) => (int key);\n";
     std::fs::write(folder.join("shop.flux"), program).unwrap();
     let stubs = flux(&folder, &["stubs", "shop.flux"]);
     let expected = "#include \"shop.flux.h\"\n\n// shop.flux:5\n\
