@@ -1,5 +1,6 @@
 #include "flux/server.hpp"
 
+#include "flux/blocking_io.hpp"
 #include "flux/cpus.hpp"
 #include "flux/crash.hpp"
 #include "flux/event.hpp"
@@ -151,6 +152,7 @@ class server
     {
         log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
         const clock::time_point limit = clock::now() + cancel_limit;
+        cancel_blocking_waits();
         while (clock::now() < limit) {
             // Again and again, as a source that cannot be woken may start one more.
             for (const auto &source : sources_) {
