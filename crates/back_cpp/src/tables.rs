@@ -85,7 +85,9 @@ fn sources(context: &Context<'_>) -> Vec<Row> {
 fn one_source(context: &Context<'_>, source: &Source, entry: &Entry) -> Row {
     let (name, make, period) = match &source.origin {
         Origin::Node(application) => {
-            (context.flow.program.nodes[application.node].name.clone(), contract::MAKE_SOURCE, None)
+            let node = &context.flow.program.nodes[application.node];
+            let make = if node.replicable { contract::MAKE_REPLICABLE_SOURCE } else { contract::MAKE_SOURCE };
+            (node.name.clone(), make, None)
         }
         Origin::Timer(period_ms) => (format!("every {period_ms}ms"), contract::MAKE_TIMER, Some(*period_ms)),
     };

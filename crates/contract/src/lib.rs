@@ -298,6 +298,10 @@ symbols! {
              flux::make_source<produce, run>({\"Listen\", \"a.flux\", 19}, 0, 1),\n    \
              flux::make_source<produce_nothing, run_with_nothing>({\"Tick\", \"a.flux\", 20}, 2, 3),\n\
          };";
+    /// As `make_source`, for one that may run in several instances at once.
+    MAKE_REPLICABLE_SOURCE = Function "flux::make_replicable_source",
+        "using replicable = decltype(flux::make_replicable_source<produce, run>({\"Listen\", \"a.flux\", 22}, 0, 1));\n\
+         static_assert(std::is_same_v<replicable, flux::source_info>);";
     /// A source that starts a flow at every beat: name, file and line, the milliseconds between two beats, the number
     /// of the function that runs the flow.
     MAKE_TIMER = Function "flux::make_timer",

@@ -134,7 +134,7 @@ pub struct Declaration<'text> {
     pub inputs: Vec<Parameter<'text>>,
     /// What comes out.
     pub outputs: Vec<Parameter<'text>>,
-    /// What else is said of it: `blocking`.
+    /// What else is said of it: `blocking`, `replicable`.
     pub attributes: Vec<Name<'text>>,
     /// The statement.
     pub span: Span,

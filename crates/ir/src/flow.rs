@@ -65,7 +65,7 @@ pub enum Role {
     Abstract(NodeId),
     /// A branch of a parallel step of this node.
     Branch(NodeId),
-    /// The producing side of the source at this index: runs on the source's own thread, before the flow is queued.
+    /// The producing side of the source at this index: runs where the source does, before the flow is queued.
     Produce(usize),
     /// The flow of the source at this index.
     Run(usize),

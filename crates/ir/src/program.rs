@@ -194,6 +194,9 @@ pub struct Node {
     pub requirements: Vec<Requirement>,
     /// It waits for the outside in a way that nothing can see.
     pub blocking: bool,
+    /// It may run in several instances at once, and waits through the runtime alone: a source that is so is one on each
+    /// event loop.
+    pub replicable: bool,
     /// Its declaration; where there is none its first flow; where there is none its first mention.
     pub span: Span,
 }

@@ -38,6 +38,10 @@ pub const SOURCE_INPUTS: Id = Id("source-inputs");
 pub const TIMER_INPUTS: Id = Id("timer-inputs");
 /// A constraint that a source holds while it waits.
 pub const SOURCE_HOLDS: Id = Id("source-holds");
+/// A replicable node that blocks, or that applies one which does.
+pub const REPLICABLE_BLOCKS: Id = Id("replicable-blocks");
+/// An abstract source with one instance, in which a replicable node is.
+pub const SOURCE_NOT_REPLICABLE: Id = Id("source-not-replicable");
 /// A constraint that is taken further out than it was written, so that nothing can deadlock.
 pub const CONSTRAINT_MOVED: Id = Id("constraint-moved");
 /// A node that is reached with too many different sets of constraints held.

@@ -8,6 +8,7 @@ pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
+pub mod check_replicable;
 pub mod check_sessions;
 pub mod check_sources;
 mod constraint_diagnostics;
@@ -36,7 +37,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 8] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 9] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -51,6 +52,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 8] = [
     Pass {
         name: "check_sources",
         run: |program, diagnostics| check_sources::check_sources(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_replicable",
+        run: |program, diagnostics| check_replicable::check_replicable(program, diagnostics),
         barrier: false,
     },
     Pass {

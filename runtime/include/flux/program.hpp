@@ -101,6 +101,8 @@ struct source_info {
     outcome (*produce)(flow &);
     /// Runs the flow with the values and ends them.
     outcome (*run)(flow &);
+    /// Whether it may run in several instances at once, and waits through the runtime alone.
+    bool replicable = false;
 };
 
 /// All that the runtime must know of a program. Tables may be empty.
@@ -181,6 +183,16 @@ constexpr source_info make_source(node_info node, function_number produce_functi
         using functions = source_functions<no_values>;
         return {node, produce_function, run_function, 0, functions::create, functions::destroy, produce, run};
     }
+}
+
+/// As `make_source`, for a source that is replicable.
+template <auto produce, auto run>
+constexpr source_info make_replicable_source(node_info node, function_number produce_function,
+                                             function_number run_function)
+{
+    source_info made = make_source<produce, run>(node, produce_function, run_function);
+    made.replicable = true;
+    return made;
 }
 
 /// A source that starts a flow every `period_ms` milliseconds, more than 0. A beat that is missed is not made up for.

@@ -103,7 +103,7 @@ impl Generator {
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
         let (name, span) = (name.to_owned(), Span::default());
-        self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, span })
+        self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span })
     }
 
     fn chain(&mut self, below: &[NodeId], forks: usize) -> Chain {
@@ -153,7 +153,15 @@ impl Generator {
             let mut requirements = self.requirements(10);
             requirements.retain(|one| self.program.constraints[one.constraint].scope == Scope::Program);
             let (name, body, span) = (format!("Source{number}"), Body::Concrete, Span::default());
-            let node = self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, span });
+            let node = self.program.nodes.add(Node {
+                name,
+                signature,
+                body,
+                requirements,
+                blocking: false,
+                replicable: false,
+                span,
+            });
             let origin = Origin::Node(Application { node, constants: vec![], span });
             let target = nodes[nodes.len() - number];
             let session = sessions.then(|| "session_of".to_owned());

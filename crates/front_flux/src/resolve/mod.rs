@@ -21,8 +21,9 @@ use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// The attributes that a declaration may have.
-const ATTRIBUTES: [&str; 1] = [BLOCKING];
+const ATTRIBUTES: [&str; 2] = [BLOCKING, REPLICABLE];
 const BLOCKING: &str = "blocking";
+const REPLICABLE: &str = "replicable";
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
 const SUGGESTION_LIMIT: usize = 20;
@@ -154,7 +155,9 @@ impl<'syntax> Resolver<'syntax, '_> {
         let outputs = self.parameters(&declaration.outputs, "output", name);
         self.check_attributes(declaration);
         let node = &mut self.program.nodes[id];
-        node.blocking = declaration.attributes.iter().any(|attribute| attribute.as_str() == BLOCKING);
+        let has = |name: &str| declaration.attributes.iter().any(|attribute| attribute.as_str() == name);
+        node.blocking = has(BLOCKING);
+        node.replicable = has(REPLICABLE);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
         node.span = declaration.span;
         if let Some(declared) = self.node_names.get_mut(id.index()) {
@@ -194,7 +197,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let headline = format!("there is no attribute `{name}`");
             let help = match nearest(name, ATTRIBUTES) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "a node can be `blocking`; that is all".to_owned(),
+                None => "a node can be `blocking` or `replicable`; that is all".to_owned(),
             };
             self.report(Diagnostic::error(ids::UNKNOWN_ATTRIBUTE, headline, attribute.span).help(help));
         }
@@ -211,6 +214,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             body: Body::Concrete,
             requirements: vec![],
             blocking: false,
+            replicable: false,
             span,
         });
         self.nodes.insert(&name.text, id);

@@ -31,6 +31,7 @@ fn near_names_are_offered() {
     assert_eq!(help("typedef hit F;\nA:[hti] = ;"), "did you mean `hit`?");
     assert_eq!(help("A (int from) => ();\natomic A:{x(form)};"), "did you mean `from`?");
     assert_eq!(help("A () => () blokcing;"), "did you mean `blocking`?");
+    assert_eq!(help("A () => () replicated;"), "did you mean `replicable`?");
     assert_eq!(help("sourc A => B;"), "did you mean `source`?");
 }
 

@@ -154,10 +154,10 @@ fn options_keep_their_kinds_and_their_defaults_in_the_units_of_the_runtime() {
 }
 
 #[test]
-fn a_node_may_be_blocking() {
-    let read = program("A () => (int x) blocking;\nB (int x) => ();\nsource A => B;");
-    let blocking: Vec<_> = read.nodes.iter().map(|(_, node)| node.blocking).collect();
-    assert_eq!(blocking, [true, false]);
+fn a_node_may_be_blocking_or_replicable() {
+    let read = program("A () => (int x) replicable;\nB (int x) => () blocking;\nC () => ();\nsource A => B;");
+    let said: Vec<_> = read.nodes.iter().map(|(_, node)| (node.blocking, node.replicable)).collect();
+    assert_eq!(said, [(false, true), (true, false), (false, false)]);
 }
 
 #[test]

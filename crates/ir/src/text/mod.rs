@@ -17,7 +17,7 @@
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! predicate  = "predicate" name "=" name                               the type, and the function that tests it
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "{" { holds | chain } "}" ]
+//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "{" { holds | chain } "}" ]
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
 //! parameter  = the C++ declaration, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back

@@ -311,8 +311,10 @@ fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError
             signature = Some(Signature { inputs, outputs, inferred: line.eat_word("inferred") });
         }
         let blocking = line.eat_word("blocking");
+        let replicable = line.eat_word("replicable");
         line.eat("{");
-        program.nodes.add(Node { name, signature, body: Body::Concrete, requirements: vec![], blocking, span });
+        let (body, requirements) = (Body::Concrete, vec![]);
+        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, span });
     } else {
         return Ok(());
     }

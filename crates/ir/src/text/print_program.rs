@@ -102,6 +102,7 @@ impl Printer {
             self.write(if signature.inferred { " inferred" } else { "" });
         }
         self.write(if node.blocking { " blocking" } else { "" });
+        self.write(if node.replicable { " replicable" } else { "" });
         if node.requirements.is_empty() && node.body == Body::Concrete {
             return self.end_line();
         }

@@ -218,6 +218,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
             span: choices.span(),
         }),
         blocking: choices.chance(),
+        replicable: choices.chance(),
         span: choices.span(),
     }
 }

@@ -49,7 +49,8 @@ fn program(choices: &mut Choices) -> Program {
         let signature = Signature { inputs: parameters(choices), outputs: parameters(choices), inferred: false };
         let body = if index < concrete { Body::Concrete } else { Body::Chain(Chain { steps: vec![], span }) };
         let (name, requirements) = (format!("N{index}"), vec![]);
-        program.nodes.add(Node { name, signature: Some(signature), body, requirements, blocking: false, span });
+        let signature = Some(signature);
+        program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
     }
     for _ in 0..choices.below(3) {
         let timer = choices.chance();
@@ -59,7 +60,7 @@ fn program(choices: &mut Choices) -> Program {
             let name = format!("S{}", program.nodes.len());
             let signature = Some(Signature::default());
             let (body, requirements) = (Body::Concrete, vec![]);
-            program.nodes.add(Node { name, signature, body, requirements, blocking: false, span });
+            program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
         }
         program.sources.push(Source { origin, session: None, target: NodeId::new(0), span });
     }

@@ -89,7 +89,7 @@ done"#,
 fn modules_and_options_print_as_they_were_parsed() {
     let text = "program p\n\nmodule files\nmodule http {\n  use files\n  include \"http.h\"\n}\nuse http\n\
                 include \"page.h\"\noption http.idle duration = 30000\noption root path\n\n\
-                node http.Listen (int port, char *root) => () blocking\nnode Page () => ()\n\n\
+                node http.Listen (int port, char *root) => () blocking\nnode Page () => () replicable\n\n\
                 source http.Listen(80, option root) => Page\n";
     let program = text::parse_program(text).unwrap();
     assert_eq!(text::print_program(&program), text);

@@ -203,6 +203,12 @@ constexpr source_info make_source(node_info place, function_number produce, func
     return {place, produce, run};
 }
 
+template <auto Produce, auto Run>
+constexpr source_info make_replicable_source(node_info place, function_number produce, function_number run)
+{
+    return {place, produce, run};
+}
+
 template <auto Run>
 constexpr source_info make_timer(node_info place, std::uint64_t, function_number run)
 {

@@ -1,4 +1,4 @@
-// Options of every kind, given to inputs of several types, and as the key of a constraint.
+// Options of every kind, given to inputs of several types, and as the key of a constraint; a replicable source.
 include "options.h";
 
 option port : int = 8080;
@@ -9,7 +9,7 @@ option idle_time : duration = 30s;
 option largest : size = 64k;
 option shard : int;
 
-Listen (int port, std::string root) => (int socket);
+Listen (int port, std::string root) => (int socket) replicable;
 Log (unsigned short port, bool verbose, int socket) => (int socket);
 Read (long idle_ms, size_t largest, int socket) => (int socket);
 Store (int shard, int socket) => (int socket);

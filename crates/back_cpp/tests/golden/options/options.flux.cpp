@@ -245,8 +245,8 @@ constexpr flux::option_info options[] = {
 
 // Where flows come from.
 constexpr flux::source_info sources[] = {
-    flux::make_source<Listen_produce, Listen_run>({"Listen", "options.flux", 18}, function_Listen_produce,
-                                                  function_Listen_run),
+    flux::make_replicable_source<Listen_produce, Listen_run>({"Listen", "options.flux", 18}, function_Listen_produce,
+                                                             function_Listen_run),
 };
 
 constexpr flux::program program{"options", nodes, constraints, sources, path_functions, path_vertices, path_edges,
