@@ -1,9 +1,11 @@
 #include "flux/event.hpp"
 
+#include "flux/branch.hpp"
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/loop.hpp"
 #include "flux/runner.hpp"
+#include "flux/source.hpp"
 #include "flux/watchdog.hpp"
 
 #include <algorithm>
@@ -22,12 +24,13 @@ class event final : public strategy
         : watchdog_(of)
     {
         loops_.all.reserve(workers);
+        const auto sources = static_cast<std::size_t>(std::ranges::count_if(of.sources, &source_info::replicable));
         for (std::size_t number = 0; number < workers; ++number) {
             runner *const own = all.borrow();
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            loops_.all.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers));
+            loops_.all.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers, sources));
         }
         try {
             start_threads();
@@ -39,6 +42,9 @@ class event final : public strategy
 
     void start(flow &made, runner &) noexcept override
     {
+        if (loop *const home = made.from().home()) {
+            return home->start_pinned(made);
+        }
         // One that rests, or else the next in turn.
         const auto rests = [](const auto &each) { return each->rests(); };
         const auto resting = std::find_if(loops_.all.begin(), loops_.all.end(), rests);
@@ -53,11 +59,18 @@ class event final : public strategy
 
     void offer(branch_base &unstarted) noexcept override
     {
+        if (loop *const home = unstarted.of().from().home()) {
+            return home->offer_pinned(unstarted);
+        }
         loops_.offered.push(unstarted);
         wake_one();
     }
 
-    bool take_back(branch_base &offered) noexcept override { return loops_.offered.take_back(offered); }
+    bool take_back(branch_base &offered) noexcept override
+    {
+        loop *const home = offered.of().from().home();
+        return home != nullptr ? home->take_back_pinned(offered) : loops_.offered.take_back(offered);
+    }
 
     void finish() noexcept override
     {
@@ -70,6 +83,8 @@ class event final : public strategy
         started_ = 0;
         watchdog_.finish();
     }
+
+    std::span<const std::unique_ptr<loop>> homes() const noexcept override { return loops_.all; }
 
     loop_facts facts() override
     {

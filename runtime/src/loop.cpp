@@ -9,6 +9,7 @@
 #include <new>
 #include <pthread.h>
 #include <utility>
+#include <variant>
 
 namespace flux {
 namespace {
@@ -63,18 +64,34 @@ class loop::resident final : public waiter, public timer_wheel::entry
         if (cycle_clock::now() - resumed_at_ < loop_.slice_) {
             return;
         }
-        turn_after = loop_.inbox_.pushed();
+        after_inbox_ = loop_.inbox_.pushed();
+        after_made_ = loop_.made_.pushed();
         loop_.gave_way_.push(*this);
         park();
     }
 
-    /// It is to run this flow, or this branch: one of them is null.
-    void begin(flow *started, branch_base *offered) noexcept
+    /// Whether some have not started of those that waited when it gave way.
+    bool is_to_rest() const noexcept
     {
-        flow_ = started;
-        branch_ = offered;
-        fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
+        return loop_.inbox_.taken() < after_inbox_ || loop_.made_.taken() < after_made_;
     }
+
+    /// Its source has made this flow: rests until that begins.
+    void hand_over(flow &made) noexcept
+    {
+        made_ = &made;
+        loop_.made_.push(*this);
+        park();
+    }
+    flow &made() const noexcept { return *made_; }
+
+    /// It is to run this flow, this branch, or this source.
+    void begin(flow &started) noexcept { prepare(&started, &started); }
+    void begin(branch_base &offered) noexcept { prepare(&offered, nullptr); }
+    void begin(source &replicable) noexcept { prepare(&replicable, nullptr); }
+
+    /// Its source makes values for this flow; for none where that is null.
+    void making(const flow *made) noexcept { at_ = made; }
 
     bool resume() noexcept
     {
@@ -83,23 +100,32 @@ class loop::resident final : public waiter, public timer_wheel::entry
     }
 
     const stack &on() const noexcept { return fiber_.on(); }
-    /// Null where it runs a branch, which lives only as long as somebody waits for it.
-    const flow *runs() const noexcept { return flow_; }
+    /// The flow that says where it is. Null where it runs a branch, which lives only as long as somebody waits for it.
+    const flow *at() const noexcept { return at_; }
 
     /// Its neighbour in a row, and in the list of those just woken.
     resident *next = nullptr;
-    /// It goes on when so many flows have been taken out of the inbox.
-    std::uint64_t turn_after = 0;
 
   private:
     enum state { nobody, asleep, woken };
 
+    using what = std::variant<flow *, branch_base *, source *>;
+
+    void prepare(what begun, const flow *at) noexcept
+    {
+        begun_ = begun;
+        at_ = at;
+        fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
+    }
+
     void run() noexcept
     {
-        if (flow_ != nullptr) {
-            flow_->from().run(*flow_, loop_.runner_);
+        if (flow *const *const started = std::get_if<flow *>(&begun_)) {
+            (*started)->from().run(**started, loop_.runner_);
+        } else if (branch_base *const *const offered = std::get_if<branch_base *>(&begun_)) {
+            (*offered)->run(loop_.runner_);
         } else {
-            branch_->run(loop_.runner_);
+            std::get<source *>(begun_)->make_flows();
         }
     }
 
@@ -112,9 +138,13 @@ class loop::resident final : public waiter, public timer_wheel::entry
 
     loop &loop_;
     fiber fiber_;
-    flow *flow_ = nullptr;
-    branch_base *branch_ = nullptr;
+    what begun_;
+    const flow *at_ = nullptr;
     std::uint64_t resumed_at_ = 0;
+    // It gave way until so many have been taken out of the inbox, and so many that were made here have begun.
+    std::uint64_t after_inbox_ = 0;
+    std::uint64_t after_made_ = 0;
+    flow *made_ = nullptr;
     std::atomic<state> state_{nobody};
 };
 
@@ -123,6 +153,7 @@ void loop::row::push(resident &last) noexcept
     last.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &last;
     last_ = &last;
+    ++pushed_;
 }
 
 loop::resident *loop::row::pop() noexcept
@@ -130,19 +161,20 @@ loop::resident *loop::row::pop() noexcept
     resident *const taken = first_;
     if (taken != nullptr) {
         first_ = taken->next;
+        ++taken_;
     }
     return taken;
 }
 
-loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers)
-    : loops_(of), runner_(own), io_(std::move(through)), most_fibers_(most_fibers), slice_(cycle_clock::counts_in(slice))
+loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources)
+    : loops_(of), runner_(own), io_(std::move(through)), most_residents_(most_fibers + sources),
+      slice_(cycle_clock::counts_in(slice))
 {
-    // With one in hand, all that a lack of memory can do later is to make flows wait for each other.
-    resident *const first = free_resident();
-    if (first == nullptr) {
-        throw std::bad_alloc();
+    for (std::size_t number = 0; number < sources; ++number) {
+        for_sources_.push(first_resident());
     }
-    set_free(*first);
+    // With one in hand, all that a lack of memory can do later is to make flows wait for each other.
+    set_free(first_resident());
 }
 
 loop::~loop()
@@ -155,6 +187,24 @@ loop::~loop()
 void loop::start(watchdog &watched_by)
 {
     thread_ = std::thread([this, &watched_by] { work(watched_by); });
+}
+
+void loop::begin(source &replicable) noexcept
+{
+    resident &own = *for_sources_.pop();
+    own.begin(replicable);
+    wake_up(own);
+}
+
+void loop::making(const flow *next) noexcept
+{
+    running_resident_->making(next);
+    running_.store(next, std::memory_order_release);
+}
+
+void loop::start_pinned(flow &made) noexcept
+{
+    running_resident_->hand_over(made);
 }
 
 void loop::push(flow &started) noexcept
@@ -215,11 +265,13 @@ void loop::run(resident &ready) noexcept
 {
     // In this order: what comes after the look says so itself.
     runner_.set_crowded(false);
-    runner_.set_crowded(!inbox_.empty() || just_woken_.load() != nullptr || !woken_.empty() || !gave_way_.empty());
+    runner_.set_crowded(!inbox_.empty() || !made_.empty() || just_woken_.load() != nullptr || !woken_.empty() ||
+                        !gave_way_.empty());
     runner_.wait_at(ready);
     turns_.fetch_add(1, std::memory_order_relaxed);
+    running_resident_ = &ready;
     // Who sees the flow sees it as its source made it.
-    running_.store(ready.runs(), std::memory_order_release);
+    running_.store(ready.at(), std::memory_order_release);
     const bool ended = ready.resume();
     running_.store(nullptr, std::memory_order_relaxed);
     running_flow = nullptr;
@@ -238,7 +290,10 @@ loop::resident *loop::next() noexcept
         ready = woken_.pop();
     }
     if (ready == nullptr) {
-        ready = begin_first_branch();
+        ready = begin_first_of(pinned_branches_);
+    }
+    if (ready == nullptr) {
+        ready = begin_first_of(loops_.offered);
     }
     return ready != nullptr ? ready : next_in_order();
 }
@@ -246,39 +301,48 @@ loop::resident *loop::next() noexcept
 // The first of those that wait to start and those that gave way.
 loop::resident *loop::next_in_order() noexcept
 {
-    const bool some_wait_longer = gave_way_.empty() || inbox_.taken() < gave_way_.first()->turn_after;
-    resident *const begun = some_wait_longer ? begin_first_of(inbox_) : nullptr;
+    const bool some_wait_longer = gave_way_.empty() || gave_way_.first()->is_to_rest();
+    resident *const begun = some_wait_longer ? begin_first() : nullptr;
     return begun != nullptr ? begun : gave_way_.pop();
 }
 
-// Null where no flow waits there, or there is no fiber for it.
-loop::resident *loop::begin_first_of(inbox &waiting) noexcept
+// Flows of this loop's own sources and those of others begin in turns.
+loop::resident *loop::begin_first() noexcept
+{
+    resident *const begun = turn_of_made_ ? begin_first_made() : begin_first_of(inbox_);
+    if (begun == nullptr) {
+        return turn_of_made_ ? begin_first_of(inbox_) : begin_first_made();
+    }
+    turn_of_made_ = !turn_of_made_;
+    return begun;
+}
+
+// The first flow that a source here has made; the source goes on with the next.
+loop::resident *loop::begin_first_made() noexcept
+{
+    resident *const unused = made_.empty() ? nullptr : free_resident();
+    if (unused != nullptr) {
+        resident &source = *made_.pop();
+        unused->begin(source.made());
+        woken_.push(source);
+    }
+    return unused;
+}
+
+// The first of some flows or branches that wait. Null where there is none, or no fiber for it.
+template <class Waiting>
+loop::resident *loop::begin_first_of(Waiting &waiting) noexcept
 {
     resident *const unused = waiting.empty() ? nullptr : free_resident();
     if (unused == nullptr) {
         return nullptr;
     }
-    flow *const started = waiting.pop();
-    if (started == nullptr) {
+    auto *const first = waiting.pop();
+    if (first == nullptr) {
         set_free(*unused);
         return nullptr;
     }
-    unused->begin(started, nullptr);
-    return unused;
-}
-
-loop::resident *loop::begin_first_branch() noexcept
-{
-    resident *const unused = loops_.offered.empty() ? nullptr : free_resident();
-    if (unused == nullptr) {
-        return nullptr;
-    }
-    branch_base *const offered = loops_.offered.pop();
-    if (offered == nullptr) {
-        set_free(*unused);
-        return nullptr;
-    }
-    unused->begin(nullptr, offered);
+    unused->begin(*first);
     return unused;
 }
 
@@ -292,14 +356,30 @@ loop::resident *loop::steal() noexcept
     return nullptr;
 }
 
+// Throws `std::bad_alloc`.
+loop::resident &loop::first_resident()
+{
+    resident *const made = make_resident();
+    if (made == nullptr) {
+        throw std::bad_alloc();
+    }
+    return *made;
+}
+
 // Null where there are as many as there may be, or no memory for another.
 loop::resident *loop::free_resident() noexcept
 {
-    if (resident *const unused = free_) {
-        free_ = unused->next;
-        return unused;
+    resident *const unused = free_;
+    if (unused == nullptr) {
+        return make_resident();
     }
-    const bool may_be_more = !out_of_fibers_ && residents_.size() < most_fibers_;
+    free_ = unused->next;
+    return unused;
+}
+
+loop::resident *loop::make_resident() noexcept
+{
+    const bool may_be_more = !out_of_fibers_ && residents_.size() < most_residents_;
     const std::optional<stack> on = may_be_more ? stacks_.take() : std::nullopt;
     if (on) {
         try {
@@ -367,7 +447,8 @@ bool loop::has_work() const noexcept
 {
     const auto some_wait = [](const auto &each) { return !each->inbox_.empty(); };
     const bool may_begin = !out_of_fibers_;
-    return just_woken_.load() != nullptr || (may_begin && !loops_.offered.empty()) ||
+    const bool own_work = !made_.empty() || !pinned_branches_.empty();
+    return just_woken_.load() != nullptr || (may_begin && (own_work || !loops_.offered.empty())) ||
            (may_begin && std::any_of(loops_.all.begin(), loops_.all.end(), some_wait));
 }
 

@@ -14,7 +14,7 @@
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
-#include "flux/source.hpp"
+#include "flux/sources.hpp"
 #include "flux/thread.hpp"
 #include "flux/version.hpp"
 
@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
@@ -74,13 +75,11 @@ class server
         const bool drained = drain();
         const int status = drained ? EXIT_SUCCESS : EXIT_FAILURE;
         const bool all_ended = drained || cancel();
-        if (!all_ended || !sources_ended()) {
+        if (!all_ended || !sources_->ended()) {
             report_at_end();
             leave(status);
         }
-        for (const auto &source : sources_) {
-            source->join();
-        }
+        sources_->join();
         strategy_->finish();
         report_at_end();
         return status;
@@ -94,17 +93,8 @@ class server
                                         " flows in progress together; --flux-max-flows is for each");
         }
         strategy_ = make_strategy();
-        for (source_number number = 0; number < program_.sources.size(); ++number) {
-            runner *const own = runners_.borrow();
-            if (own == nullptr) {
-                throw std::bad_alloc();
-            }
-            sources_.push_back(std::make_unique<source>(program_, number, options_.max_flows, *strategy_, *own,
-                                                        options_.deadline));
-        }
-        for (const auto &source : sources_) {
-            source->start();
-        }
+        sources_.emplace(program_, options_.max_flows, options_.deadline, *strategy_, runners_);
+        sources_->start();
     }
 
     std::unique_ptr<strategy> make_strategy()
@@ -131,16 +121,14 @@ class server
         allow_interrupts();
         const clock::time_point begin = clock::now();
         while (true) {
-            for (const auto &source : sources_) {
-                source->stop();
-            }
+            sources_->stop();
             const clock::duration waited = clock::now() - begin;
             // In this order: a source that has ended starts no more flows.
-            const bool final_count = sources_ended() || waited >= wake_limit;
+            const bool final_count = sources_->ended() || waited >= wake_limit;
             if (final_count && runners_.flows_in_progress() == 0) {
                 return true;
             }
-            if (waited >= options_.drain && (sources_ended() || waited >= wake_limit)) {
+            if (waited >= options_.drain && (sources_->ended() || waited >= wake_limit)) {
                 return false;
             }
             std::this_thread::sleep_for(drain_step);
@@ -155,9 +143,7 @@ class server
         cancel_blocking_waits();
         while (clock::now() < limit) {
             // Again and again, as a source that cannot be woken may start one more.
-            for (const auto &source : sources_) {
-                source->cancel_flows();
-            }
+            sources_->cancel_flows();
             if (runners_.flows_in_progress() == 0) {
                 return true;
             }
@@ -176,16 +162,11 @@ class server
         }
     }
 
-    bool sources_ended() const noexcept
-    {
-        return std::all_of(sources_.begin(), sources_.end(), [](const auto &source) { return source->ended(); });
-    }
-
     const program &program_;
     const options options_;
     runners runners_;
     std::unique_ptr<strategy> strategy_;
-    std::vector<std::unique_ptr<source>> sources_;
+    std::optional<sources> sources_;
 };
 
 } // namespace

@@ -1,7 +1,9 @@
 #include "flux/source.hpp"
 
 #include "flux/error.hpp"
+#include "flux/io.hpp"
 #include "flux/log.hpp"
+#include "flux/loop.hpp"
 #include "flux/signals.hpp"
 
 #include <cstdio>
@@ -10,22 +12,39 @@
 namespace flux {
 
 source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
-               std::chrono::milliseconds time)
+               std::chrono::milliseconds time, instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      time_(time), flows_(info_, max_flows), timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now())
+      time_(time), instance_(which), flows_(info_, max_flows),
+      timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now()), next_id_(which.number + 1)
 {
 }
 
 void source::start()
 {
-    thread_ = std::thread([this] { loop(); });
+    if (home() != nullptr) {
+        home()->begin(*this);
+    } else {
+        thread_ = std::thread([this] { run_thread(); });
+    }
+}
+
+void source::join()
+{
+    if (thread_.joinable()) {
+        thread_.join();
+    }
 }
 
 void source::stop() noexcept
 {
     stopping_.store(true);
-    if (producing_.load() && !ended()) {
-        interrupt(thread_.native_handle());
+    flow *const making = making_.load();
+    if (flow *seen = making; making != nullptr && making_.compare_exchange_strong(seen, nullptr)) {
+        making->cancel();
+        if (home() == nullptr) {
+            interrupt(thread_.native_handle());
+        }
+        making_.store(making);
     }
 }
 
@@ -46,18 +65,23 @@ void source::run(flow &started, runner &on) noexcept
     flows_.give_back(started);
 }
 
-void source::loop() noexcept
+void source::run_thread() noexcept
 {
     char thread_name[16]; // the kernel's limit
     std::snprintf(thread_name, sizeof thread_name, "%s", info_.node.name);
     pthread_setname_np(pthread_self(), thread_name);
     const on_signal_stack here(own_.stack());
+    make_flows();
+}
+
+void source::make_flows() noexcept
+{
     while (!stopping_.load()) {
         flow &next = flows_.take(own_.place());
-        next.begin(*this, last_id_ + 1);
+        next.begin(*this, next_id_);
         next.run_on(own_);
         if (produce(next)) {
-            last_id_ += 1;
+            next_id_ += instance_.of;
             own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
             if (time_.count() != 0) {
                 next.set_deadline(clock::now() + time_);
@@ -73,13 +97,26 @@ void source::loop() noexcept
 // True where there are values, and the flow is to start.
 bool source::produce(flow &into) noexcept
 {
-    running_flow = &into;
-    producing_.store(true);
-    // Who stops the source after this sees that it is producing, and interrupts it.
+    set_running(&into);
+    making_.store(&into);
+    // Who stops the source after this sees what it makes, and cancels that.
     const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat() : make_values(into));
-    producing_.store(false);
-    running_flow = nullptr;
+    for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
+        std::this_thread::yield(); // somebody is just at it
+    }
+    if (made) {
+        into.cancelling().begin(); // the source was to be stopped, not the flow
+    }
+    set_running(nullptr);
     return made;
+}
+
+void source::set_running(flow *making) noexcept
+{
+    running_flow = making;
+    if (home() != nullptr) {
+        home()->making(making);
+    }
 }
 
 bool source::wait_for_beat() noexcept
@@ -132,7 +169,7 @@ void source::failed(int error, std::chrono::nanoseconds took) noexcept
                  info_.node.name, info_.node.file, info_.node.line, describe_error(error).c_str());
     }
     if (pause.count() != 0) {
-        std::this_thread::sleep_for(pause);
+        own_.place().wait_until(running_io().now() + pause);
     }
 }
 

@@ -7,6 +7,10 @@
 /// runs on until it ends or has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken
 /// and those that wait to start take turns, so that what others wait for goes on soon and nobody starves.
 ///
+/// A source that is replicable has an instance on every loop, a fiber among the others. What it makes is pinned: it
+/// starts on that loop, and so do its branches. The source goes on when the flow has begun, so it is never further
+/// ahead. Flows that others have put there and those of the loop's own sources start in turns.
+///
 /// A node cannot be interrupted, but between two nodes a flow that has run for its slice of 100 µs gives way, if it
 /// holds no constraint and others wait: it goes on when all have started that waited then. So a flow waits at most for
 /// one node of each other.

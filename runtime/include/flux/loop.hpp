@@ -2,9 +2,11 @@
 /// An event loop: a thread that runs flows as fibers, as `event.hpp` says.
 ///
 /// Others reach it in three ways: they push flows that are to start, they take some of these away, and they wake fibers
-/// of it. All else is the thread's own and needs no lock. The branches of flows belong to all loops together.
+/// of it. All else is the thread's own and needs no lock: the sources that run on it too, with what they make. The
+/// branches of other flows belong to all loops together.
 #pragma once
 
+#include "flux/branch_list.hpp"
 #include "flux/fiber.hpp"
 #include "flux/inbox.hpp"
 #include "flux/loop_io.hpp"
@@ -43,15 +45,35 @@ struct loops {
 class loop
 {
   public:
-    /// One of these loops. Uses this runner and this I/O, and at most so many fibers, at least 1. Throws
-    /// `std::bad_alloc`.
-    loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers);
+    /// One of these loops. Uses this runner and this I/O, and at most so many fibers for flows, at least 1; so many
+    /// sources will begin on it. Throws `std::bad_alloc`.
+    loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources);
     ~loop();
     loop(const loop &) = delete;
     loop &operator=(const loop &) = delete;
 
     /// Starts its thread. Throws `std::system_error`.
     void start(watchdog &watched_by);
+
+    /// What it uses.
+    runner &own() const noexcept { return runner_; }
+
+    /// The source makes flows on this loop from now on. Called once for each of its sources, by one thread.
+    void begin(source &replicable) noexcept;
+
+    // For the sources that run here, and what they make.
+
+    /// The source that runs makes values for this flow from now on; for none where it is null.
+    void making(const flow *next) noexcept;
+
+    /// The source that runs has made this flow: goes on with the source when the flow has begun here.
+    void start_pinned(flow &made) noexcept;
+
+    /// As `strategy::offer` and `strategy::take_back`, to this loop alone.
+    void offer_pinned(branch_base &unstarted) noexcept { pinned_branches_.push(unstarted); }
+    bool take_back_pinned(branch_base &offered) noexcept { return pinned_branches_.take_back(offered); }
+
+    // For any thread.
 
     /// The flow is to start here, or wherever it is taken to. Any thread calls this.
     void push(flow &started) noexcept;
@@ -85,20 +107,29 @@ class loop
         resident *first() const noexcept { return first_; }
         void push(resident &last) noexcept;
         resident *pop() noexcept;
+        /// How many were ever appended, and how many taken.
+        std::uint64_t pushed() const noexcept { return pushed_; }
+        std::uint64_t taken() const noexcept { return taken_; }
 
       private:
         resident *first_ = nullptr;
         resident *last_ = nullptr;
+        std::uint64_t pushed_ = 0;
+        std::uint64_t taken_ = 0;
     };
 
     void work(watchdog &watched_by) noexcept;
     void run(resident &next) noexcept;
     resident *next() noexcept;
     resident *next_in_order() noexcept;
-    resident *begin_first_of(inbox &waiting) noexcept;
-    resident *begin_first_branch() noexcept;
+    resident *begin_first() noexcept;
+    resident *begin_first_made() noexcept;
+    template <class Waiting>
+    resident *begin_first_of(Waiting &waiting) noexcept;
     resident *steal() noexcept;
     resident *free_resident() noexcept;
+    resident *make_resident() noexcept;
+    resident &first_resident();
     void set_free(resident &unused) noexcept;
     bool has_work() const noexcept;
     bool rest() noexcept;
@@ -110,11 +141,16 @@ class loop
     loops &loops_;
     runner &runner_;
     const std::unique_ptr<loop_io> io_;
-    const std::size_t most_fibers_;
+    // Those for sources included.
+    const std::size_t most_residents_;
     const std::uint64_t slice_;
     inbox inbox_;
     stack_store stacks_;
     std::vector<std::unique_ptr<resident>> residents_;
+    // The one that runs, or did last.
+    resident *running_resident_ = nullptr;
+    // Those for sources that have not begun.
+    row for_sources_;
     // Those without a flow, the one that was used last first; those that were woken; those that gave way.
     resident *free_ = nullptr;
     row woken_;
@@ -123,6 +159,10 @@ class loop
     // Those that wait until a time, and when it was last looked whether that has come, and whether anything else has.
     timer_wheel timers_{io_->now()};
     std::uint64_t looked_at_ = 0;
+    // The sources of this loop that have made a flow which has not begun, and the branches of their flows.
+    row made_;
+    branch_list pinned_branches_;
+    bool turn_of_made_ = false;
     // Those that were woken since, the last one first.
     std::atomic<resident *> just_woken_{nullptr};
     // There is no fiber for another flow, so flows wait until one that has begun ends.

@@ -1,6 +1,6 @@
 /// \file
-/// Sources: where flows come from. Each runs for ever on a thread of its own: it takes a flow that is not in use, makes
-/// the values for it, and hands it to the strategy.
+/// Sources: where flows come from. Each runs for ever, on a thread of its own or on an event loop (`sources.hpp`): it
+/// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
 ///
 /// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
 /// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
@@ -18,27 +18,39 @@
 
 namespace flux {
 
-/// What one source of the program is at run time.
+/// Which instance of a source it is. A source that is not replicable has one.
+struct instance {
+    /// The loop that it runs on; null where it has a thread of its own.
+    loop *home = nullptr;
+    /// It is number `number`, from 0, of `of`.
+    std::size_t number = 0;
+    std::size_t of = 1;
+};
+
+/// What one source of the program is at run time, or one instance of it.
 class source
 {
   public:
     /// For the source of this number. Its thread will use `own`. Each of its flows has so long until its deadline; 0
     /// stands for no deadline. Throws `std::bad_alloc`.
     source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
-           std::chrono::milliseconds time = std::chrono::milliseconds(0));
+           std::chrono::milliseconds time = std::chrono::milliseconds(0), instance which = {});
 
-    /// Starts its thread. Throws `std::system_error`.
+    /// Begins on its loop, or starts its thread. Throws `std::system_error`.
     void start();
 
-    /// Makes no further values: its thread ends as soon as it gets to know. Call it again until `ended`, as a source
-    /// that waits for the world can only be interrupted, and may miss that.
+    /// Makes flows until it is stopped. Called by its thread, or on its loop.
+    void make_flows() noexcept;
+
+    /// Makes no further values: it ends as soon as it gets to know. Call it again until `ended`, as a source that waits
+    /// in a system call can only be interrupted, and may miss that.
     void stop() noexcept;
 
-    /// Whether its thread makes no further values.
+    /// Whether it makes no further values.
     bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
-    /// Waits until its thread is gone; it has `ended`.
-    void join() { thread_.join(); }
+    /// Waits until its thread is gone, where it has one; it has `ended`.
+    void join();
 
     /// Cancels its flows that are in progress. They come to their end by themselves.
     void cancel_flows() noexcept { flows_.cancel_all(); }
@@ -58,9 +70,13 @@ class source
     /// The strategy that runs its flows.
     strategy &started_by() const noexcept { return strategy_; }
 
+    /// The loop that it runs on, which all its flows stay on; null where it has a thread of its own.
+    loop *home() const noexcept { return instance_.home; }
+
   private:
-    void loop() noexcept;
+    void run_thread() noexcept;
     bool produce(flow &into) noexcept;
+    void set_running(flow *making) noexcept;
     bool wait_for_beat() noexcept;
     bool make_values(flow &into) noexcept;
     void failed(int error, std::chrono::nanoseconds took) noexcept;
@@ -72,13 +88,16 @@ class source
     strategy &strategy_;
     runner &own_;
     const std::chrono::milliseconds time_;
+    const instance instance_;
     flow_store flows_;
     slow_down slow_down_;
     timer timer_;
-    std::uint64_t last_id_ = 0;
+    // Instances number their flows in turns, so that no two flows of a source have one number.
+    std::uint64_t next_id_;
     std::atomic<bool> stopping_{false};
-    // Whether it may wait for the world, so that an interruption hits nothing else.
-    std::atomic<bool> producing_{false};
+    // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
+    // being made, and what interrupts the wait hits nothing else.
+    std::atomic<flow *> making_{nullptr};
     std::atomic<bool> ended_{false};
     std::thread thread_;
 };

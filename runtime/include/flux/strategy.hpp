@@ -5,10 +5,14 @@
 
 #include "flux/loop_facts.hpp"
 
+#include <memory>
+#include <span>
+
 namespace flux {
 
 class branch_base;
 class flow;
+class loop;
 class runner;
 
 /// Runs the flows that sources start, and what of their branches it has threads for.
@@ -29,6 +33,9 @@ class strategy
 
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;
+
+    /// The event loops that replicable sources run on; none where each source has a thread of its own.
+    virtual std::span<const std::unique_ptr<loop>> homes() const noexcept { return {}; }
 
     /// What it knows of its loops, if it has such. Throws `std::bad_alloc`.
     virtual loop_facts facts() { return {}; }

@@ -1,0 +1,545 @@
+#include "flux/sources.hpp"
+
+#include "flux/park.hpp"
+#include "running_source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using flux::park_end;
+using flux::strategy_kind;
+
+template <class Condition>
+void await(Condition condition)
+{
+    while (!condition()) {
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+bool is_at(flux::node_number node)
+{
+    return flux::running_flow->position() == node;
+}
+
+/// Values of a flow that passes Begin, no line but the empty one, and End.
+sample::Listen_out plain()
+{
+    return {2, 2, -1};
+}
+
+/// A source that waits through the runtime for somebody who never comes; false, as what it gives is cancelled.
+bool nobody_comes()
+{
+    flux::park here(*flux::running_flow);
+    EXPECT_EQ(here.wait(), park_end::cancelled);
+    return false;
+}
+
+/// Makes `count` flows, all instances together, and then waits.
+std::function<bool(sample::Listen_out &)> flows(int count)
+{
+    auto left = std::make_shared<std::atomic<int>>(count);
+    return [=](sample::Listen_out &out) {
+        if (left->fetch_sub(1) <= 0) {
+            return nobody_comes();
+        }
+        out = plain();
+        return true;
+    };
+}
+
+/// A place where flows wait until the test lets them go on.
+class gate
+{
+  public:
+    void wait()
+    {
+        flux::park here(*flux::running_flow);
+        {
+            const std::lock_guard alone(lock_);
+            parks_.push_back(&here);
+        }
+        here.wait();
+    }
+
+    std::size_t waiting()
+    {
+        const std::lock_guard alone(lock_);
+        return parks_.size();
+    }
+
+    void open()
+    {
+        const std::lock_guard alone(lock_);
+        for (flux::park *const each : parks_) {
+            each->end(park_end::completed);
+        }
+        parks_.clear();
+    }
+
+  private:
+    std::mutex lock_;
+    std::vector<flux::park *> parks_;
+};
+
+/// Listen is replicable; Plain makes flows too, and is not.
+constexpr flux::source_info both[] = {
+    flux::make_replicable_source<sample::Listen_produce, sample::Main_run>(
+        {"Listen", "sample.flux", 8}, sample::function_Listen_produce, sample::function_Main_run),
+    sample::sources[sample::source_Spread],
+};
+constexpr std::size_t source_Plain = 1;
+
+flux::program with(std::span<const flux::source_info> sources)
+{
+    flux::program in = sample::program;
+    in.sources = sources;
+    return in;
+}
+
+const flux::program only_listen = with(std::span(both).first(1));
+const flux::program listen_and_plain = with(both);
+
+/// The sources of a program run, as those of a server do, and end in good order.
+class running_sources
+{
+  public:
+    running_sources(const flux::program &in, strategy_kind kind, std::size_t max_flows, std::size_t workers)
+        : all(in), strategy_(make(kind, in, workers)), sources(in, max_flows, 0ms, *strategy_, all)
+    {
+        flux::allow_interrupts();
+        sources.start();
+    }
+
+    ~running_sources()
+    {
+        await([this] {
+            sources.stop();
+            return sources.ended() && all.flows_in_progress() == 0;
+        });
+        sources.join();
+        strategy_->finish();
+        sample::listen = nullptr;
+        sample::work = nullptr;
+    }
+
+    flux::source_counts counts(std::size_t number = 0) { return all.total().of_source(number); }
+
+    std::uint64_t finished(std::size_t number = 0)
+    {
+        const flux::source_counts now = counts(number);
+        return now.started - now.in_progress();
+    }
+
+    flux::loop_facts facts() { return strategy_->facts(); }
+
+    flux::runners all;
+
+  private:
+    std::unique_ptr<flux::strategy> make(strategy_kind kind, const flux::program &in, std::size_t workers)
+    {
+        return kind == strategy_kind::thread ? flux::make_thread_strategy(all)
+               : kind == strategy_kind::pool ? flux::make_pool_strategy(all, workers, 4)
+                                             : flux::make_event_strategy(all, in, workers, flux::make_reactor);
+    }
+
+    std::unique_ptr<flux::strategy> strategy_;
+
+  public:
+    flux::sources sources;
+};
+
+/// On which threads a flow was seen, by its number; number 0 has those on which values were made.
+class sightings
+{
+  public:
+    void see(std::uint64_t flow)
+    {
+        const std::lock_guard alone(lock_);
+        threads_[flow].insert(std::this_thread::get_id());
+    }
+
+    std::map<std::uint64_t, std::set<std::thread::id>> all()
+    {
+        const std::lock_guard alone(lock_);
+        return threads_;
+    }
+
+  private:
+    std::mutex lock_;
+    std::map<std::uint64_t, std::set<std::thread::id>> threads_;
+};
+
+std::vector<std::uint64_t> numbers_up_to(std::uint64_t last)
+{
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t number = 1; number <= last; ++number) {
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
+TEST(Sources, AReplicableOneIsOneThreadWhereThereAreNoLoops)
+{
+    for (const strategy_kind kind : {strategy_kind::thread, strategy_kind::pool}) {
+        sightings seen;
+        auto make = flows(50);
+        sample::listen = [&](sample::Listen_out &out) {
+            seen.see(0);
+            return make(out);
+        };
+        sample::work = [&](const sample::Listen_out &) { seen.see(flux::running_flow->id()); };
+        {
+            running_sources running(only_listen, kind, 100, 3);
+            await([&] { return running.finished() == 50; });
+        }
+        const auto threads = seen.all();
+        EXPECT_EQ(threads.at(0).size(), 1u);
+        EXPECT_EQ(threads.size(), 51u);
+    }
+}
+
+TEST(Sources, AReplicableOneRunsOnEachLoopAndItsFlowsStayThere)
+{
+    constexpr std::uint64_t count = 300;
+    sightings seen;
+    auto make = flows(count);
+    gate both_nodes;
+    sample::listen = [&](sample::Listen_out &out) {
+        // Each loop makes some: the first waits until all do.
+        seen.see(0);
+        await([&] { return seen.all().at(0).size() == 3; });
+        const bool made = make(out);
+        if (made) {
+            seen.see(flux::running_flow->id());
+        }
+        return made;
+    };
+    sample::work = [&](const sample::Listen_out &) {
+        seen.see(flux::running_flow->id());
+        if (is_at(sample::node_Begin)) {
+            both_nodes.wait();
+        }
+    };
+    {
+        running_sources running(only_listen, strategy_kind::event, 1000, 3);
+        await([&] { return both_nodes.waiting() == count; });
+        both_nodes.open();
+        await([&] { return running.finished() == count; });
+        EXPECT_EQ(running.counts().finished[flux::index_of(flux::outcome::done)], count);
+        EXPECT_EQ(running.counts().nothing, 0u);
+    }
+    std::set<std::thread::id> of_flows;
+    std::set<std::uint64_t> numbers;
+    for (const auto &[flow, threads] : seen.all()) {
+        if (flow != 0) {
+            EXPECT_EQ(threads.size(), 1u) << "flow " << flow;
+            of_flows.insert(threads.begin(), threads.end());
+            numbers.insert(flow);
+        }
+    }
+    EXPECT_EQ(of_flows, seen.all().at(0));
+    EXPECT_EQ(numbers.size(), count) << "no two flows of a source have one number";
+}
+
+TEST(Sources, FlowsOfOneLoopBeginInTheOrderInWhichTheyWereMade)
+{
+    std::vector<std::uint64_t> begun; // on the one loop
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            begun.push_back(flux::running_flow->id());
+        }
+    };
+    sample::listen = flows(200);
+    {
+        running_sources running(only_listen, strategy_kind::event, 1000, 1);
+        await([&] { return running.finished() == 200; });
+    }
+    EXPECT_EQ(begun, numbers_up_to(200));
+}
+
+TEST(Sources, OneThatNeverWaitsIsNeverMoreThanOneFlowAhead)
+{
+    int made = 0; // on the one loop
+    int begun = 0;
+    int most_ahead = 0;
+    auto make = flows(1000);
+    sample::listen = [&](sample::Listen_out &out) {
+        most_ahead = std::max(most_ahead, made - begun);
+        const bool one_more = make(out);
+        made += one_more;
+        return one_more;
+    };
+    sample::work = [&](const sample::Listen_out &) { begun += is_at(sample::node_Begin); };
+    {
+        running_sources running(only_listen, strategy_kind::event, 1000, 1);
+        await([&] { return running.finished() == 1000; });
+    }
+    EXPECT_EQ(made, 1000);
+    EXPECT_EQ(most_ahead, 0);
+}
+
+TEST(Sources, FlowsOfThreadsAndOfTheLoopStartInTurns)
+{
+    // While both have flows that wait, none starts twice in a row.
+    std::string order; // on the one loop
+    std::atomic<int> from_thread{0};
+    std::atomic<bool> complete{false};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            order += flux::running_flow->from().home() == nullptr ? 't' : 'l';
+        }
+    };
+    sample::listen = [&](sample::Listen_out &out) {
+        out = plain();
+        if (flux::running_flow->from().home() == nullptr) {
+            return ++from_thread <= 50 || sample::nothing_comes();
+        }
+        // The loop is held until all of the thread's flows wait.
+        await([&] { return from_thread > 50; });
+        complete = order.size() >= 300;
+        return !complete || nobody_comes();
+    };
+    {
+        running_sources running(listen_and_plain, strategy_kind::event, 1000, 1);
+        await([&] { return running.finished(source_Plain) == 50 && complete; });
+    }
+    const std::size_t begin = order.find('l');
+    const std::size_t end = order.rfind('t');
+    EXPECT_EQ(std::count(order.begin(), order.end(), 't'), 50);
+    EXPECT_EQ(order.substr(begin, end - begin).find("tt"), std::string::npos) << order;
+    EXPECT_EQ(order.substr(begin, end - begin).find("ll"), std::string::npos) << order;
+}
+
+/// Two branches, of which the first waits; the second writes down where it runs.
+gate first_branch;
+sightings of_branches;
+
+flux::outcome wait_in_branch(flux::flow &flow, const int &)
+{
+    first_branch.wait();
+    return flow.done();
+}
+
+flux::outcome note_branch(flux::flow &flow, const int &number)
+{
+    of_branches.see(static_cast<std::uint64_t>(number));
+    return flow.done();
+}
+
+flux::outcome run_branches(flux::flow &flow, sample::Listen_out &)
+{
+    const int number = static_cast<int>(flow.id());
+    of_branches.see(flow.id());
+    flux::branch first(flow, sample::function_Beat_run, wait_in_branch, number);
+    flux::branch second(flow, sample::function_Beat_run, note_branch, number);
+    const flux::outcome exit = flux::join(flow, first, second);
+    of_branches.see(flow.id());
+    EXPECT_EQ(exit, flux::outcome::done);
+    return flow.done();
+}
+
+TEST(Sources, TheBranchesOfTheirFlowsStayOnTheLoopToo)
+{
+    const flux::source_info forking[] = {flux::make_replicable_source<sample::Listen_produce, run_branches>(
+        {"Listen", "sample.flux", 8}, sample::function_Listen_produce, sample::function_Main_run)};
+    const flux::program in = with(forking);
+    sample::listen = flows(100);
+    {
+        running_sources running(in, strategy_kind::event, 1000, 3);
+        // Each second branch is begun by its loop, as the flow waits in the first.
+        await([&] { return first_branch.waiting() == 100; });
+        await([&] { return of_branches.all().size() == 100; });
+        first_branch.open();
+        await([&] { return running.finished() == 100; });
+    }
+    for (const auto &[flow, threads] : of_branches.all()) {
+        EXPECT_EQ(threads.size(), 1u) << "flow " << flow;
+    }
+}
+
+TEST(Sources, TheInstancesShareTheBoundOfFlowsInProgress)
+{
+    gate progress;
+    sightings seen;
+    auto make = flows(1000);
+    sample::listen = [&](sample::Listen_out &out) {
+        seen.see(0);
+        return make(out);
+    };
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            progress.wait();
+        }
+    };
+    running_sources running(only_listen, strategy_kind::event, 5, 2);
+    await([&] { return progress.waiting() == 5; });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(progress.waiting(), 5u);
+    EXPECT_EQ(seen.all().at(0).size(), 2u);
+    // Those that end make room for others.
+    while (running.finished() < 1000) {
+        EXPECT_LE(progress.waiting(), 5u);
+        progress.open();
+    }
+}
+
+TEST(Sources, ThereAreNoMoreInstancesThanFlowsMayBeInProgress)
+{
+    sightings seen;
+    std::atomic<int> in_progress{0};
+    auto make = flows(100);
+    sample::listen = [&](sample::Listen_out &out) {
+        seen.see(0);
+        return make(out);
+    };
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            EXPECT_EQ(++in_progress, 1);
+        } else if (is_at(sample::node_End)) {
+            --in_progress;
+        }
+    };
+    running_sources running(only_listen, strategy_kind::event, 1, 3);
+    await([&] { return running.finished() == 100; });
+    EXPECT_EQ(seen.all().at(0).size(), 1u);
+}
+
+TEST(Sources, OneThatWaitsLeavesTheLoopToOthersAndIsEndedAtOnce)
+{
+    int left = 100; // by the thread
+    sample::listen = [&](sample::Listen_out &out) {
+        if (flux::running_flow->from().home() != nullptr) {
+            return nobody_comes();
+        }
+        out = plain();
+        return left-- > 0 || sample::nothing_comes();
+    };
+    running_sources running(listen_and_plain, strategy_kind::event, 1000, 2);
+    await([&] { return running.finished(source_Plain) == 100; });
+    const auto before = std::chrono::steady_clock::now();
+    await([&] {
+        running.sources.stop();
+        return running.sources.ended();
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 500ms);
+    EXPECT_EQ(running.counts().nothing, 0u) << "to be cancelled at the end is no failure";
+}
+
+TEST(Sources, OneThatWaitsOnAThreadOfItsOwnIsEndedToo)
+{
+    sample::listen = flows(3);
+    running_sources running(only_listen, strategy_kind::pool, 10, 2);
+    await([&] { return running.finished() == 3; });
+    await([&] {
+        running.sources.stop();
+        return running.sources.ended();
+    });
+    EXPECT_EQ(running.counts().nothing, 0u);
+}
+
+TEST(Sources, WhatWasMadeAlthoughItWasCancelledRunsAsAnyFlow)
+{
+    std::atomic<int> cancelled{0};
+    sample::listen = [&](sample::Listen_out &out) {
+        nobody_comes();
+        cancelled += flux::running_flow->cancelled();
+        out = plain();
+        return true;
+    };
+    std::atomic<int> ran{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            flux::park here(*flux::running_flow);
+            ran += here.wait(flux::clock::now() + 1ms) == park_end::timed_out;
+        }
+    };
+    {
+        running_sources running(only_listen, strategy_kind::event, 10, 2);
+        std::this_thread::sleep_for(20ms);
+    }
+    EXPECT_EQ(cancelled, 2);
+    EXPECT_EQ(ran, 2);
+}
+
+TEST(Sources, StopsWhileItsBoundIsReached)
+{
+    gate progress;
+    sample::listen = flows(1000);
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            progress.wait();
+        }
+    };
+    running_sources running(only_listen, strategy_kind::event, 6, 2);
+    await([&] { return progress.waiting() == 6; });
+    running.sources.stop();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(running.sources.ended());
+    progress.open();
+    await([&] {
+        running.sources.stop();
+        return running.sources.ended();
+    });
+    EXPECT_EQ(running.finished(), running.counts().started);
+    EXPECT_LE(running.counts().started, 8u) << "no instance makes more than the one that it has begun";
+}
+
+TEST(Sources, OneThatKeepsFailingIsSlowedDownAndHoldsNothingUp)
+{
+    std::atomic<int> calls{0};
+    int left = 100; // by the thread
+    sample::listen = [&](sample::Listen_out &out) {
+        if (flux::running_flow->from().home() != nullptr) {
+            ++calls;
+            return false;
+        }
+        out = plain();
+        return left-- > 0 || sample::nothing_comes();
+    };
+    testing::internal::CaptureStderr();
+    {
+        running_sources running(listen_and_plain, strategy_kind::event, 1000, 1);
+        await([&] { return running.finished(source_Plain) == 100; });
+        std::this_thread::sleep_for(300ms);
+        for (const flux::loop_hold &each : running.facts().holds) {
+            EXPECT_LT(each.longest, 50ms) << "its longest pauses are twice as long";
+        }
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_GE(calls, 17);
+    EXPECT_LE(calls, 40);
+    EXPECT_NE(said.find("flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
+                        "error 24 (Too many open files): it is slowed down\n"),
+              std::string::npos);
+}
+
+TEST(Sources, OneThatBlocksItsLoopIsNamed)
+{
+    auto make = flows(3);
+    sample::listen = [&](sample::Listen_out &out) {
+        std::this_thread::sleep_for(20ms);
+        return make(out);
+    };
+    testing::internal::CaptureStderr();
+    {
+        running_sources running(only_listen, strategy_kind::event, 10, 1);
+        await([&] { return running.finished() == 3; });
+        const auto holds = running.facts().holds;
+        ASSERT_FALSE(holds.empty());
+        EXPECT_EQ(holds.front().node, sample::node_Listen);
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("flux: Listen (sample.flux:1) holds its event loop for more than a millisecond"),
+              std::string::npos);
+}
+
+} // namespace
