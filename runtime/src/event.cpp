@@ -20,7 +20,7 @@ namespace {
 class event final : public strategy
 {
   public:
-    event(runners &all, const program &of, std::size_t workers, make_loop_io make_io, std::size_t fibers)
+    event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io, std::size_t fibers)
         : watchdog_(of)
     {
         loops_.all.reserve(workers);
@@ -120,7 +120,7 @@ class event final : public strategy
 } // namespace
 
 std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
-                                              make_loop_io make_io, std::size_t fibers)
+                                              const make_loop_io &make_io, std::size_t fibers)
 {
     return std::make_unique<event>(all, of, workers, make_io, fibers);
 }

@@ -61,7 +61,7 @@ class loop::resident final : public waiter, public timer_wheel::entry
 
     void give_way() noexcept override
     {
-        if (cycle_clock::now() - resumed_at_ < loop_.slice_) {
+        if (loop_.io_->cycles() - resumed_at_ < loop_.slice_) {
             return;
         }
         after_inbox_ = loop_.inbox_.pushed();
@@ -95,7 +95,7 @@ class loop::resident final : public waiter, public timer_wheel::entry
 
     bool resume() noexcept
     {
-        resumed_at_ = cycle_clock::now();
+        resumed_at_ = loop_.io_->cycles();
         return fiber_.resume();
     }
 
@@ -245,7 +245,7 @@ void loop::work(watchdog &watched_by) noexcept
     run_on_io(io_.get());
     while (true) {
         // Flows that go on by themselves must not keep the others from the world.
-        if (cycle_clock::now() - looked_at_ >= slice_) {
+        if (io_->cycles() - looked_at_ >= slice_) {
             look_at_world();
         }
         resident *ready = next();
@@ -422,7 +422,7 @@ void loop::collect_woken() noexcept
 // Those whose time has come go on as if they were woken.
 void loop::collect_due() noexcept
 {
-    looked_at_ = cycle_clock::now();
+    looked_at_ = io_->cycles();
     if (timers_.empty()) {
         return;
     }

@@ -84,7 +84,7 @@ void source::make_flows() noexcept
             next_id_ += instance_.of;
             own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
             if (time_.count() != 0) {
-                next.set_deadline(clock::now() + time_);
+                next.set_deadline(running_io().now() + time_);
             }
             strategy_.start(next, own_);
         } else {
@@ -131,7 +131,7 @@ bool source::wait_for_beat() noexcept
 bool source::make_values(flow &into) noexcept
 {
     const bool timed = slow_down_.watching();
-    const auto before = timed ? timer::clock::now() : timer::clock::time_point();
+    const auto before = timed ? running_io().now() : moment();
     outcome made = outcome::failed;
     bool on_a_path = true;
     try {
@@ -153,7 +153,7 @@ bool source::make_values(flow &into) noexcept
         }
     });
     if (made != outcome::done) {
-        failed(into.error(), timed ? timer::clock::now() - before : std::chrono::nanoseconds(0));
+        failed(into.error(), timed ? running_io().now() - before : std::chrono::nanoseconds(0));
         return false;
     }
     slow_down_.succeeded();

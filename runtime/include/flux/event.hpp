@@ -22,6 +22,7 @@
 #include "flux/strategy.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace flux {
@@ -34,11 +35,11 @@ class runners;
 inline constexpr std::size_t most_fibers = thread_sanitizer ? 250 : lock::max_holders;
 
 /// Makes the I/O of a loop: `make_reactor`, say.
-using make_loop_io = std::unique_ptr<loop_io> (*)();
+using make_loop_io = std::function<std::unique_ptr<loop_io>()>;
 
 /// So many loops, at least 1, with at most so many fibers each. Throws `std::system_error` where there are not so many
 /// threads to be had, or the I/O cannot be, and `std::bad_alloc`.
 std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
-                                              make_loop_io make_io, std::size_t fibers = most_fibers);
+                                              const make_loop_io &make_io, std::size_t fibers = most_fibers);
 
 } // namespace flux

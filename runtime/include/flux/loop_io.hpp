@@ -2,9 +2,10 @@
 /// The I/O of an event loop: what its flows call, and what the loop itself does with it between two flows.
 #pragma once
 
+#include "flux/cycle_clock.hpp"
 #include "flux/io.hpp"
 
-#include <memory>
+#include <cstdint>
 
 namespace flux {
 
@@ -21,6 +22,9 @@ class loop_io : public io
 
     /// Ends a wait, this one or the next. Any thread calls this.
     virtual void interrupt() noexcept = 0;
+
+    /// What slices of work are measured by: the `cycle_clock`, or what a simulation makes of it.
+    virtual std::uint64_t cycles() noexcept { return cycle_clock::now(); }
 };
 
 /// The calling thread's is this one from now on; null where it blocks.
