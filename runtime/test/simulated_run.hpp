@@ -1,0 +1,84 @@
+/// \file
+/// One run of the `network` program on one loop under the simulation, and what every run must keep: nobody hangs,
+/// nothing is left open, each flow that started has ended and is counted.
+///
+/// A run that fails says its seed. `FLUX_SIMULATION_SEED=N` repeats that seed alone, with its trace on standard error;
+/// `FLUX_SIMULATION_SEEDS=M` has each test run M seeds, from N on where that is given too.
+#pragma once
+
+#include "flux/simulation.hpp"
+#include "network_program.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace network {
+
+class simulated_run
+{
+  public:
+    simulated_run(std::uint64_t seed, const flux::simulated_faults &happen)
+        : faults(happen), made_(std::make_unique<flux::simulation>(seed, happen)), world(*made_)
+    {
+        served_at = flux::loopback_address(80);
+    }
+
+    /// Lets all go on until nothing can happen any more, and then ends the server. These peers may wait still.
+    void run(const std::string &may_wait = {})
+    {
+        running_server server([this] { return std::unique_ptr<flux::loop_io>(std::move(made_)); });
+        world.begin();
+        world.await_rest();
+        const std::string waiting = world.unfinished_peers();
+        EXPECT_TRUE(waiting.empty() || waiting == may_wait) << waiting;
+        server.stop();
+        world.await_rest();
+        EXPECT_EQ(world.open_streams(), 0u);
+        trace = world.trace();
+        counts = server.end();
+    }
+
+    const flux::simulated_faults faults;
+
+  private:
+    std::unique_ptr<flux::simulation> made_;
+
+  public:
+    /// Good until `run` comes back.
+    flux::simulation &world;
+    std::string trace;
+    flux::source_counts counts;
+};
+
+/// Calls `test(seed)`, which gives a trace, for so many seeds or for those that the environment names; ends with the
+/// first that fails. How many there were.
+template <class Test>
+std::uint64_t for_seeds(std::uint64_t count, Test test)
+{
+    const auto number = [](const char *variable) {
+        const char *const value = std::getenv(variable);
+        return value != nullptr ? std::optional(std::strtoull(value, nullptr, 10)) : std::nullopt;
+    };
+    const auto first_seed = number("FLUX_SIMULATION_SEED");
+    const auto seeds = number("FLUX_SIMULATION_SEEDS");
+    const bool repeats = first_seed && !seeds;
+    const std::uint64_t begin = first_seed.value_or(0);
+    const std::uint64_t end = begin + (repeats ? 1 : seeds.value_or(count));
+    for (std::uint64_t seed = begin; seed < end; ++seed) {
+        const testing::ScopedTrace place(__FILE__, __LINE__, "to repeat: FLUX_SIMULATION_SEED=" + std::to_string(seed));
+        const std::string trace = test(seed);
+        if (testing::Test::HasFailure() || repeats) {
+            std::fputs(trace.c_str(), stderr);
+        }
+        if (testing::Test::HasFailure()) {
+            break;
+        }
+    }
+    return end - begin;
+}
+
+} // namespace network
