@@ -45,7 +45,9 @@ bool is_cancelled() noexcept
 
 std::chrono::nanoseconds time_to(moment deadline) noexcept
 {
-    return std::max(deadline - clock::now(), clock::duration::zero());
+    const moment now = clock::now();
+    // The difference to `moment::min()` is none.
+    return deadline <= now ? clock::duration::zero() : deadline - now;
 }
 
 /// Waits until the descriptor is ready for these events of `poll`: 0, or the error that the wait ended with.

@@ -1,9 +1,8 @@
 #include "flux/reactor.hpp"
 
+#include "flux/direction.hpp"
 #include "flux/error.hpp"
-#include "flux/flow.hpp"
 #include "flux/log.hpp"
-#include "flux/park.hpp"
 #include "flux/socket.hpp"
 
 #include <algorithm>
@@ -22,51 +21,6 @@ namespace {
 constexpr std::chrono::milliseconds accept_rest{100};
 
 constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-
-/// One direction of a socket: whether a call is worth a try, and who waits for that.
-class direction
-{
-  public:
-    explicit direction(bool is_open = false) noexcept : open(is_open) {}
-
-    /// The mark, which edges set.
-    bool open;
-
-    /// Waits until the mark is set: 0, or the error that the wait ended with.
-    int wait(moment deadline) noexcept
-    {
-        if (open) {
-            return 0;
-        }
-        waiting own{park(*running_flow), first_};
-        first_ = &own;
-        const park_end end = own.wait.wait(deadline);
-        waiting **link = &first_;
-        while (*link != &own) {
-            link = &(*link)->next;
-        }
-        *link = own.next;
-        return error_of(end);
-    }
-
-    /// Sets the mark.
-    void set() noexcept
-    {
-        open = true;
-        for (waiting *each = first_; each != nullptr; each = each->next) {
-            each->wait.end(park_end::completed);
-        }
-    }
-
-  private:
-    /// Of a stream one waits at most; many may send messages through one socket.
-    struct waiting {
-        park wait;
-        waiting *next;
-    };
-
-    waiting *first_ = nullptr;
-};
 
 /// What epoll tells of a descriptor.
 class watched

@@ -61,6 +61,16 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     return opened;
 }
 
+address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &of) noexcept
+{
+    address said;
+    said.size = sizeof said.storage;
+    if (ask(of.get(), said.get(), &said.size) != 0) {
+        said.size = 0;
+    }
+    return said;
+}
+
 } // namespace
 
 descriptor::~descriptor()
@@ -120,12 +130,12 @@ int connect_error(const descriptor &from) noexcept
 
 address local_address(const descriptor &of) noexcept
 {
-    address own;
-    own.size = sizeof own.storage;
-    if (getsockname(of.get(), own.get(), &own.size) != 0) {
-        own.size = 0;
-    }
-    return own;
+    return ask_address(getsockname, of);
+}
+
+address peer_address(const descriptor &of) noexcept
+{
+    return ask_address(getpeername, of);
 }
 
 io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept

@@ -41,7 +41,7 @@ function(_flux_runtime result sanitizer)
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${Flux_RUNTIME_SOURCES})
     target_include_directories(${target} PUBLIC "${Flux_INCLUDE_DIR}")
     target_compile_features(${target} PUBLIC cxx_std_20)
-    target_link_libraries(${target} PUBLIC Threads::Threads -l:libboost_context.a)
+    target_link_libraries(${target} PUBLIC Threads::Threads -l:libboost_context.a -l:liburing.a)
     _flux_sanitize(${target} "${sanitizer}")
 endfunction()
 

@@ -23,6 +23,8 @@ const HEADERS: &str = "#include <sys/epoll.h>\n#include <sys/eventfd.h>\n#includ
 /// What the runtime links.
 const SWITCH: &str = "#include <boost/context/detail/fcontext.hpp>\nusing namespace boost::context::detail;\n\
                       int main() { return !jump_fcontext(make_fcontext(nullptr, 0, nullptr), nullptr).data; }\n";
+const RING: &str = "#include <liburing.h>\n\
+                    int main() { io_uring_buf_reg none{}; return io_uring_register_buf_ring(nullptr, &none, 0); }\n";
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,15 +74,9 @@ impl Finding {
 
 /// Checks this machine and prints what was found. Fails where something is missing.
 pub fn doctor(arguments: &Doctor) -> Result {
-    let findings = [
-        compiler(&arguments.cxx),
-        make(),
-        headers(&arguments.cxx),
-        boost(&arguments.cxx),
-        cache(),
-        files(),
-        graphviz(),
-    ];
+    let [boost, liburing] = libraries(&arguments.cxx);
+    let findings =
+        [compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost, liburing, cache(), files(), graphviz()];
     match arguments.json {
         true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
         false => print(&table(&findings)),
@@ -159,14 +155,26 @@ fn headers(cxx: &str) -> Finding {
 }
 
 /// Has the compiler link what the runtime does.
-fn boost(cxx: &str) -> Finding {
-    const WHAT: &str = "Boost.Context";
-    match compiles(cxx, SWITCH, &[RUNTIME_LIBRARIES, "-o", "/dev/null"]) {
-        true => Finding::good(WHAT, RUNTIME_LIBRARIES),
-        false => {
-            let fix = "the runtime's fibers switch stacks with it";
-            Finding::bad(WHAT, State::Missing, "it cannot be linked", fix).in_packages(&["libboost-context-dev"])
-        }
+fn libraries(cxx: &str) -> [Finding; 2] {
+    let [boost, liburing] = RUNTIME_LIBRARIES;
+    let switch = "the runtime's fibers switch stacks with it";
+    let ring = "the runtime hands operations to the kernel with it";
+    [
+        library(cxx, "Boost.Context", (SWITCH, boost), switch, &["libboost-context-dev"]),
+        library(cxx, "liburing", (RING, liburing), ring, &["liburing-dev"]),
+    ]
+}
+
+fn library(
+    cxx: &str,
+    what: &'static str,
+    (text, library): (&str, &'static str),
+    fix: &str,
+    packages: &'static [&'static str],
+) -> Finding {
+    match compiles(cxx, text, &[library, "-o", "/dev/null"]) {
+        true => Finding::good(what, library),
+        false => Finding::bad(what, State::Missing, "it cannot be linked", fix).in_packages(packages),
     }
 }
 

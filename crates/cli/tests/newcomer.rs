@@ -175,7 +175,7 @@ fn the_doctor_says_what_is_missing() {
     let lines = succeed(&folder, &["doctor", "--json"]);
     let findings: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let state = |what: &str| findings.iter().find(|one| one["what"] == what).map(|one| one["state"].clone());
-    for what in ["C++ compiler", "make", "headers", "Boost.Context", "cache"] {
+    for what in ["C++ compiler", "make", "headers", "Boost.Context", "liburing", "cache"] {
         assert_eq!(state(what), Some("good".into()), "{what}: {lines}");
     }
     let missing = flux(&folder, &["doctor", "--cxx", "no-such-compiler"]);

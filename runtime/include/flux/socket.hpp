@@ -54,6 +54,9 @@ int connect_error(const descriptor &from) noexcept;
 /// The socket's own address.
 address local_address(const descriptor &of) noexcept;
 
+/// That of the peer that it is connected to; empty where there is none any more.
+address peer_address(const descriptor &of) noexcept;
+
 /// The next peer of a listener.
 io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept;
 

@@ -9,8 +9,8 @@ use crate::failure::{Failure, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// How the linker is told what the runtime needs: as an archive, so that a server runs where Boost is not installed.
-pub const RUNTIME_LIBRARIES: &str = "-l:libboost_context.a";
+/// How the linker is told what the runtime needs: as archives, so that a server runs where they are not installed.
+pub const RUNTIME_LIBRARIES: &str = "-l:libboost_context.a -l:liburing.a";
 
 /// What is to be compiled, and how.
 pub struct Plan {

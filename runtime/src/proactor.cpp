@@ -1,0 +1,579 @@
+#include "flux/proactor.hpp"
+
+#include "flux/direction.hpp"
+#include "flux/error.hpp"
+#include "flux/log.hpp"
+#include "flux/receive_buffers.hpp"
+#include "flux/ring.hpp"
+#include "flux/socket.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <utility>
+
+namespace flux {
+namespace {
+
+/// How long nobody is accepted when that has failed: without descriptors, say.
+constexpr std::chrono::milliseconds accept_rest{100};
+
+/// With so many unread buffers a stream is not received for; it may be a few more when that is noticed.
+constexpr std::size_t most_unread = 8;
+
+/// While so many wait for their source nobody is accepted.
+constexpr std::size_t most_accepted = 32;
+
+class proactor_arrivals;
+
+/// What all of a loop's streams share.
+struct shared {
+    flux::ring ring;
+    receive_buffers buffers{ring};
+};
+
+/// A connected socket and its input. It is in flight while the kernel receives for it or waits for input, and outlives
+/// its stream until that is over.
+class intake final : public submission
+{
+  public:
+    intake(shared &through, descriptor socket) noexcept : shared_(through), socket_(std::move(socket)) {}
+    ~intake() override { unread_.drop(shared_.buffers); }
+
+    shared &through() const noexcept { return shared_; }
+    const descriptor &socket() const noexcept { return socket_; }
+
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept
+    {
+        while (true) {
+            if (!unread_.empty()) {
+                return unread_.read(shared_.buffers, into);
+            }
+            if (error_ != 0) {
+                return unexpected(std::exchange(error_, 0));
+            }
+            if (ended_) {
+                return std::size_t{0};
+            }
+            if (std::exchange(readable_, false)) {
+                const io_result<std::size_t> count = try_receive(socket_, into);
+                if (count.has_value() || count.error() != EAGAIN) {
+                    return count;
+                }
+            }
+            begin();
+            something_.open = false;
+            if (const int error = something_.wait(deadline); error != 0) {
+                return unexpected(error);
+            }
+        }
+    }
+
+    void came(int result, std::uint32_t flags) noexcept override;
+
+    /// Tells these arrivals once, when there is input or at once.
+    void tell(proactor_arrivals &told, void *whom, bool at_once) noexcept;
+
+    /// Tells nobody any more: whom it would have told.
+    proactor_arrivals *tell_nobody() noexcept { return std::exchange(told_, nullptr); }
+
+    void *owner = nullptr;
+    /// Its neighbour in the row of those that are told, or were accepted.
+    intake *next = nullptr;
+
+  private:
+    // There is input, or will be told of when there is.
+    void begin() noexcept
+    {
+        if (in_flight()) {
+            return;
+        }
+        polls_ = !shared_.buffers.any_free();
+        shared_.ring.submit(*this, [this](io_uring_sqe &entry) {
+            if (polls_) {
+                io_uring_prep_poll_add(&entry, socket_.get(), POLLIN | POLLRDHUP);
+            } else {
+                io_uring_prep_recv_multishot(&entry, socket_.get(), nullptr, 0, 0);
+                io_uring_sqe_set_flags(&entry, IOSQE_BUFFER_SELECT);
+                entry.buf_group = receive_buffers::group;
+            }
+        });
+    }
+
+    void received(int result, std::uint32_t flags) noexcept
+    {
+        if ((flags & IORING_CQE_F_BUFFER) != 0) {
+            const auto number = static_cast<std::uint16_t>(flags >> IORING_CQE_BUFFER_SHIFT);
+            shared_.buffers.take();
+            if (result > 0) {
+                unread_.append(shared_.buffers, number, static_cast<std::size_t>(result));
+            } else {
+                shared_.buffers.give_back(number);
+            }
+        }
+        ended_ = result == 0;
+        // Without a buffer, or cancelled, it has come to an end, and its socket has not.
+        if (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR) {
+            error_ = -result;
+        }
+        if (unread_.count() == most_unread && in_flight()) {
+            shared_.ring.cancel(*this);
+        }
+    }
+
+    bool has_something() const noexcept { return !unread_.empty() || ended_ || error_ != 0 || readable_; }
+
+    shared &shared_;
+    const descriptor socket_;
+    unread_input unread_;
+    // How the input has ended: well, or with an error that is told once.
+    bool ended_ = false;
+    int error_ = 0;
+    // What is in flight is a poll, and not a receive.
+    bool polls_ = false;
+    // A poll has said that a call will not block.
+    bool readable_ = false;
+    // Open where there is something to be had.
+    direction something_;
+    proactor_arrivals *told_ = nullptr;
+};
+
+class proactor_stream final : public stream
+{
+  public:
+    explicit proactor_stream(std::unique_ptr<intake> input) noexcept : input_(std::move(input)) {}
+    ~proactor_stream() override
+    {
+        ring &through = input_->through().ring;
+        through.abandon(std::move(input_));
+    }
+
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        return input_->receive(into, deadline);
+    }
+
+    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
+    {
+        parts = drop_first(parts, 0);
+        while (!parts.empty()) {
+            msghdr message{};
+            message.msg_iov = parts.data();
+            message.msg_iovlen = parts.size();
+            operation sending;
+            const int sent = sending.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
+                io_uring_prep_sendmsg(&entry, input_->socket().get(), &message, MSG_NOSIGNAL | MSG_WAITALL);
+            });
+            parts = drop_first(parts, static_cast<std::size_t>(std::max(sent, 0)));
+            const int error = sending.error() != 0 ? sending.error() : -std::min(sent, 0);
+            if (!parts.empty() && error != 0) {
+                return unexpected(error);
+            }
+        }
+        return {};
+    }
+
+    void end_output() noexcept override { shutdown(input_->socket().get(), SHUT_WR); }
+
+    intake &input() noexcept { return *input_; }
+
+  private:
+    std::unique_ptr<intake> input_;
+};
+
+class proactor_listener final : public listener
+{
+  public:
+    explicit proactor_listener(descriptor socket) noexcept : socket_(std::move(socket)) {}
+
+    address local() const noexcept override { return local_address(socket_); }
+    const descriptor &socket() const noexcept { return socket_; }
+
+  private:
+    const descriptor socket_;
+};
+
+class proactor_datagram_socket final : public datagram_socket
+{
+  public:
+    proactor_datagram_socket(ring &through, descriptor socket) noexcept : ring_(through), socket_(std::move(socket)) {}
+
+    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        return insist(POLLIN, deadline, [&] { return try_receive_from(socket_, into); });
+    }
+
+    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
+    {
+        return insist(POLLOUT, deadline, [&] { return try_send_to(socket_, message, to); });
+    }
+
+    address local() const noexcept override { return local_address(socket_); }
+
+  private:
+    // Calls `attempt` until it gives something else than EAGAIN, waiting in between. A message is rarely waited for: one
+    // that is sent goes at once, and one that is answered has come with others.
+    template <class Attempt>
+    auto insist(unsigned events, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
+    {
+        while (true) {
+            auto result = attempt();
+            if (result.has_value() || result.error() != EAGAIN) {
+                return result;
+            }
+            operation waiting;
+            const int ready = waiting.run(ring_, deadline, [&](io_uring_sqe &entry) {
+                io_uring_prep_poll_add(&entry, socket_.get(), events);
+            });
+            if (ready < 0) {
+                return unexpected(waiting.error() != 0 ? waiting.error() : -ready);
+            }
+        }
+    }
+
+    ring &ring_;
+    const descriptor socket_;
+};
+
+/// A row of those that wait for the source, linked through themselves.
+class intake_row
+{
+  public:
+    bool empty() const noexcept { return first_ == nullptr; }
+
+    void push(intake &last) noexcept
+    {
+        last.next = nullptr;
+        (empty() ? first_ : last_->next) = &last;
+        last_ = &last;
+    }
+
+    intake &pop() noexcept { return *std::exchange(first_, first_->next); }
+
+  private:
+    intake *first_ = nullptr;
+    intake *last_ = nullptr;
+};
+
+/// New peers of a listener. It is in flight while the kernel accepts, and outlives its arrivals until that is over.
+class acceptor final : public submission
+{
+  public:
+    acceptor(shared &through, const descriptor &from, direction &told) noexcept
+        : shared_(through), from_(from.get()), told_(&told)
+    {
+    }
+    ~acceptor() override
+    {
+        while (!accepted_.empty()) {
+            delete &accepted_.pop();
+        }
+    }
+
+    /// Accepts, unless it does, or rests, or enough wait.
+    void begin() noexcept
+    {
+        if (!in_flight() && count_ < most_accepted && try_again_ == never) {
+            shared_.ring.submit(*this, [this](io_uring_sqe &entry) {
+                io_uring_prep_multishot_accept(&entry, from_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+            });
+        }
+    }
+
+    bool empty() const noexcept { return accepted_.empty(); }
+
+    std::unique_ptr<intake> pop() noexcept
+    {
+        --count_;
+        return std::unique_ptr<intake>(&accepted_.pop());
+    }
+
+    /// When to accept again after that has failed.
+    moment try_again() const noexcept { return try_again_; }
+    void stop_resting() noexcept { try_again_ = never; }
+
+    void tell_nobody() noexcept { told_ = nullptr; }
+
+    void came(int result, std::uint32_t) noexcept override
+    {
+        if (result >= 0) {
+            result = add(descriptor(result));
+        }
+        // Whoever has gone before being accepted is nobody's error.
+        if (result < 0 && result != -ECANCELED && result != -ECONNABORTED && result != -EINTR) {
+            log_rarely("connections wait, as none can be accepted: %s", describe_error(-result).c_str());
+            try_again_ = clock::now() + accept_rest;
+        }
+        if (told_ != nullptr) {
+            told_->set();
+        }
+    }
+
+  private:
+    int add(descriptor socket) noexcept
+    {
+        auto *const made = new (std::nothrow) intake(shared_, std::move(socket));
+        if (made == nullptr) {
+            return -ENOMEM;
+        }
+        accepted_.push(*made);
+        ++count_;
+        if (count_ == most_accepted && in_flight()) {
+            shared_.ring.cancel(*this);
+        }
+        return 0;
+    }
+
+    shared &shared_;
+    const int from_;
+    direction *told_;
+    intake_row accepted_;
+    std::size_t count_ = 0;
+    moment try_again_ = never;
+};
+
+class proactor_arrivals final : public arrivals
+{
+  public:
+    explicit proactor_arrivals(shared &through) noexcept : shared_(through) {}
+
+    ~proactor_arrivals() override
+    {
+        if (acceptor_ != nullptr) {
+            acceptor_->tell_nobody();
+            shared_.ring.abandon(std::move(acceptor_));
+            // The listener may be closed now, and its number be another's.
+            shared_.ring.flush();
+        }
+    }
+
+    io_result<void> watch(listener &from) noexcept override
+    {
+        const descriptor &socket = static_cast<proactor_listener &>(from).socket();
+        acceptor_.reset(new (std::nothrow) acceptor(shared_, socket, some_));
+        if (acceptor_ == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        acceptor_->begin();
+        return {};
+    }
+
+    io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override
+    {
+        static_cast<proactor_stream &>(idle).input().tell(*this, owner, soon);
+        return {};
+    }
+
+    bool forget(stream &watched) noexcept override
+    {
+        return static_cast<proactor_stream &>(watched).input().tell_nobody() != nullptr;
+    }
+
+    io_result<arrival> next(moment deadline) noexcept override
+    {
+        while (true) {
+            // In turns, so that neither kind keeps the other waiting.
+            turn_of_new_ = !turn_of_new_;
+            const bool some_new = acceptor_ != nullptr && !acceptor_->empty();
+            if (!told_.empty() && !(turn_of_new_ && some_new)) {
+                return arrival{nullptr, {}, told_.pop().owner};
+            }
+            if (some_new) {
+                return accept();
+            }
+            some_.open = false;
+            if (const int error = wait(deadline); error != 0) {
+                return unexpected(error);
+            }
+        }
+    }
+
+    void append(intake &told) noexcept
+    {
+        told_.push(told);
+        some_.set();
+    }
+
+  private:
+    io_result<arrival> accept() noexcept
+    {
+        std::unique_ptr<intake> accepted = acceptor_->pop();
+        arrival somebody;
+        somebody.from = peer_address(accepted->socket());
+        somebody.accepted.reset(new (std::nothrow) proactor_stream(std::move(accepted)));
+        if (somebody.accepted == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        return somebody;
+    }
+
+    // Until there is somebody, or nobody has been accepted for long enough.
+    int wait(moment deadline) noexcept
+    {
+        if (acceptor_ == nullptr) {
+            return some_.wait(deadline);
+        }
+        acceptor_->begin();
+        const moment try_again = acceptor_->try_again();
+        const int error = some_.wait(std::min(deadline, try_again));
+        if (error == ETIMEDOUT && clock::now() >= try_again) {
+            acceptor_->stop_resting();
+            return 0;
+        }
+        return error;
+    }
+
+    shared &shared_;
+    std::unique_ptr<acceptor> acceptor_;
+    bool turn_of_new_ = false;
+    // Streams with input, in the order in which it came.
+    intake_row told_;
+    // Open where there may be something of either.
+    direction some_;
+};
+
+void intake::tell(proactor_arrivals &told, void *whom, bool at_once) noexcept
+{
+    owner = whom;
+    if (at_once || has_something()) {
+        told.append(*this);
+    } else {
+        told_ = &told;
+        begin();
+    }
+}
+
+void intake::came(int result, std::uint32_t flags) noexcept
+{
+    if (polls_) {
+        readable_ = true;
+    } else {
+        received(result, flags);
+    }
+    something_.set();
+    if (told_ == nullptr) {
+        return;
+    }
+    if (has_something()) {
+        tell_nobody()->append(*this);
+    } else {
+        begin();
+    }
+}
+
+/// Ends the waits of its loop. Each stroke is told, so the counter is never read.
+class bell final : public submission
+{
+  public:
+    bell() : counter_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    {
+        if (counter_.get() < 0) {
+            throw std::system_error(errno, std::generic_category(), "eventfd");
+        }
+    }
+
+    void listen(ring &on) noexcept
+    {
+        if (!in_flight()) {
+            on.submit(*this, [this](io_uring_sqe &entry) {
+                io_uring_prep_poll_multishot(&entry, counter_.get(), POLLIN);
+            });
+        }
+    }
+
+    void strike() noexcept { eventfd_write(counter_.get(), 1); }
+
+    void came(int, std::uint32_t) noexcept override {}
+
+  private:
+    const descriptor counter_;
+};
+
+class proactor final : public loop_io
+{
+  public:
+    ~proactor() override { shared_.ring.close(); }
+
+    const char *name() const noexcept override { return "proactor"; }
+    moment now() const noexcept override { return clock::now(); }
+
+    io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
+    {
+        io_result<descriptor> opened = open_listener(at);
+        if (!opened.has_value()) {
+            return unexpected(opened.error());
+        }
+        std::unique_ptr<listener> made(new (std::nothrow) proactor_listener(std::move(*std::move(opened))));
+        if (made == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        return made;
+    }
+
+    io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline) noexcept override
+    {
+        io_result<descriptor> opened = open_stream_socket(to);
+        if (!opened.has_value()) {
+            return unexpected(opened.error());
+        }
+        descriptor socket = *std::move(opened);
+        operation connecting;
+        const int connected = connecting.run(shared_.ring, deadline, [&](io_uring_sqe &entry) {
+            io_uring_prep_connect(&entry, socket.get(), to.get(), to.size);
+        });
+        if (connected < 0) {
+            return unexpected(connecting.error() != 0 ? connecting.error() : -connected);
+        }
+        std::unique_ptr<intake> input(new (std::nothrow) intake(shared_, std::move(socket)));
+        if (input == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        std::unique_ptr<stream> made(new (std::nothrow) proactor_stream(std::move(input)));
+        if (made == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        return made;
+    }
+
+    io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
+    {
+        io_result<descriptor> opened = open_datagram_socket(at, sharing::of_loops);
+        if (!opened.has_value()) {
+            return unexpected(opened.error());
+        }
+        std::unique_ptr<datagram_socket> made(
+            new (std::nothrow) proactor_datagram_socket(shared_.ring, std::move(*std::move(opened))));
+        if (made == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        return made;
+    }
+
+    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<proactor_arrivals>(shared_); }
+
+    void wait(moment until) noexcept override
+    {
+        bell_.listen(shared_.ring);
+        shared_.ring.wait(until);
+    }
+
+    void deliver() noexcept override { shared_.ring.deliver(); }
+    void interrupt() noexcept override { bell_.strike(); }
+
+  private:
+    // What is in flight ends before what it uses.
+    bell bell_;
+    shared shared_;
+};
+
+} // namespace
+
+std::unique_ptr<loop_io> make_proactor()
+{
+    return std::make_unique<proactor>();
+}
+
+} // namespace flux

@@ -1,0 +1,501 @@
+#include "io_peers.hpp"
+#include "io_world.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class World>
+class Io : public testing::Test
+{
+  protected:
+    /// Runs one flow, and those that it starts, to their end.
+    void run(std::function<void()> function)
+    {
+        world.start([&](flux::flow &) { function(); });
+        world.run();
+    }
+
+    World world;
+    flux::io &io = world.io();
+};
+
+struct name_of_world {
+    template <class World>
+    static std::string GetName(int)
+    {
+        return World().io().name();
+    }
+};
+
+using worlds = testing::Types<blocking_world, reactor_world, proactor_world>;
+TYPED_TEST_SUITE(Io, worlds, name_of_world);
+
+TYPED_TEST(Io, SendsPartsInOrderAndReceivesThem)
+{
+    this->run([this] {
+        connected both(this->io);
+        char first[] = "one, ";
+        char second[] = "two";
+        iovec parts[] = {{first, 5}, {nullptr, 0}, {second, 3}};
+        EXPECT_TRUE(both.near->send(parts).has_value());
+        EXPECT_EQ(receive_all(*both.far, 8), "one, two");
+        EXPECT_EQ(send(*both.far, "three"), 0);
+        EXPECT_EQ(receive_all(*both.near, 5), "three");
+        EXPECT_TRUE(both.near->send({}).has_value());
+    });
+}
+
+TYPED_TEST(Io, ReadsWhatHasComeInPiecesOfAnySize)
+{
+    this->run([this] {
+        connected both(this->io);
+        const std::string sent = pattern(100'000);
+        EXPECT_EQ(send(*both.near, sent), 0);
+        both.near->end_output();
+        std::string got;
+        for (std::size_t size = 1;; size = size * 3 % 4099 + 1) {
+            const std::string some = receive(*both.far, size);
+            EXPECT_LE(some.size(), size);
+            if (some.empty()) {
+                break;
+            }
+            got += some;
+        }
+        EXPECT_TRUE(got == sent);
+        EXPECT_EQ(receive(*both.far), "") << "the end stays";
+    });
+}
+
+TYPED_TEST(Io, MovesMuchBothWaysAtOnce)
+{
+    const std::string there = pattern(5'000'000);
+    const std::string back = pattern(7'000'000);
+    this->run([&, this] {
+        auto both = std::make_shared<connected>(this->io);
+        this->world.start([&, both](flux::flow &) {
+            EXPECT_EQ(send(*both->near, there), 0);
+            both->near->end_output();
+        });
+        this->world.start([&, both](flux::flow &) {
+            EXPECT_EQ(send(*both->far, back), 0);
+            both->far->end_output();
+        });
+        this->world.start([&, both](flux::flow &) { EXPECT_TRUE(receive_all(*both->near) == back); });
+        EXPECT_TRUE(receive_all(*both->far) == there);
+    });
+}
+
+TYPED_TEST(Io, ServesManyStreamsAtOnce)
+{
+    constexpr int many = TypeParam::many;
+    int served = 0;
+    this->run([&, this] {
+        auto server = std::make_shared<place>(this->io);
+        this->world.start([&, server](flux::flow &) {
+            for (int number = 0; number < many; ++number) {
+                std::shared_ptr<flux::stream> accepted = server->accept();
+                this->world.start([accepted](flux::flow &) {
+                    for (std::string some = receive(*accepted); !some.empty(); some = receive(*accepted)) {
+                        EXPECT_EQ(send(*accepted, some), 0);
+                    }
+                });
+            }
+        });
+        std::vector<std::unique_ptr<flux::stream>> clients;
+        for (int number = 0; number < many; ++number) {
+            clients.push_back(*this->io.connect(server->listener->local()));
+        }
+        for (int round = 0; round < 3; ++round) {
+            for (const auto &each : clients) {
+                EXPECT_EQ(send(*each, pattern(1000)), 0);
+            }
+            for (const auto &each : clients) {
+                EXPECT_TRUE(receive_all(*each, 1000) == pattern(1000));
+                ++served;
+            }
+        }
+    });
+    EXPECT_EQ(served, 3 * many);
+}
+
+TYPED_TEST(Io, AStreamEndsForThePeerAndGoesOnTheOtherWay)
+{
+    this->run([this] {
+        connected both(this->io);
+        EXPECT_EQ(send(*both.near, "question"), 0);
+        both.near->end_output();
+        EXPECT_EQ(receive_all(*both.far), "question");
+        EXPECT_EQ(send(*both.far, "answer"), 0);
+        both.far.reset();
+        EXPECT_EQ(receive_all(*both.near), "answer");
+    });
+}
+
+TYPED_TEST(Io, APeerThatBreaksOffIsAnError)
+{
+    this->run([this] {
+        place server(this->io);
+        plain_peer peer(server.listener->local());
+        const auto accepted = server.accept();
+        EXPECT_EQ(receive(*accepted, 1, in(10ms)), "error ETIMEDOUT");
+        peer.reset();
+        EXPECT_EQ(receive(*accepted), "error ECONNRESET");
+        EXPECT_EQ(receive(*accepted), "") << "it is told once";
+        EXPECT_EQ(send(*accepted, "nobody listens"), EPIPE);
+    });
+}
+
+TYPED_TEST(Io, WhatIsClosedEndsForThePeer)
+{
+    const std::size_t before = open_descriptors();
+    this->run([this] {
+        place server(this->io);
+        for (int round = 0; round < 20; ++round) {
+            plain_peer peer(server.listener->local());
+            auto accepted = server.accept();
+            // So that something is in flight.
+            EXPECT_EQ(receive(*accepted, 1, in(1ms)), "error ETIMEDOUT");
+            if (round % 2 == 0) {
+                peer.send("unread");
+            }
+            accepted.reset();
+            // The loop has a turn.
+            EXPECT_EQ(this->io.make_arrivals()->next(in(5ms)).error(), ETIMEDOUT);
+            EXPECT_TRUE(peer.sees_end());
+        }
+    });
+    EXPECT_LE(open_descriptors(), before + 1) << "but for the one that all blocking waits are cancelled by";
+}
+
+TYPED_TEST(Io, AReceiveThatTimesOutLosesNothing)
+{
+    this->run([this] {
+        connected both(this->io);
+        const flux::moment begin = flux::clock::now();
+        EXPECT_EQ(receive(*both.far, 4096, in(20ms)), "error ETIMEDOUT");
+        EXPECT_GE(flux::clock::now() - begin, 20ms);
+        EXPECT_EQ(receive(*both.far, 4096, flux::moment::min()), "error ETIMEDOUT");
+        EXPECT_EQ(send(*both.near, "late"), 0);
+        EXPECT_EQ(receive(*both.far, 4096, in(5000ms)), "late");
+    });
+}
+
+TYPED_TEST(Io, ASendThatNobodyTakesTimesOut)
+{
+    this->run([this] {
+        connected both(this->io);
+        const std::string much = pattern(30'000'000);
+        const flux::moment begin = flux::clock::now();
+        EXPECT_EQ(send(*both.near, much, in(50ms)), ETIMEDOUT);
+        EXPECT_GE(flux::clock::now() - begin, 50ms);
+        // What has been sent is its beginning.
+        both.near->end_output();
+        const std::string got = receive_all(*both.far);
+        EXPECT_GT(got.size(), 0U);
+        EXPECT_LT(got.size(), much.size());
+        EXPECT_TRUE(much.compare(0, got.size(), got) == 0);
+    });
+}
+
+TYPED_TEST(Io, AFlowsDeadlineEndsItsWaits)
+{
+    this->world.start([this](flux::flow &here) {
+        connected both(this->io);
+        here.set_deadline(in(20ms));
+        EXPECT_EQ(receive(*both.far), "error ETIMEDOUT");
+        EXPECT_EQ(both.server.arrivals->next().error(), ETIMEDOUT);
+    });
+    this->world.run();
+}
+
+/// A socket that listens, and takes no peer any more: its row is full.
+class full_listener
+{
+  public:
+    full_listener() : socket_(socket(AF_INET, SOCK_STREAM, 0))
+    {
+        const flux::address any = flux::loopback_address(0);
+        EXPECT_EQ(bind(socket_.get(), any.get(), any.size), 0);
+        EXPECT_EQ(listen(socket_.get(), 0), 0);
+        for (int number = 0; number < 4; ++number) {
+            peers_.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+            const flux::address to = local();
+            connect(peers_.back().get(), to.get(), to.size);
+        }
+    }
+
+    flux::address local() const { return flux::local_address(socket_); }
+
+  private:
+    flux::descriptor socket_;
+    std::vector<flux::descriptor> peers_;
+};
+
+TYPED_TEST(Io, ConnectingFailsOrTimesOut)
+{
+    this->run([this] {
+        const full_listener full;
+        const flux::moment begin = flux::clock::now();
+        EXPECT_EQ(this->io.connect(full.local(), in(50ms)).error(), ETIMEDOUT);
+        EXPECT_GE(flux::clock::now() - begin, 50ms);
+        auto listening = *this->io.listen(flux::loopback_address(0));
+        const flux::address gone = listening->local();
+        listening.reset();
+        EXPECT_EQ(this->io.connect(gone).error(), ECONNREFUSED);
+    });
+}
+
+TYPED_TEST(Io, AFlowThatIsCancelledWaitsNoMore)
+{
+    if constexpr (!TypeParam::cancels) {
+        GTEST_SKIP() << "there all waits are cancelled at once, for good";
+    } else {
+        const full_listener full;
+        std::vector<int> errors;
+        this->run([&, this] {
+            auto both = std::make_shared<connected>(this->io);
+            std::vector<flux::flow *> waiting;
+            const auto start = [&](std::function<int()> wait) {
+                this->world.start([&, wait, both](flux::flow &here) {
+                    waiting.push_back(&here);
+                    errors.push_back(wait());
+                    errors.push_back(wait());
+                });
+            };
+            const std::string much = pattern(30'000'000);
+            std::byte one{};
+            start([&] { return both->near->receive({&one, 1}).error(); });
+            start([&] { return send(*both->near, much); });
+            start([&] { return this->io.connect(full.local()).error(); });
+            start([&] { return both->server.arrivals->next().error(); });
+            EXPECT_EQ(this->io.make_arrivals()->next(in(20ms)).error(), ETIMEDOUT);
+            EXPECT_EQ(errors.size(), 0U);
+            for (flux::flow *const each : waiting) {
+                each->cancel();
+            }
+            EXPECT_EQ(this->io.make_arrivals()->next(in(20ms)).error(), ETIMEDOUT);
+        });
+        EXPECT_EQ(errors, std::vector<int>(8, ECANCELED));
+    }
+}
+
+TYPED_TEST(Io, AcceptsAStormOfPeersWithTheirAddresses)
+{
+    this->run([this] {
+        place server(this->io);
+        constexpr int many = 200;
+        std::vector<plain_peer> peers;
+        std::vector<std::string> expected;
+        for (int number = 0; number < many; ++number) {
+            peers.emplace_back(server.listener->local());
+            expected.push_back(flux::local_address(peers.back().socket).text());
+        }
+        std::vector<std::string> came;
+        for (int number = 0; number < many; ++number) {
+            came.push_back((*server.arrivals->next()).from.text());
+        }
+        std::sort(expected.begin(), expected.end());
+        std::sort(came.begin(), came.end());
+        EXPECT_EQ(came, expected);
+        EXPECT_EQ(server.arrivals->next(in(5ms)).error(), ETIMEDOUT);
+    });
+}
+
+TYPED_TEST(Io, PeersWaitWhileThereAreNoDescriptors)
+{
+    this->run([this] {
+        rlimit usual{};
+        getrlimit(RLIMIT_NOFILE, &usual);
+        const rlimit few{open_descriptors() + 20, usual.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+        place server(this->io);
+        plain_peer first(server.listener->local());
+        EXPECT_NE(server.accept(), nullptr);
+        flux::descriptor late(socket(AF_INET, SOCK_STREAM, 0));
+        std::vector<flux::descriptor> taken;
+        do {
+            taken.emplace_back(dup(STDERR_FILENO));
+        } while (taken.back().get() >= 0);
+        const flux::address to = server.listener->local();
+        EXPECT_EQ(connect(late.get(), to.get(), to.size), 0);
+        EXPECT_EQ(server.arrivals->next(in(50ms)).error(), ETIMEDOUT);
+        taken.clear();
+        setrlimit(RLIMIT_NOFILE, &usual);
+        EXPECT_NE(server.accept(), nullptr);
+    });
+}
+
+TYPED_TEST(Io, AWatchedStreamIsToldOnce)
+{
+    this->run([this] {
+        place server(this->io);
+        flux::arrivals &arrivals = *server.arrivals;
+        plain_peer one(server.listener->local());
+        plain_peer two(server.listener->local());
+        auto first = server.accept();
+        auto second = server.accept();
+        int owners[2] = {};
+        EXPECT_TRUE(arrivals.watch(*first, &owners[0]).has_value());
+        EXPECT_TRUE(arrivals.watch(*second, &owners[1]).has_value());
+        EXPECT_EQ(arrivals.next(in(5ms)).error(), ETIMEDOUT) << "both are idle";
+        one.send("here");
+        flux::arrivals::arrival told = *arrivals.next();
+        EXPECT_EQ(told.owner, &owners[0]);
+        EXPECT_EQ(told.accepted, nullptr);
+        one.send(" again");
+        EXPECT_EQ(arrivals.next(in(5ms)).error(), ETIMEDOUT) << "it is told once";
+        EXPECT_EQ(receive_all(*first, 10), "here again");
+        two.socket = flux::descriptor();
+        EXPECT_EQ((*arrivals.next()).owner, &owners[1]) << "the end is told";
+        EXPECT_EQ(receive(*second), "");
+        EXPECT_TRUE(arrivals.watch(*second, &owners[1]).has_value());
+        EXPECT_EQ((*arrivals.next()).owner, &owners[1]) << "and told again";
+        EXPECT_TRUE(arrivals.watch(*first, &owners[0], true).has_value());
+        EXPECT_EQ((*arrivals.next(in(5000ms))).owner, &owners[0]) << "soon is without any input";
+        EXPECT_EQ(receive(*first, 4096, in(5ms)), "error ETIMEDOUT");
+    });
+}
+
+TYPED_TEST(Io, WhatIsForgottenIsNotTold)
+{
+    this->run([this] {
+        place server(this->io);
+        flux::arrivals &arrivals = *server.arrivals;
+        plain_peer peer(server.listener->local());
+        auto accepted = server.accept();
+        int owner = 0;
+        EXPECT_TRUE(arrivals.watch(*accepted, &owner).has_value());
+        EXPECT_TRUE(arrivals.forget(*accepted));
+        peer.send("early");
+        EXPECT_EQ(arrivals.next(in(20ms)).error(), ETIMEDOUT);
+        EXPECT_TRUE(arrivals.watch(*accepted, &owner).has_value());
+        EXPECT_EQ((*arrivals.next()).owner, &owner);
+        EXPECT_FALSE(arrivals.forget(*accepted)) << "it has been told";
+        EXPECT_EQ(receive(*accepted), "early");
+        EXPECT_TRUE(arrivals.watch(*accepted, &owner).has_value());
+        EXPECT_TRUE(arrivals.forget(*accepted));
+    });
+}
+
+TYPED_TEST(Io, NewPeersAndOldOnesTakeTurns)
+{
+    this->run([this] {
+        place server(this->io);
+        constexpr int many = 6;
+        std::vector<plain_peer> peers;
+        std::vector<std::unique_ptr<flux::stream>> streams;
+        int owner = 0;
+        for (int number = 0; number < many; ++number) {
+            peers.emplace_back(server.listener->local());
+            streams.push_back(server.accept());
+        }
+        for (int number = 0; number < many; ++number) {
+            EXPECT_TRUE(server.arrivals->watch(*streams[static_cast<std::size_t>(number)], &owner).has_value());
+            peers[static_cast<std::size_t>(number)].send("x");
+        }
+        for (int number = 0; number < many; ++number) {
+            peers.emplace_back(server.listener->local());
+        }
+        std::string order;
+        for (int number = 0; number < 2 * many; ++number) {
+            const flux::arrivals::arrival came = *server.arrivals->next();
+            order += came.accepted != nullptr ? 'n' : 'o';
+        }
+        EXPECT_EQ(std::count(order.begin(), order.end(), 'n'), many);
+        EXPECT_NE(order.substr(0, 8).find('n'), std::string::npos) << order;
+        EXPECT_NE(order.substr(0, 8).find('o'), std::string::npos) << order;
+    });
+}
+
+std::string receive_message(flux::datagram_socket &from, std::size_t most, flux::address &by,
+                            flux::moment deadline = never)
+{
+    std::string into(most, '\0');
+    const auto came = from.receive(std::as_writable_bytes(std::span(into)), deadline);
+    if (!came.has_value()) {
+        return "error " + std::string(strerrorname_np(came.error()));
+    }
+    by = (*came).from;
+    into.resize((*came).size);
+    return into;
+}
+
+TYPED_TEST(Io, MessagesComeOneByOneWithTheirSender)
+{
+    this->run([this] {
+        auto one = *this->io.bind(flux::loopback_address(0));
+        auto two = *this->io.bind(flux::loopback_address(0));
+        flux::address by;
+        EXPECT_EQ(receive_message(*two, 100, by, in(10ms)), "error ETIMEDOUT");
+        const auto send_text = [](flux::datagram_socket &from, std::string_view text, const flux::address &to) {
+            return from.send(std::as_bytes(std::span(text)), to).has_value();
+        };
+        EXPECT_TRUE(send_text(*one, "first", two->local()));
+        EXPECT_TRUE(send_text(*one, "second", two->local()));
+        EXPECT_TRUE(send_text(*one, "", two->local()));
+        EXPECT_EQ(receive_message(*two, 100, by), "first");
+        EXPECT_EQ(by.text(), one->local().text());
+        EXPECT_EQ(receive_message(*two, 3, by), "sec") << "the rest is lost";
+        EXPECT_EQ(receive_message(*two, 100, by), "");
+        this->world.start([&](flux::flow &) { EXPECT_TRUE(send_text(*two, "answer", one->local())); });
+        EXPECT_EQ(receive_message(*one, 100, by), "answer");
+        EXPECT_EQ(receive_message(*one, 100, by, in(10ms)), "error ETIMEDOUT");
+    });
+}
+
+template <class World>
+class LoopIo : public testing::Test
+{
+};
+
+using loop_worlds = testing::Types<reactor_world, proactor_world>;
+TYPED_TEST_SUITE(LoopIo, loop_worlds, name_of_world);
+
+TYPED_TEST(LoopIo, AnotherThreadEndsItsWait)
+{
+    TypeParam world;
+    for (int round = 0; round < 100; ++round) {
+        std::thread other([&] { world.io().interrupt(); });
+        world.io().wait(never); // returns, or the test hangs
+        world.io().deliver();
+        other.join();
+    }
+    // One that came first is for the next wait; then there is none.
+    world.io().interrupt();
+    world.io().wait(never);
+    world.io().deliver();
+    const flux::moment begin = flux::clock::now();
+    while (flux::clock::now() < begin + 20ms) {
+        world.io().wait(begin + 20ms);
+        world.io().deliver();
+    }
+    EXPECT_LT(flux::clock::now() - begin, 1s);
+}
+
+TYPED_TEST(LoopIo, MayBeMadeAndEndedOnOtherThreadsThanItRunsOn)
+{
+    const std::size_t before = open_descriptors();
+    {
+        TypeParam world;
+        std::thread its_own([&] {
+            world.start([&](flux::flow &) {
+                connected both(world.io());
+                EXPECT_EQ(receive(*both.far, 1, in(1ms)), "error ETIMEDOUT");
+            });
+            world.run();
+        });
+        its_own.join();
+    }
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+} // namespace
