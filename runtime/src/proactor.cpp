@@ -214,8 +214,8 @@ class proactor_datagram_socket final : public datagram_socket
     address local() const noexcept override { return local_address(socket_); }
 
   private:
-    // Calls `attempt` until it gives something else than EAGAIN, waiting in between. A message is rarely waited for: one
-    // that is sent goes at once, and one that is answered has come with others.
+    // Calls `attempt` until it gives something else than EAGAIN, waiting in between. A message that is sent goes at
+    // once nearly always, and those that come often come together, so a try saves more than it costs.
     template <class Attempt>
     auto insist(unsigned events, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
     {

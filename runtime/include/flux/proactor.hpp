@@ -7,9 +7,9 @@
 ///
 /// Receiving and accepting are operations that go on by themselves: once somebody has wanted input of a stream, the
 /// kernel receives ahead of who reads, into buffers of the loop. Ahead has an end, though: a stream with some unread
-/// buffers is not received for until they are read, nor is anybody accepted while some wait for their source. Where the
-/// buffers of the loop are all unread, a stream is waited for, and then read as the reactor does it, so that flows which
-/// do not read never keep others from it.
+/// buffers is not received for until they are read, nor is anybody accepted while some wait for their source. Where
+/// the buffers of the loop are all unread, a stream is waited for, and then read as the reactor does it, so that flows
+/// which do not read never keep others from it.
 ///
 /// The kernel holds on to what is in flight. A call whose time is up cancels its operation, and still waits for the
 /// kernel to be done with it, which is soon; where the operation has succeeded all the same, so has the call. A stream

@@ -113,8 +113,8 @@ class ring
 class operation final : public submission
 {
   public:
-    /// Does it, and gives its result: a count of 0 or more, or the number of an error, negative. A wait that ends before
-    /// it, at `deadline` or by a cancellation of the flow, cancels the operation; it may still succeed.
+    /// Does it, and gives its result: a count of 0 or more, or the number of an error, negative. A wait that ends
+    /// before it, at `deadline` or by a cancellation of the flow, cancels the operation; it may still succeed.
     template <class Prepare>
     int run(ring &through, moment deadline, Prepare prepare) noexcept
     {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// How the linker is told what the runtime needs: as archives, so that a server runs where they are not installed.
-pub const RUNTIME_LIBRARIES: &str = "-l:libboost_context.a -l:liburing.a";
+pub const RUNTIME_LIBRARIES: [&str; 2] = ["-l:libboost_context.a", "-l:liburing.a"];
 
 /// What is to be compiled, and how.
 pub struct Plan {
@@ -87,6 +87,7 @@ impl Plan {
         let Self { name, cc, cxx, folders, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
         let objects: Vec<_> = self.objects.iter().map(|object| object.name.as_str()).collect();
+        let runtime_libraries = RUNTIME_LIBRARIES.join(" ");
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = write!(
@@ -107,7 +108,7 @@ CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
 {of_2006}\
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
-FLUX_LDLIBS = {RUNTIME_LIBRARIES}
+FLUX_LDLIBS = {runtime_libraries}
 OBJECTS = {name}.flux.o {objects}
 
 {name}: $(OBJECTS) $(FLUX_LIBRARY)
