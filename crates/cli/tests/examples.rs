@@ -37,7 +37,8 @@ fn built(name: &str, once: &'static OnceLock<PathBuf>) -> &'static Path {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples").join(name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(format!("{name}.flux"));
+        let program =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(format!("{name}.flux"));
         let server = folder.join(name);
         let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
         flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
