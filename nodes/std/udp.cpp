@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unistd.h>
+#include <vector>
 
 namespace udp {
 namespace {
