@@ -267,7 +267,8 @@ class reactor_arrivals final : public arrivals, public watched
                 }
                 accepting_ = false;
                 if (accepted.error() != EAGAIN) {
-                    log_rarely("connections wait, as none can be accepted: %s", describe_error(accepted.error()).c_str());
+                    log_rarely("connections wait, as none can be accepted: %s",
+                               describe_error(accepted.error()).c_str());
                     try_again_ = clock::now() + accept_rest;
                 }
                 continue;

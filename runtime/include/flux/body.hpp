@@ -1,7 +1,7 @@
 /// \file
-/// A body: bytes on their way from one flow to another, where neither has to have all of them at once. What was pushed and
-/// not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who pulls. So
-/// a message may be larger than memory, and the slower side sets the pace.
+/// A body: bytes on their way from one flow to another, where neither has to have all of them at once. What was pushed
+/// and not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who
+/// pulls. So a message may be larger than memory, and the slower side sets the pace.
 ///
 /// One flow, or one branch of a flow, pushes, and one pulls; they may run on any threads or loops.
 #pragma once

@@ -52,8 +52,8 @@ class connection
     /// Who is there.
     const address &peer() const noexcept { return peer_; }
 
-    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input. One
-    /// whose input has come to its end is closed.
+    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
+    /// One whose input has come to its end is closed.
     void give_back() noexcept;
 
     /// Ends it.

@@ -3,12 +3,12 @@
 /// however the kernel is asked. A call that would block lets the flow wait, and its thread go on with others if it has
 /// such.
 ///
-/// There are four kinds. On an event loop they are the `reactor` (epoll says when a call will not block), the `proactor`
-/// (io_uring is given the operation itself) and the `simulation` (no kernel and no time: a seed decides what comes
-/// when). Anywhere else a call simply blocks its thread (`blocking_io`).
+/// There are four kinds. On an event loop they are the `reactor` (epoll says when a call will not block), the
+/// `proactor` (io_uring is given the operation itself) and the `simulation` (no kernel and no time: a seed decides what
+/// comes when). Anywhere else a call simply blocks its thread (`blocking_io`).
 ///
-/// On a loop, all of a loop's I/O is its thread's own: a stream is used by flows of the loop that it was made on, and by
-/// no other, so nothing here needs a lock. Elsewhere any thread may use a stream, one at a time for each direction.
+/// On a loop, all of a loop's I/O is its thread's own: a stream is used by flows of the loop that it was made on, and
+/// by no other, so nothing here needs a lock. Elsewhere any thread may use a stream, one at a time for each direction.
 ///
 /// Every call that waits ends as its park does: with a result, with ETIMEDOUT when its deadline or the flow's has
 /// passed, with ECANCELED when the flow is cancelled. Other errors are the system's, by their numbers in `errno.h`.
@@ -97,11 +97,11 @@ class datagram_socket
     datagram_socket() noexcept = default;
 };
 
-/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, and is used on
-/// that one's thread or loop; but where threads run flows, any of them may call `watch` for a stream.
+/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, and is used
+/// on that one's thread or loop; but where threads run flows, any of them may call `watch` for a stream.
 ///
-/// Where nobody can be accepted, as there are no descriptors or no memory, new peers wait in the kernel; that is said on
-/// standard error, and tried again after a tenth of a second.
+/// Where nobody can be accepted, as there are no descriptors or no memory, new peers wait in the kernel; that is said
+/// on standard error, and tried again after a tenth of a second.
 class arrivals
 {
   public:
@@ -119,8 +119,8 @@ class arrivals
     /// Peers of the listener come here from now on; it outlives this. It may be watched by the arrivals of many loops.
     virtual io_result<void> watch(listener &from) noexcept = 0;
 
-    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`; or else soon, where that
-    /// is not to be waited for. Nobody waits for the stream meanwhile. It is made by the same I/O.
+    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`; or else soon, where
+    /// that is not to be waited for. Nobody waits for the stream meanwhile. It is made by the same I/O.
     virtual io_result<void> watch(stream &idle, void *owner, bool soon = false) noexcept = 0;
 
     /// The stream is not told any more; false where it has been, and `next` gives it still.

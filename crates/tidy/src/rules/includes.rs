@@ -1,5 +1,6 @@
 //! An `#include` is a path on disk: `flux/…` below `runtime/include`, anything else in quotation marks as seen from the
-//! including file. What is found by a search path alone cannot be followed by a reader.
+//! including file. What is found by a search path alone cannot be followed by a reader; but the headers of standard
+//! modules, which their users find so, are in one folder.
 
 use super::CPP;
 use crate::repository::{File, resolve};
@@ -30,7 +31,9 @@ fn judge(repository: &Repository, file: File, line: usize, text: &str) -> Option
     };
     let is_there = path
         .is_some_and(|path| repository.text(&path).is_some() || GENERATED.iter().any(|ending| path.ends_with(ending)));
-    (!is_there).then(|| Finding::new(file.path, line, format!("includes {name}, which is not {place}")))
+    let is_of_module = repository.text(&format!("nodes/std/{name}")).is_some();
+    (!is_there && !is_of_module)
+        .then(|| Finding::new(file.path, line, format!("includes {name}, which is not {place}")))
 }
 
 #[cfg(test)]
@@ -50,12 +53,14 @@ mod tests {
 # include <flux/locks.hpp>
 #include \"flux/queue.hpp\"
 #include \"image.h\"
+#include \"udp.h\"
 ";
         let files = [
             ("examples/a.cpp", text),
             ("examples/cache.h", ""),
             ("examples/b.flux.h", "#include \"b.h\"\n"),
             ("runtime/include/flux/lock.hpp", ""),
+            ("nodes/std/udp.h", ""),
         ];
         let expected = [
             "examples/a.cpp:7: includes flux/locks.hpp, which is not in runtime/include",
