@@ -131,7 +131,7 @@ void simulated_peer::send_message(const address &to, std::string_view message)
     network_.post(mailbox_->local(), to, message);
 }
 
-std::optional<std::string> simulated_peer::receive_message(std::chrono::nanoseconds longest)
+std::optional<std::pair<std::string, address>> simulated_peer::receive_message(std::chrono::nanoseconds longest)
 {
     // Who is told here may come too late: the place is somebody's only as long as he waits.
     const auto waits = std::make_shared<bool>(true);
@@ -148,7 +148,7 @@ std::optional<std::string> simulated_peer::receive_message(std::chrono::nanoseco
     if (mailbox_->arrived.empty()) {
         return std::nullopt;
     }
-    std::string received = std::move(mailbox_->arrived.front().first);
+    std::pair<std::string, address> received = std::move(mailbox_->arrived.front());
     mailbox_->arrived.pop_front();
     return received;
 }

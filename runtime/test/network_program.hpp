@@ -169,6 +169,9 @@ class running_server
     /// No more connections are served, and those that are idle are closed.
     void stop() { sources_.stop(); }
 
+    /// The flows that have not ended fail in what they wait for.
+    void cancel() { sources_.cancel_flows(); }
+
     /// Stops, and waits until all flows have ended. What became of them.
     flux::source_counts end()
     {

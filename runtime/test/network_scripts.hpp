@@ -254,4 +254,47 @@ void serve_upstream(Peer &self)
     }
 }
 
+// Questions over messages, which may be lost or come twice.
+
+/// Where the questions go.
+inline flux::address answers_at;
+
+/// Asks until an answer has come, but not for ever: 0 or its error.
+inline int ask_by_messages(flux::datagram_socket &through, const std::string &question, std::string &answer)
+{
+    std::array<std::byte, 64> buffer;
+    int error = ETIMEDOUT;
+    for (int attempt = 0; attempt < 10 && error == ETIMEDOUT; ++attempt) {
+        error = flux::take(through.send(std::as_bytes(std::span(question)), answers_at));
+        if (error != 0) {
+            return error;
+        }
+        const auto came = through.receive(buffer, flux::running_io().now() + 10ms);
+        error = flux::take(came);
+        if (error == 0) {
+            EXPECT_EQ((*came).from.port(), answers_at.port());
+            answer.assign(reinterpret_cast<const char *>(buffer.data()), (*came).size);
+        }
+    }
+    return error;
+}
+
+/// Has each text of a client answered by messages.
+inline int look_up(flux::flow &, flux::connection &client)
+{
+    std::string some;
+    int error = receive_some(client, some);
+    while (error == 0 && !some.empty()) {
+        // An answer that comes twice is for this question alone.
+        auto through = flux::running_io().bind(flux::loopback_address(0));
+        error = flux::take(through);
+        std::string answer;
+        error = error != 0 ? error : ask_by_messages(**through, some, answer);
+        error = error != 0 ? error : flux::take(client.send(answer));
+        error = error != 0 ? error : receive_some(client, some);
+    }
+    client.close();
+    return error;
+}
+
 } // namespace network

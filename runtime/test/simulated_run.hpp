@@ -6,6 +6,7 @@
 /// `FLUX_SIMULATION_SEEDS=M` has each test run M seeds, from N on where that is given too.
 #pragma once
 
+#include "flux/sanitizer.hpp"
 #include "flux/simulation.hpp"
 #include "network_program.hpp"
 
@@ -30,16 +31,17 @@ class simulated_run
     /// Lets all go on until nothing can happen any more, and then ends the server. These peers may wait still.
     void run(const std::string &may_wait = {})
     {
-        running_server server([this] { return std::unique_ptr<flux::loop_io>(std::move(made_)); });
+        running_server running([this] { return std::unique_ptr<flux::loop_io>(std::move(made_)); });
+        server = &running;
         world.begin();
         world.await_rest();
         const std::string waiting = world.unfinished_peers();
         EXPECT_TRUE(waiting.empty() || waiting == may_wait) << waiting;
-        server.stop();
+        running.stop();
         world.await_rest();
         EXPECT_EQ(world.open_streams(), 0u);
         trace = world.trace();
-        counts = server.end();
+        counts = running.end();
     }
 
     const flux::simulated_faults faults;
@@ -48,8 +50,9 @@ class simulated_run
     std::unique_ptr<flux::simulation> made_;
 
   public:
-    /// Good until `run` comes back.
+    /// Good until `run` comes back, and the server while it does.
     flux::simulation &world;
+    running_server *server = nullptr;
     std::string trace;
     flux::source_counts counts;
 };
@@ -66,8 +69,10 @@ std::uint64_t for_seeds(std::uint64_t count, Test test)
     const auto first_seed = number("FLUX_SIMULATION_SEED");
     const auto seeds = number("FLUX_SIMULATION_SEEDS");
     const bool repeats = first_seed && !seeds;
+    // The thread sanitizer takes a millisecond for each fiber.
+    const std::uint64_t usual = flux::thread_sanitizer ? count / 10 : count;
     const std::uint64_t begin = first_seed.value_or(0);
-    const std::uint64_t end = begin + (repeats ? 1 : seeds.value_or(count));
+    const std::uint64_t end = begin + (repeats ? 1 : seeds.value_or(usual));
     for (std::uint64_t seed = begin; seed < end; ++seed) {
         const testing::ScopedTrace place(__FILE__, __LINE__, "to repeat: FLUX_SIMULATION_SEED=" + std::to_string(seed));
         const std::string trace = test(seed);

@@ -193,6 +193,61 @@ TEST(Simulation, BranchesRelayBothWaysAtOnce)
     });
 }
 
+TEST(Simulation, AServerThatEndsInTheMiddleLeavesNobodyWaiting)
+{
+    std::uint64_t cancelled = 0;
+    const std::uint64_t seeds = for_seeds(200, [&](std::uint64_t seed) {
+        simulated_run run(seed, flux::faults_of(seed));
+        all_seen all;
+        network::answering answering(3ms, 1h);
+        network::first = flux::first_given::at_once;
+        network::serve = std::ref(answering);
+        add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t number, seen &own) {
+            ask(self, by, name_of(number), 1, own);
+        });
+        run.world.add("operator", [&run](simulated_peer &self) {
+            self.wait(std::chrono::microseconds(self.draw(60'000)));
+            run.server->stop();
+            self.wait(std::chrono::milliseconds(self.draw(10)));
+            run.server->cancel();
+            self.wait(1s);
+            // Who has not been accepted is sent away, as by the kernel when the process is gone.
+            network::connected = nullptr;
+            network::listening = nullptr;
+        });
+        run.run();
+        cancelled += run.counts.cancelled;
+        return run.trace;
+    });
+    EXPECT_TRUE(cancelled > seeds / 4 || seeds < 100) << cancelled;
+}
+
+TEST(Simulation, MessagesThatAreLostAreSentAgain)
+{
+    std::uint64_t messages = 0;
+    const std::uint64_t seeds = for_seeds(100, [&](std::uint64_t seed) {
+        simulated_run run(seed, flux::faults_of(seed));
+        all_seen all;
+        network::first = flux::first_given::with_input;
+        network::serve = network::look_up;
+        network::answers_at = flux::loopback_address(53);
+        run.world.add("answers", [&](simulated_peer &self) {
+            EXPECT_EQ(self.bind(network::answers_at), 0);
+            while (const auto question = self.receive_message(1min)) {
+                self.send_message(question->second, network::upper_case(question->first));
+                ++messages;
+            }
+        });
+        add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t, seen &own) {
+            talk(self, by, network::upper_case, own);
+        });
+        run.run();
+        expect_failures_for(all, run.counts);
+        return run.trace;
+    });
+    EXPECT_TRUE(messages > 10 * seeds || seeds < 10) << messages;
+}
+
 /// Waits for a request and works on it, until the flow's deadline.
 class hasty
 {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace flux {
 
@@ -68,8 +69,8 @@ class simulated_peer final : simulated_waiting
     /// Sends messages from here, and gets those to here. 0 or EADDRINUSE.
     int bind(const address &at);
     void send_message(const address &to, std::string_view message);
-    /// Waits for a message, but at most so long: nothing then.
-    std::optional<std::string> receive_message(std::chrono::nanoseconds longest);
+    /// Waits for a message, but at most so long, and gives it with its sender: nothing then.
+    std::optional<std::pair<std::string, address>> receive_message(std::chrono::nanoseconds longest);
 
     /// A number from 0 to less than `bound`, by the dice.
     std::uint64_t draw(std::uint64_t bound) noexcept { return network_.time.draw(bound); }
