@@ -44,6 +44,15 @@ std::string set_runtime(options &into, std::string_view value)
     return "thread, pool or event";
 }
 
+std::string set_io(options &into, std::string_view value)
+{
+    if (value != "reactor" && value != "proactor") {
+        return "reactor or proactor";
+    }
+    into.io = value == "reactor" ? io_kind::reactor : io_kind::proactor;
+    return {};
+}
+
 std::string set_time(std::chrono::milliseconds &into, std::string_view value)
 {
     constexpr double longest_s = 1e9;
@@ -75,6 +84,7 @@ constexpr std::size_t most_queued = 1'000'000;
 const option all_options[] = {
     {"runtime", "thread|pool|event", "what runs flows: a thread for each, a pool of threads, event loops (pool)",
      set_runtime},
+    {"io", "reactor|proactor", "how event loops wait for the world: by epoll, by io_uring (reactor)", set_io},
     {"workers", "N", "the threads of the pool (4 a processor, at least 16), or event loops (1 a processor)",
      [](options &into, std::string_view value) { return set_size(into.workers, value, most_workers); }},
     {"max-flows", "N", "how many flows of one source may be in progress; then it rests (1024)",
@@ -122,7 +132,9 @@ std::string unknown(std::string_view name)
     };
     const option &nearest = *std::min_element(std::begin(all_options), std::end(all_options), nearer);
     std::string message = "there is no option " + std::string(prefix) + std::string(name);
-    if (edit_distance(name, nearest.name) <= slip_distance) {
+    const std::size_t distance = edit_distance(name, nearest.name);
+    // Some letters have to be right.
+    if (distance <= slip_distance && distance < std::strlen(nearest.name)) {
         message += "; did you mean " + std::string(prefix) + nearest.name + "?";
     }
     return message + " (" + std::string(prefix) + "help lists them)";

@@ -10,6 +10,7 @@
 #include "flux/pool.hpp"
 #include "flux/program.hpp"
 #include "flux/program_option.hpp"
+#include "flux/proactor.hpp"
 #include "flux/reactor.hpp"
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
@@ -104,15 +105,31 @@ class server
             return make_thread_strategy(runners_);
         }
         if (options_.strategy == strategy_kind::event) {
-            const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
-            log_line("%s runs on %zu event loop%s", program_.name, loops, loops == 1 ? "" : "s");
-            return make_event_strategy(runners_, program_, loops, make_reactor);
+            return make_event_loops();
         }
         constexpr std::size_t fewest_workers = 16;
         const std::size_t by_processors = std::max(4 * available_cpus(), fewest_workers);
         const std::size_t workers = options_.workers != 0 ? options_.workers : by_processors;
         log_line("%s runs on a pool of %zu threads", program_.name, workers);
         return make_pool_strategy(runners_, workers, options_.queue);
+    }
+
+    std::unique_ptr<strategy> make_event_loops()
+    {
+        const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
+        make_loop_io make_io = make_reactor;
+        std::string by;
+        if (options_.io == io_kind::proactor) {
+            try {
+                make_proactor(); // as a trial
+                make_io = make_proactor;
+                by = ", by io_uring";
+            } catch (const std::system_error &refused) {
+                by = std::string(", by epoll, as io_uring is refused: ") + refused.what();
+            }
+        }
+        log_line("%s runs on %zu event loop%s%s", program_.name, loops, loops == 1 ? "" : "s", by.c_str());
+        return make_event_strategy(runners_, program_, loops, make_io);
     }
 
     // True when all flows have ended and no source that can be woken will start another.

@@ -56,6 +56,15 @@ TEST_F(Options, HaveDefaults)
     EXPECT_EQ(got.options.run, flux::run_kind::serve);
 }
 
+TEST_F(Options, ChooseHowEventLoopsWait)
+{
+    EXPECT_EQ(read({}).options.io, flux::io_kind::reactor);
+    EXPECT_EQ(read({"--flux-io=proactor"}).options.io, flux::io_kind::proactor);
+    variables["FLUX_IO"] = "proactor";
+    EXPECT_EQ(read({}).options.io, flux::io_kind::proactor);
+    EXPECT_EQ(read({"--flux-io=reactor"}).options.io, flux::io_kind::reactor);
+}
+
 TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
 {
     const outcome got = read({"--port", "80", "--flux-runtime", "thread", "page", "--flux-workers=3", "--flux-queue",
@@ -104,6 +113,7 @@ TEST_F(Options, ChooseTheReport)
 
 TEST_F(Options, SayWhatIsWrong)
 {
+    EXPECT_EQ(read({"--flux-io=epoll"}).problem, "--flux-io is to be reactor or proactor, not `epoll`");
     EXPECT_EQ(read({"--flux-runtime=fiber"}).problem, "--flux-runtime is to be thread, pool or event, not `fiber`");
     EXPECT_EQ(read({"--flux-queue"}).problem, "--flux-queue needs a value: N");
     EXPECT_EQ(read({"--flux-queue=0"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `0`");

@@ -123,7 +123,10 @@ class EachRuntime : public testing::TestWithParam<const char *>
   protected:
     static std::vector<std::string> with_runtime(std::vector<std::string> arguments)
     {
-        arguments.push_back(std::string("--flux-runtime=") + GetParam());
+        const std::string how = GetParam();
+        const bool by_io_uring = how == "proactor";
+        arguments.push_back("--flux-runtime=" + (by_io_uring ? "event" : how));
+        arguments.push_back(std::string("--flux-io=") + (by_io_uring ? "proactor" : "reactor"));
         arguments.push_back("--flux-report");
         return arguments;
     }
@@ -250,7 +253,8 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
         const bool as_expected = status == -crash.signal || (sanitized && status > 0);
         EXPECT_TRUE(as_expected) << crash.node << ": " << status << ", " << server.said;
         // Only of a fiber is it known that its stack has overflowed.
-        const bool overflow = GetParam() == std::string("event") && crash.node == std::string("overflow");
+        const std::string how = GetParam();
+        const bool overflow = (how == "event" || how == "proactor") && crash.node == std::string("overflow");
         const std::string expected = std::string("flux: ") + crash.name +
                                      " in One (sample.flux:4), flow 1 of Listen (sample.flux:8), path register 0" +
                                      (overflow ? ": the stack of its fiber, 960 KiB, has overflowed\n" : "\n");
@@ -258,7 +262,7 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Server, EachRuntime, testing::Values("thread", "pool", "event"),
+INSTANTIATE_TEST_SUITE_P(Server, EachRuntime, testing::Values("thread", "pool", "event", "proactor"),
                          [](const auto &tested) { return std::string(tested.param); });
 
 TEST(Server, RunsFlowsOnTheSourceWhereNoThreadCanBeHad)
@@ -273,6 +277,20 @@ TEST(Server, RunsFlowsOnTheSourceWhereNoThreadCanBeHad)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("5 flows: 5 done")) << server.said;
+}
+
+TEST(Server, SaysByWhatItsLoopsWait)
+{
+    const std::string refused = ", by epoll, as io_uring is refused: io_uring_setup: Operation not permitted\n";
+    for (const bool allowed : {true, false}) {
+        server server({"flows=5", allowed ? "" : "no-io-uring", "--flux-runtime=event", "--flux-workers=2",
+                       "--flux-io=proactor", "--flux-report"});
+        ASSERT_TRUE(server.await("all flows are made")) << server.said;
+        server.send(SIGTERM);
+        EXPECT_EQ(server.await_end(), 0) << server.said;
+        EXPECT_TRUE(server.has_said("on 2 event loops" + (allowed ? ", by io_uring\n" : refused))) << server.said;
+        EXPECT_TRUE(server.has_said("5 flows: 5 done")) << server.said;
+    }
 }
 
 TEST(Server, GivesInitTheArgumentsThatAreNotFluxs)

@@ -7,24 +7,45 @@
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
 ///     print         prints its arguments
 ///     no-threads    leaves no memory for the stacks of flows' threads
+///     no-io-uring   has the kernel refuse it, as containers do
 
 #include "../test/sample_program.hpp"
 #include "flux/sleep.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdexcept>
 #include <string_view>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace {
+
+/// A filter of system calls: this one is not permitted, all others are.
+void refuse_io_uring()
+{
+    sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{std::size(steps), steps};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
 
 int flows_left = 0;
 std::string_view node = "ok";
@@ -157,6 +178,8 @@ void init(int argc, char **argv)
                 std::printf("argument: %s\n", argv[each]);
             }
             std::fflush(stdout);
+        } else if (argument == "no-io-uring") {
+            refuse_io_uring();
         } else if (argument == "no-threads") {
             // Room for one more stack, which the source takes.
             constexpr rlim_t gibibyte = rlim_t{1} << 30;

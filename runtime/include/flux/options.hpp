@@ -12,6 +12,9 @@ namespace flux {
 /// What runs flows.
 enum class strategy_kind { thread, pool, event };
 
+/// How event loops ask the world: by epoll, by io_uring.
+enum class io_kind { reactor, proactor };
+
 /// What is reported when the server ends.
 enum class report_kind { none, text, json };
 
@@ -22,6 +25,8 @@ enum class run_kind { serve, show_help, show_version };
 struct options {
     /// `--flux-runtime`
     strategy_kind strategy = strategy_kind::pool;
+    /// `--flux-io`, where event loops run flows.
+    io_kind io = io_kind::reactor;
     /// `--flux-workers`: the threads of the pool, or the event loops. 0 for what fits: of a pool four times the
     /// processors that the server may use, at least 16, as nodes wait; of event loops one for each processor.
     std::size_t workers = 0;
