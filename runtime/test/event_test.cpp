@@ -168,6 +168,8 @@ class counted_waiter final : public flux::waiter
         inner_.wait();
     }
 
+    bool wait_until(flux::moment deadline) noexcept override { return inner_.wait_until(deadline); }
+
     void wake() noexcept override { inner_.wake(); }
 
   private:
