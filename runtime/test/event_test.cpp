@@ -162,13 +162,11 @@ class counted_waiter final : public flux::waiter
   public:
     counted_waiter(flux::waiter &inner, std::atomic<int> &waits) : inner_(inner), waits_(waits) {}
 
-    void wait() noexcept override
+    bool wait_until(flux::moment deadline) noexcept override
     {
         ++waits_;
-        inner_.wait();
+        return inner_.wait_until(deadline);
     }
-
-    bool wait_until(flux::moment deadline) noexcept override { return inner_.wait_until(deadline); }
 
     void wake() noexcept override { inner_.wake(); }
 
