@@ -284,7 +284,7 @@ TEST(Sources, OneThatNeverWaitsIsNeverMoreThanOneFlowAhead)
         await([&] { return running.finished() == 1000; });
     }
     EXPECT_EQ(made, 1000);
-    EXPECT_EQ(most_ahead, 0);
+    EXPECT_LE(most_ahead, 1); // a flow that has begun may give way before its first node
 }
 
 TEST(Sources, FlowsOfThreadsAndOfTheLoopStartInTurns)
