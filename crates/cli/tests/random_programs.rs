@@ -30,6 +30,8 @@ const FLOWS: u32 = 5000;
 const SANITIZED_FLOWS: u32 = 1500;
 /// A server that takes longer than this hangs; its own patience is half of it.
 const PATIENCE: Duration = Duration::from_secs(400);
+/// No run has more event loops.
+const MOST_LOOPS: u64 = 2;
 /// A program is worth its compilation from so many paths on.
 const PATHS: usize = 25;
 
@@ -43,6 +45,21 @@ fn the_server_goes_the_ways_of_the_reference() {
         test.check(&["--flux-runtime=pool", "--flux-workers=2", "--flux-max-flows=3"]);
         test.check(&["--flux-runtime=event", "--flux-workers=1"]);
         test.check(&["--flux-runtime=event", "--flux-workers=2"]);
+        test.remove();
+    }
+}
+
+/// On event loops the sources have an instance on each, but for one on a thread, whose flows are among theirs.
+#[test]
+fn replicable_sources_make_the_same_flows() {
+    let shape = Shape { replicable: true, ..parallel() };
+    for program in worthwhile(5000, &shape).take(setting("FLUX_RANDOM_PROGRAMS", 2)) {
+        let test = Test::build("replicable_sources_make_the_same_flows", &program, FLOWS, &[]);
+        test.check(&["--flux-runtime=thread", "--flux-max-flows=32"]);
+        test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=1"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2"]);
+        test.check(&["--flux-runtime=event", "--flux-workers=2", "--flux-max-flows=3"]);
         test.remove();
     }
 }
@@ -111,7 +128,8 @@ fn parallel() -> Shape {
 /// The programs that are run under a sanitizer: without parallel steps and with them.
 fn sanitized(first: usize) -> impl Iterator<Item = RandomProgram> {
     let programs = setting("FLUX_RANDOM_PROGRAMS", 1);
-    worthwhile(first, &Shape::default()).take(programs).chain(worthwhile(first, &parallel()).take(programs))
+    let replicable = Shape { replicable: true, ..parallel() };
+    worthwhile(first, &Shape::default()).take(programs).chain(worthwhile(first, &replicable).take(programs))
 }
 
 /// Whether the compiler takes a program: constraints around parallel steps may exclude what is in them, and what a key
@@ -279,13 +297,14 @@ impl<'a> Test<'a> {
         let seen = wanted.keys().map(|key| (*key, number(&reported["flows"], key))).collect();
         self.compare(options, &format!("the flows of {name}"), &seen, &wanted);
         self.compare(options, &format!("the failures of {name}"), &decided, &self.expected.failures[index]);
-        // The last failure may have been the one that SIGTERM met, and such a one is not the source's.
+        // The last failure of an instance may have been the one that SIGTERM met, and such a one is not the source's.
         let nothing = number(reported, "nothing");
         let missing = (decided + idle).checked_sub(nothing);
+        let instances = if self.program.model.sources[index].replicable { MOST_LOOPS } else { 1 };
         self.compare(
             options,
-            &format!("more than one failure of {name} is not reported"),
-            &missing.map(|count| count > 1),
+            &format!("more failures of {name} than it has instances are not reported"),
+            &missing.map(|count| count > instances),
             &Some(false),
         );
         let failed = elements(report, "cut").filter(|path| labels(path) == format!("{name} -> ERROR"));

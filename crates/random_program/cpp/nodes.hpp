@@ -13,6 +13,8 @@
 
 #include "values.hpp"
 
+#include <flux/sleep.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -360,9 +362,10 @@ class reading
     guarded &held_;
 };
 
-// The state of a source. It has one thread, so nothing guards it but the count of those that are exhausted.
+// The state of a source, shared by its instances.
 struct source {
     const char *name;
+    std::mutex own;
     std::size_t next;
     bool failed_before_next = false;
     bool exhausted = false;
@@ -375,18 +378,30 @@ struct source {
     }
 
     // The number of the next flow, or -1 where there is none this time. Throws where the source does. Ends the server
-    // once all sources are exhausted: by then each has handed over its last flow.
+    // once all sources are exhausted: by then each has made its last flow, which starts even so.
     int produce(const behaviour &behaviour)
     {
+        const int flow = take(behaviour);
+        if (flow == none_left) {
+            flux::sleep_for(std::chrono::milliseconds(1));
+        }
+        return flow;
+    }
+
+  private:
+    static constexpr int none_left = -2;
+
+    int take(const behaviour &behaviour)
+    {
         static std::atomic<std::size_t> exhausted_sources{0};
+        const std::lock_guard alone(own);
         if (next >= flows.size()) {
             idle += 1;
             if (!exhausted && exhausted_sources.fetch_add(1) + 1 == sources.size()) {
                 kill(getpid(), SIGTERM);
             }
             exhausted = true;
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            return -1;
+            return none_left;
         }
         const int flow = static_cast<int>(next);
         if (!failed_before_next) {

@@ -25,8 +25,10 @@ fn statements(model: &Model) -> Vec<Vec<String>> {
     for (_, predicate) in model.predicates.iter() {
         groups.push(vec![format!("typedef {} {};", predicate.name, predicate.function)]);
     }
-    for (_, node) in model.nodes.iter() {
-        groups.push(vec![format!("{} ({}) => ({});", node.name, list(&node.inputs), list(&node.outputs))]);
+    for (id, node) in model.nodes.iter() {
+        let replicable = model.sources.iter().any(|source| source.node == id && source.replicable);
+        let attribute = if replicable { " replicable" } else { "" };
+        groups.push(vec![format!("{} ({}) => ({}){attribute};", node.name, list(&node.inputs), list(&node.outputs))]);
         groups.push(flows(model, node));
         groups.push(node.handler.iter().map(|handler| handler_statement(model, node, handler)).collect());
         groups.push(atomic(model, node).into_iter().collect());

@@ -81,7 +81,9 @@ impl Generator<'_> {
             handler: None,
         });
         let session = self.shape.sessions.then(|| format!("Session{number}"));
-        self.model.sources.push(Source { node, target, session });
+        // Not all of them, so that flows of both kinds meet.
+        let replicable = self.shape.replicable && number != 2;
+        self.model.sources.push(Source { node, target, session, replicable });
     }
 
     fn abstract_node(&mut self, inputs: Vec<Parameter>, outputs: Vec<Parameter>, depth: usize) -> NodeId {

@@ -256,6 +256,8 @@ pub struct Source {
     pub target: NodeId,
     /// The function that tells a flow's session.
     pub session: Option<String>,
+    /// Whether it may run in several instances at once.
+    pub replicable: bool,
 }
 
 /// A thing that nodes share.
@@ -518,7 +520,7 @@ mod tests {
             model.nodes.add(node("First", apply(&[shared, fails]), &[(1, Mode::Write), (2, Mode::Write)], None));
         let second = model.nodes.add(node("Second", apply(&[shared]), &[(1, Mode::Read)], None));
         let target = model.nodes.add(node("Target", apply(&[first, second]), &[], None));
-        model.sources.push(Source { node: target, target, session: None });
+        model.sources.push(Source { node: target, target, session: None, replicable: false });
         let promised = model.promised();
         let of =
             |node: NodeId| promised[node.index()].iter().map(|(one, mode)| (one.index(), *mode)).collect::<Vec<_>>();

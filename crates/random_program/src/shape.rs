@@ -53,6 +53,8 @@ pub struct Shape {
     pub keys: bool,
     /// Steps may be parallel.
     pub parallel: bool,
+    /// Sources but the second are replicable.
+    pub replicable: bool,
 }
 
 impl Default for Shape {
@@ -83,6 +85,7 @@ impl Default for Shape {
             sessions: false,
             keys: false,
             parallel: false,
+            replicable: false,
         }
     }
 }
