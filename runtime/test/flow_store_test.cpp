@@ -30,6 +30,19 @@ TEST(FlowStore, UsesFlowsAgain)
     store.give_back(two);
 }
 
+TEST(FlowStore, CancelsAllFlowsWhetherTheyAreInUseOrNot)
+{
+    flux::thread_waiter place;
+    flux::flow_store store(sample::sources[0], 10);
+    flux::flow &used = store.take(place);
+    flux::flow &unused = store.take(place);
+    store.put_back(unused);
+    store.cancel_all();
+    EXPECT_TRUE(used.cancelled());
+    EXPECT_TRUE(unused.cancelled());
+    store.give_back(used);
+}
+
 TEST(FlowStore, MakesTheSourceWaitAtTheBound)
 {
     flux::thread_waiter place;

@@ -52,6 +52,7 @@ TEST_F(Options, HaveDefaults)
     EXPECT_EQ(got.problem, "");
     EXPECT_EQ(got.options.strategy, flux::strategy_kind::pool);
     EXPECT_EQ(got.options.drain, 30s);
+    EXPECT_EQ(got.options.deadline, 0s);
     EXPECT_EQ(got.options.report, flux::report_kind::none);
     EXPECT_EQ(got.options.run, flux::run_kind::serve);
 }
@@ -68,7 +69,8 @@ TEST_F(Options, ChooseHowEventLoopsWait)
 TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
 {
     const outcome got = read({"--port", "80", "--flux-runtime", "thread", "page", "--flux-workers=3", "--flux-queue",
-                              "7", "--flux-max-flows=9", "--flux-drain", "0.25", "--verbose"});
+                              "7", "--flux-max-flows=9", "--flux-drain", "0.25", "--verbose",
+                              "--flux-deadline=2.5"});
     EXPECT_EQ(got.problem, "");
     EXPECT_EQ(got.rest, (std::vector<std::string>{"--port", "80", "page", "--verbose"}));
     EXPECT_EQ(got.options.strategy, flux::strategy_kind::thread);
@@ -76,6 +78,7 @@ TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
     EXPECT_EQ(got.options.queue, 7u);
     EXPECT_EQ(got.options.max_flows, 9u);
     EXPECT_EQ(got.options.drain, 250ms);
+    EXPECT_EQ(got.options.deadline, 2500ms);
 }
 
 TEST_F(Options, EndAtTwoDashes)
@@ -147,7 +150,7 @@ TEST_F(Options, PlainHelpIsTheProgramsWhereItReadsArguments)
 TEST_F(Options, AreAllInTheHelp)
 {
     const std::string help = flux::help_text("image", "");
-    for (const char *name : {"runtime", "workers", "max-flows", "queue", "drain", "report", "help", "version"}) {
+    for (const char *name : {"runtime", "workers", "max-flows", "queue", "deadline", "drain", "report", "help", "version"}) {
         EXPECT_NE(help.find(std::string("--flux-") + name), std::string::npos) << name;
     }
     EXPECT_EQ(help.find("image, a server built with Flux"), 0u);

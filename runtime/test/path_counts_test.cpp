@@ -93,6 +93,23 @@ TEST(PathCounts, CountWhatIsCutByItself)
     });
 }
 
+TEST(PathCounts, AFlowThatWasCutShortIsCancelledAndNothingElse)
+{
+    flux::path_counts counts(sample::program);
+    for (const outcome exit : flux::all_outcomes) {
+        flux::flow flow;
+        flow.cancel();
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, exit);
+    }
+    flux::source_counts sum = counts.of_source(sample::source_Listen);
+    sum += sum;
+    EXPECT_EQ(sum.finished, (std::array<std::uint64_t, 3>{2, 0, 0})) << "what is done was not cut short";
+    EXPECT_EQ(sum.cancelled, 4u);
+    EXPECT_EQ(sum.in_progress(), 0u);
+    EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[1]).at(0), 1u) << "its path is known all the same";
+}
+
 TEST(PathCounts, AddUpOverRunners)
 {
     flux::runners all(sample::program);
