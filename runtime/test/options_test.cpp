@@ -150,7 +150,8 @@ TEST_F(Options, PlainHelpIsTheProgramsWhereItReadsArguments)
 TEST_F(Options, AreAllInTheHelp)
 {
     const std::string help = flux::help_text("image", "");
-    for (const char *name : {"runtime", "workers", "max-flows", "queue", "deadline", "drain", "report", "help", "version"}) {
+    for (const char *name : {"runtime", "workers", "max-flows", "queue", "deadline", "drain",
+                             "report", "help", "version"}) {
         EXPECT_NE(help.find(std::string("--flux-") + name), std::string::npos) << name;
     }
     EXPECT_EQ(help.find("image, a server built with Flux"), 0u);
