@@ -110,7 +110,8 @@ def main():
     options = parser.parse_args()
     one = sleep(options.sleepers, 1)
     many = sleep(options.sleepers, options.flows)
-    print(f"{options.flows} flows asleep: {many / 1024:.1f} MiB, {(many - one) / options.flows:.2f} KiB each", flush=True)
+    each = (many - one) / options.flows
+    print(f"{options.flows} flows asleep: {many / 1024:.1f} MiB, {each:.2f} KiB each", flush=True)
     for io in ("reactor", "proactor"):
         count, before, with_them, answered = hold(options.echo, io, options.connections)
         each = (with_them - before) / count * 1024
