@@ -22,9 +22,6 @@
 namespace flux {
 namespace {
 
-/// How long nobody is accepted when that has failed: without descriptors, say.
-constexpr std::chrono::milliseconds accept_rest{100};
-
 /// Readable when all waits are cancelled.
 const descriptor &cancelled() noexcept
 {

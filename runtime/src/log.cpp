@@ -1,5 +1,7 @@
 #include "flux/log.hpp"
 
+#include "flux/moment.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdarg>
@@ -37,11 +39,10 @@ void write_line(char *line, std::size_t length) noexcept
 // The turn of a line that is said rarely: how many were left out before it, or nothing when it is left out too.
 std::optional<unsigned> take_turn() noexcept
 {
-    using clock = std::chrono::steady_clock;
     static std::mutex turns;
-    static clock::time_point next;
+    static moment next;
     static unsigned left_out = 0;
-    const clock::time_point now = clock::now();
+    const moment now = clock::now();
     const std::lock_guard hold(turns);
     if (now < next) {
         ++left_out;

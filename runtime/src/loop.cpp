@@ -166,8 +166,8 @@ loop::resident *loop::row::pop() noexcept
     return taken;
 }
 
-loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources)
-    : loops_(of), runner_(own), io_(std::move(through)), most_residents_(most_fibers + sources),
+loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t fibers, std::size_t sources)
+    : loops_(of), runner_(own), io_(std::move(through)), most_residents_(fibers + sources),
       slice_(cycle_clock::counts_in(slice))
 {
     for (std::size_t number = 0; number < sources; ++number) {

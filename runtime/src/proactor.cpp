@@ -18,9 +18,6 @@
 namespace flux {
 namespace {
 
-/// How long nobody is accepted when that has failed: without descriptors, say.
-constexpr std::chrono::milliseconds accept_rest{100};
-
 /// With so many unread buffers a stream is not received for; it may be a few more when that is noticed.
 constexpr std::size_t most_unread = 8;
 
@@ -311,7 +308,7 @@ class acceptor final : public submission
         // Whoever has gone before being accepted is nobody's error.
         if (result < 0 && result != -ECANCELED && result != -ECONNABORTED && result != -EINTR) {
             log_rarely("connections wait, as none can be accepted: %s", describe_error(-result).c_str());
-            try_again_ = clock::now() + accept_rest;
+            try_again_ = clock::now() + arrivals::accept_rest;
         }
         if (told_ != nullptr) {
             told_->set();

@@ -103,10 +103,10 @@ std::string variable_name(const char *program, const option_info &option)
     return name;
 }
 
-class command_line
+class program_arguments
 {
   public:
-    command_line(std::span<const option_info> options, const char *name, bool takes_arguments)
+    program_arguments(std::span<const option_info> options, const char *name, bool takes_arguments)
         : options_(options), name_(name), takes_arguments_(takes_arguments), is_set_(options.size())
     {
     }
@@ -250,7 +250,7 @@ const char *kind_name(option_kind kind)
 std::string read_program_options(std::span<const option_info> options, const char *name, int &argc, char **argv,
                                  char *(*variables)(const char *name), bool takes_arguments)
 {
-    return options.empty() ? std::string() : command_line(options, name, takes_arguments).read(argc, argv, variables);
+    return options.empty() ? std::string() : program_arguments(options, name, takes_arguments).read(argc, argv, variables);
 }
 
 std::string program_help(std::span<const option_info> options, const char *name)

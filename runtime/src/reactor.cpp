@@ -17,9 +17,6 @@
 namespace flux {
 namespace {
 
-/// How long nobody is accepted when that has failed: without descriptors, say.
-constexpr std::chrono::milliseconds accept_rest{100};
-
 constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 /// What epoll tells of a descriptor.

@@ -15,9 +15,6 @@
 namespace flux {
 namespace {
 
-/// How long nobody is accepted when there were no descriptors.
-constexpr std::chrono::milliseconds accept_rest{100};
-
 /// A flow that waits at a place.
 class parked_flow final : public simulated_waiting
 {

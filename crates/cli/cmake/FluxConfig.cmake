@@ -39,6 +39,8 @@ function(_flux_runtime result sanitizer)
         return()
     endif()
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${Flux_RUNTIME_SOURCES})
+    # What the sources all include is read for each batch, and not for each of them.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
     target_include_directories(${target} PUBLIC "${Flux_INCLUDE_DIR}")
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_link_libraries(${target} PUBLIC Threads::Threads -l:libboost_context.a -l:liburing.a)

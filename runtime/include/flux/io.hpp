@@ -112,6 +112,9 @@ class arrivals
         void *owner = nullptr;
     };
 
+    /// How long nobody is accepted when that has failed: without descriptors, say.
+    static constexpr std::chrono::milliseconds accept_rest{100};
+
     virtual ~arrivals() = default;
     arrivals(const arrivals &) = delete;
     arrivals &operator=(const arrivals &) = delete;

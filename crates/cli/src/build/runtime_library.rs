@@ -31,7 +31,7 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
     // Built beside its place and renamed into it, so that two builds at once do no harm.
     let building = cache.join(format!("building-{}", std::process::id()));
     write_sources(&building)?;
-    terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags: about half a minute)");
+    terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags)");
     let jobs = std::thread::available_parallelism().map_or(1, |number| number.get());
     let made = Command::new("make")
         .arg("-C")
