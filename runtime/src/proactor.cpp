@@ -155,8 +155,8 @@ class proactor_stream final : public stream
 
     io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
     {
-        // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and the
-        // peer has its answer before the other flows of this turn have made theirs.
+        // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
+        // the peer has its answer before the other flows of this turn have made theirs.
         const io_result<std::span<iovec>> left = try_send(input_->socket(), parts);
         if (!left.has_value() && left.error() != EAGAIN) {
             return unexpected(left.error());

@@ -250,7 +250,10 @@ const char *kind_name(option_kind kind)
 std::string read_program_options(std::span<const option_info> options, const char *name, int &argc, char **argv,
                                  char *(*variables)(const char *name), bool takes_arguments)
 {
-    return options.empty() ? std::string() : program_arguments(options, name, takes_arguments).read(argc, argv, variables);
+    if (options.empty()) {
+        return {};
+    }
+    return program_arguments(options, name, takes_arguments).read(argc, argv, variables);
 }
 
 std::string program_help(std::span<const option_info> options, const char *name)

@@ -11,8 +11,8 @@
 /// the buffers of the loop are all unread, a stream is waited for, and then read as the reactor does it, so that flows
 /// which do not read never keep others from it.
 ///
-/// Sending is tried first, and is an operation only where there is no room: measured with an echo of 1 KiB over 64 and
-/// 512 streams, an operation for every send takes about a half more processor time for each message (`bench/floor`).
+/// Sending is tried first, and is an operation only where there is no room: a call costs less than an operation that
+/// the flow has to park for (`bench/floor`).
 ///
 /// The kernel holds on to what is in flight. A call whose time is up cancels its operation, and still waits for the
 /// kernel to be done with it, which is soon; where the operation has succeeded all the same, so has the call. A stream
