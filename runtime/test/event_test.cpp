@@ -276,8 +276,9 @@ TEST(Event, AHeavyFlowGivesWayBetweenTwoNodes)
         running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 1);
         running.await_finished(11);
     }
-    // On a busy machine a light one may be interrupted for longer than its slice, and then it gives way itself.
-    EXPECT_GE(std::count(heavy_nodes_at_end.begin(), heavy_nodes_at_end.end(), 1), 5);
+    // On a busy machine a light one may be interrupted for longer than its slice, and then it gives way itself: how
+    // many end between the two nodes of the heavy one is not said, but without its giving way none would.
+    EXPECT_GE(std::count(heavy_nodes_at_end.begin(), heavy_nodes_at_end.end(), 1), 1);
     EXPECT_EQ(heavy_nodes_at_end.size(), 10u);
     EXPECT_EQ(heavy_nodes, 2);
 }
