@@ -63,17 +63,19 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
     unsigned quiet_looks = 0;
     while (true) {
         const bool resting = quiet_looks >= looks_until_rest;
+        bool was_rung = false;
         {
             std::unique_lock guard(lock_);
             rests_.store(resting);
-            bell_.wait_for(guard, resting ? longest_rest : period,
-                           [&] { return finished_ || rests_.load() != resting; });
+            was_rung = bell_.wait_for(guard, resting ? longest_rest : period,
+                                      [&] { return finished_ || rests_.load() != resting; });
             rests_.store(false);
             if (finished_) {
                 return;
             }
         }
-        quiet_looks = look(loops) ? 0 : quiet_looks + 1;
+        // Who was rung for is seldom still at it, and has not to ring again for its next flow.
+        quiet_looks = look(loops) || was_rung ? 0 : quiet_looks + 1;
     }
 }
 
