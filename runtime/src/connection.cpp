@@ -8,6 +8,15 @@
 #include <utility>
 
 namespace flux {
+namespace {
+
+/// Within the idle limit each connection is looked at so often.
+constexpr unsigned char looks = 4;
+
+/// Where there is always somebody who has come, the time is asked for when so many have.
+constexpr unsigned many = 256;
+
+} // namespace
 
 connection::connection(std::unique_ptr<stream> through, const address &peer) noexcept
     : through_(std::move(through)), peer_(peer)
@@ -16,7 +25,7 @@ connection::connection(std::unique_ptr<stream> through, const address &peer) noe
 
 connection::connection(std::unique_ptr<stream> through, const address &peer,
                        std::shared_ptr<connections> owner) noexcept
-    : through_(std::move(through)), peer_(peer), owner_(std::move(owner))
+    : through_(std::move(through)), owner_(std::move(owner)), peer_(peer)
 {
 }
 
@@ -70,11 +79,15 @@ void connection::give_back() noexcept
 
 void connection::close() noexcept
 {
+    if (owner_ != nullptr) {
+        owner_->forget(*this);
+    }
     delete this;
 }
 
 connections::connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit)
-    : arrivals_(through.make_arrivals()), first_given_(first), idle_limit_(idle_limit), through_(through)
+    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(moment::duration(idle_limit) / looks),
+      through_(through)
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
         throw std::system_error(watched.error(), std::generic_category(), "listener");
@@ -90,9 +103,10 @@ connections::~connections()
 io_result<connection *> connections::next() noexcept
 {
     while (true) {
-        io_result<arrivals::arrival> came = arrivals_->next(close_idle(through_.now()));
+        io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         if (!came.has_value()) {
             if (came.error() == ETIMEDOUT) {
+                look_at_all(through_.now());
                 continue;
             }
             if (came.error() == ECANCELED) {
@@ -100,14 +114,14 @@ io_result<connection *> connections::next() noexcept
             }
             return unexpected(came.error());
         }
-        arrivals::arrival somebody = *std::move(came);
-        if (somebody.accepted == nullptr) {
-            connection &told = *static_cast<connection *>(somebody.owner);
-            const std::lock_guard alone(lock_);
-            take_out(told);
-            return &told;
+        if (++came_ == many) {
+            came_ = 0;
+            look_at_all(through_.now());
         }
-        if (connection *const fresh = add(std::move(somebody))) {
+        if ((*came).accepted == nullptr) {
+            return static_cast<connection *>((*came).owner);
+        }
+        if (connection *const fresh = add(*std::move(came))) {
             if (first_given_ == first_given::at_once) {
                 return fresh;
             }
@@ -119,7 +133,15 @@ io_result<connection *> connections::next() noexcept
 // Null where there is no memory: the peer is sent away.
 connection *connections::add(arrivals::arrival somebody) noexcept
 {
-    return new (std::nothrow) connection(std::move(somebody.accepted), somebody.from, shared_from_this());
+    auto *const fresh =
+        new (std::nothrow) connection(std::move(somebody.accepted), somebody.from, shared_from_this());
+    if (fresh != nullptr) {
+        const moment now = through_.now();
+        const std::lock_guard alone(lock_);
+        append(*fresh, now);
+        look_at_ = first_->look_at_;
+    }
+    return fresh;
 }
 
 void connections::take_back(connection &unused) noexcept
@@ -129,41 +151,53 @@ void connections::take_back(connection &unused) noexcept
 
 void connections::keep(connection &idle, bool soon) noexcept
 {
-    const std::unique_lock alone(lock_);
-    idle.idle_since_ = through_.now();
-    idle.next_ = nullptr;
-    idle.previous_ = last_;
-    (last_ == nullptr ? first_ : last_->next_) = &idle;
-    last_ = &idle;
-    idle.idle_ = true;
-    // Under the lock: who is told takes it out of the row.
-    if (ended_ || !arrivals_->watch(*idle.through_, &idle, soon).has_value()) {
-        take_out(idle);
+    bool kept = false;
+    {
+        const std::lock_guard alone(lock_);
+        idle.quiet_looks_ = 0;
+        kept = !ended_ && arrivals_->watch(*idle.through_, &idle, soon).has_value();
+    }
+    if (!kept) {
         idle.close();
     }
 }
 
-void connections::take_out(connection &idle) noexcept
-{
-    if (std::exchange(idle.idle_, false)) {
-        (idle.previous_ == nullptr ? first_ : idle.previous_->next_) = idle.next_;
-        (idle.next_ == nullptr ? last_ : idle.next_->previous_) = idle.previous_;
-    }
-}
-
-// Gives when there may be more to close.
-moment connections::close_idle(moment now) noexcept
+void connections::look_at_all(moment now) noexcept
 {
     const std::lock_guard alone(lock_);
-    while (first_ != nullptr && first_->idle_since_ + idle_limit_ <= now) {
-        connection &oldest = *first_;
-        take_out(oldest);
-        // One that has been told is given to a flow yet.
-        if (arrivals_->forget(*oldest.through_)) {
-            oldest.close();
+    while (first_ != nullptr && first_->look_at_ <= now) {
+        connection &longest = *first_;
+        unlink(longest);
+        // Only one that nobody has, and that has not been told, can be forgotten.
+        if (longest.quiet_looks_ >= looks && arrivals_->forget(*longest.through_)) {
+            delete &longest;
+        } else {
+            longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{looks}));
+            append(longest, now);
         }
     }
-    return first_ == nullptr ? never : first_->idle_since_ + idle_limit_;
+    look_at_ = first_ == nullptr ? never : first_->look_at_;
+}
+
+void connections::append(connection &looked_at, moment now) noexcept
+{
+    looked_at.look_at_ = now + look_period_;
+    looked_at.next_ = nullptr;
+    looked_at.previous_ = last_;
+    (last_ == nullptr ? first_ : last_->next_) = &looked_at;
+    last_ = &looked_at;
+}
+
+void connections::unlink(connection &linked) noexcept
+{
+    (linked.previous_ == nullptr ? first_ : linked.previous_->next_) = linked.next_;
+    (linked.next_ == nullptr ? last_ : linked.next_->previous_) = linked.previous_;
+}
+
+void connections::forget(connection &closing) noexcept
+{
+    const std::lock_guard alone(lock_);
+    unlink(closing);
 }
 
 void connections::end() noexcept
@@ -171,8 +205,14 @@ void connections::end() noexcept
     {
         const std::lock_guard alone(lock_);
         ended_ = true;
+        for (connection *each = first_; each != nullptr;) {
+            connection &idle = *std::exchange(each, each->next_);
+            if (arrivals_->forget(*idle.through_)) {
+                unlink(idle);
+                delete &idle;
+            }
+        }
     }
-    close_idle(never);
     // Those that were told, and that nobody will be given any more.
     for (auto told = arrivals_->next(moment::min()); told.has_value(); told = arrivals_->next(moment::min())) {
         if (void *const owner = (*told).owner) {

@@ -64,28 +64,35 @@ class connection
 
     ~connection() = default;
 
+    // First what each request touches.
     const std::unique_ptr<stream> through_;
-    const address peer_;
     const std::shared_ptr<connections> owner_;
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
     bool ended_ = false;
-    // Where it is idle: since when, and its neighbours, the longest idle first.
-    moment idle_since_ = never;
+    // How often its owner has looked at it since a flow gave it back.
+    unsigned char quiet_looks_ = 0;
+    // When its owner looks next, and its neighbours in the order of that.
+    moment look_at_ = never;
     connection *next_ = nullptr;
     connection *previous_ = nullptr;
-    bool idle_ = false;
+    const address peer_;
 };
 
 /// When a source gives a new connection: as soon as it is there, or when it has input.
 enum class first_given : unsigned char { at_once, with_input };
 
 /// The connections of one source, or of one instance of it.
+///
+/// What has been idle for long is closed. A request pays nothing for that, not even for the time: each connection is
+/// looked at a few times within the limit, whether a flow has it or not, and closed when nobody has used it for so many
+/// looks. (As the hands of a clock find pages that nobody uses: F. J. Corbató, "A paging experiment with the Multics
+/// system", 1968.)
 class connections : public std::enable_shared_from_this<connections>
 {
   public:
-    /// What is accepted from the listener, which outlives this; an idle connection is closed after a while. Throws
-    /// `std::bad_alloc` and `std::system_error`.
+    /// What is accepted from the listener, which outlives this. A connection is closed when it has been idle for the
+    /// limit, or up to a quarter longer. Throws `std::bad_alloc` and `std::system_error`.
     connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit);
     ~connections();
     connections(const connections &) = delete;
@@ -101,17 +108,23 @@ class connections : public std::enable_shared_from_this<connections>
     void take_back(connection &unused) noexcept;
     connection *add(arrivals::arrival somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
-    moment close_idle(moment now) noexcept;
-    void take_out(connection &idle) noexcept;
+    void look_at_all(moment now) noexcept;
+    void append(connection &looked_at, moment now) noexcept;
+    void unlink(connection &linked) noexcept;
+    void forget(connection &closing) noexcept;
     void end() noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
     const first_given first_given_;
-    const std::chrono::milliseconds idle_limit_;
+    const moment::duration look_period_;
     io &through_;
+    // When to look at the first again, and how many came since the time was last asked for.
+    moment look_at_ = never;
+    unsigned came_ = 0;
     // On a loop there is never anybody who holds it.
     std::mutex lock_;
     bool ended_ = false;
+    // All of them, those that flows have too.
     connection *first_ = nullptr;
     connection *last_ = nullptr;
 };
