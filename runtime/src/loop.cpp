@@ -263,12 +263,10 @@ void loop::work(watchdog &watched_by) noexcept
 
 void loop::run(resident &ready) noexcept
 {
-    // In this order: what comes after the look says so itself.
-    runner_.set_crowded(false);
-    runner_.set_crowded(!inbox_.empty() || !made_.empty() || just_woken_.load() != nullptr || !woken_.empty() ||
-                        !gave_way_.empty());
+    say_whether_crowded();
     runner_.wait_at(ready);
-    turns_.fetch_add(1, std::memory_order_relaxed);
+    // Nobody else writes it.
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     running_resident_ = &ready;
     // Who sees the flow sees it as its source made it.
     running_.store(ready.at(), std::memory_order_release);
@@ -277,6 +275,28 @@ void loop::run(resident &ready) noexcept
     running_flow = nullptr;
     if (ended) {
         set_free(ready);
+    }
+}
+
+// The flow that runs next is told by others of what they bring from now on. So what need not be changed is not: under
+// load that is everything, and alone it is a write that all processors agree on.
+void loop::say_whether_crowded() noexcept
+{
+    const auto crowded = [this] {
+        return !inbox_.empty() || !made_.empty() || just_woken_.load() != nullptr || !woken_.empty() ||
+               !gave_way_.empty();
+    };
+    const bool was_crowded = runner_.crowded().load(std::memory_order_relaxed);
+    if (crowded()) {
+        if (!was_crowded) {
+            runner_.set_crowded(true);
+        }
+    } else if (was_crowded) {
+        // In this order: what comes after the second look says so itself.
+        runner_.set_crowded(false);
+        if (crowded()) {
+            runner_.set_crowded(true);
+        }
     }
 }
 

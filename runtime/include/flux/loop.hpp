@@ -120,6 +120,7 @@ class loop
 
     void work(watchdog &watched_by) noexcept;
     void run(resident &next) noexcept;
+    void say_whether_crowded() noexcept;
     resident *next() noexcept;
     resident *next_in_order() noexcept;
     resident *begin_first() noexcept;
