@@ -61,6 +61,19 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     return opened;
 }
 
+// One part alone costs the kernel less.
+ssize_t send_some(int to, std::span<iovec> parts) noexcept
+{
+    constexpr int how = MSG_DONTWAIT | MSG_NOSIGNAL;
+    if (parts.size() == 1) {
+        return send(to, parts.front().iov_base, parts.front().iov_len, how);
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    return sendmsg(to, &message, how);
+}
+
 address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &of) noexcept
 {
     address said;
@@ -169,10 +182,7 @@ io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> 
 io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
 {
     while (true) {
-        msghdr message{};
-        message.msg_iov = parts.data();
-        message.msg_iovlen = parts.size();
-        const ssize_t count = sendmsg(to.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t count = send_some(to.get(), parts);
         if (count >= 0) {
             return drop_first(parts, static_cast<std::size_t>(count));
         }
