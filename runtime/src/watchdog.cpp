@@ -14,11 +14,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// How often it looks, which is how long a node may hold a loop.
+/// How long a node may hold a loop, and how soon it looks again at one that runs something.
 constexpr auto period = 1ms;
+/// How often it looks so: to be woken costs a busy loop as much as some requests.
+constexpr auto stride = 20ms;
 /// After so many looks that found every loop at rest it rests too, but looks now and then, as a loop that begins just
 /// then may not see it.
-constexpr unsigned looks_until_rest = 10;
+constexpr unsigned looks_until_rest = 5;
 constexpr auto longest_rest = 100ms;
 
 } // namespace
@@ -61,43 +63,50 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
 {
     pthread_setname_np(pthread_self(), "flux-watchdog");
     unsigned quiet_looks = 0;
+    bool closely = false;
     while (true) {
         const bool resting = quiet_looks >= looks_until_rest;
         bool was_rung = false;
         {
             std::unique_lock guard(lock_);
             rests_.store(resting);
-            was_rung = bell_.wait_for(guard, resting ? longest_rest : period,
+            was_rung = bell_.wait_for(guard, resting ? longest_rest : closely ? period : stride,
                                       [&] { return finished_ || rests_.load() != resting; });
             rests_.store(false);
             if (finished_) {
                 return;
             }
         }
+        const activity seen = look(loops);
+        closely = seen == activity::same || (seen == activity::some && !closely);
         // Who was rung for is seldom still at it, and has not to ring again for its next flow.
-        quiet_looks = look(loops) || was_rung ? 0 : quiet_looks + 1;
+        quiet_looks = seen != activity::none || was_rung ? 0 : quiet_looks + 1;
     }
 }
 
-// True where some loop is busy.
-bool watchdog::look(std::span<const std::unique_ptr<loop>> loops) noexcept
+watchdog::activity watchdog::look(std::span<const std::unique_ptr<loop>> loops) noexcept
 {
     const clock::time_point now = clock::now();
-    bool busy = false;
+    activity found = activity::none;
     for (std::size_t number = 0; number < loops.size(); ++number) {
         const loop_turn turn = loops[number]->turn();
         // A flow may have come to its end meanwhile, but its memory stays as long as its source.
         const node_number node = turn.running == nullptr ? no_node : turn.running->position();
-        busy = busy || turn.running != nullptr;
         sight &last = seen_[number];
+        if (turn.running != nullptr) {
+            found = std::max(found, activity::some);
+        }
         if (turn.number != last.turn || node != last.node) {
             last = {turn.number, node, now, false};
-        } else if (node < holds_.size() && now - last.since >= period) {
-            held(node, now - last.since, last.counted);
-            last.counted = true;
+        } else if (node < holds_.size()) {
+            found = activity::same;
+            if (now - last.since >= period) {
+                held(node, now - last.since, last.counted);
+                last.counted = true;
+            }
         }
     }
-    return busy;
+    return found;
 }
 
 void watchdog::held(node_number node, std::chrono::nanoseconds time, bool counted) noexcept

@@ -2,10 +2,12 @@
 /// The watchdog of the event loops: names the nodes that hold a loop for more than a millisecond, as all other flows of
 /// that loop wait for them.
 ///
-/// It looks at every loop once in a millisecond, and a loop pays nothing for it: one that is in the same node as at the
-/// look before is held. So a node that holds its loop for two milliseconds is always found, also while it does; but not
-/// in a branch of a parallel step, whose flow is gone when it ends. When all loops have rested for a while the watchdog
-/// does too.
+/// A loop pays nothing for it but the processor that it may share with it: so the watchdog looks at every loop now and
+/// then, fifty times in a second, and at what it has seen run once more a millisecond later. What is in the same node
+/// then is held, and looked at until it goes on. So a node that holds its loop for longer than 21 milliseconds is always
+/// found, while it does; one that does so for less, but more than one, is found the sooner the more often it does. It
+/// does not see the branches of parallel steps, whose flows are gone when they end. When all loops have rested for a
+/// while the watchdog does too.
 #pragma once
 
 #include "flux/loop_facts.hpp"
@@ -56,8 +58,11 @@ class watchdog
         bool counted = false;
     };
 
+    /// What it saw: whether a loop runs something, and whether that is the same as before.
+    enum class activity : unsigned char { none, some, same };
+
     void work(std::span<const std::unique_ptr<loop>> loops) noexcept;
-    bool look(std::span<const std::unique_ptr<loop>> loops) noexcept;
+    activity look(std::span<const std::unique_ptr<loop>> loops) noexcept;
     void held(node_number node, std::chrono::nanoseconds time, bool counted) noexcept;
     void ring(bool for_the_last_time) noexcept;
 
