@@ -139,18 +139,30 @@ TEST(Event, AFlowThatHasBegunStaysOnItsLoop)
 
 TEST(Event, ALoopWithoutWorkTakesWhatHasNotBegun)
 {
+    std::atomic<bool> first_holds{false};
+    std::atomic<bool> all_made{false};
     std::atomic<int> others{0};
     sample::work = [&](const sample::Listen_out &) {
-        if (!is_at(sample::node_End)) {
-            return;
-        }
-        if (flux::running_flow->id() == 1) {
+        const std::uint64_t flow = flux::running_flow->id();
+        if (is_at(sample::node_Begin) && flow == 1) {
+            first_holds = true;
             await([&] { return others == 50; }); // holds its loop, with what waits there
-        } else {
+        } else if (is_at(sample::node_Begin) && flow == 2) {
+            await([&] { return all_made.load(); }); // and so does this: the others are handed out in turns
+        } else if (is_at(sample::node_End) && flow != 1) {
             ++others;
         }
     };
-    sample::listen = sample::flows(51, [](int) { return plain(); });
+    const auto produce = sample::flows(51, [](int) { return plain(); });
+    sample::listen = [&, made = 0](sample::Listen_out &into) mutable {
+        if (made == 1) {
+            // None of the others has begun on its loop, which it would have to end on.
+            await([&] { return first_holds.load(); });
+        }
+        all_made = made == 51;
+        made += made < 51 ? 1 : 0;
+        return produce(into);
+    };
     running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
     running.await_finished(51);
     EXPECT_EQ(others, 50);
