@@ -4,10 +4,10 @@
 ///
 /// A loop pays nothing for it but the processor that it may share with it: so the watchdog looks at every loop now and
 /// then, fifty times in a second, and at what it has seen run once more a millisecond later. What is in the same node
-/// then is held, and looked at until it goes on. So a node that holds its loop for longer than 21 milliseconds is always
-/// found, while it does; one that does so for less, but more than one, is found the sooner the more often it does. It
-/// does not see the branches of parallel steps, whose flows are gone when they end. When all loops have rested for a
-/// while the watchdog does too.
+/// then is held, and looked at until it goes on. So a node that holds its loop for longer than 21 milliseconds is
+/// always found, while it does; one that does so for less, but more than one, is found the sooner the more often it
+/// does. It does not see the branches of parallel steps, whose flows are gone when they end. When all loops have rested
+/// for a while the watchdog does too.
 #pragma once
 
 #include "flux/loop_facts.hpp"
