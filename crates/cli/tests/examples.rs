@@ -9,17 +9,17 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod support;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-/// Longer than anything takes on a machine that is busy.
-const LIMIT: Duration = Duration::from_secs(60);
+use support::{LIMIT, Server, free_port};
 
 /// What runs the flows.
 const RUNTIMES: [&[&str]; 6] = [
@@ -33,19 +33,7 @@ const RUNTIMES: [&[&str]; 6] = [
 
 /// The server of an example, built once.
 fn built(name: &str, once: &'static OnceLock<PathBuf>) -> &'static Path {
-    once.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples").join(name);
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        let program =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(format!("{name}.flux"));
-        let server = folder.join(name);
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        server
-    })
+    once.get_or_init(|| support::build_example("examples", name))
 }
 
 fn echo() -> &'static Path {
@@ -53,50 +41,31 @@ fn echo() -> &'static Path {
     built("echo", &ONCE)
 }
 
-/// A server that ends with the test.
-struct Server {
-    process: Child,
-    port: u16,
+/// A server of an example, and where its report goes.
+struct Example {
+    server: Server,
     report: PathBuf,
 }
 
-impl Server {
+impl Example {
     fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Self {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let report = server.with_file_name(format!("report-{port}.json"));
         let mut command = Command::new(server);
         command.arg(format!("--port={port}")).args(runtime).args(arguments).stderr(Stdio::null());
         command.arg(format!("--flux-report=json:{}", report.display()));
-        Self { process: command.spawn().unwrap(), port, report }
+        Self { server: Server::start(&mut command, port), report }
     }
 
     /// A connection, as soon as the server has started.
     fn connect(&self) -> TcpStream {
-        let start = Instant::now();
-        loop {
-            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
-                Ok(connection) => {
-                    connection.set_read_timeout(Some(LIMIT)).unwrap();
-                    return connection;
-                }
-                Err(error) => assert!(start.elapsed() < LIMIT, "the server does not start: {error}"),
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.server.connect()
     }
 
     /// Ends the server in good order: how often its flows took each path.
     fn end(mut self) -> BTreeMap<String, u64> {
-        let process = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
-        let start = Instant::now();
-        let status = loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                break status;
-            }
-            assert!(start.elapsed() < LIMIT, "the server does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        };
+        self.server.terminate();
+        let status = self.server.wait();
         assert!(status.success(), "{status}");
         let report: Value = serde_json::from_str(&std::fs::read_to_string(&self.report).unwrap()).unwrap();
         let label = |path: &Value| format!("{} {}", path["exit"], path["labels"]);
@@ -104,10 +73,8 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Example {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
         let _ = std::fs::remove_file(&self.report);
     }
 }
@@ -132,7 +99,7 @@ fn exchange(connection: &mut TcpStream, bytes: &[u8]) {
 #[test]
 fn the_echo_sends_back_what_it_is_sent() {
     everywhere(|runtime| {
-        let server = Server::start(echo(), runtime, &[]);
+        let server = Example::start(echo(), runtime, &[]);
         let mut clients: Vec<TcpStream> = (0..20).map(|_| server.connect()).collect();
         for round in 0..10 {
             for (number, client) in clients.iter_mut().enumerate() {
@@ -153,10 +120,10 @@ fn the_echo_sends_back_what_it_is_sent() {
 fn the_relay_carries_both_directions_at_once() {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     everywhere(|runtime| {
-        let behind = Server::start(echo(), &["--flux-runtime=thread"], &[]);
+        let behind = Example::start(echo(), &["--flux-runtime=thread"], &[]);
         drop(behind.connect());
-        let to = format!("127.0.0.1:{}", behind.port);
-        let server = Server::start(built("relay", &ONCE), runtime, &["--server", &to]);
+        let to = format!("127.0.0.1:{}", behind.server.port);
+        let server = Example::start(built("relay", &ONCE), runtime, &["--server", &to]);
         let clients: Vec<_> = (0..4u8)
             .map(|number| {
                 let mut client = server.connect();
@@ -189,9 +156,9 @@ struct Guest {
 }
 
 impl Guest {
-    fn at(host: Ipv4Addr, server: &Server) -> Self {
+    fn at(host: Ipv4Addr, server: &Example) -> Self {
         let socket = UdpSocket::bind(SocketAddr::new(IpAddr::V4(host), 0)).unwrap();
-        socket.connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+        socket.connect((Ipv4Addr::LOCALHOST, server.server.port)).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         Self { socket }
     }
@@ -225,7 +192,7 @@ fn say_until_heard(speaker: &Guest, text: &str, listener: &Guest) {
 fn the_chat_has_a_room_for_each_address() {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     for runtime in RUNTIMES {
-        let server = Server::start(built("chat", &ONCE), runtime, &[]);
+        let server = Example::start(built("chat", &ONCE), runtime, &[]);
         let here = Ipv4Addr::new(127, 0, 0, 1);
         let there = Ipv4Addr::new(127, 0, 0, 2);
         let [anna, bert, carl] = [here, here, there].map(|host| Guest::at(host, &server));

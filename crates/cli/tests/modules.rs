@@ -4,112 +4,65 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+mod support;
 
-/// Longer than a start takes on a machine that is busy.
-const START_LIMIT: Duration = Duration::from_secs(60);
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use support::{Server, flux, free_port, text};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("modules").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
+    support::folder("modules", name)
 }
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site")
 }
 
-fn flux(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// The server of the example, built once.
 fn site() -> &'static Path {
     static SITE: OnceLock<PathBuf> = OnceLock::new();
-    SITE.get_or_init(|| {
-        let folder = folder("site");
-        let server = folder.join("site");
-        let program = example().join("site.flux");
-        let build = folder.join("build");
-        let arguments = ["build", "--build-dir", build.to_str().unwrap(), "-o", server.to_str().unwrap()];
-        let built = flux(&folder, &[&arguments[..], &[program.to_str().unwrap()]].concat());
-        assert!(built.status.success(), "{}", text(&built.stderr));
-        server
-    })
+    SITE.get_or_init(|| support::build_example("modules", "site"))
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+fn start(arguments: &[&str]) -> Server {
+    let port = free_port();
+    let mut site = Command::new(site());
+    site.arg(format!("--port={port}")).args(arguments).current_dir(example()).stderr(Stdio::null());
+    Server::start(&mut site, port)
 }
 
-/// A server that ends with the test.
-struct Server {
-    process: Child,
-    port: u16,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        let port = free_port();
-        let mut server = Command::new(site());
-        server.arg(format!("--port={port}")).args(arguments).current_dir(example()).stderr(Stdio::null());
-        Self { process: server.spawn().unwrap(), port }
-    }
-
-    /// What the server answers.
-    fn get(&self, path: &str) -> String {
-        let start = Instant::now();
-        let mut connection = loop {
-            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
-                Ok(connection) => break connection,
-                Err(error) => assert!(start.elapsed() < START_LIMIT, "the server does not start: {error}"),
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        connection.set_read_timeout(Some(START_LIMIT)).unwrap();
-        connection.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        let _ = connection.read_to_string(&mut answer);
-        answer
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// What the server answers.
+fn get(server: &Server, path: &str) -> String {
+    let mut connection = server.connect();
+    connection.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    // One that asks for too much is sent away, and may see that as an error.
+    let _ = connection.read_to_string(&mut answer);
+    answer
 }
 
 #[test]
 fn the_example_serves_its_folder_and_nothing_outside() {
     for strategy in ["thread", "pool", "event"] {
-        let server = Server::start(&[&format!("--flux-runtime={strategy}")]);
-        let page = server.get("/");
+        let server = start(&[&format!("--flux-runtime={strategy}")]);
+        let page = get(&server, "/");
         assert!(page.starts_with("HTTP/1.0 200 OK\r\n") && page.contains("It works."), "{strategy}: {page}");
         for path in ["/none", "/../site.flux", "/.", "/index.html/"] {
-            assert!(server.get(path).starts_with("HTTP/1.0 404 "), "{strategy}: {path}");
+            assert!(get(&server, path).starts_with("HTTP/1.0 404 "), "{strategy}: {path}");
         }
     }
 }
 
 #[test]
 fn options_reach_the_modules_that_declare_them() {
-    let server = Server::start(&["--http-largest", "1k"]);
-    assert!(server.get("/").contains("It works."));
+    let server = start(&["--http-largest", "1k"]);
+    assert!(get(&server, "/").contains("It works."));
     // One too long is not answered: its connection ends.
-    let long = server.get(&format!("/{}", "x".repeat(4096)));
+    let long = get(&server, &format!("/{}", "x".repeat(4096)));
     assert!(!long.contains("HTTP/1.0 200"), "{long}");
     let help = Command::new(site()).arg("--help").output().unwrap();
     assert!(text(&help.stdout).contains("--http-largest SIZE               (8k)  SITE_HTTP_LARGEST"), "{help:?}");

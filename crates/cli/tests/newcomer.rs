@@ -4,26 +4,17 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use serde_json::Value;
-use std::io::{BufRead as _, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
-use std::time::{Duration, Instant};
+mod support;
 
-/// Longer than a start takes on a machine that is busy.
-const START_LIMIT: Duration = Duration::from_secs(60);
+use serde_json::Value;
+use std::io::BufRead as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Server, flux, free_port};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("newcomer").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn flux(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
+    support::folder("newcomer", name)
 }
 
 fn succeed(folder: &Path, arguments: &[&str]) -> String {
@@ -32,45 +23,13 @@ fn succeed(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A server that ends with the test.
-struct Server {
-    process: Child,
-    port: u16,
-}
-
-impl Server {
-    /// Has `flux run` become it; built before, as that may take longer than a start.
-    fn run(folder: &Path, program: &str, strategy: &str) -> Self {
-        succeed(folder, &["build", program]);
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["run", program, "--", &port.to_string(), &format!("--flux-runtime={strategy}")]);
-        Self { process: flux.current_dir(folder).spawn().unwrap(), port }
-    }
-
-    /// What the server answers.
-    fn ask(&self, request: &str) -> String {
-        let start = Instant::now();
-        let mut connection = loop {
-            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
-                Ok(connection) => break connection,
-                Err(error) => assert!(start.elapsed() < START_LIMIT, "the server does not start: {error}"),
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        connection.set_read_timeout(Some(START_LIMIT)).unwrap();
-        connection.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).unwrap();
-        answer
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// Has `flux run` become the server; built before, as that may take longer than a start.
+fn run(folder: &Path, program: &str, strategy: &str) -> Server {
+    succeed(folder, &["build", program]);
+    let port = free_port();
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["run", program, "--", &port.to_string(), &format!("--flux-runtime={strategy}")]);
+    Server::start(flux.current_dir(folder), port)
 }
 
 #[test]
@@ -79,7 +38,7 @@ fn a_new_echo_server_runs_at_once() {
     succeed(&folder, &["new", "hello", "--template=echo"]);
     succeed(&folder, &["fmt", "--check", "hello/hello.flux"]);
     for strategy in ["pool", "thread", "event"] {
-        let server = Server::run(&folder, "hello/hello.flux", strategy);
+        let server = run(&folder, "hello/hello.flux", strategy);
         assert_eq!(server.ask("one\n"), "1: one\n", "{strategy}");
         assert_eq!(server.ask("two\n"), "2: two\n", "{strategy}");
     }
@@ -91,7 +50,7 @@ fn a_new_web_server_runs_at_once() {
     succeed(&folder, &["new", "my-site"]);
     succeed(&folder, &["fmt", "--check", "my-site/my-site.flux"]);
     for strategy in ["pool", "thread", "event"] {
-        let server = Server::run(&folder, "my-site", strategy);
+        let server = run(&folder, "my-site", strategy);
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 1.\n"), "{strategy}");
         assert!(server.ask("GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nVisit 2.\n"), "{strategy}");
         assert!(server.ask("GET /x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "), "{strategy}");

@@ -4,21 +4,20 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+mod support;
 
-/// Longer than anything takes on a machine that is busy.
-const LIMIT: Duration = Duration::from_secs(60);
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{LIMIT, Server, flux, free_port, text};
+
 const STRATEGIES: [&str; 3] = ["thread", "pool", "event"];
 
 /// Copies a program into a folder of its own.
 fn copy(name: &str, folder: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs_2006").join(folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = support::folder("programs_2006", folder);
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs_2006").join(name);
     for entry in std::fs::read_dir(kept).unwrap() {
         let path = entry.unwrap().path();
@@ -41,55 +40,16 @@ fn flux_build(folder: &Path, name: &str) -> String {
 }
 
 fn try_flux_build(folder: &Path, name: &str) -> (bool, String) {
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    let output = flux.args(["build", &format!("{name}.flux")]).current_dir(folder).output().unwrap();
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let output = flux(folder, &["build", &format!("{name}.flux")]);
+    (output.status.success(), text(&output.stderr))
 }
 
-/// A server that ends with the test.
-struct Server {
-    process: Child,
-    port: u16,
-}
-
-impl Server {
-    fn run(folder: &Path, name: &str, strategy: &str) -> Self {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(folder.join("build").join(name).join(name));
-        command.args([port.to_string(), format!("--flux-runtime={strategy}")]);
-        let process = command.current_dir(folder).stdout(Stdio::null()).spawn().unwrap();
-        Self { process, port }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let start = Instant::now();
-        loop {
-            match TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) {
-                Ok(connection) => {
-                    connection.set_read_timeout(Some(LIMIT)).unwrap();
-                    return connection;
-                }
-                Err(error) => assert!(start.elapsed() < LIMIT, "the server does not start: {error}"),
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// What comes of a request until the server closes the connection.
-    fn ask(&self, request: &str) -> String {
-        let mut connection = self.connect();
-        connection.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).unwrap();
-        answer
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// A server of such a program.
+fn run(folder: &Path, name: &str, strategy: &str) -> Server {
+    let port = free_port();
+    let mut command = Command::new(folder.join("build").join(name).join(name));
+    command.args([port.to_string(), format!("--flux-runtime={strategy}")]);
+    Server::start(command.current_dir(folder).stdout(Stdio::null()), port)
 }
 
 #[test]
@@ -99,7 +59,7 @@ fn a_web_server_that_selects_in_an_abstract_source() {
     assert!(said.contains(lacking), "{said}");
     std::fs::write(folder.join("motto"), "festina lente").unwrap();
     for strategy in STRATEGIES {
-        let server = Server::run(&folder, "web", strategy);
+        let server = run(&folder, "web", strategy);
         let mut kept = server.connect();
         let hello = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhello, 2006\n";
         for _ in 0..5 {
@@ -135,7 +95,7 @@ fn positions(player: &UdpSocket, wanted: &str) -> Vec<String> {
 fn a_game_over_udp_with_a_heartbeat() {
     let (folder, _) = build("tag");
     for strategy in STRATEGIES {
-        let server = Server::run(&folder, "tag", strategy);
+        let server = run(&folder, "tag", strategy);
         let players = [0, 1].map(|_| {
             let player = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             player.connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
@@ -164,7 +124,7 @@ fn a_game_over_udp_with_a_heartbeat() {
 fn a_server_with_sessions_counts_for_each_user() {
     let (folder, _) = build("chat");
     for strategy in STRATEGIES {
-        let server = Server::run(&folder, "chat", strategy);
+        let server = run(&folder, "chat", strategy);
         assert_eq!(server.ask("7: one two three\n"), "words: 3\n", "{strategy}");
         assert_eq!(server.ask("8: one\n"), "words: 1\n", "{strategy}");
         let (server, line) = (&server, "7: a b c d e f g h i j\n");
@@ -185,7 +145,7 @@ fn the_image_server_of_figure_2() {
     let (folder, _) = build("image");
     std::fs::write(folder.join("row.ppm"), "rgbrgb").unwrap();
     for strategy in STRATEGIES {
-        let server = Server::run(&folder, "image", strategy);
+        let server = run(&folder, "image", strategy);
         std::fs::write(folder.join("row.ppm"), "rgbrgb").unwrap();
         assert_eq!(server.ask("GET /row HTTP/1.0\r\n\r\n"), "6 pixels", "{strategy}");
         std::fs::write(folder.join("row.ppm"), "changed").unwrap();

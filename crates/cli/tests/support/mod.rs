@@ -1,0 +1,118 @@
+//! What the tests that run servers share: folders, ports, and servers that end with their test.
+
+#![allow(dead_code, reason = "each of the tests uses its part")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output};
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes on a machine that is busy.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether something has come about.
+const STEP: Duration = Duration::from_millis(10);
+
+/// An empty folder for a test, among those of its file.
+pub fn folder(file: &str, test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// What `flux` does with these arguments in this folder.
+pub fn flux(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// What was printed.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// The server of an example, built into a folder among those of the test's file.
+pub fn build_example(file: &str, name: &str) -> PathBuf {
+    let folder = folder(file, name);
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(format!("{name}.flux"));
+    let server = folder.join(name);
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
+    let said = flux.output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    server
+}
+
+/// Waits until there is something.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < LIMIT, "there is still not: {what}");
+        std::thread::sleep(STEP);
+    }
+}
+
+/// A server that ends with the test.
+pub struct Server {
+    process: Child,
+    pub port: u16,
+}
+
+impl Server {
+    /// Starts it; it will listen on this port.
+    pub fn start(command: &mut Command, port: u16) -> Self {
+        Self { process: command.spawn().unwrap(), port }
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// A connection, as soon as the server has started.
+    pub fn connect(&self) -> TcpStream {
+        let connection = wait_for("a server", || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).ok());
+        connection.set_read_timeout(Some(LIMIT)).unwrap();
+        connection
+    }
+
+    /// What comes of a request until the server closes the connection.
+    pub fn ask(&self, request: &str) -> String {
+        let mut connection = self.connect();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Tells the server to end in good order.
+    pub fn terminate(&self) {
+        assert!(Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap().success());
+    }
+
+    /// How it has ended, if it has.
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+        self.process.try_wait().unwrap()
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        wait_for("the server's end", || self.try_wait())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
