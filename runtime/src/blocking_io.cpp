@@ -1,5 +1,6 @@
 #include "flux/blocking_io.hpp"
 
+#include "flux/accepting.hpp"
 #include "flux/error.hpp"
 #include "flux/flow.hpp"
 #include "flux/log.hpp"
@@ -122,19 +123,19 @@ class blocking_stream final : public stream
 class blocking_listener final : public listener
 {
   public:
-    explicit blocking_listener(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    explicit blocking_listener(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
     address local() const noexcept override { return local_address(socket_); }
     const descriptor &socket() const noexcept { return socket_; }
 
   private:
-    const descriptor socket_;
+    const public_socket socket_;
 };
 
 class blocking_datagram_socket final : public datagram_socket
 {
   public:
-    explicit blocking_datagram_socket(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    explicit blocking_datagram_socket(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
     io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
     {
@@ -149,7 +150,7 @@ class blocking_datagram_socket final : public datagram_socket
     address local() const noexcept override { return local_address(socket_); }
 
   private:
-    const descriptor socket_;
+    const public_socket socket_;
 };
 
 class blocking_arrivals final : public arrivals
@@ -165,6 +166,8 @@ class blocking_arrivals final : public arrivals
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<blocking_listener &>(from);
+        end_ = end_of_accepting();
+        control(EPOLL_CTL_ADD, end_, EPOLLIN | EPOLLET, nullptr);
         return control(EPOLL_CTL_ADD, listener_->socket(), EPOLLIN, nullptr);
     }
 
@@ -193,12 +196,21 @@ class blocking_arrivals final : public arrivals
         while (true) {
             while (next_ < count_) {
                 auto *const told = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
-                if (told == nullptr) {
+                if (told == nullptr && !left_) {
+                    leaving_ = leaving_ || accepting_has_ended();
                     if (io_result<arrival> accepted = accept(); accepted.has_value()) {
+                        // Until nobody is left it is looked again.
+                        next_ -= leaving_ ? 1 : 0;
                         return accepted;
                     } else if (accepted.error() != EAGAIN) {
                         rest(accepted.error());
+                    } else if (leaving_) {
+                        left_ = true;
+                        control(EPOLL_CTL_DEL, listener_->socket(), 0, nullptr);
+                        return arrival{};
                     }
+                } else if (told == nullptr) {
+                    continue;
                 } else if (void *const owner = told->owner.exchange(nullptr, std::memory_order_acquire)) {
                     return arrival{nullptr, {}, owner};
                 }
@@ -265,6 +277,10 @@ class blocking_arrivals final : public arrivals
 
     const descriptor epoll_;
     blocking_listener *listener_ = nullptr;
+    // Told with the listener's: nobody is to be accepted but who waits now; nobody is any more.
+    descriptor end_;
+    bool leaving_ = false;
+    bool left_ = false;
     // What has come and is not told yet, from `next_` to `count_`.
     std::array<epoll_event, 64> events_;
     std::ptrdiff_t next_ = 0;
@@ -273,8 +289,8 @@ class blocking_arrivals final : public arrivals
     moment try_again_ = never;
 };
 
-template <class Made, class Interface>
-io_result<std::unique_ptr<Interface>> made_of(io_result<descriptor> opened) noexcept
+template <class Made, class Interface, class Opened>
+io_result<std::unique_ptr<Interface>> made_of(io_result<Opened> opened) noexcept
 {
     if (!opened.has_value()) {
         return unexpected(opened.error());

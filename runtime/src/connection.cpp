@@ -118,15 +118,40 @@ io_result<connection *> connections::next() noexcept
             came_ = 0;
             look_at_all(through_.now());
         }
+        if ((*came).accepted == nullptr && (*came).owner == nullptr) {
+            close_entrance();
+            continue;
+        }
         if ((*came).accepted == nullptr) {
-            return static_cast<connection *>((*came).owner);
+            auto *const told = static_cast<connection *>((*came).owner);
+            served(*told);
+            return told;
         }
         if (connection *const fresh = add(*std::move(came))) {
             if (first_given_ == first_given::at_once) {
                 return fresh;
             }
+            fresh->fresh_ = true;
+            ++fresh_;
             keep(*fresh, false);
         }
+    }
+}
+
+// A flow has it, or nobody will.
+void connections::served(connection &known) noexcept
+{
+    if (std::exchange(known.fresh_, false) && --fresh_ == 0 && !accepts_) {
+        entrance_.close();
+    }
+}
+
+// Nobody is accepted any more.
+void connections::close_entrance() noexcept
+{
+    accepts_ = false;
+    if (fresh_ == 0) {
+        entrance_.close();
     }
 }
 
@@ -158,6 +183,7 @@ void connections::keep(connection &idle, bool soon) noexcept
         kept = !ended_ && arrivals_->watch(*idle.through_, &idle, soon).has_value();
     }
     if (!kept) {
+        served(idle);
         idle.close();
     }
 }
@@ -170,6 +196,7 @@ void connections::look_at_all(moment now) noexcept
         unlink(longest);
         // Only one that nobody has, and that has not been told, can be forgotten.
         if (longest.quiet_looks_ >= looks && arrivals_->forget(*longest.through_)) {
+            served(longest);
             delete &longest;
         } else {
             longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{looks}));

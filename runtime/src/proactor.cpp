@@ -1,5 +1,6 @@
 #include "flux/proactor.hpp"
 
+#include "flux/accepting.hpp"
 #include "flux/direction.hpp"
 #include "flux/error.hpp"
 #include "flux/log.hpp"
@@ -20,9 +21,6 @@ namespace {
 
 /// With so many unread buffers a stream is not received for; it may be a few more when that is noticed.
 constexpr std::size_t most_unread = 8;
-
-/// While so many wait for their source nobody is accepted.
-constexpr std::size_t most_accepted = 32;
 
 class proactor_arrivals;
 
@@ -190,19 +188,19 @@ class proactor_stream final : public stream
 class proactor_listener final : public listener
 {
   public:
-    explicit proactor_listener(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    explicit proactor_listener(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
     address local() const noexcept override { return local_address(socket_); }
     const descriptor &socket() const noexcept { return socket_; }
 
   private:
-    const descriptor socket_;
+    const public_socket socket_;
 };
 
 class proactor_datagram_socket final : public datagram_socket
 {
   public:
-    proactor_datagram_socket(ring &through, descriptor socket) noexcept : ring_(through), socket_(std::move(socket)) {}
+    proactor_datagram_socket(ring &through, public_socket socket) noexcept : ring_(through), socket_(std::move(socket)) {}
 
     io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
     {
@@ -238,7 +236,7 @@ class proactor_datagram_socket final : public datagram_socket
     }
 
     ring &ring_;
-    const descriptor socket_;
+    const public_socket socket_;
 };
 
 /// A row of those that wait for the source, linked through themselves.
@@ -261,81 +259,147 @@ class intake_row
     intake *last_ = nullptr;
 };
 
-/// New peers of a listener. It is in flight while the kernel accepts, and outlives its arrivals until that is over.
+/// New peers of a listener. While nobody waits there an operation accepts the next; it is followed by calls until
+/// nobody is left. Each is accepted when the source asks, so that those whom this loop cannot serve at once wait in the
+/// kernel, where other loops may have them. It is in flight while the kernel accepts, and outlives its arrivals until
+/// that is over.
 class acceptor final : public submission
 {
   public:
-    acceptor(shared &through, const descriptor &from, direction &told) noexcept
-        : shared_(through), from_(from.get()), told_(&told)
+    acceptor(ring &through, const descriptor &from, direction &told) noexcept
+        : ring_(through), from_(from), told_(&told)
     {
-    }
-    ~acceptor() override
-    {
-        while (!accepted_.empty()) {
-            delete &accepted_.pop();
-        }
     }
 
-    /// Accepts, unless it does, or rests, or enough wait.
+    /// Accepts, unless it does, or rests, or has left.
     void begin() noexcept
     {
-        if (!in_flight() && count_ < most_accepted && try_again_ == never) {
-            shared_.ring.submit(*this, [this](io_uring_sqe &entry) {
-                io_uring_prep_multishot_accept(&entry, from_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-            });
+        if (in_flight() || some_ || leaving_ || try_again_ != never) {
+            return;
+        }
+        ring_.submit(*this, [this](io_uring_sqe &entry) {
+            peer_.size = sizeof peer_.storage;
+            io_uring_prep_accept(&entry, from_.get(), peer_.get(), &peer_.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        });
+    }
+
+    /// Whether there may be somebody.
+    bool some() const noexcept { return some_; }
+
+    /// Somebody, or EAGAIN; after any other error it rests.
+    io_result<descriptor> next(address &peer) noexcept
+    {
+        if (accepted_.get() >= 0) {
+            peer = peer_;
+            return std::exchange(accepted_, descriptor());
+        }
+        io_result<descriptor> accepted = try_accept(from_, peer);
+        some_ = accepted.has_value();
+        if (!some_ && accepted.error() != EAGAIN) {
+            rest(accepted.error());
+        }
+        return accepted;
+    }
+
+    /// Nobody is accepted any more but who waits now.
+    void leave() noexcept
+    {
+        leaving_ = true;
+        if (in_flight()) {
+            ring_.cancel(*this);
+        } else {
+            look();
         }
     }
 
-    bool empty() const noexcept { return accepted_.empty(); }
-
-    std::unique_ptr<intake> pop() noexcept
+    /// Whether that is done: once.
+    bool has_left() noexcept
     {
-        --count_;
-        return std::unique_ptr<intake>(&accepted_.pop());
+        const bool is_done = leaving_ && !in_flight() && !some_ && try_again_ == never;
+        return is_done && !std::exchange(left_, true);
     }
 
     /// When to accept again after that has failed.
     moment try_again() const noexcept { return try_again_; }
-    void stop_resting() noexcept { try_again_ = never; }
+
+    void stop_resting() noexcept
+    {
+        try_again_ = never;
+        some_ = true;
+    }
 
     void tell_nobody() noexcept { told_ = nullptr; }
 
     void came(int result, std::uint32_t) noexcept override
     {
         if (result >= 0) {
-            result = add(descriptor(result));
+            accepted_ = descriptor(result);
+        } else if (result != -ECANCELED && result != -ECONNABORTED && result != -EINTR) {
+            rest(-result);
+            return;
         }
         // Whoever has gone before being accepted is nobody's error.
-        if (result < 0 && result != -ECANCELED && result != -ECONNABORTED && result != -EINTR) {
-            log_rarely("connections wait, as none can be accepted: %s", describe_error(-result).c_str());
-            try_again_ = clock::now() + arrivals::accept_rest;
-        }
+        look();
+    }
+
+    void rest(int error) noexcept
+    {
+        some_ = false;
+        log_rarely("connections wait, as none can be accepted: %s", describe_error(error).c_str());
+        try_again_ = clock::now() + arrivals::accept_rest;
+        wake();
+    }
+
+  private:
+    void look() noexcept
+    {
+        some_ = true;
+        wake();
+    }
+
+    void wake() noexcept
+    {
         if (told_ != nullptr) {
             told_->set();
         }
     }
 
-  private:
-    int add(descriptor socket) noexcept
+    ring &ring_;
+    const descriptor &from_;
+    direction *told_;
+    // Who has been accepted by the operation.
+    descriptor accepted_;
+    address peer_;
+    bool some_ = false;
+    bool leaving_ = false;
+    bool left_ = false;
+    moment try_again_ = never;
+};
+
+/// Waits until nobody is to be accepted any more. It is in flight until then.
+class end_of_acceptor final : public submission
+{
+  public:
+    explicit end_of_acceptor(acceptor &told) noexcept : told_(&told) {}
+
+    void begin(ring &through) noexcept
     {
-        auto *const made = new (std::nothrow) intake(shared_, std::move(socket));
-        if (made == nullptr) {
-            return -ENOMEM;
-        }
-        accepted_.push(*made);
-        ++count_;
-        if (count_ == most_accepted && in_flight()) {
-            shared_.ring.cancel(*this);
-        }
-        return 0;
+        through.submit(*this,
+                       [this](io_uring_sqe &entry) { io_uring_prep_poll_add(&entry, end_.get(), POLLIN); });
     }
 
-    shared &shared_;
-    const int from_;
-    direction *told_;
-    intake_row accepted_;
-    std::size_t count_ = 0;
-    moment try_again_ = never;
+    void tell_nobody() noexcept { told_ = nullptr; }
+
+    void came(int result, std::uint32_t) noexcept override
+    {
+        if (told_ != nullptr && result > 0) {
+            told_->leave();
+        }
+    }
+
+  private:
+    const descriptor end_ = end_of_accepting();
+    acceptor *told_;
 };
 
 class proactor_arrivals final : public arrivals
@@ -346,6 +410,8 @@ class proactor_arrivals final : public arrivals
     ~proactor_arrivals() override
     {
         if (acceptor_ != nullptr) {
+            end_->tell_nobody();
+            shared_.ring.abandon(std::move(end_));
             acceptor_->tell_nobody();
             shared_.ring.abandon(std::move(acceptor_));
             // The listener may be closed now, and its number be another's.
@@ -356,11 +422,14 @@ class proactor_arrivals final : public arrivals
     io_result<void> watch(listener &from) noexcept override
     {
         const descriptor &socket = static_cast<proactor_listener &>(from).socket();
-        acceptor_.reset(new (std::nothrow) acceptor(shared_, socket, some_));
-        if (acceptor_ == nullptr) {
+        std::unique_ptr<acceptor> made(new (std::nothrow) acceptor(shared_.ring, socket, some_));
+        end_.reset(made == nullptr ? nullptr : new (std::nothrow) end_of_acceptor(*made));
+        if (end_ == nullptr) {
             return unexpected(ENOMEM);
         }
+        acceptor_ = std::move(made);
         acceptor_->begin();
+        end_->begin(shared_.ring);
         return {};
     }
 
@@ -380,12 +449,18 @@ class proactor_arrivals final : public arrivals
         while (true) {
             // In turns, so that neither kind keeps the other waiting.
             turn_of_new_ = !turn_of_new_;
-            const bool some_new = acceptor_ != nullptr && !acceptor_->empty();
+            const bool some_new = acceptor_ != nullptr && acceptor_->some();
             if (!told_.empty() && !(turn_of_new_ && some_new)) {
                 return arrival{nullptr, {}, told_.pop().owner};
             }
             if (some_new) {
-                return accept();
+                if (io_result<arrival> accepted = accept(); accepted.has_value()) {
+                    return accepted;
+                }
+                continue;
+            }
+            if (acceptor_ != nullptr && acceptor_->has_left()) {
+                return arrival{};
             }
             some_.open = false;
             if (const int error = wait(deadline); error != 0) {
@@ -403,11 +478,15 @@ class proactor_arrivals final : public arrivals
   private:
     io_result<arrival> accept() noexcept
     {
-        std::unique_ptr<intake> accepted = acceptor_->pop();
         arrival somebody;
-        somebody.from = peer_address(accepted->socket());
-        somebody.accepted.reset(new (std::nothrow) proactor_stream(std::move(accepted)));
+        io_result<descriptor> accepted = acceptor_->next(somebody.from);
+        if (!accepted.has_value()) {
+            return unexpected(accepted.error());
+        }
+        std::unique_ptr<intake> input(new (std::nothrow) intake(shared_, *std::move(accepted)));
+        somebody.accepted.reset(input == nullptr ? nullptr : new (std::nothrow) proactor_stream(std::move(input)));
         if (somebody.accepted == nullptr) {
+            acceptor_->rest(ENOMEM);
             return unexpected(ENOMEM);
         }
         return somebody;
@@ -431,6 +510,7 @@ class proactor_arrivals final : public arrivals
 
     shared &shared_;
     std::unique_ptr<acceptor> acceptor_;
+    std::unique_ptr<end_of_acceptor> end_;
     bool turn_of_new_ = false;
     // Streams with input, in the order in which it came.
     intake_row told_;
@@ -505,7 +585,7 @@ class proactor final : public loop_io
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {
-        io_result<descriptor> opened = open_listener(at);
+        io_result<public_socket> opened = open_listener(at);
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }
@@ -543,7 +623,7 @@ class proactor final : public loop_io
 
     io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
     {
-        io_result<descriptor> opened = open_datagram_socket(at, sharing::of_loops);
+        io_result<public_socket> opened = open_datagram_socket(at, sharing::of_loops);
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }

@@ -1,5 +1,6 @@
 #include "flux/reactor.hpp"
 
+#include "flux/accepting.hpp"
 #include "flux/direction.hpp"
 #include "flux/error.hpp"
 #include "flux/log.hpp"
@@ -157,19 +158,19 @@ class reactor_stream final : public stream, public watched
 class reactor_listener final : public listener
 {
   public:
-    explicit reactor_listener(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    explicit reactor_listener(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
     address local() const noexcept override { return local_address(socket_); }
     const descriptor &socket() const noexcept { return socket_; }
 
   private:
-    const descriptor socket_;
+    const public_socket socket_;
 };
 
 class reactor_datagram_socket final : public datagram_socket, public watched
 {
   public:
-    explicit reactor_datagram_socket(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    explicit reactor_datagram_socket(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
     io_result<void> join(interest &of) noexcept { return of.add(socket_, EPOLLIN | EPOLLOUT | EPOLLET, *this); }
 
@@ -212,7 +213,7 @@ class reactor_datagram_socket final : public datagram_socket, public watched
         }
     }
 
-    const descriptor socket_;
+    const public_socket socket_;
     direction input_;
     direction output_{true};
 };
@@ -226,12 +227,15 @@ class reactor_arrivals final : public arrivals, public watched
     {
         if (listener_ != nullptr) {
             interest_.remove(listener_->socket());
+            interest_.remove(end_);
         }
     }
 
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<reactor_listener &>(from);
+        end_ = end_of_accepting();
+        interest_.add(end_, EPOLLIN | EPOLLET, *this);
         // Of the loops that wait for it one is told of each new peer.
         return interest_.add(listener_->socket(), EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, *this);
     }
@@ -263,7 +267,11 @@ class reactor_arrivals final : public arrivals, public watched
                     return accepted;
                 }
                 accepting_ = false;
-                if (accepted.error() != EAGAIN) {
+                if (accepted.error() == EAGAIN) {
+                    if (std::exchange(leaving_, false)) {
+                        return arrival{};
+                    }
+                } else {
                     log_rarely("connections wait, as none can be accepted: %s",
                                describe_error(accepted.error()).c_str());
                     try_again_ = clock::now() + accept_rest;
@@ -283,6 +291,10 @@ class reactor_arrivals final : public arrivals, public watched
 
     void came(std::uint32_t) noexcept override
     {
+        if (accepting_has_ended() && !std::exchange(left_, true)) {
+            leaving_ = true;
+            interest_.remove(listener_->socket());
+        }
         accepting_ = true;
         some_.set();
     }
@@ -316,6 +328,10 @@ class reactor_arrivals final : public arrivals, public watched
 
     interest &interest_;
     reactor_listener *listener_ = nullptr;
+    // It tells that nobody is accepted any more but who waits then: the listener is left, and that is still to be said.
+    descriptor end_;
+    bool left_ = false;
+    bool leaving_ = false;
     // Set by the edges of the listener, until nobody is left to be accepted.
     bool accepting_ = false;
     bool turn_of_new_ = false;
@@ -367,7 +383,7 @@ class reactor final : public loop_io, public watched
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {
-        io_result<descriptor> opened = open_listener(at);
+        io_result<public_socket> opened = open_listener(at);
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }
@@ -398,7 +414,7 @@ class reactor final : public loop_io, public watched
 
     io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
     {
-        io_result<descriptor> opened = open_datagram_socket(at, sharing::of_loops);
+        io_result<public_socket> opened = open_datagram_socket(at, sharing::of_loops);
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }

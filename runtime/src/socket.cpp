@@ -1,8 +1,12 @@
 #include "flux/socket.hpp"
 
+#include "flux/adoption.hpp"
+
 #include <cerrno>
+#include <new>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,6 +65,22 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     return opened;
 }
 
+// An adopted socket, or else what `open(address)` gives.
+template <class Open>
+io_result<public_socket> open_public(const address &at, socket_kind kind, Open open) noexcept
+{
+    std::optional<descriptor> adopted = take_adopted(at, kind);
+    io_result<descriptor> opened = adopted ? io_result<descriptor>(*std::move(adopted)) : open_at(at, open);
+    if (!opened.has_value()) {
+        return unexpected(opened.error());
+    }
+    try {
+        return public_socket(*std::move(opened), adopted.has_value());
+    } catch (const std::bad_alloc &) {
+        return unexpected(ENOMEM);
+    }
+}
+
 // One part alone costs the kernel less.
 ssize_t send_some(int to, std::span<iovec> parts) noexcept
 {
@@ -95,9 +115,9 @@ descriptor::~descriptor()
     }
 }
 
-io_result<descriptor> open_listener(const address &at) noexcept
+io_result<public_socket> open_listener(const address &at) noexcept
 {
-    return open_at(at, [](const address &address) -> io_result<descriptor> {
+    return open_public(at, socket_kind::listener, [](const address &address) -> io_result<descriptor> {
         io_result<descriptor> opened = open_bound(address, SOCK_STREAM, sharing::none);
         if (!opened.has_value()) {
             return opened;
@@ -113,9 +133,10 @@ io_result<descriptor> open_listener(const address &at) noexcept
     });
 }
 
-io_result<descriptor> open_datagram_socket(const address &at, sharing how) noexcept
+io_result<public_socket> open_datagram_socket(const address &at, sharing how) noexcept
 {
-    return open_at(at, [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
+    return open_public(at, socket_kind::datagrams,
+                       [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
 }
 
 io_result<descriptor> open_stream_socket(const address &to) noexcept

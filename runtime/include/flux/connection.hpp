@@ -12,6 +12,7 @@
 /// can, bytes that were read from the descriptor itself would be missing.
 #pragma once
 
+#include "flux/accepting.hpp"
 #include "flux/io.hpp"
 
 #include <chrono>
@@ -72,6 +73,8 @@ class connection
     bool ended_ = false;
     // How often its owner has looked at it since a flow gave it back.
     unsigned char quiet_looks_ = 0;
+    // It was accepted, and no flow has had it yet.
+    bool fresh_ = false;
     // When its owner looks next, and its neighbours in the order of that.
     moment look_at_ = never;
     connection *next_ = nullptr;
@@ -112,6 +115,8 @@ class connections : public std::enable_shared_from_this<connections>
     void append(connection &looked_at, moment now) noexcept;
     void unlink(connection &linked) noexcept;
     void forget(connection &closing) noexcept;
+    void served(connection &known) noexcept;
+    void close_entrance() noexcept;
     void end() noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
@@ -124,6 +129,10 @@ class connections : public std::enable_shared_from_this<connections>
     // On a loop there is never anybody who holds it.
     std::mutex lock_;
     bool ended_ = false;
+    bool accepts_ = true;
+    // How many are fresh: for the source alone.
+    std::size_t fresh_ = 0;
+    entrance entrance_;
     // All of them, those that flows have too.
     connection *first_ = nullptr;
     connection *last_ = nullptr;

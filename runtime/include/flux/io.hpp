@@ -105,7 +105,8 @@ class datagram_socket
 class arrivals
 {
   public:
-    /// Who has come: somebody new, or else the stream that was watched for this `owner`.
+    /// Who has come: somebody new, or else the stream that was watched for this `owner`; or with neither, nobody:
+    /// nobody new comes any more (`accepting.hpp`).
     struct arrival {
         std::unique_ptr<stream> accepted;
         address from;

@@ -5,11 +5,14 @@
 /// dispatching handlers for asynchronous events", Pattern Languages of Program Design, 1997; J. Hu, I. Pyarali,
 /// D. Schmidt, "Applying the Proactor pattern to high-performance web servers", 1998.)
 ///
-/// Receiving and accepting are operations that go on by themselves: once somebody has wanted input of a stream, the
-/// kernel receives ahead of who reads, into buffers of the loop. Ahead has an end, though: a stream with some unread
-/// buffers is not received for until they are read, nor is anybody accepted while some wait for their source. Where
-/// the buffers of the loop are all unread, a stream is waited for, and then read as the reactor does it, so that flows
-/// which do not read never keep others from it.
+/// Receiving is an operation that goes on by itself: once somebody has wanted input of a stream, the kernel receives
+/// ahead of who reads, into buffers of the loop. Ahead has an end, though: a stream with some unread buffers is not
+/// received for until they are read. Where the buffers of the loop are all unread, a stream is waited for, and then read
+/// as the reactor does it, so that flows which do not read never keep others from it.
+///
+/// Nobody is accepted ahead, as a peer that is accepted belongs to the loop: others could not serve it any more, should
+/// this one be held up. While nobody waits in a listener an operation accepts the next, and calls accept who comes right
+/// behind.
 ///
 /// Sending is tried first, and is an operation only where there is no room: a call costs less than an operation that
 /// the flow has to park for (`bench/floor`).

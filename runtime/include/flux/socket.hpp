@@ -34,15 +34,29 @@ class descriptor
     int number_ = -1;
 };
 
-/// A socket that listens at this address; on IPv6's any-address it takes IPv4 too, and where there is no IPv6 it is
-/// IPv4's. Connections that it accepts send what they have without delay.
-io_result<descriptor> open_listener(const address &at) noexcept;
+/// What a socket is for: peers that connect, or messages.
+enum class socket_kind : unsigned char { listener, datagrams };
+
+/// A socket that peers know by its address. As long as it is open the server can hand it on (`adoption.hpp`).
+class public_socket : public descriptor
+{
+  public:
+    /// Throws `std::bad_alloc`.
+    public_socket(descriptor own, bool adopted);
+    public_socket(public_socket &&) noexcept = default;
+    public_socket &operator=(public_socket &&) = delete;
+    ~public_socket();
+};
+
+/// A socket that listens at this address: an adopted one, or a new one. On IPv6's any-address it takes IPv4 too, and
+/// where there is no IPv6 it is IPv4's. Connections that it accepts send what they have without delay.
+io_result<public_socket> open_listener(const address &at) noexcept;
 
 /// Whether an address is a socket's own, or that of the sockets of all loops: then the kernel gives each peer to one.
 enum class sharing : unsigned char { none, of_loops };
 
 /// A socket for messages at this address, which is treated in the same way.
-io_result<descriptor> open_datagram_socket(const address &at, sharing how) noexcept;
+io_result<public_socket> open_datagram_socket(const address &at, sharing how) noexcept;
 
 /// A socket for one stream to this address, not connected yet.
 io_result<descriptor> open_stream_socket(const address &to) noexcept;
