@@ -1,5 +1,6 @@
 #include "flux/options.hpp"
 
+#include "flux/address.hpp"
 #include "flux/edit_distance.hpp"
 #include "flux/lock.hpp"
 #include "flux/version.hpp"
@@ -65,6 +66,15 @@ std::string set_time(std::chrono::milliseconds &into, std::string_view value)
     return {};
 }
 
+std::string set_takeover(options &into, std::string_view value)
+{
+    if (!parse_address("unix:" + std::string(value))) {
+        return "a path of 1 to 107 bytes";
+    }
+    into.takeover = value;
+    return {};
+}
+
 std::string set_report(options &into, std::string_view value)
 {
     const std::string_view kind = value.substr(0, value.find(':'));
@@ -95,6 +105,8 @@ const option all_options[] = {
      [](options &into, std::string_view value) { return set_time(into.deadline, value); }},
     {"drain", "SECONDS", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30)",
      [](options &into, std::string_view value) { return set_time(into.drain, value); }},
+    {"takeover", "PATH", "take over from the server with this path, which then ends; and be taken over through it",
+     set_takeover},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"help", "", "show this and end",
      [](options &into, std::string_view) {

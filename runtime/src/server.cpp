@@ -1,5 +1,7 @@
 #include "flux/server.hpp"
 
+#include "flux/accepting.hpp"
+#include "flux/adoption.hpp"
 #include "flux/blocking_io.hpp"
 #include "flux/cpus.hpp"
 #include "flux/crash.hpp"
@@ -16,6 +18,7 @@
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
 #include "flux/sources.hpp"
+#include "flux/takeover.hpp"
 #include "flux/thread.hpp"
 #include "flux/version.hpp"
 
@@ -42,6 +45,9 @@ constexpr std::chrono::seconds wake_limit{1};
 constexpr std::chrono::seconds cancel_limit{1};
 /// How often sources are woken and flows counted while the server ends.
 constexpr std::chrono::milliseconds drain_step{5};
+/// How long the program may take until it listens, and how often that is looked at.
+constexpr std::chrono::seconds begin_limit{5};
+constexpr std::chrono::milliseconds begin_step{5};
 
 // Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost,
 // unless one of those threads is at it.
@@ -70,10 +76,15 @@ class server
             log_line("%s cannot start: %s", program_.name, problem.what());
             leave(EXIT_FAILURE);
         }
-        const int signal = wait_for_end();
-        log_line("SIG%s: sources stop, flows have %g s to end", sigabbrev_np(signal),
+        const end_reason reason = wait();
+        const std::string why = reason.signal != 0 ? std::string("SIG") + sigabbrev_np(reason.signal)
+                                                   : "taken over by process " + std::to_string(reason.successor);
+        log_line("%s: sources stop, flows have %g s to end", why.c_str(),
                  std::chrono::duration<double>(options_.drain).count());
-        const bool drained = drain();
+        // Who was accepted and has asked for nothing yet has a second where somebody waits for this process to end, and
+        // else as long as flows have.
+        const bool drained = drain(reason.signal != 0 ? std::min<clock::duration>(wake_limit, options_.drain)
+                                                      : options_.drain);
         const int status = drained ? EXIT_SUCCESS : EXIT_FAILURE;
         const bool all_ended = drained || cancel();
         if (!all_ended || !sources_->ended()) {
@@ -92,6 +103,10 @@ class server
         if (options_.max_flows * program_.sources.size() > lock::max_holders) {
             throw std::invalid_argument("its sources may have " + std::to_string(lock::max_holders) +
                                         " flows in progress together; --flux-max-flows is for each");
+        }
+        adopt_from_service_manager();
+        if (!options_.takeover.empty()) {
+            takeover_.emplace(options_.takeover);
         }
         strategy_ = make_strategy();
         sources_.emplace(program_, options_.max_flows, options_.deadline, *strategy_, runners_);
@@ -132,11 +147,32 @@ class server
         return make_event_strategy(runners_, program_, loops, make_io);
     }
 
-    // True when all flows have ended and no source that can be woken will start another.
-    bool drain()
+    // Until it is to end.
+    end_reason wait()
+    {
+        // It listens where it is to, as far as that can be known; before that it does not take over, nor is taken over.
+        const auto listens = [this] { return all_adopted_are_taken() && (!takeover_ || any_public_socket()); };
+        const clock::time_point limit = clock::now() + begin_limit;
+        while (!listens() && clock::now() < limit && wait_for_end(-1, clock::now() + begin_step) == 0) {
+        }
+        settle_adopted();
+        if (!takeover_) {
+            return {wait_for_end(), 0};
+        }
+        takeover_->begun();
+        return takeover_->wait();
+    }
+
+    // True when all flows have ended and no source that can be woken will start another. Before that, until `patience`
+    // is over, sources give their flows all who have been accepted.
+    bool drain(clock::duration patience)
     {
         allow_interrupts();
         const clock::time_point begin = clock::now();
+        end_accepting();
+        while (entrance::any_open() && clock::now() - begin < patience) {
+            std::this_thread::sleep_for(drain_step);
+        }
         while (true) {
             sources_->stop();
             const clock::duration waited = clock::now() - begin;
@@ -184,6 +220,7 @@ class server
     runners runners_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
+    std::optional<takeover> takeover_;
 };
 
 } // namespace

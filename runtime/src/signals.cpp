@@ -1,15 +1,19 @@
 #include "flux/signals.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <semaphore.h>
+#include <iterator>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace flux {
 namespace {
 
-sem_t told_to_end;
+// Readable when that has been told.
+int end_is_told = -1;
 std::atomic<int> first_signal{0};
 
 void on_end(int number)
@@ -21,7 +25,7 @@ void on_end(int number)
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words, sizeof words - 1);
         _exit(128 + number);
     }
-    sem_post(&told_to_end);
+    eventfd_write(end_is_told, 1);
     errno = error;
 }
 
@@ -42,7 +46,7 @@ void on_signal(int number, void (*call)(int), int flags) noexcept
 
 void catch_signals() noexcept
 {
-    sem_init(&told_to_end, 0, 0);
+    end_is_told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     on_signal(SIGPIPE, on_nothing, SA_RESTART);
     for (const int number : {SIGTERM, SIGINT}) {
         struct sigaction before = {};
@@ -52,12 +56,16 @@ void catch_signals() noexcept
     }
 }
 
-int wait_for_end() noexcept
+int wait_for_end(int other, moment until) noexcept
 {
-    while (sem_wait(&told_to_end) != 0) {
-        // Only another signal can have come first.
+    pollfd either[] = {{end_is_told, POLLIN, 0}, {other, POLLIN, 0}};
+    while (true) {
+        const std::timespec left = timespec_of(std::max(until - clock::now(), clock::duration::zero()));
+        const int ready = ppoll(either, std::size(either), until == never ? nullptr : &left, nullptr);
+        if (const int signal = first_signal.load(); signal != 0 || ready >= 0) {
+            return signal;
+        }
     }
-    return first_signal.load();
 }
 
 void allow_interrupts() noexcept

@@ -127,6 +127,14 @@ TEST_F(Options, SayWhatIsWrong)
     EXPECT_EQ(read({"--flux-help=yes"}).problem, "--flux-help takes no value");
 }
 
+TEST_F(Options, NameThePathThatAServerIsTakenOverThrough)
+{
+    EXPECT_EQ(read({}).options.takeover, "");
+    EXPECT_EQ(read({"--flux-takeover=/run/a"}).options.takeover, "/run/a");
+    EXPECT_EQ(read({"--flux-takeover="}).problem, "--flux-takeover is to be a path of 1 to 107 bytes, not ``");
+    EXPECT_NE(read({"--flux-takeover", std::string(108, 'a')}).problem, "");
+}
+
 TEST_F(Options, GuessWhatWasMeant)
 {
     EXPECT_EQ(read({"--flux-worker=3"}).problem,
@@ -151,7 +159,7 @@ TEST_F(Options, AreAllInTheHelp)
 {
     const std::string help = flux::help_text("image", "");
     for (const char *name : {"runtime", "workers", "max-flows", "queue", "deadline", "drain",
-                             "report", "help", "version"}) {
+                             "takeover", "report", "help", "version"}) {
         EXPECT_NE(help.find(std::string("--flux-") + name), std::string::npos) << name;
     }
     EXPECT_EQ(help.find("image, a server built with Flux"), 0u);

@@ -38,6 +38,8 @@ struct options {
     std::chrono::milliseconds deadline{0};
     /// `--flux-drain`: how long flows may go on when the server is told to end.
     std::chrono::milliseconds drain{30'000};
+    /// `--flux-takeover`: the path of the socket through which one server takes over from another; empty for none.
+    std::string takeover;
     /// `--flux-report`
     report_kind report = report_kind::none;
     /// Where the report goes; empty for standard error.

@@ -10,6 +10,8 @@
 /// for good: SIGURG, which nobody else minds, as it is ignored where it is not caught.
 #pragma once
 
+#include "flux/moment.hpp"
+
 #include <pthread.h>
 
 namespace flux {
@@ -18,8 +20,9 @@ namespace flux {
 /// background job, stays so.
 void catch_signals() noexcept;
 
-/// Waits until the process is told to end; the number of the signal that did it.
-int wait_for_end() noexcept;
+/// Waits until the process is told to end, which gives the number of the signal that did it; or until `other` can be
+/// read, or until `until`, which gives 0.
+int wait_for_end(int other = -1, moment until = never) noexcept;
 
 /// Makes `interrupt` work; called once, when sources are to stop.
 void allow_interrupts() noexcept;
