@@ -200,7 +200,10 @@ class proactor_listener final : public listener
 class proactor_datagram_socket final : public datagram_socket
 {
   public:
-    proactor_datagram_socket(ring &through, public_socket socket) noexcept : ring_(through), socket_(std::move(socket)) {}
+    proactor_datagram_socket(ring &through, public_socket socket) noexcept
+        : ring_(through), socket_(std::move(socket))
+    {
+    }
 
     io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
     {

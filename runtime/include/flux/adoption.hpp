@@ -2,14 +2,14 @@
 /// Adoption: a server goes on with sockets that were opened before it, so that a restart loses nothing. Peers that
 /// connect while nobody accepts wait in the socket, for whoever accepts next.
 ///
-/// Sockets come from the service manager, in the way of sd_listen_fds(3): they are the descriptors from 3 on, LISTEN_FDS
-/// says how many, LISTEN_FDNAMES names them, and LISTEN_PID is the process that they are for. Or they come from the
-/// server that was there before (`takeover.hpp`). They wait here until something is opened at their address: that gets
-/// the socket then, and no new one.
+/// Sockets come from the service manager, in the way of sd_listen_fds(3): they are the descriptors from 3 on,
+/// LISTEN_FDS says how many, LISTEN_FDNAMES names them, and LISTEN_PID is the process that they are for. Or they come
+/// from the server that was there before (`takeover.hpp`). They wait here until something is opened at their address:
+/// that gets the socket then, and no new one.
 ///
-/// An address is that of a socket where its family, host and port are the same. One that stands for all hosts (`[::]:80`)
-/// is also that of a socket for fewer of them (`0.0.0.0:80`, `127.0.0.1:80`) with its port; of several the widest is
-/// taken first. Port 0 is any that is free, so it is that of no adopted socket.
+/// An address is that of a socket where its family, host and port are the same. One that stands for all hosts
+/// (`[::]:80`) is also that of a socket for fewer of them (`0.0.0.0:80`, `127.0.0.1:80`) with its port; of several the
+/// widest is taken first. Port 0 is any that is free, so it is that of no adopted socket.
 #pragma once
 
 #include "flux/address.hpp"

@@ -7,12 +7,12 @@
 ///
 /// Receiving is an operation that goes on by itself: once somebody has wanted input of a stream, the kernel receives
 /// ahead of who reads, into buffers of the loop. Ahead has an end, though: a stream with some unread buffers is not
-/// received for until they are read. Where the buffers of the loop are all unread, a stream is waited for, and then read
-/// as the reactor does it, so that flows which do not read never keep others from it.
+/// received for until they are read. Where the buffers of the loop are all unread, a stream is waited for, and then
+/// read as the reactor does it, so that flows which do not read never keep others from it.
 ///
-/// Nobody is accepted ahead, as a peer that is accepted belongs to the loop: others could not serve it any more, should
-/// this one be held up. While nobody waits in a listener an operation accepts the next, and calls accept who comes right
-/// behind.
+/// Nobody is accepted ahead, as a peer that is accepted belongs to the loop: others could not serve it any more,
+/// should this one be held up. While nobody waits in a listener an operation accepts the next, and calls accept who
+/// comes right behind.
 ///
 /// Sending is tried first, and is an operation only where there is no room: a call costs less than an operation that
 /// the flow has to park for (`bench/floor`).

@@ -7,10 +7,10 @@
 /// before accept nobody any more, and end as it does at SIGTERM. The sockets are open all the time, so nobody is
 /// refused.
 ///
-/// Until it has said so the new one may fail in any way, and the one before goes on. Where the one before fails, the new
-/// one goes on with what it has been passed. Where several are started at once, the first is served, and the others wait
-/// at the same socket for that one to have its place. A path at which nobody listens is left over from a server that
-/// crashed, and taken. Both ask the kernel who the other is (SO_PEERCRED): only the same user takes over.
+/// Until it has said so the new one may fail in any way, and the one before goes on. Where the one before fails, the
+/// new one goes on with what it has been passed. Where several are started at once, the first is served, and the others
+/// wait at the same socket for that one to have its place. A path at which nobody listens is left over from a server
+/// that crashed, and taken. Both ask the kernel who the other is (SO_PEERCRED): only the same user takes over.
 ///
 /// What is said, one record after the other (SOCK_SEQPACKET): a `greeting` with the socket of the path; records of a
 /// byte with some of the sockets each, until all are passed; and back, a byte: end.
