@@ -1,5 +1,6 @@
 #include "flux/error.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 namespace flux {
@@ -18,14 +19,17 @@ const char *error_name(int error) noexcept
     }
 }
 
-std::string describe_error(int error)
+error_description::error_description(int error) noexcept
 {
-    if (const char *name = error_name(error)) {
-        return name;
+    const char *const name = error_name(error);
+    const char *const as_errno = error > 0 ? strerrordesc_np(error) : nullptr;
+    if (name != nullptr) {
+        std::snprintf(text_, sizeof text_, "%s", name);
+    } else if (as_errno != nullptr) {
+        std::snprintf(text_, sizeof text_, "error %d (%s)", error, as_errno);
+    } else {
+        std::snprintf(text_, sizeof text_, "error %d", error);
     }
-    const char *as_errno = error > 0 ? strerrordesc_np(error) : nullptr;
-    const std::string number = "error " + std::to_string(error);
-    return as_errno == nullptr ? number : number + " (" + as_errno + ")";
 }
 
 } // namespace flux

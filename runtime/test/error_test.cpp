@@ -17,10 +17,10 @@ TEST(Error, NamesItsOwnCodesOnly)
 
 TEST(Error, IsDescribedForPeople)
 {
-    EXPECT_EQ(flux::describe_error(flux::no_match), "no_match");
-    EXPECT_EQ(flux::describe_error(EMFILE), "error 24 (Too many open files)");
-    EXPECT_EQ(flux::describe_error(-1), "error -1");
-    EXPECT_EQ(flux::describe_error(100'000), "error 100000");
+    EXPECT_STREQ(flux::describe_error(flux::no_match).c_str(), "no_match");
+    EXPECT_STREQ(flux::describe_error(EMFILE).c_str(), "error 24 (Too many open files)");
+    EXPECT_STREQ(flux::describe_error(-1).c_str(), "error -1");
+    EXPECT_STREQ(flux::describe_error(100'000).c_str(), "error 100000");
 }
 
 } // namespace

@@ -4,8 +4,6 @@
 /// number that components use.
 #pragma once
 
-#include <string>
-
 namespace flux {
 
 /// The values fit no line of a dispatch.
@@ -20,7 +18,22 @@ inline constexpr int failed_without_code = -1'000'000'004;
 /// The name of a code of Flux's own; null for any other.
 const char *error_name(int error) noexcept;
 
+/// A code for people. It needs no memory, as the error may be that there is none.
+class error_description
+{
+  public:
+    explicit error_description(int error) noexcept;
+
+    const char *c_str() const noexcept { return text_; }
+
+  private:
+    char text_[128];
+};
+
 /// The code for people: `no_match`, or `error 24 (Too many open files)` where it may be an `errno`.
-std::string describe_error(int error);
+inline error_description describe_error(int error) noexcept
+{
+    return error_description(error);
+}
 
 } // namespace flux
