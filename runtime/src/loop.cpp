@@ -15,6 +15,8 @@ namespace flux {
 namespace {
 
 constexpr std::chrono::microseconds slice{100};
+/// Where there is no memory for a fiber it is tried again after so long: those that have begun may wait for it.
+constexpr std::chrono::milliseconds memory_rest{10};
 
 } // namespace
 
@@ -408,7 +410,9 @@ loop::resident *loop::make_resident() noexcept
             stacks_.give_back(*on);
         }
     }
-    out_of_fibers_ = true;
+    if (!std::exchange(out_of_fibers_, true)) {
+        memory_again_ = may_be_more ? io_->now() + memory_rest : never;
+    }
     return nullptr;
 }
 
@@ -443,10 +447,11 @@ void loop::collect_woken() noexcept
 void loop::collect_due() noexcept
 {
     looked_at_ = io_->cycles();
-    if (timers_.empty()) {
+    if (timers_.empty() && !out_of_fibers_) {
         return;
     }
     const moment now = io_->now();
+    out_of_fibers_ = out_of_fibers_ && now < memory_again_;
     while (timer_wheel::entry *const due = timers_.take_due(now)) {
         static_cast<resident *>(due)->come_due();
     }
@@ -482,7 +487,7 @@ bool loop::rest() noexcept
     if ((goes_on || ends) && rests_.exchange(false)) {
         return goes_on;
     }
-    io_->wait(timers_.next());
+    io_->wait(out_of_fibers_ ? std::min(timers_.next(), memory_again_) : timers_.next());
     rests_.store(false);
     io_->deliver();
     collect_due();

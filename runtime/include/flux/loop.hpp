@@ -166,8 +166,10 @@ class loop
     bool turn_of_made_ = false;
     // Those that were woken since, the last one first.
     std::atomic<resident *> just_woken_{nullptr};
-    // There is no fiber for another flow, so flows wait until one that has begun ends.
+    // There is no fiber for another flow, so flows wait until one that has begun ends; or until it is time to look for
+    // memory again, where that was lacking.
     bool out_of_fibers_ = false;
+    moment memory_again_ = never;
     std::atomic<bool> rests_{false};
     std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> turns_{0};
