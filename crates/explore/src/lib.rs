@@ -9,7 +9,8 @@
 //! - a deadlock: something has not ended, and nothing can go on;
 //! - lost exclusion: two executions are inside nodes that may not be inside at once, neither being the other's
 //!   ancestor;
-//! - a starved writer: one that waits for a constraint is passed more than once by others who came later.
+//! - a starved writer: one that waits for a constraint is passed more than once by others who came later;
+//! - a constraint left held: nobody is there any more who could give it back.
 //!
 //! [`behaviour`] makes of a flow the graph of what one execution does, with everything left out that no other can
 //! notice: its edges are what executions do to each other, and a path through it is one run. `search` goes through
@@ -22,6 +23,7 @@
 
 pub mod behaviour;
 mod build;
+mod cancellation;
 mod relevance;
 mod search;
 mod state;
@@ -44,6 +46,8 @@ pub struct Bounds {
     pub values: u8,
     /// Who may take a constraint that others wait for.
     pub discipline: Discipline,
+    /// Whether one flow may be cancelled, at any time, and what becomes of it.
+    pub cancellation: Cancellation,
     /// After so many states the search is given up.
     pub states: usize,
 }
@@ -53,7 +57,8 @@ impl Bounds {
     pub fn of(flows: &[usize]) -> Self {
         let flows = flows.to_vec();
         let discipline = Discipline::FirstInFirstOut;
-        Self { flows, executors: None, helping: true, places: 1, values: 2, discipline, states: 200_000 }
+        let cancellation = Cancellation::Never;
+        Self { flows, executors: None, helping: true, places: 1, values: 2, discipline, cancellation, states: 200_000 }
     }
 }
 
@@ -66,6 +71,19 @@ pub enum Discipline {
     PassedOnce,
     /// Readers join readers, whoever waits: what the runtime's lock does not do, as writers starve.
     ReadersFirst,
+}
+
+/// Whether one flow may be cancelled, at any time, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancellation {
+    /// None may.
+    Never,
+    /// It waits for nothing any more but its branches, which are cancelled too, and gives back what it holds.
+    LetsGo,
+    /// As `LetsGo`, but what it holds it keeps.
+    KeepsHolds,
+    /// As `LetsGo`, but where it waits for a constraint it is given that yet.
+    StaysInRow,
 }
 
 /// What came of an exploration.
@@ -91,6 +109,8 @@ pub enum Fault {
     LostExclusion,
     /// A writer was passed more than once.
     StarvedWriter,
+    /// Nobody is there any more who could give a constraint back.
+    LeftHeld,
 }
 
 /// How it came about: a line for each thing that happened, then one for each execution as it is then.

@@ -44,6 +44,9 @@ fn fault(rules: &Rules, state: &State, moves: &[Move]) -> Option<Fault> {
     if rules.lost_exclusion(state).is_some() {
         return Some(Fault::LostExclusion);
     }
+    if !state.left_held.is_empty() {
+        return Some(Fault::LeftHeld);
+    }
     if state.starved_writer().is_some() {
         return Some(Fault::StarvedWriter);
     }

@@ -35,6 +35,8 @@ pub enum Phase {
     Waiting(PointId, usize, Place),
     /// It waits for the branches that the edge at this index starts.
     Joining(PointId, usize, Place),
+    /// Its flow is cancelled, and it comes to its end: of what it held at this point it has so many yet.
+    Unwinding(PointId, usize, Place),
     /// It has ended so.
     Ended(Exit),
 }
@@ -53,9 +55,12 @@ pub struct Execution {
 /// Who waits for a lock.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Waiter {
-    lock: LockId,
-    mode: Mode,
-    execution: usize,
+    /// For what.
+    pub lock: LockId,
+    /// How it is to be held.
+    pub mode: Mode,
+    /// Who; none where that is gone.
+    pub execution: Option<usize>,
     /// By how many who came later.
     passed: u8,
 }
@@ -66,7 +71,11 @@ pub struct State {
     /// The executions.
     pub executions: Vec<Execution>,
     /// Those who wait, by lock, in the order of their arrival.
-    waiters: Vec<Waiter>,
+    pub waiters: Vec<Waiter>,
+    /// The flow that is cancelled.
+    pub cancelled: Option<usize>,
+    /// What nobody can give back any more.
+    pub left_held: Vec<(LockId, Mode)>,
 }
 
 /// Something that can happen next.
@@ -82,6 +91,10 @@ pub enum Move {
     Start(usize),
     /// The branch is run by its parent, which waits for it.
     Help(usize),
+    /// This flow is cancelled.
+    Cancel(usize),
+    /// The execution, whose flow is cancelled, comes nearer to its end.
+    Unwind(usize),
 }
 
 /// The rules by which states follow each other.
@@ -96,7 +109,8 @@ impl Rules<'_> {
     /// The state before anything has happened: each flow is to begin at its point.
     pub fn initial(&self, starts: &[PointId]) -> State {
         let coming = |(flow, point): (usize, &PointId)| Execution { flow, parent: None, phase: Phase::Coming(*point) };
-        let mut state = State { executions: starts.iter().enumerate().map(coming).collect(), waiters: vec![] };
+        let executions = starts.iter().enumerate().map(coming).collect();
+        let mut state = State { executions, waiters: vec![], cancelled: None, left_held: vec![] };
         self.produce(&mut state);
         state
     }
@@ -117,6 +131,16 @@ impl Rules<'_> {
 
     /// What can happen next; where what one execution does can as well happen first, that alone.
     pub fn moves(&self, state: &State) -> Vec<Move> {
+        // What it does can only help others, and it does nothing else.
+        let unwinds = |one: &Execution| matches!(one.phase, Phase::Unwinding(..));
+        if let Some(at) = state.executions.iter().position(unwinds) {
+            return vec![Move::Unwind(at)];
+        }
+        [self.cancellations(state), self.steps(state)].concat()
+    }
+
+    /// As `moves`, but for cancellation.
+    fn steps(&self, state: &State) -> Vec<Move> {
         let mut moves = vec![];
         for (at, execution) in state.executions.iter().enumerate() {
             match execution.phase {
@@ -139,6 +163,7 @@ impl Rules<'_> {
                     }
                 }
                 Phase::Coming(_) | Phase::Waiting(..) | Phase::Joining(..) | Phase::Ended(_) => {}
+                Phase::Unwinding(..) => {}
             }
         }
         for (at, waiter) in state.waiters.iter().enumerate() {
@@ -176,7 +201,8 @@ impl Rules<'_> {
             | Phase::Unstarted(point, _)
             | Phase::Running(point, _)
             | Phase::Waiting(point, ..)
-            | Phase::Joining(point, ..) => self.graph.points[point as usize].touches,
+            | Phase::Joining(point, ..)
+            | Phase::Unwinding(point, ..) => self.graph.points[point as usize].touches,
             Phase::Ended(_) => Locks::default(),
         }
     }
@@ -228,6 +254,7 @@ impl Rules<'_> {
                 Phase::Running(_, Place::Parent)
                     | Phase::Waiting(_, _, Place::Parent)
                     | Phase::Joining(_, _, Place::Parent)
+                    | Phase::Unwinding(_, _, Place::Parent)
             )
         };
         if self.bounds.executors.is_some() && self.bounds.helping && !siblings.any(helped) {
@@ -242,6 +269,7 @@ impl Rules<'_> {
                 Phase::Running(_, Place::Executor)
                     | Phase::Waiting(_, _, Place::Executor)
                     | Phase::Joining(_, _, Place::Executor)
+                    | Phase::Unwinding(_, _, Place::Executor)
             )
         };
         self.bounds.executors.is_none_or(|executors| state.executions.iter().filter(busy).count() < executors)
@@ -251,11 +279,12 @@ impl Rules<'_> {
     fn can_hold(&self, state: &State, lock: LockId, mode: Mode) -> bool {
         let holds = state.executions.iter().filter_map(|execution| match execution.phase {
             Phase::Running(point, _) | Phase::Waiting(point, ..) | Phase::Joining(point, ..) => {
-                Some(&self.graph.points[point as usize].holds)
+                Some(self.graph.points[point as usize].holds.as_slice())
             }
+            Phase::Unwinding(point, held, _) => self.graph.points[point as usize].holds.get(..held),
             _ => None,
         });
-        !holds.flatten().any(|(held, how)| *held == lock && mode.max(*how) == Mode::Write)
+        !holds.flatten().chain(&state.left_held).any(|(held, how)| *held == lock && mode.max(*how) == Mode::Write)
     }
 
     /// The state after `step`, which is one of the moves of `state`.
@@ -265,8 +294,10 @@ impl Rules<'_> {
             Move::Take(at, edge) => self.take(&mut state, at, edge),
             Move::Wait(at, edge) => self.wait(&mut state, at, edge),
             Move::Wake(lock) => self.hand_over(&mut state, lock),
-            Move::Start(at) => start(&mut state.executions[at], Place::Executor),
-            Move::Help(at) => start(&mut state.executions[at], Place::Parent),
+            Move::Start(at) => self.start(&mut state, at, Place::Executor),
+            Move::Help(at) => self.start(&mut state, at, Place::Parent),
+            Move::Cancel(flow) => self.cancel(&mut state, flow),
+            Move::Unwind(at) => self.unwind_further(&mut state, at),
         }
         self.produce(&mut state);
         state
@@ -319,13 +350,13 @@ impl Rules<'_> {
         let Phase::Running(point, place) = state.executions[at].phase else { return };
         if let Action::Acquire(lock, mode) = self.graph.points[point as usize].edges[edge].action {
             state.executions[at].phase = Phase::Waiting(point, edge, place);
-            state.waiters.push(Waiter { lock, mode, execution: at, passed: 0 });
+            state.waiters.push(Waiter { lock, mode, execution: Some(at), passed: 0 });
             state.waiters.sort_by_key(|waiter| waiter.lock);
         }
     }
 
     /// Ends an execution; its parent goes on if it was the last branch.
-    fn end(&self, state: &mut State, at: usize, exit: Exit) {
+    pub fn end(&self, state: &mut State, at: usize, exit: Exit) {
         let Some((parent, _)) = state.executions[at].parent else {
             state.executions[at].phase = Phase::Ended(Exit::Done);
             return;
@@ -341,12 +372,15 @@ impl Rules<'_> {
         let Action::Fork(_, outcomes) = &self.graph.points[point as usize].edges[edge].action else { return };
         let exit = [Exit::Failed, Exit::Ended].into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Done);
         state.executions[parent].phase = Phase::Running(outcomes.get(exit), place);
+        if state.cancelled == Some(state.executions[parent].flow) {
+            self.unwind(state, parent, point, place);
+        }
         state.executions.drain(parent + 1..=parent + exits.len());
         state.renumber(|index| if index > parent { index - exits.len() } else { index });
     }
 
     /// What a release does for those who wait.
-    fn pass_on(&self, state: &mut State, lock: LockId) {
+    pub fn pass_on(&self, state: &mut State, lock: LockId) {
         let first = state.waiters.iter().find(|waiter| waiter.lock == lock);
         // A lock that may be passed is left free, and its first waiter woken.
         let woken = self.bounds.discipline == Discipline::PassedOnce && first.is_some_and(|first| first.passed == 0);
@@ -361,7 +395,10 @@ impl Rules<'_> {
             && self.can_hold(state, lock, state.waiters[at].mode)
         {
             let waiter = state.waiters.remove(at);
-            let execution = &mut state.executions[waiter.execution];
+            let Some(execution) = waiter.execution.map(|at| &mut state.executions[at]) else {
+                state.left_held.push((lock, waiter.mode));
+                continue;
+            };
             if let Phase::Waiting(point, edge, place) = execution.phase {
                 let next = self.graph.points[point as usize].edges[edge].next;
                 execution.phase = Phase::Running(next, place);
@@ -394,13 +431,18 @@ impl Rules<'_> {
                 &self.graph.points[point as usize].edges[edge].around
             }
             Phase::Coming(_) | Phase::Queued(_) | Phase::Unstarted(..) | Phase::Ended(_) => &[],
+            // It has left its nodes.
+            Phase::Unwinding(..) => &[],
         }
     }
-}
 
-fn start(execution: &mut Execution, place: Place) {
-    if let Phase::Queued(point) | Phase::Unstarted(point, _) = execution.phase {
-        execution.phase = Phase::Running(point, place);
+    fn start(&self, state: &mut State, at: usize, place: Place) {
+        if let Phase::Queued(point) | Phase::Unstarted(point, _) = state.executions[at].phase {
+            state.executions[at].phase = Phase::Running(point, place);
+            if state.cancelled == Some(state.executions[at].flow) {
+                self.unwind(state, at, point, place);
+            }
+        }
     }
 }
 
@@ -413,7 +455,7 @@ impl State {
     /// A writer that was passed more than once.
     pub fn starved_writer(&self) -> Option<usize> {
         let starved = |waiter: &&Waiter| waiter.mode == Mode::Write && waiter.passed >= PASSED_TOO_OFTEN;
-        self.waiters.iter().find(starved).map(|waiter| waiter.execution)
+        self.waiters.iter().find(starved).and_then(|waiter| waiter.execution)
     }
 
     /// Whether the execution `inner` is run for `outer`.
@@ -433,14 +475,19 @@ impl State {
             self.executions[at.clone()].iter().map(|one| one.phase).collect()
         };
         let mut blocks: Vec<_> = sources.iter().enumerate().map(|(flow, source)| (*source, block(flow))).collect();
-        blocks.sort_by_cached_key(|(source, at)| (*source, phases(at), at.start));
+        let is_cancelled = |at: &std::ops::Range<usize>| {
+            self.cancelled.is_some_and(|flow| self.executions.get(at.start).is_some_and(|one| one.flow == flow))
+        };
+        blocks.sort_by_cached_key(|(source, at)| (*source, is_cancelled(at), phases(at), at.start));
         let order: Vec<usize> = blocks.iter().flat_map(|(_, at)| at.clone()).collect();
         let mut number = vec![0; order.len()];
         order.iter().enumerate().for_each(|(new, old)| number[*old] = new);
         let executions = blocks.iter().enumerate().flat_map(|(flow, (_, at))| {
             self.executions[at.clone()].iter().map(move |one| Execution { flow, ..one.clone() })
         });
-        let mut same = Self { executions: executions.collect(), waiters: self.waiters.clone() };
+        let cancelled = blocks.iter().position(|(_, at)| is_cancelled(at));
+        let (waiters, left_held) = (self.waiters.clone(), self.left_held.clone());
+        let mut same = Self { executions: executions.collect(), waiters, cancelled, left_held };
         same.renumber(|old| number[old]);
         same
     }
@@ -451,7 +498,7 @@ impl State {
             execution.parent = execution.parent.map(|(parent, branch)| (number(parent), branch));
         }
         for waiter in &mut self.waiters {
-            waiter.execution = number(waiter.execution);
+            waiter.execution = waiter.execution.map(&number);
         }
     }
 }

@@ -23,6 +23,7 @@ pub fn trace(built: &Built, rules: &Rules, initial: State, path: &[Move]) -> Tra
         let [used, too] = [used, too].map(|used| teller.uses(used));
         lines.push(format!("{one} is inside {used} while {other} is inside {too}"));
     }
+    lines.extend(state.left_held.iter().map(|(lock, _)| format!("{} is left held", teller.lock(*lock))));
     if let Some(at) = state.starved_writer() {
         lines.push(format!("{} was passed more than once", teller.name(&state, at)));
     }
@@ -45,6 +46,14 @@ impl Teller<'_> {
             Move::Wake(lock) => format!("whoever is first to wait for {} gets it", self.lock(lock)),
             Move::Start(at) => format!("{} starts", self.name(state, at)),
             Move::Help(at) => format!("{} is started by its parent", self.name(state, at)),
+            Move::Cancel(flow) => format!("flow {} is cancelled", flow + 1),
+            Move::Unwind(at) => match state.executions[at].phase {
+                Phase::Unwinding(point, held, _) if held > 0 => {
+                    let (lock, _) = self.rules.graph.points[point as usize].holds[held - 1];
+                    format!("{} gives {} back", self.name(state, at), self.lock(lock))
+                }
+                _ => format!("{} ends", self.name(state, at)),
+            },
         }
     }
 
@@ -55,6 +64,7 @@ impl Teller<'_> {
             Phase::Joining(..) => "waits for its branches".to_owned(),
             Phase::Queued(_) | Phase::Unstarted(..) => "has not started".to_owned(),
             Phase::Running(..) => "runs".to_owned(),
+            Phase::Unwinding(..) => "is on its way to its end".to_owned(),
             Phase::Coming(_) | Phase::Ended(_) => return None,
         };
         Some(format!("= {} {what}", self.name(state, at)))

@@ -66,6 +66,25 @@ pub fn generate(seed: u64) -> Program {
     generator.program
 }
 
+/// Adds error handlers on paths of two nodes, the first of which may be any. The last is abstract, handlers are not.
+pub fn add_path_handlers(program: &mut Program, seed: u64) {
+    let mut random = Random::new(seed ^ 0x70_6174_6873);
+    let has_inputs = |node: &Node| node.signature.as_ref().is_some_and(|signature| !signature.inputs.is_empty());
+    let nodes = program.nodes.iter().filter(|(_, node)| has_inputs(node));
+    let (concrete, composed): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| matches!(node.body, Body::Concrete));
+    let ids = |nodes: Vec<(NodeId, &Node)>| nodes.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    let (concrete, composed) = (ids(concrete), ids(composed));
+    let mut draw = |nodes: &[NodeId]| nodes[random.below(nodes.len())];
+    for _ in 0..3 {
+        let before = draw(&[&concrete[..], &composed[..]].concat());
+        let path = vec![Some(before).filter(|before| *before != composed[0]), Some(draw(&composed))];
+        let target = HandlerTarget::Node(draw(&concrete));
+        if program.handlers.iter().all(|handler| handler.path != path) {
+            program.handlers.push(Handler { path, target, span: Span::default() });
+        }
+    }
+}
+
 struct Generator {
     random: Random,
     program: Program,

@@ -1,8 +1,8 @@
 //! Random programs, explored with the passes and without.
 
 use crate::compile::{lower, order, verified};
-use crate::generate::{Random, generate};
-use flux_explore::{Bounds, Discipline, Fault, Verdict, explore};
+use crate::generate::{Random, add_path_handlers, generate};
+use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
 use flux_passes::order_constraints::Rules;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -96,6 +96,25 @@ fn assert_telling(tally: &Tally) {
     assert!(tally.explored * 2 > tally.programs, "{tally}");
     assert!(tally.explored > tally.stopped * 3, "{tally}");
     assert!(tally.faulty_without() * 3 > tally.programs, "{tally}");
+}
+
+/// Flows that are cancelled, wherever that is: of programs that have error handlers on paths too.
+#[test]
+fn a_flow_may_be_cancelled_anywhere() {
+    let mut explored = 0;
+    for seed in 0..400 {
+        let mut program = generate(seed);
+        add_path_handlers(&mut program, seed);
+        let Some(flow) = order(&lower(program), Rules::default()) else { continue };
+        assert_eq!(verified(&flow), [""; 0], "seed {seed}");
+        let bounds = Bounds { cancellation: Cancellation::LetsGo, ..bounds(seed, 3_000) };
+        match explore(&flow, &bounds) {
+            Verdict::Sound { .. } => explored += 1,
+            Verdict::Unfinished => {}
+            Verdict::Faulty(fault, trace) => panic!("seed {seed}: {fault:?}\n{trace}"),
+        }
+    }
+    assert!(explored > 150, "only {explored} to the end");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::compile::{lower, order, program, verified};
 use crate::generate::generate;
-use flux_explore::{Bounds, Discipline, Fault, Verdict, explore};
+use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
 use flux_ir::verify::{self, Stage};
 use flux_passes::order_constraints::Rules;
 
@@ -102,6 +102,23 @@ const CASES: [Case; 11] = [
     },
 ];
 
+/// A rule of the runtime for a flow that is cancelled, and what it is for: as for a `Case`, but all else goes by the
+/// rules of order.
+const CANCELLATIONS: [(&str, Cancellation, &str, Fault); 2] = [
+    (
+        "Who is cancelled gives back what it holds",
+        Cancellation::KeepsHolds,
+        "A = B; atomic A:{x}; atomic B:{y};",
+        Fault::LeftHeld,
+    ),
+    (
+        "Who is cancelled while it waits is given nothing any more",
+        Cancellation::StaysInRow,
+        "A = (B & C); atomic B:{x}; atomic C:{y};",
+        Fault::LeftHeld,
+    ),
+];
+
 /// A program of these statements: its flows begin at `A`, and at `C` where nothing else applies that.
 fn complete(statements: &str) -> String {
     let mut text = "Listen () => (int from, int to);\nHear () => (int from, int to);\nsource Listen => A;\n".to_owned();
@@ -123,11 +140,14 @@ fn complete(statements: &str) -> String {
 /// The table that `docs/deadlock.md` shows.
 fn table() -> String {
     let mut table = "| rule | without it | a program that shows it |\n| --- | --- | --- |\n".to_owned();
-    for Case { rule, fault, program, .. } in &CASES {
+    let cases = CASES.iter().map(|case| (case.rule, case.fault, case.program));
+    let cancellations = CANCELLATIONS.iter().map(|(rule, _, program, fault)| (*rule, *fault, *program));
+    for (rule, fault, program) in cases.chain(cancellations) {
         let fault = match fault {
             Fault::Deadlock => "deadlock",
             Fault::LostExclusion => "lost exclusion",
             Fault::StarvedWriter => "a starved writer",
+            Fault::LeftHeld => "a constraint left held",
         };
         table += &format!("| {rule} | {fault} | `{program}` |\n");
     }
@@ -158,6 +178,20 @@ fn with_all_rules_nothing_happens_and_without_any_one_its_fault_is_found() {
         assert!(matches!(&verdict, Verdict::Faulty(fault, _) if *fault == case.fault), "{}: {verdict:?}", case.rule);
         let unchecked = matches!(case.without, Rules { sorting: false, .. });
         assert!(unchecked || !verified(&flow).is_empty(), "the verifier misses what happens without: {}", case.rule);
+    }
+}
+
+/// A flow that is cancelled anywhere does no harm, unless it breaks one of its rules.
+#[test]
+fn a_flow_that_is_cancelled_lets_go() {
+    for (rule, cancellation, statements, fault) in CANCELLATIONS {
+        let flow = order(&lower(program(&complete(statements))), Rules::default()).unwrap();
+        let verdict = |cancellation| explore(&flow, &Bounds { cancellation, ..bounds(&flow) });
+        let Verdict::Sound { states: without } = verdict(Cancellation::Never) else { panic!("{statements}") };
+        let Verdict::Sound { states } = verdict(Cancellation::LetsGo) else { panic!("{statements}") };
+        assert!(states > without, "{statements}: nothing is cancelled in {states} states");
+        let broken = verdict(cancellation);
+        assert!(matches!(&broken, Verdict::Faulty(found, _) if *found == fault), "{rule}: {broken:?}");
     }
 }
 
