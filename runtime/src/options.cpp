@@ -47,8 +47,15 @@ std::string set_runtime(options &into, std::string_view value)
 
 std::string set_io(options &into, std::string_view value)
 {
+    constexpr std::string_view simulated = "simulation:";
+    if (value.starts_with(simulated)) {
+        const std::string_view number = value.substr(simulated.size());
+        const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), into.seed);
+        into.io = io_kind::simulation;
+        return error == std::errc() && end == number.data() + number.size() ? "" : "simulation:SEED with a number";
+    }
     if (value != "reactor" && value != "proactor") {
-        return "reactor or proactor";
+        return "reactor, proactor or simulation:SEED";
     }
     into.io = value == "reactor" ? io_kind::reactor : io_kind::proactor;
     return {};
@@ -94,7 +101,8 @@ constexpr std::size_t most_queued = 1'000'000;
 const option all_options[] = {
     {"runtime", "thread|pool|event", "what runs flows: a thread for each, a pool of threads, event loops (pool)",
      set_runtime},
-    {"io", "reactor|proactor", "how event loops wait for the world: by epoll, by io_uring (reactor)", set_io},
+    {"io", "reactor|proactor|simulation:SEED",
+     "how event loops wait: by epoll, by io_uring, in a world of a test (reactor)", set_io},
     {"workers", "N", "the threads of the pool (4 a processor, at least 16), or event loops (1 a processor)",
      [](options &into, std::string_view value) { return set_size(into.workers, value, most_workers); }},
     {"max-flows", "N", "how many flows of one source may be in progress; then it rests (1024)",

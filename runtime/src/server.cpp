@@ -17,6 +17,7 @@
 #include "flux/report.hpp"
 #include "flux/runner.hpp"
 #include "flux/signals.hpp"
+#include "flux/simulated_server.hpp"
 #include "flux/sources.hpp"
 #include "flux/takeover.hpp"
 #include "flux/thread.hpp"
@@ -253,7 +254,7 @@ int serve(const program &served, int argc, char **argv)
     install_crash_message(served);
     catch_signals();
     call_init(argc, argv);
-    return server(served, chosen).run();
+    return chosen.io == io_kind::simulation ? simulate(served, chosen) : server(served, chosen).run();
 }
 
 } // namespace flux

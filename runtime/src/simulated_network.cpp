@@ -64,6 +64,8 @@ simulated_faults faults_of(std::uint64_t seed) noexcept
     faults.small_windows = draw(1000);
     constexpr std::array<int, 4> longest_delays_us{0, 100, 2'000, 20'000};
     faults.longest_delay = std::chrono::microseconds(longest_delays_us[dice.draw(longest_delays_us.size())]);
+    faults.slow_peers = draw(100);
+    faults.failed_allocations = draw(30);
     return faults;
 }
 
@@ -214,27 +216,43 @@ void simulated_connection::arrive(int side)
     towards.reader.tell();
 }
 
-simulated_port::simulated_port(simulated_network &of, const address &at) : network_(of), local_(at)
+simulated_port::simulated_port(simulated_network &of, const address &at) : network_(&of), local_(at)
 {
-    network_.ports_.emplace(key_of(local_), this);
+    network_->ports_.emplace(key_of(local_), this);
 }
 
 simulated_port::~simulated_port()
 {
-    network_.ports_.erase(key_of(local_));
+    if (network_ == nullptr) {
+        return;
+    }
+    network_->ports_.erase(key_of(local_));
     for (auto &[waits, from] : arrived) {
         waits.reset();
     }
 }
 
-simulated_mailbox::simulated_mailbox(simulated_network &of, const address &at) : network_(of), local_(at)
+simulated_mailbox::simulated_mailbox(simulated_network &of, const address &at) : network_(&of), local_(at)
 {
-    network_.mailboxes_.emplace(key_of(local_), this);
+    network_->mailboxes_.emplace(key_of(local_), this);
 }
 
 simulated_mailbox::~simulated_mailbox()
 {
-    network_.mailboxes_.erase(key_of(local_));
+    if (network_ != nullptr) {
+        network_->mailboxes_.erase(key_of(local_));
+    }
+}
+
+simulated_network::~simulated_network()
+{
+    for (const auto &[key, port] : ports_) {
+        port->arrived.clear();
+        port->network_ = nullptr;
+    }
+    for (const auto &[key, mailbox] : mailboxes_) {
+        mailbox->network_ = nullptr;
+    }
 }
 
 io_result<address> simulated_network::free_for_port(const address &at)
@@ -279,6 +297,17 @@ void simulated_network::post(const address &from, const address &to, std::string
             }
         });
     }
+}
+
+bool simulated_network::allocation_fails() noexcept
+{
+    if (at_work_) {
+        return false;
+    }
+    const bool fails = ++allocations_ == faults.allocation_that_fails ||
+                       (faults.failed_allocations != 0 && time.chance(faults.failed_allocations));
+    failed_allocations_ += fails ? 1 : 0;
+    return fails;
 }
 
 bool simulated_network::step() noexcept

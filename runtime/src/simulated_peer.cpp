@@ -1,11 +1,20 @@
 #include "flux/simulated_peer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 namespace flux {
+namespace {
 
-simulated_peer::simulated_peer(simulated_network &of, std::string name, script does, stack on)
+/// How long a slow peer takes at most, and how many bytes it receives then.
+constexpr std::uint64_t longest_dawdling_us = 100'000;
+constexpr std::size_t slow_receive = 3;
+
+} // namespace
+
+simulated_peer::simulated_peer(simulated_network &of, std::string name, script does, stack on,
+                               std::chrono::nanoseconds begin)
     : network_(of), name_(std::move(name)), script_(std::move(does)), fiber_(on)
 {
     const auto run = [](void *argument) {
@@ -18,7 +27,9 @@ simulated_peer::simulated_peer(simulated_network &of, std::string name, script d
         self.network_.time.note(self.name_ + " ends");
     };
     fiber_.prepare(run, this);
-    network_.time.soon(network_.faults.longest_delay, [this] { go_on(); });
+    network_.time.after(begin, [this] {
+        network_.time.soon(network_.faults.longest_delay, [this] { go_on(); });
+    });
 }
 
 void simulated_peer::wait(std::chrono::nanoseconds time)
@@ -55,7 +66,7 @@ void simulated_peer::accept()
 {
     close();
     while (port_->arrived.empty()) {
-        rest_at(port_->acceptor, "somebody to accept");
+        rest_at(port_->acceptor, for_somebody);
     }
     socket_ = std::move(port_->arrived.front().first);
     port_->arrived.pop_front();
@@ -64,6 +75,7 @@ void simulated_peer::accept()
 
 int simulated_peer::send(std::string_view bytes)
 {
+    dawdle();
     while (!bytes.empty()) {
         while (!socket_.writable()) {
             rest_at(socket_.writer(), "room to send");
@@ -79,6 +91,9 @@ int simulated_peer::send(std::string_view bytes)
 
 std::string simulated_peer::receive(std::size_t most)
 {
+    if (dawdle()) {
+        most = std::min(most, slow_receive);
+    }
     while (!socket_.readable()) {
         rest_at(socket_.reader(), "something to receive");
     }
@@ -151,6 +166,26 @@ std::optional<std::pair<std::string, address>> simulated_peer::receive_message(s
     std::pair<std::string, address> received = std::move(mailbox_->arrived.front());
     mailbox_->arrived.pop_front();
     return received;
+}
+
+bool simulated_peer::expect(bool holds, std::string_view what)
+{
+    if (!holds) {
+        const std::string line = name_ + " expects in vain: " + std::string(what);
+        network_.time.note(line);
+        failed_expectations_ += line + '\n';
+    }
+    return holds;
+}
+
+// Takes its time, where it is slow: whether it did.
+bool simulated_peer::dawdle()
+{
+    if (!network_.time.chance(network_.faults.slow_peers)) {
+        return false;
+    }
+    wait(std::chrono::microseconds(network_.time.draw(longest_dawdling_us)));
+    return true;
 }
 
 // An event goes on with the script, until it waits again.

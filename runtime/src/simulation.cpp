@@ -15,6 +15,9 @@
 namespace flux {
 namespace {
 
+/// The network of the simulation that the thread is the loop of.
+constinit thread_local simulated_network *network_of_thread = nullptr;
+
 /// A flow that waits at a place.
 class parked_flow final : public simulated_waiting
 {
@@ -45,7 +48,12 @@ class simulated_stream final : public stream, public simulated_waiting
         ++open_;
     }
 
-    ~simulated_stream() override { --open_; }
+    ~simulated_stream() override
+    {
+        const simulated_work closing(network_);
+        --open_;
+        socket_ = {};
+    }
 
     io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
     {
@@ -53,6 +61,7 @@ class simulated_stream final : public stream, public simulated_waiting
         if (const int error = wait(socket_.reader(), ready, deadline); error != 0) {
             return unexpected(error);
         }
+        const simulated_work receiving(network_);
         const std::size_t count = socket_.take(into);
         const int error = count == 0 ? socket_.error() : 0;
         if (error == ECONNRESET) {
@@ -72,13 +81,18 @@ class simulated_stream final : public stream, public simulated_waiting
             if (const int error = socket_.error(); error != 0) {
                 return unexpected(error);
             }
+            const simulated_work sending(network_);
             const std::string_view first(static_cast<const char *>(parts[0].iov_base), parts[0].iov_len);
             parts = drop_first(parts, socket_.put(first));
         }
         return {};
     }
 
-    void end_output() noexcept override { socket_.end(); }
+    void end_output() noexcept override
+    {
+        const simulated_work ending(network_);
+        socket_.end();
+    }
 
     /// Tells these arrivals once, when there is input or soon.
     void tell(simulated_arrivals &told, void *whom, bool soon) noexcept;
@@ -105,6 +119,7 @@ class simulated_stream final : public stream, public simulated_waiting
         bool at_once = network_.time.chance(500);
         while (!ready() || !at_once) {
             if (ready() || network_.time.chance(network_.faults.false_wakes)) {
+                const simulated_work telling(network_);
                 socket_.tell_soon(place);
             }
             parked_flow waits;
@@ -120,6 +135,7 @@ class simulated_stream final : public stream, public simulated_waiting
     simulated_socket socket_;
     std::size_t &open_;
     simulated_arrivals *told_ = nullptr;
+    bool soon_ = false;
 };
 
 class simulated_listener final : public listener
@@ -135,7 +151,7 @@ class simulated_listener final : public listener
 class simulated_arrivals final : public arrivals, public simulated_waiting
 {
   public:
-    simulated_arrivals(simulated_network &of, std::size_t &open) noexcept : network_(of), open_(open) {}
+    simulated_arrivals(simulated_network &of, std::size_t &open) : network_(of), open_(open) {}
 
     ~simulated_arrivals() override
     {
@@ -228,6 +244,7 @@ class simulated_arrivals final : public arrivals, public simulated_waiting
 
 void simulated_stream::tell(simulated_arrivals &told, void *whom, bool soon) noexcept
 {
+    const simulated_work telling(network_);
     owner = whom;
     const bool ready = soon || socket_.readable();
     if (ready && network_.time.chance(500)) {
@@ -235,6 +252,7 @@ void simulated_stream::tell(simulated_arrivals &told, void *whom, bool soon) noe
         return;
     }
     told_ = &told;
+    soon_ = soon;
     socket_.reader().wait(*this);
     if (ready) {
         socket_.tell_soon(socket_.reader());
@@ -243,6 +261,10 @@ void simulated_stream::tell(simulated_arrivals &told, void *whom, bool soon) noe
 
 void simulated_stream::go_on() noexcept
 {
+    // What a flow has had by itself is told too late. As a flow can, a source may be woken for nothing.
+    if (!soon_ && !socket_.readable() && !network_.time.chance(network_.faults.false_wakes)) {
+        return socket_.reader().wait(*this);
+    }
     std::exchange(told_, nullptr)->append(owner);
 }
 
@@ -271,6 +293,7 @@ class simulated_datagram_socket final : public datagram_socket
         if (network_.time.chance(network_.faults.out_of_memory)) {
             return unexpected(ENOBUFS);
         }
+        const simulated_work sending(network_);
         network_.post(mailbox_.local(), to, {reinterpret_cast<const char *>(message.data()), message.size()});
         return {};
     }
@@ -284,15 +307,41 @@ class simulated_datagram_socket final : public datagram_socket
 
 /// What comes of an attempt to connect. Who has given it up lets the connection go as soon as it is there.
 struct attempt {
+    explicit attempt(simulated_network &of) noexcept : network(of) {}
+    ~attempt()
+    {
+        const simulated_work closing(network);
+        connected = {};
+    }
+    attempt(const attempt &) = delete;
+    attempt &operator=(const attempt &) = delete;
+
+    simulated_network &network;
     bool answered = false;
     int error = 0;
     simulated_socket connected;
     simulated_place place;
 };
 
+std::shared_ptr<attempt> try_to_connect(simulated_network &through, const address &to)
+{
+    const simulated_work connecting(through);
+    const auto made = std::make_shared<attempt>(through);
+    through.connect(to, [made](int error, simulated_socket connected) {
+        made->answered = true;
+        made->error = error;
+        made->connected = std::move(connected);
+        made->place.tell();
+    });
+    return made;
+}
+
 } // namespace
 
-simulation::simulation(std::uint64_t seed, const simulated_faults &faults) : time_(seed), network_(time_, faults) {}
+simulation::simulation(std::uint64_t seed, const simulated_faults &faults, std::chrono::nanoseconds begin_peers)
+    : time_(seed), network_(time_, faults), begin_peers_(begin_peers)
+{
+}
 
 simulation::~simulation()
 {
@@ -308,16 +357,25 @@ void simulation::add(std::string name, simulated_peer::script does)
     if (!on) {
         throw std::bad_alloc();
     }
-    peers_.push_back(std::make_unique<simulated_peer>(network_, std::move(name), std::move(does), *on));
+    peers_.push_back(std::make_unique<simulated_peer>(network_, std::move(name), std::move(does), *on, begin_peers_));
 }
 
 std::string simulation::unfinished_peers() const
 {
     std::string all;
     for (const auto &each : peers_) {
-        if (!each->ended()) {
+        if (!each->ended() && !each->serves()) {
             all += each->name() + " waits for " + std::string(each->waits_for()) + '\n';
         }
+    }
+    return all;
+}
+
+std::string simulation::failed_expectations() const
+{
+    std::string all;
+    for (const auto &each : peers_) {
+        all += each->failed_expectations();
     }
     return all;
 }
@@ -329,14 +387,24 @@ void simulation::begin()
     changed_.notify_all();
 }
 
-void simulation::await_rest()
+void simulation::await_rest(std::chrono::nanoseconds after_peers)
 {
     std::unique_lock alone(lock_);
+    if (std::exchange(after_peers_, after_peers) != after_peers) {
+        interrupted_ = true;
+        changed_.notify_all();
+    }
     changed_.wait(alone, [this] { return at_rest_ && !interrupted_; });
+}
+
+bool simulation::allocation_fails() noexcept
+{
+    return network_of_thread != nullptr && network_of_thread->allocation_fails();
 }
 
 io_result<std::unique_ptr<listener>> simulation::listen(const address &at) noexcept
 {
+    const simulated_work listening(network_);
     const io_result<address> own = network_.free_for_port(at);
     if (!own.has_value()) {
         return unexpected(own.error());
@@ -349,13 +417,7 @@ io_result<std::unique_ptr<stream>> simulation::connect(const address &to, moment
     if (time_.chance(network_.faults.out_of_descriptors)) {
         return unexpected(EMFILE);
     }
-    const auto made = std::make_shared<attempt>();
-    network_.connect(to, [made](int error, simulated_socket connected) {
-        made->answered = true;
-        made->error = error;
-        made->connected = std::move(connected);
-        made->place.tell();
-    });
+    const std::shared_ptr<attempt> made = try_to_connect(network_, to);
     while (!made->answered) {
         parked_flow waits;
         if (const int error = waits.wait_at(made->place, deadline); error != 0) {
@@ -374,6 +436,7 @@ io_result<std::unique_ptr<stream>> simulation::connect(const address &to, moment
 
 io_result<std::unique_ptr<datagram_socket>> simulation::bind(const address &at) noexcept
 {
+    const simulated_work binding(network_);
     const io_result<address> own = network_.free_for_mailbox(at);
     if (!own.has_value()) {
         return unexpected(own.error());
@@ -388,9 +451,11 @@ std::unique_ptr<arrivals> simulation::make_arrivals()
 
 void simulation::wait(moment until) noexcept
 {
+    network_of_thread = &network_;
+    const simulated_work going_on(network_);
     std::unique_lock alone(lock_);
     changed_.wait(alone, [this] { return begun_; });
-    if (time_.advance(until)) {
+    if (!is_over() && time_.advance(until)) {
         return;
     }
     at_rest_ = true;
@@ -400,8 +465,20 @@ void simulation::wait(moment until) noexcept
     at_rest_ = false;
 }
 
+// Whether what may happen yet is left, as the peers have been at their end for long enough.
+bool simulation::is_over()
+{
+    const auto is_active = [](const auto &each) { return !each->ended() && !each->serves(); };
+    if (after_peers_ == std::chrono::nanoseconds::max() || std::ranges::any_of(peers_, is_active)) {
+        return false;
+    }
+    peers_ended_at_ = peers_ended_at_.value_or(time_.now());
+    return time_.now() - *peers_ended_at_ >= after_peers_;
+}
+
 void simulation::deliver() noexcept
 {
+    const simulated_work happening(network_);
     time_.happen();
 }
 

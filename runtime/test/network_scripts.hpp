@@ -157,8 +157,8 @@ class answering
             if (error != 0) {
                 return error;
             }
+            answered[line] += 1;
         }
-        answered[line] += 1;
         return flux::take(client.send(upper_case(line) + "\n"));
     }
 
@@ -231,11 +231,11 @@ inline int relay(flux::flow &flow, flux::connection &client)
         client.close();
         return connected_to.error();
     }
-    flux::connection &upstream = **connected_to;
+    const std::unique_ptr<flux::connection, void (*)(flux::connection *)> upstream(
+        *connected_to, [](flux::connection *used) { used->close(); });
     const int error = in_parallel(
-        flow, [&](flux::flow &branch) { return pump(branch, client, upstream); },
-        [&](flux::flow &branch) { return pump(branch, upstream, client); });
-    upstream.close();
+        flow, [&](flux::flow &branch) { return pump(branch, client, *upstream); },
+        [&](flux::flow &branch) { return pump(branch, *upstream, client); });
     client.close();
     return error;
 }

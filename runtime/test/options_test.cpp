@@ -64,6 +64,12 @@ TEST_F(Options, ChooseHowEventLoopsWait)
     variables["FLUX_IO"] = "proactor";
     EXPECT_EQ(read({}).options.io, flux::io_kind::proactor);
     EXPECT_EQ(read({"--flux-io=reactor"}).options.io, flux::io_kind::reactor);
+    const outcome simulated = read({"--flux-io=simulation:17"});
+    EXPECT_EQ(simulated.options.io, flux::io_kind::simulation);
+    EXPECT_EQ(simulated.options.seed, 17u);
+    for (const char *const wrong : {"--flux-io=simulation:", "--flux-io=simulation:1x", "--flux-io=simulation"}) {
+        EXPECT_NE(read({wrong}).problem, "") << wrong;
+    }
 }
 
 TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
@@ -116,7 +122,8 @@ TEST_F(Options, ChooseTheReport)
 
 TEST_F(Options, SayWhatIsWrong)
 {
-    EXPECT_EQ(read({"--flux-io=epoll"}).problem, "--flux-io is to be reactor or proactor, not `epoll`");
+    EXPECT_EQ(read({"--flux-io=epoll"}).problem,
+              "--flux-io is to be reactor, proactor or simulation:SEED, not `epoll`");
     EXPECT_EQ(read({"--flux-runtime=fiber"}).problem, "--flux-runtime is to be thread, pool or event, not `fiber`");
     EXPECT_EQ(read({"--flux-queue"}).problem, "--flux-queue needs a value: N");
     EXPECT_EQ(read({"--flux-queue=0"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `0`");

@@ -1,42 +1,13 @@
 #include "flux/simulation.hpp"
 
-#include "flux/reactor.hpp"
-#include "network_scripts.hpp"
+#include "flux/failing_allocation.hpp"
+#include "network_sockets.hpp"
 #include "simulated_run.hpp"
-#include "socket_peer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <iterator>
 #include <memory>
-#include <new>
 #include <set>
-#include <thread>
 #include <vector>
-
-namespace {
-
-/// Which allocation of those that may fail does, of those that fibers make: counts down to it; 0 for none.
-std::atomic<int> fails_after{0};
-
-bool allocation_fails() noexcept
-{
-    return flux::fiber::running() != nullptr && fails_after != 0 && --fails_after == 0;
-}
-
-} // namespace
-
-// All that the runtime allocates for a flow it asks for so: it goes on where there is no memory.
-void *operator new(std::size_t size, const std::nothrow_t &) noexcept
-{
-    return allocation_fails() ? nullptr : ::operator new(size);
-}
-
-void *operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept
-{
-    return allocation_fails() ? nullptr : ::operator new(size, alignment);
-}
 
 namespace {
 
@@ -44,21 +15,17 @@ using namespace std::chrono_literals;
 using flux::outcome;
 using flux::simulated_faults;
 using flux::simulated_peer;
+using network::all_seen;
+using network::client_count;
+using network::client_script;
 using network::for_seeds;
 using network::habits;
+using network::habits_of;
+using network::name_of;
+using network::replies_and_counts;
 using network::seen;
 using network::simulated_run;
 using network::socket_peer;
-
-constexpr std::size_t client_count = 4;
-
-/// What each client has seen.
-using all_seen = std::array<seen, client_count>;
-
-std::string name_of(std::size_t client)
-{
-    return "client" + std::to_string(client);
-}
 
 /// All clients do this, which is called with a client, its habits, its number, and what it sees.
 template <class Script>
@@ -71,11 +38,22 @@ void add_clients(simulated_run &run, all_seen &all, Script script)
     }
 }
 
-/// A connection ends early only where it breaks, or a flow has failed.
-void expect_failures_for(const all_seen &all, const flux::source_counts &counts)
+/// What is behind the relay.
+void add_upstream(simulated_run &run)
+{
+    network::upstream_at = flux::loopback_address(9);
+    run.world.add("upstream", [](simulated_peer &self) {
+        EXPECT_EQ(self.listen(network::upstream_at), 0);
+        network::serve_upstream(self);
+    });
+}
+
+/// A connection ends early only where it breaks, or a flow has failed, or there was no memory for it.
+void expect_failures_for(const all_seen &all, const simulated_run &run)
 {
     const auto cut_short = static_cast<std::uint64_t>(std::ranges::count_if(all, &seen::cut_short));
-    EXPECT_LE(cut_short, counts.finished[flux::index_of(outcome::failed)] + counts.cancelled);
+    const std::uint64_t failed = run.counts.finished[flux::index_of(outcome::failed)];
+    EXPECT_LE(cut_short, failed + run.counts.cancelled + run.failed_allocations);
 }
 
 std::string run_echo(std::uint64_t seed, const simulated_faults &faults)
@@ -89,7 +67,7 @@ std::string run_echo(std::uint64_t seed, const simulated_faults &faults)
     });
     run.run();
     EXPECT_LE(run.counts.started, client_count);
-    expect_failures_for(all, run.counts);
+    expect_failures_for(all, run);
     return run.trace;
 }
 
@@ -121,25 +99,60 @@ TEST(Simulation, AConnectionThatBreaksAtAnyStep)
     }
 }
 
-TEST(Simulation, AnyAllocationFails)
+/// Lets each allocation of `test(faults)`, which gives its run, fail in turn: at most one client is the worse for it.
+template <class Test>
+void fail_each_allocation(Test test)
 {
-    bool all_have_failed = false;
-    for (int number = 1; !all_have_failed; ++number) {
-        fails_after = number;
-        simulated_run run(3, simulated_faults());
+    std::uint64_t number = 1;
+    simulated_faults faults;
+    for (bool one_has_failed = true; one_has_failed && !testing::Test::HasFailure(); ++number) {
+        faults.allocation_that_fails = number;
         all_seen all;
-        network::first = flux::first_given::with_input;
-        network::serve = network::echo;
+        simulated_run run(3, faults);
+        test(run, all);
+        one_has_failed = run.failed_allocations != 0;
+        EXPECT_LE(std::ranges::count_if(all, &seen::cut_short), one_has_failed ? 1 : 0) << "allocation " << number;
+    }
+    EXPECT_GT(number, 20u);
+}
+
+TEST(Simulation, AnyAllocationOfAnEchoFails)
+{
+    network::first = flux::first_given::with_input;
+    network::serve = network::echo;
+    fail_each_allocation([](simulated_run &run, all_seen &all) {
         add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t, seen &own) {
             talk(self, by, network::unchanged, own);
         });
         run.run();
-        all_have_failed = fails_after != 0;
-        fails_after = 0;
-        // Where there is no memory for the connection its client is sent away.
-        EXPECT_LE(std::ranges::count_if(all, &seen::cut_short), all_have_failed ? 0 : 1) << "allocation " << number;
-        ASSERT_LT(number, 100);
-    }
+    });
+}
+
+TEST(Simulation, AnyAllocationForRequestsThatStayConnectedFails)
+{
+    network::first = flux::first_given::with_input;
+    fail_each_allocation([](simulated_run &run, all_seen &all) {
+        network::answering answering(1ms, 1h);
+        network::serve = std::ref(answering);
+        add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t number, seen &own) {
+            ask(self, by, name_of(number), 3, own);
+        });
+        run.run();
+    });
+}
+
+TEST(Simulation, AnyAllocationOfParallelStepsFails)
+{
+    network::first = flux::first_given::at_once;
+    network::serve = network::relay;
+    fail_each_allocation([](simulated_run &run, all_seen &all) {
+        add_upstream(run);
+        add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t, seen &own) {
+            self.wait(5ms); // upstream listens by then
+            talk(self, by, network::upper_case, own);
+        });
+        run.run();
+    });
 }
 
 TEST(Simulation, RequestsAreAnsweredOnceAndInOrder)
@@ -166,7 +179,7 @@ TEST(Simulation, RequestsAreAnsweredOnceAndInOrder)
             }
             answers += each.answers.size();
         }
-        expect_failures_for(all, run.counts);
+        expect_failures_for(all, run);
         return run.trace;
     });
     EXPECT_TRUE(answers > 3 * seeds || seeds < 100) << answers;
@@ -179,16 +192,12 @@ TEST(Simulation, BranchesRelayBothWaysAtOnce)
         all_seen all;
         network::first = flux::first_given::at_once;
         network::serve = network::relay;
-        network::upstream_at = flux::loopback_address(9);
-        run.world.add("upstream", [](simulated_peer &self) {
-            EXPECT_EQ(self.listen(network::upstream_at), 0);
-            network::serve_upstream(self);
-        });
+        add_upstream(run);
         add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t, seen &own) {
             talk(self, by, network::upper_case, own);
         });
-        run.run("upstream waits for somebody to accept\n");
-        expect_failures_for(all, run.counts);
+        run.run();
+        expect_failures_for(all, run);
         return run.trace;
     });
 }
@@ -197,7 +206,10 @@ TEST(Simulation, AServerThatEndsInTheMiddleLeavesNobodyWaiting)
 {
     std::uint64_t cancelled = 0;
     const std::uint64_t seeds = for_seeds(200, [&](std::uint64_t seed) {
-        simulated_run run(seed, flux::faults_of(seed));
+        // A source that does not wait just then, as it rests after a failure, does not learn that it ends.
+        simulated_faults faults = flux::faults_of(seed);
+        faults.failed_allocations = 0;
+        simulated_run run(seed, faults);
         all_seen all;
         network::answering answering(3ms, 1h);
         network::first = flux::first_given::at_once;
@@ -242,7 +254,7 @@ TEST(Simulation, MessagesThatAreLostAreSentAgain)
             talk(self, by, network::upper_case, own);
         });
         run.run();
-        expect_failures_for(all, run.counts);
+        expect_failures_for(all, run);
         return run.trace;
     });
     EXPECT_TRUE(messages > 10 * seeds || seeds < 10) << messages;
@@ -301,29 +313,92 @@ TEST(Simulation, ADeadlineAndAnAnswerOfOneInstantAreNeverBoth)
     EXPECT_TRUE((all.answered > seeds / 2 && all.late > seeds / 2) || seeds < 100) << all.answered << ", " << all.late;
 }
 
-/// What came of a run: what each client got, and what became of the flows.
-struct replies_and_counts {
-    std::vector<std::string> replies;
-    flux::source_counts counts;
-};
-
-replies_and_counts result_of(const all_seen &all, const flux::source_counts &counts)
+/// Talks a while and then is silent, until the end: how long that took.
+std::chrono::nanoseconds await_end(simulated_peer &self)
 {
-    replies_and_counts result{{}, counts};
-    std::ranges::transform(all, std::back_inserter(result.replies), &seen::replies);
-    return result;
+    const flux::moment silent_since = self.now();
+    EXPECT_EQ(self.receive_all(), "");
+    EXPECT_FALSE(self.broken());
+    return self.now() - silent_since;
 }
 
-/// A client that does the same whatever it is made of: its dice are its own.
-habits habits_of(std::size_t client)
+/// Connections are looked at in quarters of the limit.
+constexpr std::chrono::milliseconds longest_idle = std::chrono::milliseconds(network::idle_limit) * 5 / 4;
+
+void expect_answer(simulated_peer &self, const std::string &request)
 {
-    const auto dice = std::make_shared<flux::simulated_time>(client);
-    return {[dice](std::uint64_t bound) { return dice->draw(bound); }, false};
+    EXPECT_EQ(self.send(request + '\n'), 0);
+    EXPECT_EQ(self.receive_exactly(request.size() + 1), network::upper_case(request) + '\n');
 }
 
-/// The same script for clients of any kind, at the server of `network::serve`.
-template <class Peer>
-using client_script = void (*)(Peer &self, std::size_t client, seen &own);
+TEST(Simulation, WhoIsSilentForTheLimitIsClosedAndWhoTalksStays)
+{
+    for_seeds(100, [](std::uint64_t seed) {
+        simulated_faults faults;
+        faults.short_transfers = 500;
+        simulated_run run(seed, faults);
+        network::answering answering(1ms, 1h);
+        network::first = flux::first_given::with_input;
+        network::serve = std::ref(answering);
+        // What is on its way takes a few milliseconds of simulated time.
+        const auto expect_limit = [](std::chrono::nanoseconds time) {
+            EXPECT_GT(time, network::idle_limit - 20ms);
+            EXPECT_LT(time, longest_idle + 20ms);
+        };
+        run.world.add("silent", [=](simulated_peer &self) {
+            EXPECT_EQ(self.connect(network::served_at), 0);
+            expect_limit(await_end(self));
+        });
+        run.world.add("silent after an answer", [=](simulated_peer &self) {
+            self.wait(std::chrono::microseconds(self.draw(10'000'000)));
+            EXPECT_EQ(self.connect(network::served_at), 0);
+            self.wait(network::idle_limit * 2 / 3);
+            expect_answer(self, "one");
+            expect_limit(await_end(self));
+        });
+        run.world.add("talker", [](simulated_peer &self) {
+            EXPECT_EQ(self.connect(network::served_at), 0);
+            for (int round = 0; round < 6; ++round) {
+                self.wait(network::idle_limit * 2 / 3);
+                expect_answer(self, "request " + std::to_string(round));
+            }
+            self.end_output();
+            EXPECT_EQ(self.receive_all(), "");
+        });
+        run.run();
+        return run.trace;
+    });
+}
+
+TEST(Simulation, ARequestOfTheInstantInWhichItsConnectionIsClosedIsAnsweredOrNot)
+{
+    std::uint64_t answered = 0;
+    std::uint64_t closed = 0;
+    const std::uint64_t seeds = for_seeds(200, [&](std::uint64_t seed) {
+        simulated_faults faults;
+        faults.longest_delay = 0us;
+        simulated_run run(seed, faults);
+        network::answering answering(0ms, 1h);
+        network::first = flux::first_given::with_input;
+        network::serve = std::ref(answering);
+        for (std::size_t number = 0; number < client_count; ++number) {
+            run.world.add(name_of(number), [&, number](simulated_peer &self) {
+                EXPECT_EQ(self.connect(network::served_at), 0);
+                expect_answer(self, "first of " + name_of(number));
+                self.wait(longest_idle - std::chrono::milliseconds(self.draw(4)));
+                const std::string last = "last of " + name_of(number);
+                const bool sent = self.send(last + '\n') == 0;
+                const std::string answer = sent ? self.receive_exactly(last.size() + 1) : "";
+                EXPECT_TRUE(answer.empty() || answer == network::upper_case(last) + '\n') << answer;
+                EXPECT_EQ(answering.answered.contains(last), !answer.empty());
+                (answer.empty() ? closed : answered) += 1;
+            });
+        }
+        run.run();
+        return run.trace;
+    });
+    EXPECT_TRUE((answered > seeds / 2 && closed > seeds / 2) || seeds < 100) << answered << ", " << closed;
+}
 
 replies_and_counts run_simulated(std::uint64_t seed, client_script<simulated_peer> script)
 {
@@ -332,58 +407,31 @@ replies_and_counts run_simulated(std::uint64_t seed, client_script<simulated_pee
     faults.false_wakes = 100;
     simulated_run run(seed, faults);
     all_seen all;
-    network::upstream_at = flux::loopback_address(9);
-    run.world.add("upstream", [](simulated_peer &self) {
-        EXPECT_EQ(self.listen(network::upstream_at), 0);
-        network::serve_upstream(self);
-    });
+    add_upstream(run);
     add_clients(run, all, [script](simulated_peer &self, const habits &, std::size_t number, seen &own) {
         self.wait(5ms); // upstream listens by then
         script(self, number, own);
     });
-    run.run("upstream waits for somebody to accept\n");
-    return result_of(all, run.counts);
+    run.run();
+    return network::result_of(all, run.counts);
 }
 
-replies_and_counts run_over_sockets(client_script<socket_peer> script)
-{
-    all_seen all;
-    socket_peer upstream;
-    EXPECT_EQ(upstream.listen(flux::loopback_address(0)), 0);
-    network::upstream_at = upstream.local();
-    std::thread behind([&upstream] { network::serve_upstream(upstream); });
-    network::served_at = flux::loopback_address(0);
-    network::running_server server(flux::make_reactor);
-    while (!network::listens) {
-        std::this_thread::sleep_for(1ms);
-    }
-    std::vector<std::thread> clients;
-    for (std::size_t number = 0; number < client_count; ++number) {
-        clients.emplace_back([&own = all[number], number, script] {
-            socket_peer self;
-            script(self, number, own);
-        });
-    }
-    for (std::thread &each : clients) {
-        each.join();
-    }
-    const flux::source_counts counts = server.end();
-    upstream.end_listening();
-    behind.join();
-    return result_of(all, counts);
-}
-
-/// Both give the same replies, and take the same paths as often.
+/// All of them give the same replies, and take the same paths as often.
 void expect_twins(client_script<simulated_peer> simulated, client_script<socket_peer> on_sockets)
 {
-    const replies_and_counts real = run_over_sockets(on_sockets);
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const replies_and_counts twin = run_simulated(seed, simulated);
-        EXPECT_EQ(twin.replies, real.replies) << "seed " << seed;
-        EXPECT_EQ(twin.counts.finished, real.counts.finished) << "seed " << seed;
-        EXPECT_EQ(twin.counts.counted.calls, real.counts.counted.calls) << "seed " << seed;
+    const replies_and_counts twin = run_simulated(0, simulated);
+    const auto expect_same = [&twin](const replies_and_counts &other, const std::string &name) {
+        EXPECT_EQ(other.replies, twin.replies) << name;
+        EXPECT_EQ(other.counts.finished, twin.counts.finished) << name;
+        EXPECT_EQ(other.counts.counted.calls, twin.counts.counted.calls) << name;
+    };
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        expect_same(run_simulated(seed, simulated), "seed " + std::to_string(seed));
     }
-    EXPECT_FALSE(std::ranges::all_of(real.replies, &std::string::empty));
+    for (const network::way &way : network::all_ways()) {
+        expect_same(network::run_over_sockets(way, on_sockets), way.name);
+    }
+    EXPECT_FALSE(std::ranges::all_of(twin.replies, &std::string::empty));
 }
 
 template <class Peer>
@@ -404,14 +452,14 @@ void ask_in_turn(Peer &self, std::size_t client, seen &own)
     ask(self, habits_of(client), name_of(client), 3, own);
 }
 
-TEST(Simulation, AgreesWithTheReactorOnAnEcho)
+TEST(Simulation, AgreesWithAllThatIsRealOnAnEcho)
 {
     network::first = flux::first_given::with_input;
     network::serve = network::echo;
     expect_twins(talk_plainly<simulated_peer>, talk_plainly<socket_peer>);
 }
 
-TEST(Simulation, AgreesWithTheReactorOnRequestsThatStayConnected)
+TEST(Simulation, AgreesWithAllThatIsRealOnRequestsThatStayConnected)
 {
     network::answering answering(1ms, 1h);
     network::first = flux::first_given::with_input;
@@ -419,7 +467,7 @@ TEST(Simulation, AgreesWithTheReactorOnRequestsThatStayConnected)
     expect_twins(ask_in_turn<simulated_peer>, ask_in_turn<socket_peer>);
 }
 
-TEST(Simulation, AgreesWithTheReactorOnParallelSteps)
+TEST(Simulation, AgreesWithAllThatIsRealOnParallelSteps)
 {
     network::first = flux::first_given::at_once;
     network::serve = network::relay;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace flux {
@@ -12,8 +13,8 @@ namespace flux {
 /// What runs flows.
 enum class strategy_kind { thread, pool, event };
 
-/// How event loops ask the world: by epoll, by io_uring.
-enum class io_kind { reactor, proactor };
+/// How event loops ask the world: by epoll, by io_uring, or not at all, as the world is simulated.
+enum class io_kind { reactor, proactor, simulation };
 
 /// What is reported when the server ends.
 enum class report_kind { none, text, json };
@@ -25,8 +26,10 @@ enum class run_kind { serve, show_help, show_version };
 struct options {
     /// `--flux-runtime`
     strategy_kind strategy = strategy_kind::pool;
-    /// `--flux-io`, where event loops run flows.
+    /// `--flux-io`, where event loops run flows; a simulation has one loop of its own, whatever else is said.
     io_kind io = io_kind::reactor;
+    /// What the simulation goes by.
+    std::uint64_t seed = 0;
     /// `--flux-workers`: the threads of the pool, or the event loops. 0 for what fits: of a pool four times the
     /// processors that the server may use, at least 16, as nodes wait; of event loops one for each processor.
     std::size_t workers = 0;

@@ -47,8 +47,17 @@ struct simulated_faults {
     unsigned doubled_messages = 0;
     /// A connection has room for a few bytes only.
     unsigned small_windows = 0;
+    /// A peer takes its time before it sends or receives, and receives little then.
+    unsigned slow_peers = 0;
+    /// An allocation fails that a flow or the loop asks for. Where `simulation::allocation_fails` is asked.
+    unsigned failed_allocations = 0;
+    /// The one of them that fails, by its number from 1; 0 for none.
+    std::uint64_t allocation_that_fails = 0;
     /// What is sent arrives after so long at most.
     std::chrono::microseconds longest_delay{2'000};
+
+    /// `simulated_faults()` are none.
+    bool operator==(const simulated_faults &) const = default;
 };
 
 /// The mixture of this seed; every eighth has no faults at all.
@@ -198,7 +207,10 @@ class simulated_port
     simulated_place acceptor;
 
   private:
-    simulated_network &network_;
+    friend class simulated_network;
+
+    // Null where that is gone.
+    simulated_network *network_;
     address local_;
 };
 
@@ -218,7 +230,10 @@ class simulated_mailbox
     simulated_place reader;
 
   private:
-    simulated_network &network_;
+    friend class simulated_network;
+
+    // Null where that is gone.
+    simulated_network *network_;
     address local_;
 };
 
@@ -231,6 +246,10 @@ class simulated_network
         : time(goes_by), faults(happen)
     {
     }
+    /// Listeners and mailboxes may stay, for nobody to reach them any more.
+    ~simulated_network();
+    simulated_network(const simulated_network &) = delete;
+    simulated_network &operator=(const simulated_network &) = delete;
 
     /// What comes of an attempt to connect: 0 and a socket, or an error.
     using answer = std::function<void(int error, simulated_socket connected)>;
@@ -248,18 +267,40 @@ class simulated_network
     /// Something happens on the network; whether that is to break the connection where it does.
     bool step() noexcept;
 
+    /// Whether this allocation of the network's thread fails; and how many have.
+    bool allocation_fails() noexcept;
+    std::uint64_t failed_allocations() const noexcept { return failed_allocations_; }
+
     simulated_time &time;
     const simulated_faults faults;
 
   private:
     friend class simulated_port;
     friend class simulated_mailbox;
+    friend class simulated_work;
 
     std::map<std::string, simulated_port *> ports_;
     std::map<std::string, simulated_mailbox *> mailboxes_;
     std::uint64_t connections_ = 0;
     std::uint64_t steps_ = 0;
+    std::uint64_t allocations_ = 0;
+    std::uint64_t failed_allocations_ = 0;
     std::uint16_t next_port_ = 40'000;
+    bool at_work_ = false;
+};
+
+/// While one exists its thread does what is the world's, be it that a flow asks: that has all the memory it needs.
+class simulated_work
+{
+  public:
+    explicit simulated_work(simulated_network &of) noexcept : of_(of), before_(std::exchange(of.at_work_, true)) {}
+    ~simulated_work() { of_.at_work_ = before_; }
+    simulated_work(const simulated_work &) = delete;
+    simulated_work &operator=(const simulated_work &) = delete;
+
+  private:
+    simulated_network &of_;
+    const bool before_;
 };
 
 } // namespace flux

@@ -28,8 +28,9 @@ class simulated_peer final : simulated_waiting
     /// What it does.
     using script = std::function<void(simulated_peer &self)>;
 
-    /// Runs its script on this stack from the next event on. Throws nothing; nor does the script.
-    simulated_peer(simulated_network &of, std::string name, script does, stack on);
+    /// Runs its script on this stack after this time, or a little later. Throws nothing; nor does the script.
+    simulated_peer(simulated_network &of, std::string name, script does, stack on,
+                   std::chrono::nanoseconds begin = std::chrono::nanoseconds(0));
     simulated_peer(const simulated_peer &) = delete;
     simulated_peer &operator=(const simulated_peer &) = delete;
 
@@ -72,6 +73,9 @@ class simulated_peer final : simulated_waiting
     /// Waits for a message, but at most so long, and gives it with its sender: nothing then.
     std::optional<std::pair<std::string, address>> receive_message(std::chrono::nanoseconds longest);
 
+    /// What is to hold: where it does not, the run has failed, and says so. Gives whether it does.
+    bool expect(bool holds, std::string_view what);
+
     /// A number from 0 to less than `bound`, by the dice.
     std::uint64_t draw(std::uint64_t bound) noexcept { return network_.time.draw(bound); }
     /// What the clock shows.
@@ -82,13 +86,20 @@ class simulated_peer final : simulated_waiting
     const std::string &name() const noexcept { return name_; }
     /// Whether its script has come to its end.
     bool ended() const noexcept { return ended_; }
+    /// Whether it waits for somebody to accept, as a server does for ever.
+    bool serves() const noexcept { return waits_for_ == for_somebody; }
+    /// What it has expected in vain, a line each.
+    const std::string &failed_expectations() const noexcept { return failed_expectations_; }
     /// What it waits for; empty where it does not.
     std::string_view waits_for() const noexcept { return waits_for_; }
     /// What it runs on.
     const stack &on() const noexcept { return fiber_.on(); }
 
   private:
+    static constexpr std::string_view for_somebody = "somebody to accept";
+
     void go_on() noexcept override;
+    bool dawdle();
     void rest(std::string_view for_what) noexcept;
     void rest_at(simulated_place &place, std::string_view for_what) noexcept;
 
@@ -102,6 +113,7 @@ class simulated_peer final : simulated_waiting
     bool broken_ = false;
     bool ended_ = false;
     std::string_view waits_for_;
+    std::string failed_expectations_;
 };
 
 } // namespace flux

@@ -18,11 +18,13 @@
 #include "flux/simulated_time.hpp"
 #include "flux/stack.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,9 @@ class simulation final : public loop_io
   public:
     /// As this seed has it.
     explicit simulation(std::uint64_t seed) : simulation(seed, faults_of(seed)) {}
-    /// With these faults.
-    simulation(std::uint64_t seed, const simulated_faults &faults);
+    /// With these faults. The scripts of peers begin so long after they were added.
+    simulation(std::uint64_t seed, const simulated_faults &faults,
+               std::chrono::nanoseconds begin_peers = std::chrono::nanoseconds(0));
     ~simulation() override;
 
     // Before it begins, and while it is at rest.
@@ -43,8 +46,25 @@ class simulation final : public loop_io
     /// There is a peer of this name, which does this.
     void add(std::string name, simulated_peer::script does);
 
-    /// Those whose scripts have not come to their end, with what they wait for, a line each.
+    /// How many there are.
+    std::size_t peer_count() const noexcept { return peers_.size(); }
+
+    /// What goes wrong in this world, and how often.
+    const simulated_faults &faults() const noexcept { return network_.faults; }
+
+    /// Those whose scripts have not come to their end, with what they wait for, a line each; but not servers, which
+    /// wait for somebody to accept.
     std::string unfinished_peers() const;
+
+    /// What peers have expected in vain, a line each.
+    std::string failed_expectations() const;
+
+    /// Whether this allocation of the calling thread fails: for the allocation functions of a test, as
+    /// `failing_allocation.hpp` has them. What the simulation and its peers ask for never does.
+    static bool allocation_fails() noexcept;
+
+    /// How many have failed.
+    std::uint64_t failed_allocations() const noexcept { return network_.failed_allocations(); }
 
     /// How many streams flows have made and not closed.
     std::size_t open_streams() const noexcept { return open_streams_; }
@@ -57,8 +77,9 @@ class simulation final : public loop_io
     /// The loop begins: its first look at the world waits for this. So what is started before is all there.
     void begin();
 
-    /// Waits until the simulation is at rest, as nothing can happen any more. What is done then has its place too.
-    void await_rest();
+    /// Waits until the simulation is at rest, as nothing can happen any more. What is done then has its place too. It
+    /// is at rest too when so much time has gone by since the scripts of all peers have ended.
+    void await_rest(std::chrono::nanoseconds after_peers = std::chrono::nanoseconds::max());
 
     // For the loop and its flows.
 
@@ -77,8 +98,11 @@ class simulation final : public loop_io
   private:
     static constexpr std::uint64_t longer_than_any_slice = std::uint64_t{1} << 48;
 
+    bool is_over();
+
     simulated_time time_;
     simulated_network network_;
+    const std::chrono::nanoseconds begin_peers_;
     stack_store stacks_;
     std::vector<std::unique_ptr<simulated_peer>> peers_;
     std::size_t open_streams_ = 0;
@@ -89,6 +113,9 @@ class simulation final : public loop_io
     bool begun_ = false;
     bool interrupted_ = false;
     bool at_rest_ = false;
+    std::chrono::nanoseconds after_peers_ = std::chrono::nanoseconds::max();
+    // Since when the scripts of all peers have ended.
+    std::optional<moment> peers_ended_at_;
 };
 
 } // namespace flux
