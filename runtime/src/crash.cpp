@@ -2,12 +2,14 @@
 
 #include "flux/fiber.hpp"
 #include "flux/flow.hpp"
+#include "flux/log.hpp"
 #include "flux/program.hpp"
 #include "flux/source.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <csignal>
+#include <string_view>
 #include <unistd.h>
 
 namespace flux {
@@ -50,11 +52,7 @@ class plain_line
         return *this << first;
     }
 
-    void write_to(int descriptor) const noexcept
-    {
-        // There is nobody left to tell if it fails.
-        [[maybe_unused]] const ssize_t written = ::write(descriptor, text_, length_);
-    }
+    std::string_view text() const noexcept { return {text_, length_}; }
 
   private:
     char text_[1024];
@@ -87,7 +85,7 @@ void say_last_words(const char *signal_name, const void *fault) noexcept
         line << ": the stack of its fiber, " << std::uint64_t{running->on().size >> 10} << " KiB, has overflowed";
     }
     line << "\n";
-    line.write_to(STDERR_FILENO);
+    log_last_words(line.text());
 }
 
 void on_fatal_signal(int number, siginfo_t *info, void *) noexcept

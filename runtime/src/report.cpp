@@ -11,7 +11,6 @@
 #include <cstring>
 #include <string_view>
 #include <tuple>
-#include <unistd.h>
 
 namespace flux {
 namespace {
@@ -260,17 +259,6 @@ bool write_to_file(const std::string &name, const std::string &content)
     return std::fclose(file) == 0 && written;
 }
 
-void write_to_standard_error(const std::string &content) noexcept
-{
-    for (std::size_t done = 0; done < content.size();) {
-        const ssize_t written = write(STDERR_FILENO, content.data() + done, content.size() - done);
-        if (written < 0 && errno != EINTR) {
-            return; // nobody is left to tell
-        }
-        done += written < 0 ? 0 : static_cast<std::size_t>(written);
-    }
-}
-
 } // namespace
 
 std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
@@ -347,7 +335,7 @@ void report(const program &of, const path_counts &counts, std::span<const constr
                                     ? json_report(of, counts, constraints, loops, how.strategy)
                                     : text_report(of, counts, constraints, loops);
     if (how.report_file.empty()) {
-        write_to_standard_error(content);
+        log_text(content);
     } else if (!write_to_file(how.report_file, content)) {
         log_line("the report cannot be written to %s: %s", how.report_file.c_str(), std::strerror(errno));
     }

@@ -51,9 +51,10 @@ constexpr std::chrono::seconds begin_limit{5};
 constexpr std::chrono::milliseconds begin_step{5};
 
 // Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost,
-// unless one of those threads is at it.
+// unless one of those threads is at it, nor what has been logged.
 [[noreturn]] void leave(int status) noexcept
 {
+    finish_log();
     for (std::FILE *const stream : {stdout, stderr}) {
         if (ftrylockfile(stream) == 0) {
             fflush_unlocked(stream);
@@ -95,12 +96,14 @@ class server
         sources_->join();
         strategy_->finish();
         report_at_end();
+        finish_log();
         return status;
     }
 
   private:
     void start()
     {
+        start_log();
         if (options_.max_flows * program_.sources.size() > lock::max_holders) {
             throw std::invalid_argument("its sources may have " + std::to_string(lock::max_holders) +
                                         " flows in progress together; --flux-max-flows is for each");

@@ -1,5 +1,7 @@
 #include "flux/signals.hpp"
 
+#include "flux/log.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -21,8 +23,7 @@ void on_end(int number)
     const int error = errno;
     int none = 0;
     if (!first_signal.compare_exchange_strong(none, number)) {
-        constexpr char words[] = "flux: told to end a second time: ends at once\n";
-        [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words, sizeof words - 1);
+        log_last_words("flux: told to end a second time: ends at once\n");
         _exit(128 + number);
     }
     eventfd_write(end_is_told, 1);

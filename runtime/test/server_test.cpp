@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -37,7 +38,8 @@ std::string folder()
 class server
 {
   public:
-    explicit server(std::vector<std::string> arguments, const char *name = "sample_server", bool ignore_sigint = false)
+    explicit server(std::vector<std::string> arguments, const char *name = "sample_server", bool ignore_sigint = false,
+                    int standard_error = -1)
     {
         int ends[2];
         EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -50,7 +52,7 @@ class server
         process_ = fork();
         if (process_ == 0) {
             dup2(ends[1], STDOUT_FILENO);
-            dup2(ends[1], STDERR_FILENO);
+            dup2(standard_error >= 0 ? standard_error : ends[1], STDERR_FILENO);
             std::signal(SIGINT, ignore_sigint ? SIG_IGN : SIG_DFL);
             alarm(60); // whatever goes wrong, nothing is left behind
             execv(pointers[0], pointers.data());
@@ -260,6 +262,74 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
                                      (overflow ? ": the stack of its fiber, 960 KiB, has overflowed\n" : "\n");
         EXPECT_TRUE(server.has_said(expected)) << crash.node << ": " << server.said;
     }
+}
+
+/// What the node One has logged, among what was said; and what it does when it logs so many lines in flow 1.
+std::string lines_of_one(const std::string &said)
+{
+    std::string all;
+    std::istringstream in(said);
+    for (std::string line; std::getline(in, line);) {
+        all += line.starts_with("One: ") ? line + "\n" : "";
+    }
+    return all;
+}
+std::string lines_of_one(int lines)
+{
+    std::string all;
+    for (int line = 1; line <= lines; ++line) {
+        all += "One: line " + std::to_string(line) + " of flow 1\n";
+    }
+    return all;
+}
+
+TEST_P(EachRuntime, WhatNodesLogIsWrittenWhenItEnds)
+{
+    server server(with_runtime({"flows=1", "say=400"}));
+    ASSERT_TRUE(server.await("all flows are made"));
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_EQ(lines_of_one(server.said), lines_of_one(400));
+    EXPECT_LT(server.said.find("line 400"), server.said.find("1 flows: 1 done")) << "the report comes first";
+}
+
+TEST_P(EachRuntime, WhatNodesLogIsWrittenWhenItExitsOrCrashes)
+{
+    for (const char *const node : {"exit", "fault", "abort"}) {
+        server server(with_runtime({"flows=1", "say=400", std::string("node=") + node}));
+        EXPECT_NE(server.await_end(), 0);
+        EXPECT_EQ(lines_of_one(server.said), lines_of_one(400)) << node;
+        const std::size_t last_words = server.said.find(" in One (sample.flux:4), flow 1 of Listen");
+        EXPECT_EQ(last_words == std::string::npos, node == std::string("exit")) << node << ": " << server.said;
+        EXPECT_LT(server.said.find("line 400"), last_words) << node << ": " << server.said;
+    }
+}
+
+TEST_P(EachRuntime, GoesOnAndEndsWhereNobodyReadsWhatItSays)
+{
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    while (write(ends[1], "x", 1) == 1) {
+    }
+    fcntl(ends[1], F_SETFL, 0);
+    const auto arguments = [&](const char *node) { return with_runtime({"flows=20", "say=2000", node}); };
+    server drains(arguments("node=ok"), "sample_server", false, ends[1]);
+    server is_told_twice(arguments("node=hang"), "sample_server", false, ends[1]);
+    server crashes(arguments("node=fault"), "sample_server", false, ends[1]);
+    ASSERT_TRUE(drains.await("all flows are made"));
+    drains.send(SIGTERM);
+    ASSERT_TRUE(is_told_twice.await("all flows are made"));
+    for (int time = 0; time < 10; ++time) { // two that come together are one
+        is_told_twice.send(SIGTERM);
+        std::this_thread::sleep_for(20ms);
+    }
+    EXPECT_EQ(drains.await_end(), 0);
+    EXPECT_EQ(is_told_twice.await_end(), 128 + SIGTERM);
+    if (!sanitized) { // a sanitizer waits until somebody reads its report
+        EXPECT_EQ(crashes.await_end(), -SIGSEGV);
+    }
+    close(ends[0]);
+    close(ends[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, EachRuntime, testing::Values("thread", "pool", "event", "proactor"),

@@ -2,14 +2,16 @@
 /// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
 ///
 ///     flows=N       makes so many flows, says so, then waits for more that do not come
-///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, divide, pipe,
+///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, exit, divide, pipe,
 ///                   doze (for an hour, as Flux sleeps, and fails when that is cut short)
+///     say=N         before that the node logs so many lines
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
 ///     print         prints its arguments
 ///     no-threads    leaves no memory for the stacks of flows' threads
 ///     no-io-uring   has the kernel refuse it, as containers do
 
 #include "../test/sample_program.hpp"
+#include "flux/log.hpp"
 #include "flux/sleep.hpp"
 
 #include <arpa/inet.h>
@@ -48,6 +50,7 @@ void refuse_io_uring()
 }
 
 int flows_left = 0;
+int lines = 0;
 std::string_view node = "ok";
 std::string_view source = "waits";
 
@@ -118,6 +121,9 @@ void work(const sample::Listen_out &)
     if (flux::running_flow->position() != sample::node_One) {
         return;
     }
+    for (int line = 1; line <= lines; ++line) {
+        flux::log("line %d of flow %d", line, static_cast<int>(flux::running_flow->id()));
+    }
     if (node == "sleep") {
         usleep(100'000);
     } else if (node == "doze") {
@@ -132,6 +138,8 @@ void work(const sample::Listen_out &)
         *static_cast<volatile int *>(nullptr) = 1;
     } else if (node == "overflow") {
         zero = overflow(1'000'000); // 4 GB
+    } else if (node == "exit") {
+        std::exit(3);
     } else if (node == "abort") {
         std::abort();
     } else if (node == "divide") {
@@ -169,6 +177,8 @@ void init(int argc, char **argv)
         const std::string_view value = argument.substr(argument.find('=') + 1);
         if (argument.starts_with("flows=")) {
             flows_left = std::atoi(value.data());
+        } else if (argument.starts_with("say=")) {
+            lines = std::atoi(value.data());
         } else if (argument.starts_with("node=")) {
             node = value;
         } else if (argument.starts_with("source=")) {
@@ -181,14 +191,14 @@ void init(int argc, char **argv)
         } else if (argument == "no-io-uring") {
             refuse_io_uring();
         } else if (argument == "no-threads") {
-            // Room for one more stack, which the source takes.
+            // Room for two more stacks, which the log and the source take.
             constexpr rlim_t gibibyte = rlim_t{1} << 30;
             pthread_attr_t attributes;
             pthread_attr_init(&attributes);
             pthread_attr_setstacksize(&attributes, gibibyte);
             pthread_setattr_default_np(&attributes);
             pthread_attr_destroy(&attributes);
-            const rlimit space = {2 * gibibyte, RLIM_INFINITY};
+            const rlimit space = {3 * gibibyte, RLIM_INFINITY};
             setrlimit(RLIMIT_AS, &space);
         }
     }

@@ -3,7 +3,8 @@
 ///
 /// A fault in a node (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) would end the process without a word of what it was
 /// doing. So the server catches it, on a stack set apart, as the flow's own may be what has overflowed; writes one
-/// line; and then lets happen what would have happened without it: a core dump, or the report of a sanitizer.
+/// line, after what has been logged before; and then lets happen what would have happened without it: a core dump, or
+/// the report of a sanitizer.
 #pragma once
 
 #include <cstddef>
