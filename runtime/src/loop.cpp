@@ -243,6 +243,7 @@ void loop::join()
 void loop::work(watchdog &watched_by) noexcept
 {
     pthread_setname_np(pthread_self(), "flux-loop");
+    watched_ = watched_thread::calling();
     const on_signal_stack here(runner_.stack());
     run_on_io(io_.get());
     while (true) {

@@ -11,7 +11,6 @@
 namespace flux {
 namespace {
 
-using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// How long a node may hold a loop, and how soon it looks again at one that runs something.
@@ -34,7 +33,7 @@ watchdog::watchdog(const program &of) : program_(of)
 
 void watchdog::start(std::span<const std::unique_ptr<loop>> loops)
 {
-    seen_.resize(loops.size());
+    known_.resize(loops.size());
     thread_ = std::thread([this, loops] { work(loops); });
 }
 
@@ -86,40 +85,61 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
 
 watchdog::activity watchdog::look(std::span<const std::unique_ptr<loop>> loops) noexcept
 {
-    const clock::time_point now = clock::now();
+    const moment now = clock::now();
     activity found = activity::none;
     for (std::size_t number = 0; number < loops.size(); ++number) {
-        const loop_turn turn = loops[number]->turn();
-        // A flow may have come to its end meanwhile, but its memory stays as long as its source.
-        const node_number node = turn.running == nullptr ? no_node : turn.running->position();
-        sight &last = seen_[number];
-        if (turn.running != nullptr) {
-            found = std::max(found, activity::some);
-        }
-        if (turn.number != last.turn || node != last.node) {
-            last = {turn.number, node, now, false};
-        } else if (node < holds_.size()) {
+        const sight seen = look_at(*loops[number]);
+        knowledge &known = known_[number];
+        found = std::max(found, seen.busy ? activity::some : activity::none);
+        if (seen != known.seen) {
+            known = {seen, now, false, {}, false};
+        } else if (seen.node < holds_.size()) {
             found = activity::same;
-            if (now - last.since >= period) {
-                held(node, now - last.since, last.counted);
-                last.counted = true;
+            if (now - known.since >= period) {
+                suspect(*loops[number], known, now);
             }
         }
     }
     return found;
 }
 
-void watchdog::held(node_number node, std::chrono::nanoseconds time, bool counted) noexcept
+watchdog::sight watchdog::look_at(const loop &on) noexcept
+{
+    const loop_turn turn = on.turn();
+    // A flow may have come to its end meanwhile, but its memory stays as long as its source.
+    return {turn.number, turn.running == nullptr ? no_node : turn.running->position(), turn.running != nullptr};
+}
+
+// The node may hold the loop, or others have the processor.
+void watchdog::suspect(const loop &of, knowledge &known, moment now) noexcept
+{
+    const thread_usage usage = of.thread().usage();
+    if (look_at(of) != known.seen) {
+        return; // so some of that is another node's
+    }
+    if (!known.suspected) {
+        known.suspected = true;
+        known.own.begin(usage, clock::now());
+        return;
+    }
+    known.own.add(usage, now);
+    if (known.own.computed() + known.own.slept() >= period) {
+        held(known.seen.node, known.own, known.counted);
+        known.counted = true;
+    }
+}
+
+void watchdog::held(node_number node, const own_time &own, bool counted) noexcept
 {
     const std::lock_guard alone(lock_);
     loop_hold &found = holds_[node];
     if (found.times == 0) {
         const node_info &info = program_.nodes[node];
-        log_line("%s (%s:%u) holds its event loop for more than a millisecond: other flows wait", info.name, info.file,
-                 info.line);
+        log_line("%s (%s:%u) holds its event loop for more than a millisecond: it %s, and other flows wait", info.name,
+                 info.file, info.line, own.slept() > own.computed() ? "waits in a system call" : "computes");
     }
     found.times += counted ? 0 : 1;
-    found.longest = std::max(found.longest, time);
+    found.longest = std::max(found.longest, own.slept() + own.computed());
 }
 
 void watchdog::ring(bool for_the_last_time) noexcept

@@ -12,6 +12,7 @@
 #include "flux/loop_io.hpp"
 #include "flux/offers.hpp"
 #include "flux/runner.hpp"
+#include "flux/thread_usage.hpp"
 #include "flux/timer_wheel.hpp"
 #include "flux/waiter.hpp"
 
@@ -86,6 +87,9 @@ class loop
 
     /// What runs now. Any thread may ask.
     loop_turn turn() const noexcept;
+
+    /// Its thread, for whoever has seen something run there.
+    const watched_thread &thread() const noexcept { return watched_; }
 
     /// No flow is there and none will come: its thread ends.
     void close() noexcept;
@@ -174,6 +178,8 @@ class loop
     std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> turns_{0};
     std::atomic<const flow *> running_{nullptr};
+    // Set before the first of these.
+    watched_thread watched_;
     std::thread thread_;
 };
 

@@ -4,13 +4,17 @@
 ///
 /// A loop pays nothing for it but the processor that it may share with it: so the watchdog looks at every loop now and
 /// then, fifty times in a second, and at what it has seen run once more a millisecond later. What is in the same node
-/// then is held, and looked at until it goes on. So a node that holds its loop for longer than 21 milliseconds is
-/// always found, while it does; one that does so for less, but more than one, is found the sooner the more often it
-/// does. It does not see the branches of parallel steps, whose flows are gone when they end. When all loops have rested
-/// for a while the watchdog does too.
+/// then is suspected, and looked at until it goes on: from then on the watchdog asks the kernel what the loop's thread
+/// does (`thread_usage.hpp`). The node holds its loop when it has computed or slept for a millisecond; not when its
+/// thread could run and others had the processor. So a node that holds its loop for longer than 25 milliseconds is
+/// always found, while it does, if there is a processor for the watchdog; one that does so for less is found the sooner
+/// the more often it does. It does not see the branches of parallel steps, whose flows are gone when they end. When all
+/// loops have rested for a while the watchdog does too.
 #pragma once
 
 #include "flux/loop_facts.hpp"
+#include "flux/moment.hpp"
+#include "flux/thread_usage.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -50,11 +54,21 @@ class watchdog
     std::vector<loop_hold> holds();
 
   private:
-    /// What it saw of a loop.
+    /// What runs on a loop.
     struct sight {
         std::uint64_t turn = 0;
         node_number node = no_node;
-        std::chrono::steady_clock::time_point since;
+        bool busy = false;
+
+        bool operator==(const sight &other) const noexcept = default;
+    };
+
+    /// What it knows of a loop.
+    struct knowledge {
+        sight seen;
+        moment since;
+        bool suspected = false;
+        own_time own;
         bool counted = false;
     };
 
@@ -63,11 +77,13 @@ class watchdog
 
     void work(std::span<const std::unique_ptr<loop>> loops) noexcept;
     activity look(std::span<const std::unique_ptr<loop>> loops) noexcept;
-    void held(node_number node, std::chrono::nanoseconds time, bool counted) noexcept;
+    static sight look_at(const loop &on) noexcept;
+    void suspect(const loop &of, knowledge &known, moment now) noexcept;
+    void held(node_number node, const own_time &own, bool counted) noexcept;
     void ring(bool for_the_last_time) noexcept;
 
     const program &program_;
-    std::vector<sight> seen_;
+    std::vector<knowledge> known_;
     std::mutex lock_;
     // By the nodes' numbers; under the lock.
     std::vector<loop_hold> holds_;
