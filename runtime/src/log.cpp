@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cinttypes>
 #include <climits>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
@@ -252,6 +253,10 @@ bool log_writer::await(Condition condition) const noexcept
 void log_writer::work() noexcept
 {
     pthread_setname_np(pthread_self(), "flux-log");
+    // What runs in a signal may wait for what this thread writes.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     while (true) {
         const bool stops = stopping_.load();
         empty(-1);

@@ -17,16 +17,18 @@ namespace {
 // Readable when that has been told.
 int end_is_told = -1;
 std::atomic<int> first_signal{0};
+std::atomic<bool> ends_at_once{false};
 
 void on_end(int number)
 {
     const int error = errno;
     int none = 0;
-    if (!first_signal.compare_exchange_strong(none, number)) {
+    if (first_signal.compare_exchange_strong(none, number)) {
+        eventfd_write(end_is_told, 1);
+    } else if (!ends_at_once.exchange(true)) {
         log_last_words("flux: told to end a second time: ends at once\n");
         _exit(128 + number);
     }
-    eventfd_write(end_is_told, 1);
     errno = error;
 }
 

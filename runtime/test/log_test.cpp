@@ -305,7 +305,7 @@ struct talkative {
 
 TEST(Log, ThreadsThatEndLeaveNothingButTheirLines)
 {
-    constexpr int threads = 500;
+    constexpr int threads = 100;
     std::string expected;
     testing::internal::CaptureStderr();
     flux::start_log();

@@ -313,19 +313,21 @@ TEST_P(EachRuntime, GoesOnAndEndsWhereNobodyReadsWhatItSays)
     }
     fcntl(ends[1], F_SETFL, 0);
     const auto arguments = [&](const char *node) { return with_runtime({"flows=20", "say=2000", node}); };
+    // A sanitizer has something to say too when these end, and waits until somebody reads it.
+    const bool may_end_so = !sanitized;
     server drains(arguments("node=ok"), "sample_server", false, ends[1]);
     server is_told_twice(arguments("node=hang"), "sample_server", false, ends[1]);
     server crashes(arguments("node=fault"), "sample_server", false, ends[1]);
     ASSERT_TRUE(drains.await("all flows are made"));
     drains.send(SIGTERM);
     ASSERT_TRUE(is_told_twice.await("all flows are made"));
-    for (int time = 0; time < 10; ++time) { // two that come together are one
+    for (int time = 0; may_end_so && time < 10; ++time) { // two that come together are one
         is_told_twice.send(SIGTERM);
         std::this_thread::sleep_for(20ms);
     }
     EXPECT_EQ(drains.await_end(), 0);
-    EXPECT_EQ(is_told_twice.await_end(), 128 + SIGTERM);
-    if (!sanitized) { // a sanitizer waits until somebody reads its report
+    if (may_end_so) {
+        EXPECT_EQ(is_told_twice.await_end(), 128 + SIGTERM);
         EXPECT_EQ(crashes.await_end(), -SIGSEGV);
     }
     close(ends[0]);
