@@ -42,9 +42,6 @@ class event final : public strategy
 
     void start(flow &made, runner &) noexcept override
     {
-        if (loop *const home = made.from().home()) {
-            return home->start_pinned(made);
-        }
         // One that rests, or else the next in turn.
         const auto rests = [](const auto &each) { return each->rests(); };
         const auto resting = std::find_if(loops_.all.begin(), loops_.all.end(), rests);

@@ -57,6 +57,15 @@ void flow_store::give_back(flow &finished) noexcept
     }
 }
 
+void flow_store::give_back_here(flow &finished) noexcept
+{
+    if (returned_.load(std::memory_order_relaxed) == &nobody_yet_) {
+        give_back(finished);
+    } else {
+        put_back(finished);
+    }
+}
+
 void flow_store::cancel_all() noexcept
 {
     for (flow *each = last_made_.load(std::memory_order_acquire); each != nullptr; each = each->made_before) {

@@ -78,14 +78,24 @@ class loop::resident final : public waiter, public timer_wheel::entry
         return loop_.inbox_.taken() < after_inbox_ || loop_.made_.taken() < after_made_;
     }
 
-    /// Its source has made this flow: rests until that begins.
-    void hand_over(flow &made) noexcept
+    /// The source that it runs has made this flow: runs that when its turn has come. True where the source goes on here
+    /// afterwards: the flow has not waited.
+    bool run_made(flow &made) noexcept
     {
-        made_ = &made;
-        loop_.made_.push(*this);
-        park();
+        at_ = &made;
+        const std::uint64_t now = loop_.io_->cycles();
+        if (loop_.may_begin_at(now)) {
+            resumed_at_ = now;
+            loop_.begin_turn(at_);
+        } else {
+            loop_.made_.push(*this);
+            park();
+        }
+        source_ = std::get<source *>(begun_);
+        made.from().run(made, loop_.runner_);
+        at_ = nullptr;
+        return std::exchange(source_, nullptr) != nullptr;
     }
-    flow &made() const noexcept { return *made_; }
 
     /// It is to run this flow, this branch, or this source.
     void begin(flow &started) noexcept { prepare(&started, &started); }
@@ -133,6 +143,9 @@ class loop::resident final : public waiter, public timer_wheel::entry
 
     void park() noexcept
     {
+        if (source *const making = std::exchange(source_, nullptr)) {
+            loop_.go_on_elsewhere(*making);
+        }
         flow *const here = running_flow;
         fiber_.park();
         running_flow = here;
@@ -146,7 +159,8 @@ class loop::resident final : public waiter, public timer_wheel::entry
     // It gave way until so many have been taken out of the inbox, and so many that were made here have begun.
     std::uint64_t after_inbox_ = 0;
     std::uint64_t after_made_ = 0;
-    flow *made_ = nullptr;
+    // While it runs a flow that its source has made: that source, until it goes on elsewhere.
+    source *source_ = nullptr;
     std::atomic<state> state_{nobody};
 };
 
@@ -204,9 +218,9 @@ void loop::making(const flow *next) noexcept
     running_.store(next, std::memory_order_release);
 }
 
-void loop::start_pinned(flow &made) noexcept
+bool loop::run_pinned(flow &made) noexcept
 {
-    running_resident_->hand_over(made);
+    return running_resident_->run_made(made);
 }
 
 void loop::push(flow &started) noexcept
@@ -268,17 +282,37 @@ void loop::run(resident &ready) noexcept
 {
     say_whether_crowded();
     runner_.wait_at(ready);
-    // Nobody else writes it.
-    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     running_resident_ = &ready;
-    // Who sees the flow sees it as its source made it.
-    running_.store(ready.at(), std::memory_order_release);
+    begin_turn(ready.at());
     const bool ended = ready.resume();
     running_.store(nullptr, std::memory_order_relaxed);
     running_flow = nullptr;
     if (ended) {
         set_free(ready);
     }
+}
+
+void loop::begin_turn(const flow *of) noexcept
+{
+    // Nobody else writes it.
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // Who sees the flow sees it as its source made it.
+    running_.store(of, std::memory_order_release);
+}
+
+// Whether what a source has made may begin just where it was made: nobody waits, the world has not waited for long, and
+// there is a fiber for the source to go on with if the flow waits.
+bool loop::may_begin_at(std::uint64_t now) noexcept
+{
+    return !runner_.crowded().load(std::memory_order_relaxed) && now - looked_at_ < slice_ && has_free_resident();
+}
+
+// The flow that it has made waits, on the source's fiber.
+void loop::go_on_elsewhere(source &making) noexcept
+{
+    resident &next = *free_resident(); // it was looked for before the flow began, and nobody has run since
+    next.begin(making);
+    woken_.push(next);
 }
 
 // The flow that runs next is told by others of what they bring from now on. So what need not be changed is not: under
@@ -340,16 +374,10 @@ loop::resident *loop::begin_first() noexcept
     return begun;
 }
 
-// The first flow that a source here has made; the source goes on with the next.
+// The first source here that has made a flow: it begins on the source's fiber, which may need another then.
 loop::resident *loop::begin_first_made() noexcept
 {
-    resident *const unused = made_.empty() ? nullptr : free_resident();
-    if (unused != nullptr) {
-        resident &source = *made_.pop();
-        unused->begin(source.made());
-        woken_.push(source);
-    }
-    return unused;
+    return made_.empty() || !has_free_resident() ? nullptr : made_.pop();
 }
 
 // The first of some flows or branches that wait. Null where there is none, or no fiber for it.
@@ -398,6 +426,16 @@ loop::resident *loop::free_resident() noexcept
     }
     free_ = unused->next;
     return unused;
+}
+
+bool loop::has_free_resident() noexcept
+{
+    if (free_ == nullptr) {
+        if (resident *const made = make_resident()) {
+            set_free(*made);
+        }
+    }
+    return free_ != nullptr;
 }
 
 loop::resident *loop::make_resident() noexcept

@@ -62,7 +62,7 @@ void source::run(flow &started, runner &on) noexcept
     started.end_path(made, paths_.radix[index_of(exit)]);
     on.count(on.place(), [&](path_counts &counts) { counts.finished(number_, started, exit); });
     running_flow = nullptr;
-    flows_.give_back(started);
+    home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
 }
 
 void source::run_thread() noexcept
@@ -86,7 +86,11 @@ void source::make_flows() noexcept
             if (time_.count() != 0) {
                 next.set_deadline(running_io().now() + time_);
             }
-            strategy_.start(next, own_);
+            if (home() == nullptr) {
+                strategy_.start(next, own_);
+            } else if (!home()->run_pinned(next)) {
+                return;
+            }
         } else {
             flows_.put_back(next);
         }

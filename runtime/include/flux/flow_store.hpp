@@ -35,6 +35,9 @@ class flow_store
     /// Gives back what `take` gave. Any thread calls this.
     void give_back(flow &finished) noexcept;
 
+    /// As `give_back`, on the source's thread.
+    void give_back_here(flow &finished) noexcept;
+
     /// Cancels all flows that were ever made: those that nobody uses do not mind. Any thread calls this.
     void cancel_all() noexcept;
 

@@ -67,8 +67,9 @@ class loop
     /// The source that runs makes values for this flow from now on; for none where it is null.
     void making(const flow *next) noexcept;
 
-    /// The source that runs has made this flow: goes on with the source when the flow has begun here.
-    void start_pinned(flow &made) noexcept;
+    /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has come
+    /// to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
+    bool run_pinned(flow &made) noexcept;
 
     /// As `strategy::offer` and `strategy::take_back`, to this loop alone.
     void offer_pinned(branch_base &unstarted) noexcept { pinned_branches_.push(unstarted); }
@@ -124,6 +125,9 @@ class loop
 
     void work(watchdog &watched_by) noexcept;
     void run(resident &next) noexcept;
+    void begin_turn(const flow *of) noexcept;
+    bool may_begin_at(std::uint64_t now) noexcept;
+    void go_on_elsewhere(source &making) noexcept;
     void say_whether_crowded() noexcept;
     resident *next() noexcept;
     resident *next_in_order() noexcept;
@@ -133,6 +137,7 @@ class loop
     resident *begin_first_of(Waiting &waiting) noexcept;
     resident *steal() noexcept;
     resident *free_resident() noexcept;
+    bool has_free_resident() noexcept;
     resident *make_resident() noexcept;
     resident &first_resident();
     void set_free(resident &unused) noexcept;

@@ -39,7 +39,7 @@ class source
     /// Begins on its loop, or starts its thread. Throws `std::system_error`.
     void start();
 
-    /// Makes flows until it is stopped. Called by its thread, or on its loop.
+    /// Makes flows until it is stopped, or, on a loop, until one of them waits: then it has been called there again.
     void make_flows() noexcept;
 
     /// Makes no further values: it ends as soon as it gets to know. Call it again until `ended`, as a source that waits
