@@ -67,8 +67,8 @@ class loop
     /// The source that runs makes values for this flow from now on; for none where it is null.
     void making(const flow *next) noexcept;
 
-    /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has come
-    /// to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
+    /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has
+    /// come to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
     bool run_pinned(flow &made) noexcept;
 
     /// As `strategy::offer` and `strategy::take_back`, to this loop alone.

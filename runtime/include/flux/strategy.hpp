@@ -21,8 +21,9 @@ class strategy
   public:
     virtual ~strategy() = default;
 
-    /// Sees to it that the flow runs to its end. Called by the flow's source, on its thread, whose runner is `of_source`;
-    /// what a source on a loop makes runs there. It may take its time, which holds the source back; it cannot fail.
+    /// Sees to it that the flow runs to its end. Called by the flow's source, on a thread of its own, whose runner is
+    /// `of_source`; what a source on a loop makes runs there. It may take its time, which holds the source back; it
+    /// cannot fail.
     virtual void start(flow &made, runner &of_source) noexcept = 0;
 
     /// A flow has come to a parallel step: another thread may run this branch from now on, until it is taken back.
