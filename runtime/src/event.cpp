@@ -5,7 +5,7 @@
 #include "flux/log.hpp"
 #include "flux/loop.hpp"
 #include "flux/runner.hpp"
-#include "flux/source.hpp"
+#include "flux/sources.hpp"
 #include "flux/watchdog.hpp"
 
 #include <algorithm>
@@ -24,8 +24,11 @@ class event final : public strategy
         : watchdog_(of)
     {
         loops_.all.reserve(workers);
-        const auto sources = static_cast<std::size_t>(std::ranges::count_if(of.sources, &source_info::replicable));
         for (std::size_t number = 0; number < workers; ++number) {
+            std::size_t sources = 0;
+            for (source_number source = 0; source < of.sources.size(); ++source) {
+                sources += runs_on_loop(of, source, number, workers) ? 1 : 0;
+            }
             runner *const own = all.borrow();
             if (own == nullptr) {
                 throw std::bad_alloc();

@@ -22,6 +22,7 @@ int error_of(park_end end) noexcept
 
 park::park(flow &by) noexcept : flow_(by)
 {
+    flow_.count_park();
     flow_.cancelling().open_park();
 }
 

@@ -269,9 +269,10 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                " ended by an error handler, %" PRIu64 " cancelled\n",
                of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum));
-    report.add("      %" PRIu64 " calls, %" PRIu64 " dispatches, %" PRIu64 " acquisitions, %" PRIu64
+    report.add("      %" PRIu64 " calls, %" PRIu64 " dispatches, %" PRIu64 " acquisitions, %" PRIu64 " parks, %" PRIu64
                " failures; %" PRIu64 " times a source had nothing\n",
-               sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.failures, sum.nothing);
+               sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
+               sum.counted.failures, sum.nothing);
     if (counts.lost() != 0) {
         report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
     }
@@ -291,8 +292,9 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
     json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
              quoted(of.name).c_str(), strategy_name(strategy), json_flows(sum).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
-             ", \"failures\": %" PRIu64 "},\n  \"lost\": %" PRIu64 ",\n",
-             sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.failures, counts.lost());
+             ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 "},\n  \"lost\": %" PRIu64 ",\n",
+             sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
+             sum.counted.failures, counts.lost());
     add_list(json, "sources", of.sources, ",", [&](const source_info &source) {
         const source_counts &own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
         json.add("\"name\": %s, \"file\": %s, \"line\": %u, \"nothing\": %" PRIu64 ", \"flows\": %s",

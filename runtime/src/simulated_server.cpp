@@ -98,7 +98,8 @@ class simulated_server
 
 int simulate(const program &served, const options &chosen)
 {
-    const auto own_thread = std::ranges::find(served.sources, false, &source_info::replicable);
+    const auto has_own_thread = [](const source_info &each) { return !each.replicable && each.period_ms == 0; };
+    const auto own_thread = std::ranges::find_if(served.sources, has_own_thread);
     if (own_thread != served.sources.end()) {
         log_line("%s cannot be simulated, as its source %s (%s:%u) has a thread of its own: declare it replicable",
                  served.name, own_thread->node.name, own_thread->node.file, own_thread->node.line);

@@ -4,6 +4,7 @@
 #include "flux/io.hpp"
 #include "flux/log.hpp"
 #include "flux/loop.hpp"
+#include "flux/park.hpp"
 #include "flux/signals.hpp"
 
 #include <cstdio>
@@ -15,14 +16,14 @@ source::source(const program &of, source_number number, std::size_t max_flows, s
                std::chrono::milliseconds time, instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
       time_(time), instance_(which), flows_(info_, max_flows),
-      timer_(std::chrono::milliseconds(info_.period_ms), timer::clock::now()), next_id_(which.number + 1)
+      timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
 }
 
 void source::start()
 {
-    if (home() != nullptr) {
-        home()->begin(*this);
+    if (instance_.runs_on != nullptr) {
+        instance_.runs_on->begin(*this);
     } else {
         thread_ = std::thread([this] { run_thread(); });
     }
@@ -41,7 +42,7 @@ void source::stop() noexcept
     flow *const making = making_.load();
     if (flow *seen = making; making != nullptr && making_.compare_exchange_strong(seen, nullptr)) {
         making->cancel();
-        if (home() == nullptr) {
+        if (instance_.runs_on == nullptr) {
             interrupt(thread_.native_handle());
         }
         making_.store(making);
@@ -76,6 +77,7 @@ void source::run_thread() noexcept
 
 void source::make_flows() noexcept
 {
+    timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
     while (!stopping_.load()) {
         flow &next = flows_.take(own_.place());
         next.begin(*this, next_id_);
@@ -104,7 +106,7 @@ bool source::produce(flow &into) noexcept
     set_running(&into);
     making_.store(&into);
     // Who stops the source after this sees what it makes, and cancels that.
-    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat() : make_values(into));
+    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat(into) : make_values(into));
     for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
         std::this_thread::yield(); // somebody is just at it
     }
@@ -118,17 +120,18 @@ bool source::produce(flow &into) noexcept
 void source::set_running(flow *making) noexcept
 {
     running_flow = making;
-    if (home() != nullptr) {
-        home()->making(making);
+    if (instance_.runs_on != nullptr) {
+        instance_.runs_on->making(making);
     }
 }
 
-bool source::wait_for_beat() noexcept
+bool source::wait_for_beat(flow &into) noexcept
 {
-    if (!timer_.wait()) {
+    park until_beat(into);
+    if (until_beat.wait(timer_.next()) != park_end::timed_out) {
         return false;
     }
-    timer_.given(timer::clock::now());
+    timer_.given(running_io().now());
     return true;
 }
 

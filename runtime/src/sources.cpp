@@ -11,7 +11,10 @@ sources::sources(const program &of, std::size_t max_flows, std::chrono::millisec
 {
     const auto homes = by.homes();
     for (source_number number = 0; number < of.sources.size(); ++number) {
-        if (of.sources[number].replicable && !homes.empty()) {
+        if (of.sources[number].period_ms != 0 && !homes.empty()) {
+            loop &one = *homes[number % homes.size()];
+            all_.push_back(std::make_unique<source>(of, number, max_flows, by, one.own(), time, instance{&one}));
+        } else if (of.sources[number].replicable && !homes.empty()) {
             const std::size_t instances = std::min(homes.size(), max_flows);
             for (std::size_t which = 0; which < instances; ++which) {
                 const std::size_t part = max_flows / instances + (which < max_flows % instances ? 1 : 0);

@@ -42,7 +42,7 @@ TEST(Report, ForPeople)
     flux::runner on(sample::program);
     EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints, some_loops),
               "flux: sample: 11 flows: 7 done, 3 failed, 0 ended by an error handler, 1 cancelled\n"
-              "      56 calls, 20 dispatches, 6 acquisitions, 3 failures; 0 times a source had nothing\n"
+              "      56 calls, 20 dispatches, 6 acquisitions, 0 parks, 3 failures; 0 times a source had nothing\n"
               "\n"
               "       flows    share  path\n"
               "           6   60.00%  Listen -> Begin -> Choose:[one] -> One -> Choose:[two] -> End\n"
@@ -71,7 +71,7 @@ TEST(Report, ForPrograms)
   "program": "sample",
   "strategy": "thread",
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
-  "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "failures": 3},
+  "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3},
   "lost": 0,
   "sources": [
     {"name": "Listen", "file": "sample.flux", "line": 8, "nothing": 0, "flows": )"

@@ -1,11 +1,14 @@
 #include "flux/sources.hpp"
 
 #include "flux/park.hpp"
+#include "flux/simulation.hpp"
 #include "running_source.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <gtest/gtest.h>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -553,6 +556,80 @@ TEST(Sources, OneThatBlocksItsLoopIsNamed)
                         "waits in a system call, and other flows wait\n"),
               std::string::npos)
         << said;
+}
+
+constexpr flux::source_info timers[] = {
+    flux::make_timer<sample::Beat_run>({"every 1h", "sample.flux", 1}, 3'600'000, sample::function_Beat_run),
+    flux::make_timer<sample::Beat_run>({"every 10ms", "sample.flux", 2}, 10, sample::function_Beat_run),
+};
+const flux::program hourly = with(std::span(timers).first(1));
+const flux::program hourly_and_often = with(timers);
+
+TEST(Sources, ATimerThatWaitsEndsWhenItIsTold)
+{
+    for (const strategy_kind kind : {strategy_kind::thread, strategy_kind::pool, strategy_kind::event}) {
+        running_sources running(hourly_and_often, kind, 10, 3);
+        await([&] { return running.finished(1) >= 3; });
+        running.sources.stop(); // once is enough: it is not in a system call that it could come too late for
+        await([&] { return running.sources.ended(); });
+        const flux::source_counts of_hourly = running.counts(0);
+        EXPECT_EQ(of_hourly.started + of_hourly.nothing, 0u);
+        const flux::source_counts of_often = running.counts(1);
+        EXPECT_EQ(of_often.nothing, 0u);
+        EXPECT_EQ(of_often.counted.parks, of_often.all_finished()) << "each beat is waited for";
+    }
+}
+
+TEST(Sources, FlowsOfATimerBeginOnAnyLoop)
+{
+    std::mutex guard;
+    std::set<std::thread::id> threads;
+    sample::work = [&](const sample::Listen_out &) {
+        EXPECT_EQ(flux::running_flow->from().home(), nullptr);
+        {
+            const std::lock_guard alone(guard);
+            threads.insert(std::this_thread::get_id());
+        }
+        std::this_thread::sleep_for(15ms); // so its loop is busy at the next beat, if that is not the timer's own
+    };
+    testing::internal::CaptureStderr(); // the watchdog may name it
+    {
+        running_sources running(hourly_and_often, strategy_kind::event, 10, 2);
+        await([&] {
+            const std::lock_guard alone(guard);
+            return threads.size() == 2;
+        });
+    }
+    testing::internal::GetCapturedStderr();
+    EXPECT_EQ(threads.size(), 2u);
+}
+
+TEST(Sources, ATimerGoesByTheClockOfItsLoop)
+{
+    std::vector<flux::moment> beats; // on the one loop
+    sample::work = [&](const sample::Listen_out &) { beats.push_back(flux::running_io().now()); };
+    flux::runners all(hourly);
+    auto made = std::make_unique<flux::simulation>(1);
+    flux::simulation &world = *made;
+    const flux::moment begin = world.now();
+    const auto strategy = flux::make_event_strategy(
+        all, hourly, 1, [&] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
+    flux::sources sources(hourly, 10, 0ms, *strategy, all);
+    sources.start();
+    world.begin();
+    world.await_rest(24h + 30min); // which takes no time
+    ASSERT_EQ(beats.size(), 24u);
+    for (std::size_t beat = 0; beat < beats.size(); ++beat) {
+        const auto due = begin + (beat + 1) * 1h;
+        EXPECT_GE(beats[beat], due);
+        EXPECT_LT(beats[beat], due + 10ms);
+    }
+    sources.stop();
+    world.await_rest();
+    EXPECT_TRUE(sources.ended());
+    sources.join();
+    strategy->finish();
+    sample::work = nullptr;
 }
 
 } // namespace

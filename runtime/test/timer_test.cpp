@@ -5,7 +5,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using clock = flux::timer::clock;
+using flux::clock;
 
 TEST(Timer, BeatsAtMultiplesOfItsPeriod)
 {
@@ -26,14 +26,6 @@ TEST(Timer, MissedBeatsCoalesce)
     EXPECT_EQ(timer.next(), begin + 60ms);
     timer.given(begin + 70ms);
     EXPECT_EQ(timer.next(), begin + 80ms);
-}
-
-TEST(Timer, WaitsForTheBeat)
-{
-    const clock::time_point begin = clock::now();
-    flux::timer timer(20ms, begin);
-    EXPECT_TRUE(timer.wait());
-    EXPECT_GE(clock::now(), begin + 20ms);
 }
 
 } // namespace

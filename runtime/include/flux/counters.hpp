@@ -15,6 +15,8 @@ struct counters {
     std::uint64_t dispatches = 0;
     /// Constraints taken.
     std::uint64_t acquisitions = 0;
+    /// Waits for the world: those of the source for its values too.
+    std::uint64_t parks = 0;
     /// Nodes and error handlers that failed.
     std::uint64_t failures = 0;
 
@@ -23,6 +25,7 @@ struct counters {
         calls += other.calls;
         dispatches += other.dispatches;
         acquisitions += other.acquisitions;
+        parks += other.parks;
         failures += other.failures;
         return *this;
     }

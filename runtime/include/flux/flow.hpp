@@ -177,6 +177,9 @@ class flow
         return constraint_counts_[constraint];
     }
 
+    /// Counts a park.
+    void count_park() noexcept { ++counters_.parks; }
+
     /// A constraint is held from now on, or not any more. Who holds one does not give way.
     void hold_one() noexcept { ++held_; }
     void release_one() noexcept { --held_; }

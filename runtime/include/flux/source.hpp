@@ -21,7 +21,7 @@ namespace flux {
 /// Which instance of a source it is. A source that is not replicable has one.
 struct instance {
     /// The loop that it runs on; null where it has a thread of its own.
-    loop *home = nullptr;
+    loop *runs_on = nullptr;
     /// It is number `number`, from 0, of `of`.
     std::size_t number = 0;
     std::size_t of = 1;
@@ -42,8 +42,8 @@ class source
     /// Makes flows until it is stopped, or, on a loop, until one of them waits: then it has been called there again.
     void make_flows() noexcept;
 
-    /// Makes no further values: it ends as soon as it gets to know. Call it again until `ended`, as a source that waits
-    /// in a system call can only be interrupted, and may miss that.
+    /// Makes no further values: it ends as soon as it gets to know, and where it waits in a park, at once. Call it again
+    /// until `ended`, as a source that waits in a system call can only be interrupted, and may miss that.
     void stop() noexcept;
 
     /// Whether it makes no further values.
@@ -70,14 +70,14 @@ class source
     /// The strategy that runs its flows.
     strategy &started_by() const noexcept { return strategy_; }
 
-    /// The loop that it runs on, which all its flows stay on; null where it has a thread of its own.
-    loop *home() const noexcept { return instance_.home; }
+    /// The loop that all its flows stay on, as it runs there itself; null where they may begin anywhere.
+    loop *home() const noexcept { return info_.replicable ? instance_.runs_on : nullptr; }
 
   private:
     void run_thread() noexcept;
     bool produce(flow &into) noexcept;
     void set_running(flow *making) noexcept;
-    bool wait_for_beat() noexcept;
+    bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
     void failed(int error, std::chrono::nanoseconds took) noexcept;
 

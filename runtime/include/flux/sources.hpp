@@ -4,7 +4,8 @@
 /// A source has a thread of its own. But one that is replicable, under a strategy with event loops, has an instance on
 /// every loop instead, as a fiber beside the flows: what it makes begins there and stays there, with all that belongs
 /// to it, so nothing of it is ever shared between threads. The instances share the source's bound of flows in progress,
-/// each having its part of it; where the bound is less than the loops, only so many have an instance.
+/// each having its part of it; where the bound is less than the loops, only so many have an instance. A timer, which
+/// only waits for its next beat, is a fiber too, on one of the loops; its flows begin on any of them.
 #pragma once
 
 #include "flux/source.hpp"
@@ -15,6 +16,13 @@
 #include <vector>
 
 namespace flux {
+
+/// Whether the source of this number runs on loop number `loop` of so many, if it is not bounded to fewer.
+inline bool runs_on_loop(const program &of, source_number number, std::size_t loop, std::size_t loops) noexcept
+{
+    const source_info &info = of.sources[number];
+    return info.replicable || (info.period_ms != 0 && loop == number % loops);
+}
 
 /// All instances of all sources.
 class sources
