@@ -77,7 +77,9 @@ void source::run_thread() noexcept
 
 void source::make_flows() noexcept
 {
-    timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
+    if (info_.period_ms != 0) {
+        timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
+    }
     while (!stopping_.load()) {
         flow &next = flows_.take(own_.place());
         next.begin(*this, next_id_);

@@ -42,8 +42,8 @@ class source
     /// Makes flows until it is stopped, or, on a loop, until one of them waits: then it has been called there again.
     void make_flows() noexcept;
 
-    /// Makes no further values: it ends as soon as it gets to know, and where it waits in a park, at once. Call it again
-    /// until `ended`, as a source that waits in a system call can only be interrupted, and may miss that.
+    /// Makes no further values: it ends as soon as it gets to know, which is at once where it waits in a park. Call it
+    /// again until `ended`, as a source that waits in a system call can only be interrupted, and may miss that.
     void stop() noexcept;
 
     /// Whether it makes no further values.
