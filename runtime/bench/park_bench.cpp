@@ -1,8 +1,9 @@
 /// \file
-/// What waiting costs: to begin and end a park, to set and cancel a deadline, and to be woken on another thread; beside
-/// what the kernel takes for a timer and for a wait that is over at once.
+/// What waiting costs: to begin and end a park, to set and cancel a deadline, to be woken on another thread, and to hold
+/// a lock that nobody else wants; beside what the kernel takes for a timer, and the C++ library for a lock.
 
 #include "flux/cancellation.hpp"
+#include "flux/lock.hpp"
 #include "flux/timer_wheel.hpp"
 #include "flux/waiter.hpp"
 
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <ctime>
 #include <random>
+#include <shared_mutex>
 #include <sys/timerfd.h>
 #include <thread>
 #include <unistd.h>
@@ -98,6 +100,31 @@ void set_and_cancel_a_timer_of_the_kernel(benchmark::State &state)
 }
 
 BENCHMARK(set_and_cancel_a_timer_of_the_kernel);
+
+void hold_a_lock(benchmark::State &state)
+{
+    flux::lock lock;
+    flux::thread_waiter place;
+    for (auto unused : state) {
+        static_cast<void>(unused);
+        lock.acquire(flux::mode::write, place);
+        lock.release(flux::mode::write);
+    }
+}
+
+BENCHMARK(hold_a_lock);
+
+void hold_a_shared_mutex(benchmark::State &state)
+{
+    std::shared_mutex lock;
+    for (auto unused : state) {
+        static_cast<void>(unused);
+        lock.lock();
+        lock.unlock();
+    }
+}
+
+BENCHMARK(hold_a_shared_mutex);
 
 // There and back: two parks of threads that end, two that begin.
 void wake_another_thread_and_be_woken(benchmark::State &state)
