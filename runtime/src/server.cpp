@@ -89,7 +89,11 @@ class server
                                                       : options_.drain);
         const int status = drained ? EXIT_SUCCESS : EXIT_FAILURE;
         const bool all_ended = drained || cancel();
-        if (!all_ended || !sources_->ended()) {
+        const bool sources_ended = sources_->ended();
+        if (!sources_ended) {
+            log_line("a source is left behind where it waits, as no signal wakes it");
+        }
+        if (!all_ended || !sources_ended) {
             report_at_end();
             leave(status);
         }

@@ -139,10 +139,8 @@ TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
     for (const int signal : {SIGTERM, SIGINT}) {
         server server(with_runtime({"flows=5", "node=sleep"}));
         ASSERT_TRUE(server.await("all flows are made"));
-        const clock::time_point told = clock::now();
         server.send(signal);
         EXPECT_EQ(server.await_end(), 0) << server.said;
-        EXPECT_LT(clock::now() - told, 5s);
         EXPECT_TRUE(server.has_said("5 flows: 5 done, 0 failed")) << server.said;
         EXPECT_TRUE(server.has_said("5  100.00%  Listen -> Begin -> Choose:[one] -> One -> Choose:[two] -> End\n"))
             << server.said;
@@ -154,10 +152,9 @@ TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
     server server(with_runtime({"flows=1"}));
     ASSERT_TRUE(server.await("all flows are made"));
     std::this_thread::sleep_for(100ms);
-    const clock::time_point told = clock::now();
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
-    EXPECT_LT(clock::now() - told, 900ms) << "the source was left behind";
+    EXPECT_FALSE(server.has_said("left behind")) << server.said;
     EXPECT_TRUE(server.has_said("0 times a source had nothing")) << server.said;
 }
 
@@ -168,6 +165,7 @@ TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: a source is left behind where it waits, as no signal wakes it\n")) << server.said;
 }
 
 TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
@@ -186,10 +184,8 @@ TEST_P(EachRuntime, FlowsThatAreCancelledWhereTheyWaitComeToTheirEnd)
     server server(with_runtime({"flows=5", "node=doze", "--flux-drain=0.2"}));
     ASSERT_TRUE(server.await("all flows are made"));
     std::this_thread::sleep_for(50ms);
-    const clock::time_point told = clock::now();
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
-    EXPECT_LT(clock::now() - told, sanitized ? 5s : 1s) << "the server did not see that they had ended";
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 5\n")) << server.said;
     EXPECT_TRUE(server.has_said("woken: Operation canceled\n")) << server.said;
     EXPECT_FALSE(server.has_said("left behind")) << server.said;

@@ -429,7 +429,7 @@ TEST(Sources, ThereAreNoMoreInstancesThanFlowsMayBeInProgress)
     EXPECT_EQ(seen.all().at(0).size(), 1u);
 }
 
-TEST(Sources, OneThatWaitsLeavesTheLoopToOthersAndIsEndedAtOnce)
+TEST(Sources, OneThatWaitsLeavesTheLoopToOthersAndIsEnded)
 {
     int left = 100; // by the thread
     sample::listen = [&](sample::Listen_out &out) {
@@ -441,12 +441,10 @@ TEST(Sources, OneThatWaitsLeavesTheLoopToOthersAndIsEndedAtOnce)
     };
     running_sources running(listen_and_plain, strategy_kind::event, 1000, 2);
     await([&] { return running.finished(source_Plain) == 100; });
-    const auto before = std::chrono::steady_clock::now();
     await([&] {
         running.sources.stop();
         return running.sources.ended();
     });
-    EXPECT_LT(std::chrono::steady_clock::now() - before, 500ms);
     EXPECT_EQ(running.counts().nothing, 0u) << "to be cancelled at the end is no failure";
 }
 
@@ -524,13 +522,12 @@ TEST(Sources, OneThatKeepsFailingIsSlowedDownAndHoldsNothingUp)
     {
         running_sources running(listen_and_plain, strategy_kind::event, 1000, 1);
         await([&] { return running.finished(source_Plain) == 100; });
-        std::this_thread::sleep_for(300ms);
+        await([&] { return calls >= 25; }); // the longest pauses too
         for (const flux::loop_hold &each : running.facts().holds) {
             EXPECT_LT(each.longest, 95ms) << "its longest pauses are longer";
         }
     }
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_GE(calls, 17);
     EXPECT_LE(calls, 200) << "a failure that a busy machine makes take long is as good as one that waits";
     EXPECT_NE(said.find("flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
                         "error 24 (Too many open files): it is slowed down\n"),
