@@ -50,7 +50,7 @@ void log_lines(benchmark::State &state)
 
 BENCHMARK(log_lines);
 
-// Each finds the thread that writes asleep, and wakes it.
+// With what it takes to find nothing of it in the caches; the first wakes the thread that writes.
 void log_a_line_now_and_then(benchmark::State &state)
 {
     const into_nothing here;

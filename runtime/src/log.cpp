@@ -34,8 +34,11 @@ namespace {
 constexpr std::size_t longest_line = 1024;
 /// When nothing has been written for so long, nobody reads.
 constexpr int log_patience_ms = 2000;
-/// How long lines wait for others, so that a line seldom costs its thread a system call to wake the one that writes.
-constexpr std::chrono::milliseconds log_doze{1};
+/// How long lines wait for others. To wake the thread that writes costs the one that logs as much as many lines, so that
+/// thread wakes by itself as long as there is something to write now and then, and has to be woken only when there was
+/// nothing for so many times.
+constexpr std::chrono::milliseconds log_doze{10};
+constexpr unsigned dozes_until_rest = 50;
 /// What a note takes at most that says how many lines were left out.
 constexpr std::size_t note_size = 128;
 
@@ -257,14 +260,21 @@ void log_writer::work() noexcept
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    unsigned quiet_dozes = 0;
     while (true) {
         const bool stops = stopping_.load();
+        const std::uint64_t writes = writes_.load();
         empty(-1);
         if (stops) {
             break;
         }
-        doze();
-        rest();
+        quiet_dozes = writes == writes_.load() ? quiet_dozes + 1 : 0;
+        if (quiet_dozes < dozes_until_rest) {
+            doze();
+        } else {
+            rest();
+            quiet_dozes = 0;
+        }
     }
     ended_.store(true);
 }
