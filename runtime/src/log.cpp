@@ -34,9 +34,9 @@ namespace {
 constexpr std::size_t longest_line = 1024;
 /// When nothing has been written for so long, nobody reads.
 constexpr int log_patience_ms = 2000;
-/// How long lines wait for others. To wake the thread that writes costs the one that logs as much as many lines, so that
-/// thread wakes by itself as long as there is something to write now and then, and has to be woken only when there was
-/// nothing for so many times.
+/// How long lines wait for others. To wake the thread that writes costs the one that logs as much as many lines. So
+/// that thread wakes by itself as long as there is something to write now and then, and has to be woken only when there
+/// was nothing for so many times.
 constexpr std::chrono::milliseconds log_doze{10};
 constexpr unsigned dozes_until_rest = 50;
 /// What a note takes at most that says how many lines were left out.
