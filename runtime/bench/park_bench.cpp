@@ -1,6 +1,6 @@
 /// \file
-/// What waiting costs: to begin and end a park, to set and cancel a deadline, to be woken on another thread, and to hold
-/// a lock that nobody else wants; beside what the kernel takes for a timer, and the C++ library for a lock.
+/// What waiting costs: to begin and end a park, to set and cancel a deadline, to be woken on another thread, and to
+/// hold a lock that nobody else wants; beside what the kernel takes for a timer, and the C++ library for a lock.
 
 #include "flux/cancellation.hpp"
 #include "flux/lock.hpp"
@@ -114,7 +114,7 @@ void hold_a_lock(benchmark::State &state)
 
 BENCHMARK(hold_a_lock);
 
-void hold_a_shared_mutex(benchmark::State &state)
+void hold_a_lock_of_the_library(benchmark::State &state)
 {
     std::shared_mutex lock;
     for (auto unused : state) {
@@ -124,7 +124,7 @@ void hold_a_shared_mutex(benchmark::State &state)
     }
 }
 
-BENCHMARK(hold_a_shared_mutex);
+BENCHMARK(hold_a_lock_of_the_library);
 
 // There and back: two parks of threads that end, two that begin.
 void wake_another_thread_and_be_woken(benchmark::State &state)

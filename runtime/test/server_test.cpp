@@ -165,7 +165,8 @@ TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
-    EXPECT_TRUE(server.has_said("flux: a source is left behind where it waits, as no signal wakes it\n")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: a source is left behind where it waits, as no signal wakes it\n"))
+        << server.said;
 }
 
 TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
