@@ -10,10 +10,10 @@ namespace {
 std::atomic<std::size_t> open_entrances{0};
 std::atomic<bool> has_ended{false};
 
-const descriptor &the_end() noexcept
+const descriptor &the_bell() noexcept
 {
-    static const descriptor told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    return told;
+    static const descriptor rung(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return rung;
 }
 
 } // namespace
@@ -21,7 +21,7 @@ const descriptor &the_end() noexcept
 void end_accepting() noexcept
 {
     has_ended.store(true);
-    eventfd_write(the_end().get(), 1);
+    look_at_listeners();
 }
 
 bool accepting_has_ended() noexcept
@@ -29,9 +29,14 @@ bool accepting_has_ended() noexcept
     return has_ended.load();
 }
 
-descriptor end_of_accepting() noexcept
+void look_at_listeners() noexcept
 {
-    return descriptor(fcntl(the_end().get(), F_DUPFD_CLOEXEC, 0));
+    eventfd_write(the_bell().get(), 1);
+}
+
+descriptor bell_of_listeners() noexcept
+{
+    return descriptor(fcntl(the_bell().get(), F_DUPFD_CLOEXEC, 0));
 }
 
 entrance::entrance() noexcept

@@ -109,6 +109,7 @@ class blocking_stream final : public stream
     }
 
     void end_output() noexcept override { shutdown(socket_.get(), SHUT_WR); }
+    bool has_input() noexcept override { return socket_has_input(socket_); }
 
     const descriptor &socket() const noexcept { return socket_; }
 
@@ -166,8 +167,8 @@ class blocking_arrivals final : public arrivals
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<blocking_listener &>(from);
-        end_ = end_of_accepting();
-        control(EPOLL_CTL_ADD, end_, EPOLLIN | EPOLLET, nullptr);
+        bell_ = bell_of_listeners();
+        control(EPOLL_CTL_ADD, bell_, EPOLLIN | EPOLLET, nullptr);
         return control(EPOLL_CTL_ADD, listener_->socket(), EPOLLIN, nullptr);
     }
 
@@ -277,8 +278,8 @@ class blocking_arrivals final : public arrivals
 
     const descriptor epoll_;
     blocking_listener *listener_ = nullptr;
-    // Told with the listener's: nobody is to be accepted but who waits now; nobody is any more.
-    descriptor end_;
+    // It tells as the listener does. Then nobody is to be accepted but who waits; then nobody is any more.
+    descriptor bell_;
     bool leaving_ = false;
     bool left_ = false;
     // What has come and is not told yet, from `next_` to `count_`.

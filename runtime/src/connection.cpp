@@ -128,7 +128,8 @@ io_result<connection *> connections::next() noexcept
             return told;
         }
         if (connection *const fresh = add(*std::move(came))) {
-            if (first_given_ == first_given::at_once) {
+            // One that has asked already is served before the next is accepted: that one others can have.
+            if (first_given_ == first_given::at_once || fresh->through_->has_input()) {
                 return fresh;
             }
             fresh->fresh_ = true;

@@ -67,6 +67,13 @@ class intake final : public submission
         }
     }
 
+    /// Whether there is something.
+    bool look() noexcept
+    {
+        readable_ = readable_ || (!in_flight() && socket_has_input(socket_));
+        return has_something();
+    }
+
     void came(int result, std::uint32_t flags) noexcept override;
 
     /// Tells these arrivals once, when there is input or at once.
@@ -178,6 +185,7 @@ class proactor_stream final : public stream
     }
 
     void end_output() noexcept override { shutdown(input_->socket().get(), SHUT_WR); }
+    bool has_input() noexcept override { return input_->look(); }
 
     intake &input() noexcept { return *input_; }
 
@@ -353,13 +361,14 @@ class acceptor final : public submission
         wake();
     }
 
-  private:
+    /// There may be somebody.
     void look() noexcept
     {
         some_ = true;
         wake();
     }
 
+  private:
     void wake() noexcept
     {
         if (told_ != nullptr) {
@@ -379,29 +388,34 @@ class acceptor final : public submission
     moment try_again_ = never;
 };
 
-/// Waits until nobody is to be accepted any more. It is in flight until then.
-class end_of_acceptor final : public submission
+/// Waits for the bell of those who accept, for as long as it is there.
+class bell_of_acceptor final : public submission
 {
   public:
-    explicit end_of_acceptor(acceptor &told) noexcept : told_(&told) {}
+    explicit bell_of_acceptor(acceptor &told) noexcept : told_(&told) {}
 
     void begin(ring &through) noexcept
     {
         through.submit(*this,
-                       [this](io_uring_sqe &entry) { io_uring_prep_poll_add(&entry, end_.get(), POLLIN); });
+                       [this](io_uring_sqe &entry) { io_uring_prep_poll_multishot(&entry, bell_.get(), POLLIN); });
     }
 
     void tell_nobody() noexcept { told_ = nullptr; }
 
     void came(int result, std::uint32_t) noexcept override
     {
-        if (told_ != nullptr && result > 0) {
+        if (told_ == nullptr || result < 0) {
+            return;
+        }
+        if (accepting_has_ended()) {
             told_->leave();
+        } else {
+            told_->look();
         }
     }
 
   private:
-    const descriptor end_ = end_of_accepting();
+    const descriptor bell_ = bell_of_listeners();
     acceptor *told_;
 };
 
@@ -413,8 +427,8 @@ class proactor_arrivals final : public arrivals
     ~proactor_arrivals() override
     {
         if (acceptor_ != nullptr) {
-            end_->tell_nobody();
-            shared_.ring.abandon(std::move(end_));
+            bell_->tell_nobody();
+            shared_.ring.abandon(std::move(bell_));
             acceptor_->tell_nobody();
             shared_.ring.abandon(std::move(acceptor_));
             // The listener may be closed now, and its number be another's.
@@ -426,13 +440,13 @@ class proactor_arrivals final : public arrivals
     {
         const descriptor &socket = static_cast<proactor_listener &>(from).socket();
         std::unique_ptr<acceptor> made(new (std::nothrow) acceptor(shared_.ring, socket, some_));
-        end_.reset(made == nullptr ? nullptr : new (std::nothrow) end_of_acceptor(*made));
-        if (end_ == nullptr) {
+        bell_.reset(made == nullptr ? nullptr : new (std::nothrow) bell_of_acceptor(*made));
+        if (bell_ == nullptr) {
             return unexpected(ENOMEM);
         }
         acceptor_ = std::move(made);
         acceptor_->begin();
-        end_->begin(shared_.ring);
+        bell_->begin(shared_.ring);
         return {};
     }
 
@@ -513,7 +527,7 @@ class proactor_arrivals final : public arrivals
 
     shared &shared_;
     std::unique_ptr<acceptor> acceptor_;
-    std::unique_ptr<end_of_acceptor> end_;
+    std::unique_ptr<bell_of_acceptor> bell_;
     bool turn_of_new_ = false;
     // Streams with input, in the order in which it came.
     intake_row told_;

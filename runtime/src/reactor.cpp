@@ -135,6 +135,12 @@ class reactor_stream final : public stream, public watched
 
     void end_output() noexcept override { shutdown(socket_.get(), SHUT_WR); }
 
+    bool has_input() noexcept override
+    {
+        input_.open = input_.open || socket_has_input(socket_);
+        return input_.open;
+    }
+
     void came(std::uint32_t events) noexcept override;
 
     /// Tells these arrivals once, when there is input or at once.
@@ -227,15 +233,15 @@ class reactor_arrivals final : public arrivals, public watched
     {
         if (listener_ != nullptr) {
             interest_.remove(listener_->socket());
-            interest_.remove(end_);
+            interest_.remove(bell_);
         }
     }
 
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<reactor_listener &>(from);
-        end_ = end_of_accepting();
-        interest_.add(end_, EPOLLIN | EPOLLET, *this);
+        bell_ = bell_of_listeners();
+        interest_.add(bell_, EPOLLIN | EPOLLET, *this);
         // Of the loops that wait for it one is told of each new peer.
         return interest_.add(listener_->socket(), EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, *this);
     }
@@ -328,11 +334,11 @@ class reactor_arrivals final : public arrivals, public watched
 
     interest &interest_;
     reactor_listener *listener_ = nullptr;
-    // It tells that nobody is accepted any more but who waits then: the listener is left, and that is still to be said.
-    descriptor end_;
+    descriptor bell_;
+    // The listener is left: nobody is accepted any more but who waits, and that is still to be said.
     bool left_ = false;
     bool leaving_ = false;
-    // Set by the edges of the listener, until nobody is left to be accepted.
+    // Set by the edges of the listener and the bell, until nobody is left to be accepted.
     bool accepting_ = false;
     bool turn_of_new_ = false;
     // When to accept again after that has failed.

@@ -200,6 +200,12 @@ io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> 
     }
 }
 
+bool socket_has_input(const descriptor &of) noexcept
+{
+    std::byte first;
+    return recv(of.get(), &first, sizeof first, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
+}
+
 io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
 {
     while (true) {

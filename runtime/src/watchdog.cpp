@@ -1,5 +1,6 @@
 #include "flux/watchdog.hpp"
 
+#include "flux/accepting.hpp"
 #include "flux/log.hpp"
 #include "flux/loop.hpp"
 #include "flux/program.hpp"
@@ -77,6 +78,9 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
             }
         }
         const activity seen = look(loops);
+        if (seen == activity::same) {
+            look_at_listeners(); // who waits there for a loop that is held
+        }
         closely = seen == activity::same || (seen == activity::some && !closely);
         // Who was rung for is seldom still at it, and has not to ring again for its next flow.
         quiet_looks = seen != activity::none || was_rung ? 0 : quiet_looks + 1;

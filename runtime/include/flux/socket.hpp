@@ -77,6 +77,9 @@ io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
 /// Some bytes of a stream: how many, 0 at its end.
 io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> into) noexcept;
 
+/// Whether a receive would give something: bytes, the end or an error.
+bool socket_has_input(const descriptor &of) noexcept;
+
 /// Sends as much as there is room for, and takes that off the parts: what is left has at least one byte, or is empty.
 io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept;
 

@@ -1,0 +1,119 @@
+//! A node that holds its event loop holds up none of those who come meanwhile: the other loop serves them. The nodes
+//! here hold theirs in a system call, until the test lets them go.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use support::{Server, flux, free_port, text};
+
+const PROGRAM: &str = "
+use std.tcp;
+include \"string\";
+option port : int = 7000;
+
+source tcp.Listen(port) => Serve;
+Serve = tcp.Read(100) -> Hold -> tcp.Send -> tcp.Close;
+Hold (flux::connection *connection, std::string bytes) => (flux::connection *connection, std::string bytes);
+";
+
+/// Who sends the name of a gate is told that its flow waits there, and it does so with the loop. Who sends something
+/// else is answered at once.
+const NODES: &str = "
+#include \"held.flux.h\"
+#include <fcntl.h>
+#include <unistd.h>
+
+int Hold(Hold_in *in, Hold_out *out)
+{
+    out->connection = in->connection;
+    out->bytes = in->bytes;
+    if (in->bytes.rfind(\"gate\", 0) == 0) {
+        in->connection->send(\"held \");
+        close(open(in->bytes.c_str(), O_RDONLY));
+    }
+    return 0;
+}
+";
+
+fn build(folder: &Path) -> PathBuf {
+    std::fs::write(folder.join("held.flux"), PROGRAM).unwrap();
+    std::fs::write(folder.join("nodes.cpp"), NODES).unwrap();
+    let built = flux(folder, &["build", "held.flux"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    folder.join("build/held/held")
+}
+
+/// Asks; the answer is read later.
+fn ask(server: &Server, request: &str) -> TcpStream {
+    let mut connection = server.connect();
+    connection.write_all(request.as_bytes()).unwrap();
+    connection
+}
+
+/// What comes until the connection is closed.
+fn answer(mut connection: TcpStream) -> String {
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Has a flow hold its loop at this gate.
+fn hold(server: &Server, folder: &Path, gate: &str) -> TcpStream {
+    assert!(Command::new("mkfifo").arg(gate).current_dir(folder).status().unwrap().success());
+    let mut held = ask(server, gate);
+    wait_until_held(&mut held);
+    held
+}
+
+fn wait_until_held(connection: &mut TcpStream) {
+    let mut said = [0; 5];
+    connection.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"held ");
+}
+
+/// The flow that waits there goes on.
+fn open_gate(folder: &Path, gate: &str) {
+    drop(std::fs::OpenOptions::new().write(true).open(folder.join(gate)).unwrap());
+}
+
+#[test]
+fn who_comes_while_a_loop_is_held_is_served_by_the_other() {
+    let folder = support::folder("held_loops", "both");
+    let held = build(&folder);
+    for io in ["reactor", "proactor"] {
+        let port = free_port();
+        let mut command = Command::new(&held);
+        command.args([format!("--port={port}"), format!("--flux-io={io}")]).current_dir(&folder).stderr(Stdio::null());
+        let mut server = Server::start(command.args(["--flux-runtime=event", "--flux-workers=2"]), port);
+        let gate = |number: u32| format!("gate-{io}-{number}");
+
+        let first = hold(&server, &folder, &gate(1));
+        for number in 0..20 {
+            assert_eq!(answer(ask(&server, &format!("{number}"))), format!("{number}"), "{io}");
+        }
+
+        // With both loops held, many come at once; the first of them holds the loop that accepts it.
+        let second = hold(&server, &folder, &gate(2));
+        assert!(Command::new("mkfifo").arg(gate(3)).current_dir(&folder).status().unwrap().success());
+        let mut third = ask(&server, &gate(3));
+        let others: Vec<TcpStream> = (0..20).map(|number| ask(&server, &format!("{number}"))).collect();
+        open_gate(&folder, &gate(1));
+        wait_until_held(&mut third);
+        open_gate(&folder, &gate(2));
+        for (number, other) in others.into_iter().enumerate() {
+            assert_eq!(answer(other), format!("{number}"), "{io}");
+        }
+        open_gate(&folder, &gate(3));
+        for (held, number) in [(first, 1), (second, 2), (third, 3)] {
+            assert_eq!(answer(held), gate(number), "{io}");
+        }
+        server.terminate();
+        assert!(server.wait().success(), "{io}");
+    }
+}
