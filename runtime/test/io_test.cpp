@@ -142,6 +142,21 @@ TYPED_TEST(Io, AStreamEndsForThePeerAndGoesOnTheOtherWay)
     });
 }
 
+TYPED_TEST(Io, KnowsWhetherSomebodyWhoIsAcceptedHasSentSomethingAlready)
+{
+    this->run([this] {
+        place server(this->io);
+        const plain_peer silent(server.listener->local());
+        EXPECT_FALSE(server.accept()->has_input());
+        const plain_peer quick(server.listener->local());
+        quick.send("at once");
+        const auto accepted = server.accept();
+        EXPECT_TRUE(accepted->has_input());
+        EXPECT_EQ(receive(*accepted), "at once");
+        EXPECT_FALSE(accepted->has_input() && receive(*accepted, 1, flux::moment::min()) != "error ETIMEDOUT");
+    });
+}
+
 TYPED_TEST(Io, APeerThatBreaksOffIsAnError)
 {
     this->run([this] {

@@ -48,7 +48,7 @@ class stream
     /// There is no more to send: the peer comes to the end of its input.
     virtual void end_output() noexcept = 0;
 
-    /// Whether `receive` has something to give, as far as that is known at once.
+    /// Whether `receive` may have something to give, as far as that is known at once.
     virtual bool has_input() noexcept { return false; }
 
   protected:
