@@ -190,8 +190,8 @@ fn sockets_of_a_service_manager_keep_who_comes_while_nobody_serves() {
         let mut back = [0; 5];
         early.read_exact(&mut back).unwrap();
         assert_eq!(&back, b"early", "{runtime:?}");
-        let said = std::fs::read_to_string(&says).unwrap();
-        assert!(said.contains(&format!("adopted 127.0.0.1:{port}, descriptor 3 `web` of LISTEN_FDS\n")), "{said}");
+        let adopted = format!("adopted 127.0.0.1:{port}, descriptor 3 `web` of LISTEN_FDS\n");
+        wait_for(&adopted, || std::fs::read_to_string(&says).unwrap().contains(&adopted).then_some(()));
         drop(early);
         server.terminate();
         assert!(server.wait().success());
