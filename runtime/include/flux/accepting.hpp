@@ -2,10 +2,10 @@
 /// What all who accept are told together: to look at their listener, and that it is for the last time. They have a bell
 /// for it, a descriptor that they wait for beside the listener.
 ///
-/// Of all who wait at a listener the kernel wakes one for each new peer. If that one is held up, by a node that computes
-/// for long, nobody else would come. So the watchdog rings as long as a loop is held, and the others take who waits
-/// there. The held loop has kept nobody to itself whose flow it could not start: who has asked for something when he is
-/// accepted is served before the next is accepted.
+/// Of all who wait at a listener the kernel wakes one for each new peer. If that one is held up, by a node that
+/// computes for long, nobody else would come. So the watchdog rings as long as a loop is held, and the others take who
+/// waits there. The held loop has kept nobody to itself whose flow it could not start: who has asked for something when
+/// he is accepted is served before the next is accepted.
 ///
 /// A server that ends, or hands its sockets on, first accepts nobody any more, and only then do its sources stop. So
 /// whoever has been accepted is served, and whoever comes later waits in the socket for the next server. Who is told so
