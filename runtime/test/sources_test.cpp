@@ -537,15 +537,17 @@ TEST(Sources, OneThatKeepsFailingIsSlowedDownAndHoldsNothingUp)
 TEST(Sources, OneThatBlocksItsLoopIsNamed)
 {
     auto make = flows(3);
+    std::atomic<running_sources *> watched{nullptr};
     sample::listen = [&](sample::Listen_out &out) {
-        std::this_thread::sleep_for(20ms);
+        // It blocks until it is found, however late the watchdog comes to look.
+        await([&] { return watched.load() != nullptr && !watched.load()->facts().holds.empty(); });
         return make(out);
     };
     testing::internal::CaptureStderr();
     {
         running_sources running(only_listen, strategy_kind::event, 10, 1);
-        // Each time it blocks, and for ever at last: it is found, however late the watchdog comes to look.
-        await([&] { return running.finished() == 3 && !running.facts().holds.empty(); });
+        watched = &running;
+        await([&] { return running.finished() == 3; });
         EXPECT_EQ(running.facts().holds.front().node, sample::node_Listen);
     }
     const std::string said = testing::internal::GetCapturedStderr();
