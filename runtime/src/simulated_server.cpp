@@ -26,8 +26,8 @@ namespace {
 
 /// The peers begin so long after the server, whose sources have begun by then.
 constexpr std::chrono::seconds start_of_peers{1};
-/// So long after the last peer nothing happens any more, but for sources that never rest.
-constexpr std::chrono::minutes aftermath{2};
+/// When nothing has happened for so long, nothing will, but for sources that never rest.
+constexpr std::chrono::minutes silence{2};
 
 class simulated_server
 {
@@ -50,10 +50,10 @@ class simulated_server
                  world_.peer_count());
         sources_->start();
         world_.begin();
-        world_.await_rest(aftermath);
+        world_.await_rest(silence);
         std::string wrong = world_.unfinished_peers();
         sources_->stop();
-        world_.await_rest();
+        world_.await_rest(silence);
         wrong += world_.failed_expectations();
         add_if(wrong, world_.open_streams(), "connections that were not closed");
         add_if(wrong, runners_.flows_in_progress(), "flows that have not ended");

@@ -15,6 +15,9 @@
 namespace flux {
 namespace {
 
+/// What takes longer than this, without anything on its way, nobody waits for.
+constexpr std::chrono::hours longest_silence{1};
+
 /// The network of the simulation that the thread is the loop of.
 constinit thread_local simulated_network *network_of_thread = nullptr;
 
@@ -387,11 +390,13 @@ void simulation::begin()
     changed_.notify_all();
 }
 
-void simulation::await_rest(std::chrono::nanoseconds after_peers)
+void simulation::await_rest(std::chrono::nanoseconds silence)
 {
     std::unique_lock alone(lock_);
-    if (std::exchange(after_peers_, after_peers) != after_peers) {
-        interrupted_ = true;
+    silent_since_.reset();
+    const bool is_silent = at_rest_ && silence_ != std::chrono::nanoseconds::max();
+    if (std::exchange(silence_, silence) != silence || is_silent) {
+        interrupted_ = true; // what was left may happen yet
         changed_.notify_all();
     }
     changed_.wait(alone, [this] { return at_rest_ && !interrupted_; });
@@ -465,15 +470,20 @@ void simulation::wait(moment until) noexcept
     at_rest_ = false;
 }
 
-// Whether what may happen yet is left, as the peers have been at their end for long enough.
+// Whether what may happen yet is left, as there was silence for long enough.
 bool simulation::is_over()
 {
-    const auto is_active = [](const auto &each) { return !each->ended() && !each->serves(); };
-    if (after_peers_ == std::chrono::nanoseconds::max() || std::ranges::any_of(peers_, is_active)) {
+    if (silence_ == std::chrono::nanoseconds::max()) {
         return false;
     }
-    peers_ended_at_ = peers_ended_at_.value_or(time_.now());
-    return time_.now() - *peers_ended_at_ >= after_peers_;
+    if (time_.pending()) {
+        silent_since_.reset();
+        return false;
+    }
+    silent_since_ = silent_since_.value_or(time_.now());
+    const auto hangs = [](const auto &each) { return !each->ended() && !each->serves(); };
+    const std::chrono::nanoseconds enough = std::ranges::any_of(peers_, hangs) ? longest_silence : silence_;
+    return time_.now() - *silent_since_ >= enough;
 }
 
 void simulation::deliver() noexcept

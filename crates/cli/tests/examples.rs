@@ -31,14 +31,20 @@ const RUNTIMES: [&[&str]; 6] = [
     &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
 ];
 
-/// The server of an example, built once.
-fn built(name: &str, once: &'static OnceLock<PathBuf>) -> &'static Path {
-    once.get_or_init(|| support::build_example("examples", name))
-}
-
+/// Servers of examples, each built once, with the peers that it has in simulated worlds.
 fn echo() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    built("echo", &ONCE)
+    ONCE.get_or_init(|| support::build_example("examples", "echo", &["test/peers.cpp"]))
+}
+
+fn relay() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("examples", "relay", &["relay.cpp", "test/peers.cpp"]))
+}
+
+fn chat() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("examples", "chat", &["chat.cpp", "test/peers.cpp"]))
 }
 
 /// A server of an example, and where its report goes.
@@ -67,10 +73,15 @@ impl Example {
         self.server.terminate();
         let status = self.server.wait();
         assert!(status.success(), "{status}");
-        let report: Value = serde_json::from_str(&std::fs::read_to_string(&self.report).unwrap()).unwrap();
-        let label = |path: &Value| format!("{} {}", path["exit"], path["labels"]);
-        report["paths"].as_array().unwrap().iter().map(|path| (label(path), path["count"].as_u64().unwrap())).collect()
+        paths_in(&std::fs::read_to_string(&self.report).unwrap())
     }
+}
+
+/// How often flows took each path, as a report says it.
+fn paths_in(report: &str) -> BTreeMap<String, u64> {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let label = |path: &Value| format!("{} {}", path["exit"], path["labels"]);
+    report["paths"].as_array().unwrap().iter().map(|path| (label(path), path["count"].as_u64().unwrap())).collect()
 }
 
 impl Drop for Example {
@@ -118,12 +129,11 @@ fn the_echo_sends_back_what_it_is_sent() {
 
 #[test]
 fn the_relay_carries_both_directions_at_once() {
-    static ONCE: OnceLock<PathBuf> = OnceLock::new();
     everywhere(|runtime| {
         let behind = Example::start(echo(), &["--flux-runtime=thread"], &[]);
         drop(behind.connect());
         let to = format!("127.0.0.1:{}", behind.server.port);
-        let server = Example::start(built("relay", &ONCE), runtime, &["--server", &to]);
+        let server = Example::start(relay(), runtime, &["--server", &to]);
         let clients: Vec<_> = (0..4u8)
             .map(|number| {
                 let mut client = server.connect();
@@ -190,9 +200,8 @@ fn say_until_heard(speaker: &Guest, text: &str, listener: &Guest) {
 
 #[test]
 fn the_chat_has_a_room_for_each_address() {
-    static ONCE: OnceLock<PathBuf> = OnceLock::new();
     for runtime in RUNTIMES {
-        let server = Example::start(built("chat", &ONCE), runtime, &[]);
+        let server = Example::start(chat(), runtime, &[]);
         let here = Ipv4Addr::new(127, 0, 0, 1);
         let there = Ipv4Addr::new(127, 0, 0, 2);
         let [anna, bert, carl] = [here, here, there].map(|host| Guest::at(host, &server));
@@ -207,4 +216,110 @@ fn the_chat_has_a_room_for_each_address() {
         assert_eq!(bert.hear(), None, "{runtime:?}");
         server.end();
     }
+}
+
+/// What a server does in the simulated world of a seed: whether all was well, how often its flows took each path, and
+/// what it said.
+fn simulate(server: &Path, seed: u64, arguments: &[&str]) -> (bool, BTreeMap<String, u64>, String) {
+    let report = server.with_file_name(format!("simulated-{seed}.json"));
+    let mut command = Command::new(server);
+    command.arg(format!("--flux-io=simulation:{seed}")).arg(format!("--flux-report=json:{}", report.display()));
+    let output = command.args(arguments).output().unwrap();
+    let paths = paths_in(&std::fs::read_to_string(&report).unwrap());
+    std::fs::remove_file(&report).unwrap();
+    (output.status.success(), paths, support::text(&output.stderr))
+}
+
+/// Whatever goes wrong, the server is as it is to be: FLUX_SIMULATION_SEEDS many seeds, from FLUX_SIMULATION_SEED on.
+fn holds_in_simulated_worlds(server: &Path) {
+    let setting = |name, usual| std::env::var(name).map_or(usual, |value: String| value.parse().unwrap());
+    let first: u64 = setting("FLUX_SIMULATION_SEED", 0);
+    for seed in first..first + setting("FLUX_SIMULATION_SEEDS", 200) {
+        let (is_well, _, said) = simulate(server, seed, &[]);
+        assert!(is_well, "{} --flux-io=simulation:{seed}\n{said}", server.display());
+    }
+}
+
+/// Worlds in which nothing goes wrong: a server takes the same paths there as anywhere else.
+fn takes_the_same_paths(server: &Path, paths: &BTreeMap<String, u64>) {
+    for seed in [0, 8, 16, 24] {
+        assert_eq!(simulate(server, seed, &[]).1, *paths, "{} --flux-io=simulation:{seed}", server.display());
+    }
+}
+
+/// Clients that send so many bytes, each when the one before has come back, as the peers in simulated worlds do.
+fn talk_by_bytes(server: &Example, bytes: u8) {
+    let talk = |mut client: TcpStream| {
+        (0..bytes).for_each(|byte| exchange(&mut client, &[b'a' + byte]));
+        client.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.read(&mut [0; 1]).unwrap(), 0);
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| talk(server.connect())))));
+}
+
+#[test]
+fn the_echo_holds_in_simulated_worlds() {
+    holds_in_simulated_worlds(echo());
+    everywhere(|runtime| {
+        let server = Example::start(echo(), runtime, &[]);
+        talk_by_bytes(&server, 10);
+        let paths = server.end();
+        takes_the_same_paths(echo(), &paths);
+        paths
+    });
+}
+
+#[test]
+fn the_relay_holds_in_simulated_worlds() {
+    holds_in_simulated_worlds(relay());
+    everywhere(|runtime| {
+        let behind = Example::start(echo(), &["--flux-runtime=thread"], &[]);
+        drop(behind.connect());
+        let to = format!("127.0.0.1:{}", behind.server.port);
+        let server = Example::start(relay(), runtime, &["--server", &to]);
+        talk_by_bytes(&server, 5);
+        let paths = server.end();
+        takes_the_same_paths(relay(), &paths);
+        paths
+    });
+}
+
+/// How many bytes wait in the sockets of a port for UDP; none where there is no such socket.
+fn waiting_for_udp(port: u16) -> Option<u64> {
+    let tables = ["/proc/net/udp", "/proc/net/udp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let sockets = tables.iter().flat_map(|table| table.lines()).filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let is_ours = fields.get(1)?.ends_with(&format!(":{port:04X}"));
+        let waiting = fields.get(4)?.split(':').nth(1)?;
+        is_ours.then(|| u64::from_str_radix(waiting, 16).unwrap())
+    });
+    sockets.fold(None, |sum, waiting| Some(sum.unwrap_or(0) + waiting))
+}
+
+#[test]
+fn the_chat_holds_in_simulated_worlds() {
+    holds_in_simulated_worlds(chat());
+    everywhere(|runtime| {
+        let server = Example::start(chat(), runtime, &[]);
+        let port = server.server.port;
+        support::wait_for("the chat's socket", || waiting_for_udp(port));
+        for host in [1, 2] {
+            let guests = [(); 3].map(|()| Guest::at(Ipv4Addr::new(127, 0, 0, host), &server));
+            guests.iter().for_each(|guest| guest.say("join"));
+            guests.iter().take(2).for_each(|guest| guest.say("good morning"));
+            guests.iter().take(2).for_each(|guest| guest.say("leave"));
+        }
+        support::wait_for("the chat's having heard all", || (waiting_for_udp(port) == Some(0)).then_some(()));
+        let paths = server.end();
+        takes_the_same_paths(chat(), &paths);
+        paths
+    });
+}
+
+#[test]
+fn what_peers_expect_in_vain_is_a_fault() {
+    let (is_well, paths, said) = simulate(echo(), 0, &["--port=7009"]);
+    assert!(!is_well && paths.is_empty(), "{said}");
+    assert!(said.contains("client1 expects in vain: who connects is served\n"), "{said}");
+    assert!(said.contains("  client4 ends\n"), "the trace is missing: {said}");
 }

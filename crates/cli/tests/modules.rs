@@ -25,7 +25,7 @@ fn example() -> PathBuf {
 /// The server of the example, built once.
 fn site() -> &'static Path {
     static SITE: OnceLock<PathBuf> = OnceLock::new();
-    SITE.get_or_init(|| support::build_example("modules", "site"))
+    SITE.get_or_init(|| support::build_example("modules", "site", &[]))
 }
 
 fn start(arguments: &[&str]) -> Server {

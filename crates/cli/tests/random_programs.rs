@@ -64,6 +64,20 @@ fn replicable_sources_make_the_same_flows() {
     }
 }
 
+/// One loop in a simulated world: a seed says where flows give way to others.
+#[test]
+fn simulated_loops_make_the_same_flows() {
+    let shape = Shape { sources: 1, replicable: true, ..parallel() };
+    for program in worthwhile(6000, &shape).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
+        let test = Test::build("simulated_loops_make_the_same_flows", &program, SANITIZED_FLOWS, &[]);
+        test.check(&["--flux-runtime=event", "--flux-workers=1"]);
+        for seed in 0..20 {
+            test.check(&[&format!("--flux-io=simulation:{seed}")]);
+        }
+        test.remove();
+    }
+}
+
 /// Constraints are held around whole flows, and moved so that no two flows wait for each other.
 #[test]
 fn nested_constraints_hold_and_nothing_hangs() {

@@ -26,7 +26,7 @@ const RUNTIMES: [&[&str]; 4] = [
 
 fn echo() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| support::build_example("restart", "echo"))
+    ONCE.get_or_init(|| support::build_example("restart", "echo", &[]))
 }
 
 /// A folder for a test, and a server in it that writes what it says into a file.

@@ -60,6 +60,9 @@ class simulated_time
     /// Lets those events happen. What comes of them happens later.
     void happen();
 
+    /// Whether anything will happen.
+    bool pending() const noexcept { return !events_.empty() || !next_.empty(); }
+
     /// Nothing of what would have happened does.
     void forget();
 

@@ -77,9 +77,10 @@ class simulation final : public loop_io
     /// The loop begins: its first look at the world waits for this. So what is started before is all there.
     void begin();
 
-    /// Waits until the simulation is at rest, as nothing can happen any more. What is done then has its place too. It
-    /// is at rest too when so much time has gone by since the scripts of all peers have ended.
-    void await_rest(std::chrono::nanoseconds after_peers = std::chrono::nanoseconds::max());
+    /// Waits until the simulation is at rest, as nothing can happen any more. What is done then has its place too. For
+    /// flows and sources that wait for the time again and again it is at rest too when nothing has happened on the
+    /// network for so long; for an hour where a peer has not come to its end.
+    void await_rest(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
     // For the loop and its flows.
 
@@ -113,9 +114,9 @@ class simulation final : public loop_io
     bool begun_ = false;
     bool interrupted_ = false;
     bool at_rest_ = false;
-    std::chrono::nanoseconds after_peers_ = std::chrono::nanoseconds::max();
-    // Since when the scripts of all peers have ended.
-    std::optional<moment> peers_ended_at_;
+    std::chrono::nanoseconds silence_ = std::chrono::nanoseconds::max();
+    // Since when nothing is on its way.
+    std::optional<moment> silent_since_;
 };
 
 } // namespace flux

@@ -37,13 +37,15 @@ pub fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// The server of an example, built into a folder among those of the test's file.
-pub fn build_example(file: &str, name: &str) -> PathBuf {
+/// The server of an example, built into a folder among those of the test's file: of these sources, or without any of
+/// those beside the program.
+pub fn build_example(file: &str, name: &str, sources: &[&str]) -> PathBuf {
     let folder = folder(file, name);
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(format!("{name}.flux"));
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
+    flux.arg("build").arg(home.join(format!("{name}.flux"))).args(sources.iter().map(|source| home.join(source)));
+    flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
     let said = flux.output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
     server
