@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace flux {
 namespace {
@@ -81,6 +82,9 @@ class interest
 };
 
 class reactor_arrivals;
+
+/// All arrivals of a loop.
+using arrivals_row = std::vector<reactor_arrivals *>;
 
 class reactor_stream final : public stream, public watched
 {
@@ -227,10 +231,11 @@ class reactor_datagram_socket final : public datagram_socket, public watched
 class reactor_arrivals final : public arrivals, public watched
 {
   public:
-    explicit reactor_arrivals(interest &of) noexcept : interest_(of) {}
+    reactor_arrivals(interest &of, arrivals_row &all) : interest_(of), all_(all) { all_.push_back(this); }
 
     ~reactor_arrivals() override
     {
+        std::erase(all_, this);
         if (listener_ != nullptr) {
             interest_.remove(listener_->socket());
             interest_.remove(bell_);
@@ -241,7 +246,7 @@ class reactor_arrivals final : public arrivals, public watched
     {
         listener_ = &static_cast<reactor_listener &>(from);
         bell_ = bell_of_listeners();
-        interest_.add(bell_, EPOLLIN | EPOLLET, *this);
+        interest_.add(bell_, EPOLLIN | EPOLLET, told_by_bell_);
         // Of the loops that wait for it one is told of each new peer.
         return interest_.add(listener_->socket(), EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, *this);
     }
@@ -297,12 +302,17 @@ class reactor_arrivals final : public arrivals, public watched
 
     void came(std::uint32_t) noexcept override
     {
-        if (accepting_has_ended() && !std::exchange(left_, true)) {
-            leaving_ = true;
-            interest_.remove(listener_->socket());
+        told_by_listener_ = true;
+        look();
+    }
+
+    /// The loop comes to rest. If the kernel has told it of a peer whom its source cannot take now, as all flows that it
+    /// may have are in progress, the others are to look: they will not be told.
+    void pass_on() noexcept
+    {
+        if (std::exchange(told_by_listener_, false) && accepting_ && !some_.awaited()) {
+            look_at_listeners();
         }
-        accepting_ = true;
-        some_.set();
     }
 
     void append(reactor_stream &told) noexcept
@@ -314,6 +324,27 @@ class reactor_arrivals final : public arrivals, public watched
     }
 
   private:
+    class bell_of_arrivals final : public watched
+    {
+      public:
+        explicit bell_of_arrivals(reactor_arrivals &told) noexcept : told_(told) {}
+        void came(std::uint32_t) noexcept override { told_.look(); }
+
+      private:
+        reactor_arrivals &told_;
+    };
+
+    // There may be somebody; or it is for the last time.
+    void look() noexcept
+    {
+        if (accepting_has_ended() && !std::exchange(left_, true)) {
+            leaving_ = true;
+            interest_.remove(listener_->socket());
+        }
+        accepting_ = true;
+        some_.set();
+    }
+
     io_result<arrival> accept() noexcept
     {
         arrival somebody;
@@ -333,8 +364,11 @@ class reactor_arrivals final : public arrivals, public watched
     }
 
     interest &interest_;
+    arrivals_row &all_;
     reactor_listener *listener_ = nullptr;
     descriptor bell_;
+    bell_of_arrivals told_by_bell_{*this};
+    bool told_by_listener_ = false;
     // The listener is left: nobody is accepted any more but who waits, and that is still to be said.
     bool left_ = false;
     bool leaving_ = false;
@@ -435,9 +469,15 @@ class reactor final : public loop_io, public watched
         return std::unique_ptr<datagram_socket>(std::move(made));
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<reactor_arrivals>(interest_); }
+    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<reactor_arrivals>(interest_, arrivals_); }
 
-    void wait(moment until) noexcept override { interest_.fetch(until); }
+    void wait(moment until) noexcept override
+    {
+        if (until != moment::min()) {
+            std::ranges::for_each(arrivals_, &reactor_arrivals::pass_on);
+        }
+        interest_.fetch(until);
+    }
     void deliver() noexcept override { interest_.deliver(); }
     void interrupt() noexcept override { eventfd_write(bell_.get(), 1); }
 
@@ -455,6 +495,7 @@ class reactor final : public loop_io, public watched
     }
 
     interest interest_;
+    arrivals_row arrivals_;
     const descriptor bell_;
 };
 

@@ -42,12 +42,47 @@ int Hold(Hold_in *in, Hold_out *out)
 }
 ";
 
-fn build(folder: &Path) -> PathBuf {
-    std::fs::write(folder.join("held.flux"), PROGRAM).unwrap();
-    std::fs::write(folder.join("nodes.cpp"), NODES).unwrap();
+/// Sends back what its client sends, for as long as that stays.
+const STAYING: &str = "
+use std.tcp;
+option port : int = 7000;
+
+source tcp.Accept(port) => Stay;
+Stay (flux::connection *connection) => ();
+";
+
+const STAYING_NODES: &str = "
+#include \"held.flux.h\"
+#include <array>
+#include <span>
+
+int Stay(Stay_in *in)
+{
+    std::array<std::byte, 100> bytes;
+    for (auto count = in->connection->receive(bytes); count.has_value() && *count != 0;
+         count = in->connection->receive(bytes)) {
+        in->connection->send({reinterpret_cast<const char *>(bytes.data()), *count});
+    }
+    in->connection->close();
+    return 0;
+}
+";
+
+fn build(folder: &Path, program: &str, nodes: &str) -> PathBuf {
+    std::fs::write(folder.join("held.flux"), program).unwrap();
+    std::fs::write(folder.join("nodes.cpp"), nodes).unwrap();
     let built = flux(folder, &["build", "held.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     folder.join("build/held/held")
+}
+
+/// Two loops, by this I/O.
+fn start(server: &Path, folder: &Path, io: &str, flags: &[&str]) -> Server {
+    let port = free_port();
+    let mut command = Command::new(server);
+    command.args([format!("--port={port}"), format!("--flux-io={io}")]).args(flags);
+    command.args(["--flux-runtime=event", "--flux-workers=2"]).current_dir(folder).stderr(Stdio::null());
+    Server::start(&mut command, port)
 }
 
 /// Asks; the answer is read later.
@@ -86,12 +121,9 @@ fn open_gate(folder: &Path, gate: &str) {
 #[test]
 fn who_comes_while_a_loop_is_held_is_served_by_the_other() {
     let folder = support::folder("held_loops", "both");
-    let held = build(&folder);
+    let held = build(&folder, PROGRAM, NODES);
     for io in ["reactor", "proactor"] {
-        let port = free_port();
-        let mut command = Command::new(&held);
-        command.args([format!("--port={port}"), format!("--flux-io={io}")]).current_dir(&folder).stderr(Stdio::null());
-        let mut server = Server::start(command.args(["--flux-runtime=event", "--flux-workers=2"]), port);
+        let mut server = start(&held, &folder, io, &[]);
         let gate = |number: u32| format!("gate-{io}-{number}");
 
         let first = hold(&server, &folder, &gate(1));
@@ -116,6 +148,28 @@ fn who_comes_while_a_loop_is_held_is_served_by_the_other() {
         for (mut held, number) in [(first, 1), (second, 2), (third, 3)] {
             expect(&mut held, &gate(number));
         }
+        server.terminate();
+        assert!(server.wait().success(), "{io}");
+    }
+}
+
+#[test]
+fn a_loop_that_has_all_the_flows_it_may_have_leaves_newcomers_to_the_other() {
+    let folder = support::folder("held_loops", "full");
+    let staying = build(&folder, STAYING, STAYING_NODES);
+    for io in ["reactor", "proactor"] {
+        // One for each loop.
+        let mut server = start(&staying, &folder, io, &["--flux-max-flows=2"]);
+        let mut first = ask(&server, "first");
+        expect(&mut first, "first");
+        for _ in 0..10 {
+            let mut second = ask(&server, "second");
+            expect(&mut second, "second");
+            drop(second);
+            // The kernel may tell the loop of this one that has the first.
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(first);
         server.terminate();
         assert!(server.wait().success(), "{io}");
     }

@@ -35,6 +35,9 @@ class direction
         return error_of(end);
     }
 
+    /// Whether some wait.
+    bool awaited() const noexcept { return first_ != nullptr; }
+
     /// Sets the mark.
     void set() noexcept
     {
