@@ -306,8 +306,8 @@ class reactor_arrivals final : public arrivals, public watched
         look();
     }
 
-    /// The loop comes to rest. If the kernel has told it of a peer whom its source cannot take now, as all flows that it
-    /// may have are in progress, the others are to look: they will not be told.
+    /// The loop comes to rest. If the kernel has told it of a peer whom its source cannot take now, as all flows that
+    /// it may have are in progress, the others are to look: they will not be told.
     void pass_on() noexcept
     {
         if (std::exchange(told_by_listener_, false) && accepting_ && !some_.awaited()) {
@@ -469,7 +469,10 @@ class reactor final : public loop_io, public watched
         return std::unique_ptr<datagram_socket>(std::move(made));
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<reactor_arrivals>(interest_, arrivals_); }
+    std::unique_ptr<arrivals> make_arrivals() override
+    {
+        return std::make_unique<reactor_arrivals>(interest_, arrivals_);
+    }
 
     void wait(moment until) noexcept override
     {
