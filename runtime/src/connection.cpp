@@ -11,7 +11,7 @@ namespace flux {
 namespace {
 
 /// Within the idle limit each connection is looked at so often.
-constexpr unsigned char looks = 4;
+constexpr unsigned char most_looks = 4;
 
 /// Where there is always somebody who has come, the time is asked for when so many have.
 constexpr unsigned many = 256;
@@ -86,7 +86,7 @@ void connection::close() noexcept
 }
 
 connections::connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit)
-    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(moment::duration(idle_limit) / looks),
+    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(moment::duration(idle_limit) / most_looks),
       through_(through)
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
@@ -196,11 +196,11 @@ void connections::look_at_all(moment now) noexcept
         connection &longest = *first_;
         unlink(longest);
         // Only one that nobody has, and that has not been told, can be forgotten.
-        if (longest.quiet_looks_ >= looks && arrivals_->forget(*longest.through_)) {
+        if (longest.quiet_looks_ >= most_looks && arrivals_->forget(*longest.through_)) {
             served(longest);
             delete &longest;
         } else {
-            longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{looks}));
+            longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{most_looks}));
             append(longest, now);
         }
     }
