@@ -9,6 +9,7 @@ namespace {
 
 std::atomic<std::size_t> open_entrances{0};
 std::atomic<bool> has_ended{false};
+std::atomic<bool> some_listen{false};
 
 const descriptor &the_bell() noexcept
 {
@@ -31,11 +32,18 @@ bool accepting_has_ended() noexcept
 
 void look_at_listeners() noexcept
 {
-    eventfd_write(the_bell().get(), 1);
+    if (some_listen.load()) {
+        eventfd_write(the_bell().get(), 1);
+    }
 }
 
 descriptor bell_of_listeners() noexcept
 {
+    some_listen.store(true);
+    // In this order: who has said so before, and has seen that nobody listens, is seen here.
+    if (has_ended.load()) {
+        eventfd_write(the_bell().get(), 1);
+    }
     return descriptor(fcntl(the_bell().get(), F_DUPFD_CLOEXEC, 0));
 }
 
