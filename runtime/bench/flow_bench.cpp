@@ -141,6 +141,8 @@ class at_once final : public flux::strategy
 {
   public:
     void start(flux::flow &flow, flux::runner &of_source) noexcept override { flow.from().run(flow, of_source); }
+    void offer(flux::branch_base &) noexcept override {}
+    bool take_back(flux::branch_base &) noexcept override { return true; }
     void finish() noexcept override {}
 };
 
