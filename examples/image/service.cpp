@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 
 namespace image {
 
@@ -35,6 +36,14 @@ service *the_service = nullptr;
 {
     std::fprintf(stderr, "%s\n\n%s", why.c_str(), usage);
     std::exit(2);
+}
+
+/// Each picture takes megabytes, and gives them back when it is answered. The C library would return them to the system
+/// as soon as nothing lies behind them, for the next picture to fault in again, page by page: a quarter of its time.
+void keep_memory_of_pictures()
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
 int open_folder(const std::string &path)
@@ -127,6 +136,7 @@ service &shared()
 void init(int argc, char **argv)
 {
     const image::settings settings = image::read_settings(argc, argv);
+    image::keep_memory_of_pictures();
     try {
         image::the_service = new image::service(settings);
     } catch (const std::system_error &error) {
