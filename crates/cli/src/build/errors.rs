@@ -81,7 +81,8 @@ fn undefined(line: &str) -> Option<&str> {
 
 /// Lines that say nothing beside what is said already.
 fn is_noise(line: &str, linking: bool) -> bool {
-    let of_make = line.starts_with("make: ***") || line.starts_with("make[");
+    // Of a recipe that failed whoever it ran has said more; what make itself cannot do nobody else says.
+    let of_make = ["make: *** [", "make: *** Waiting", "make["].iter().any(|start| line.starts_with(start));
     let of_linker =
         line.ends_with("ld returned 1 exit status") || line.contains(": in function `") && line.contains("ld: ");
     of_make || linking && (of_linker || line.contains("in function `flux_flows::"))

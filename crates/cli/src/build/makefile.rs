@@ -9,6 +9,13 @@ use crate::failure::{Failure, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// Without it make would stop at a source that has moved, as what it was made into before still names the old place.
+const MOVED: &str = "# A source that has moved: what depends on it is made again.
+MAKEFLAGS += --no-builtin-rules
+%.c %.cc %.cpp %.cxx: ;
+
+";
+
 /// How the linker is told what the runtime needs: as archives, so that a server runs where they are not installed.
 pub const RUNTIME_LIBRARIES: [&str; 2] = ["-l:libboost_context.a", "-l:liburing.a"];
 
@@ -134,7 +141,7 @@ runtime/libflux.a:
             text += &self.rule(object);
         }
         text.push_str("clean:\n\t@rm -f $(OBJECTS) $(OBJECTS:.o=.d) ");
-        let _ = write!(text, "{name}\n\n.PHONY: clean\n\n-include $(OBJECTS:.o=.d)\n");
+        let _ = write!(text, "{name}\n\n.PHONY: clean\n\n{MOVED}-include $(OBJECTS:.o=.d)\n");
         text
     }
 
