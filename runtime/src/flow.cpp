@@ -95,6 +95,8 @@ void flow::run_on(runner &on) noexcept
 {
     runner_ = &on;
     place_ = &on.place();
+    position_ = &place_->position;
+    move_to(no_node);
     constraint_counts_ = on.constraint_counts();
     crowded_ = &on.crowded();
 }

@@ -24,6 +24,8 @@ constexpr std::chrono::milliseconds memory_rest{10};
 class loop::resident final : public waiter, public timer_wheel::entry
 {
   public:
+    using what = std::variant<flow *, branch_base *, source *>;
+
     resident(loop &of, stack on) noexcept : loop_(of), fiber_(on) {}
 
     bool wait_until(moment deadline) noexcept override
@@ -82,28 +84,25 @@ class loop::resident final : public waiter, public timer_wheel::entry
     /// afterwards: the flow has not waited.
     bool run_made(flow &made) noexcept
     {
-        at_ = &made;
         const std::uint64_t now = loop_.io_->cycles();
         if (loop_.may_begin_at(now)) {
             resumed_at_ = now;
-            loop_.begin_turn(at_);
+            loop_.begin_turn(*this);
         } else {
             loop_.made_.push(*this);
             park();
         }
         source_ = std::get<source *>(begun_);
         made.from().run(made, loop_.runner_);
-        at_ = nullptr;
         return std::exchange(source_, nullptr) != nullptr;
     }
 
     /// It is to run this flow, this branch, or this source.
-    void begin(flow &started) noexcept { prepare(&started, &started); }
-    void begin(branch_base &offered) noexcept { prepare(&offered, nullptr); }
-    void begin(source &replicable) noexcept { prepare(&replicable, nullptr); }
-
-    /// Its source makes values for this flow; for none where that is null.
-    void making(const flow *made) noexcept { at_ = made; }
+    void begin(what begun) noexcept
+    {
+        begun_ = begun;
+        fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
+    }
 
     bool resume() noexcept
     {
@@ -112,23 +111,12 @@ class loop::resident final : public waiter, public timer_wheel::entry
     }
 
     const stack &on() const noexcept { return fiber_.on(); }
-    /// The flow that says where it is. Null where it runs a branch, which lives only as long as somebody waits for it.
-    const flow *at() const noexcept { return at_; }
 
     /// Its neighbour in a row, and in the list of those just woken.
     resident *next = nullptr;
 
   private:
     enum state { nobody, asleep, woken };
-
-    using what = std::variant<flow *, branch_base *, source *>;
-
-    void prepare(what begun, const flow *at) noexcept
-    {
-        begun_ = begun;
-        at_ = at;
-        fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
-    }
 
     void run() noexcept
     {
@@ -154,7 +142,6 @@ class loop::resident final : public waiter, public timer_wheel::entry
     loop &loop_;
     fiber fiber_;
     what begun_;
-    const flow *at_ = nullptr;
     std::uint64_t resumed_at_ = 0;
     // It gave way until so many have been taken out of the inbox, and so many that were made here have begun.
     std::uint64_t after_inbox_ = 0;
@@ -208,14 +195,8 @@ void loop::start(watchdog &watched_by)
 void loop::begin(source &replicable) noexcept
 {
     resident &own = *for_sources_.pop();
-    own.begin(replicable);
+    own.begin(&replicable);
     wake_up(own);
-}
-
-void loop::making(const flow *next) noexcept
-{
-    running_resident_->making(next);
-    running_.store(next, std::memory_order_release);
 }
 
 bool loop::run_pinned(flow &made) noexcept
@@ -283,7 +264,7 @@ void loop::run(resident &ready) noexcept
     say_whether_crowded();
     runner_.wait_at(ready);
     running_resident_ = &ready;
-    begin_turn(ready.at());
+    begin_turn(ready);
     const bool ended = ready.resume();
     running_.store(nullptr, std::memory_order_relaxed);
     running_flow = nullptr;
@@ -292,12 +273,12 @@ void loop::run(resident &ready) noexcept
     }
 }
 
-void loop::begin_turn(const flow *of) noexcept
+void loop::begin_turn(const resident &of) noexcept
 {
     // Nobody else writes it.
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // Who sees the flow sees it as its source made it.
-    running_.store(of, std::memory_order_release);
+    // Who sees it sees it as it was made.
+    running_.store(&of, std::memory_order_release);
 }
 
 // Whether what a source has made may begin just where it was made: nobody waits, the world has not waited for long, and
@@ -311,7 +292,7 @@ bool loop::may_begin_at(std::uint64_t now) noexcept
 void loop::go_on_elsewhere(source &making) noexcept
 {
     resident &next = *free_resident(); // it was looked for before the flow began, and nobody has run since
-    next.begin(making);
+    next.begin(&making);
     woken_.push(next);
 }
 
@@ -393,7 +374,7 @@ loop::resident *loop::begin_first_of(Waiting &waiting) noexcept
         set_free(*unused);
         return nullptr;
     }
-    unused->begin(*first);
+    unused->begin(first);
     return unused;
 }
 

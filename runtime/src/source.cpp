@@ -80,7 +80,7 @@ void source::make_flows() noexcept
     if (info_.period_ms != 0) {
         timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
     }
-    while (!stopping_.load()) {
+    while (!told_to_end_) {
         flow &next = flows_.take(own_.place());
         next.begin(*this, next_id_);
         next.run_on(own_);
@@ -105,26 +105,21 @@ void source::make_flows() noexcept
 // True where there are values, and the flow is to start.
 bool source::produce(flow &into) noexcept
 {
-    set_running(&into);
+    running_flow = &into;
     making_.store(&into);
     // Who stops the source after this sees what it makes, and cancels that.
-    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat(into) : make_values(into));
+    if (told_to_end_ = stopping_.load(); told_to_end_) {
+        into.cancel();
+    }
+    const bool made = info_.period_ms != 0 ? wait_for_beat(into) : make_values(into);
     for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
         std::this_thread::yield(); // somebody is just at it
     }
     if (made) {
         into.cancelling().begin(); // the source was to be stopped, not the flow
     }
-    set_running(nullptr);
+    running_flow = nullptr;
     return made;
-}
-
-void source::set_running(flow *making) noexcept
-{
-    running_flow = making;
-    if (instance_.runs_on != nullptr) {
-        instance_.runs_on->making(making);
-    }
 }
 
 bool source::wait_for_beat(flow &into) noexcept

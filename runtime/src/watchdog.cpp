@@ -110,8 +110,9 @@ watchdog::activity watchdog::look(std::span<const std::unique_ptr<loop>> loops) 
 watchdog::sight watchdog::look_at(const loop &on) noexcept
 {
     const loop_turn turn = on.turn();
-    // A flow may have come to its end meanwhile, but its memory stays as long as its source.
-    return {turn.number, turn.running == nullptr ? no_node : turn.running->position(), turn.running != nullptr};
+    // The turn may be over meanwhile, but the place stays as long as the loop.
+    const node_number node = turn.running == nullptr ? no_node : turn.running->position.load(std::memory_order_relaxed);
+    return {turn.number, node, turn.running != nullptr};
 }
 
 // The node may hold the loop, or others have the processor.

@@ -337,6 +337,28 @@ TEST_P(Branch, ConstraintsAreTakenByBranchesAndExclude)
     EXPECT_EQ(guarded, 900);
 }
 
+TEST_P(Branch, TheWatchdogNamesTheNodeOfABranchThatHoldsItsLoop)
+{
+    if (GetParam().kind != strategy_kind::event) {
+        GTEST_SKIP() << "there are no loops";
+    }
+    work = [&](flux::flow &flow, int, int branch) {
+        const auto found = [&] {
+            const flux::loop_facts known = flow.from().started_by().facts();
+            return std::ranges::any_of(known.holds, [](const flux::loop_hold &each) { return each.node == node_C; });
+        };
+        while (branch == 2 && !found()) {
+            std::this_thread::sleep_for(1ms);
+        }
+        return outcome::done;
+    };
+    testing::internal::CaptureStderr();
+    run(1);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "flux: C (a.flux:4) holds its event loop for more than a millisecond: it waits in a system call, and "
+              "other flows wait\n");
+}
+
 TEST_P(Branch, ACrashIsSaidToBeInTheBranchAndItsNode)
 {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";

@@ -6,14 +6,16 @@
 /// instructions each. The values are not here: a source makes its flows as a `flow` with its own values behind it
 /// (`program.hpp`), and uses them again for the flows that follow, so that a flow allocates nothing.
 ///
-/// A flow runs on one thread at a time and nothing here needs a lock. Its position alone may be read by others. Each
-/// branch of a parallel step runs as a flow of its own, for the flow that waits for it (`branch.hpp`).
+/// A flow runs on one thread at a time and nothing here needs a lock. Where it is, it says at its place (`waiter.hpp`),
+/// which others may read. Each branch of a parallel step runs as a flow of its own, for the flow that waits for it
+/// (`branch.hpp`).
 #pragma once
 
 #include "flux/cancellation.hpp"
 #include "flux/constraint_counts.hpp"
 #include "flux/counters.hpp"
 #include "flux/moment.hpp"
+#include "flux/node_number.hpp"
 #include "flux/outcome.hpp"
 #include "flux/waiter.hpp"
 
@@ -27,18 +29,16 @@ class branch_base;
 class runner;
 class source;
 
-/// The number of a node, or of an error handler that is a plain function, in the table of nodes.
-using node_number = std::uint32_t;
 /// The number of a generated function in the table of path functions.
 using function_number = std::uint32_t;
 /// The number of a path through a function, or what is added to one.
 using path_number = std::uint64_t;
 
-/// Where a flow is before its first node.
-inline constexpr node_number no_node = ~node_number{0};
-
 /// What a flow sees that has nobody to give way to.
 inline constinit const std::atomic<bool> nobody_waits{false};
+
+/// Where a flow says that it is which runs on nothing.
+inline constinit std::atomic<node_number> nowhere{no_node};
 
 /// The header of a flow.
 class flow
@@ -56,14 +56,14 @@ class flow
         if (crowded_->load(std::memory_order_relaxed) && held_ == 0) [[unlikely]] {
             place_->give_way();
         }
-        position_.store(node, std::memory_order_relaxed);
+        position_->store(node, std::memory_order_relaxed);
         ++counters_.calls;
     }
 
     /// The node chooses among its lines next.
     void dispatch(node_number node) noexcept
     {
-        position_.store(node, std::memory_order_relaxed);
+        position_->store(node, std::memory_order_relaxed);
         ++counters_.dispatches;
     }
 
@@ -141,7 +141,6 @@ class flow
         path_ = 0;
         error_ = 0;
         failed_node_ = no_node;
-        position_.store(no_node, std::memory_order_relaxed);
         counters_ = {};
         deadline_ = never;
         cancellation_.begin();
@@ -167,7 +166,7 @@ class flow
         error_ = branch.error_;
     }
 
-    /// From now on the flow runs on this.
+    /// From now on the flow runs on this, and is before its first node.
     void run_on(runner &on) noexcept;
 
     /// Counts an acquisition; what its thread counts of the constraint.
@@ -185,7 +184,7 @@ class flow
     void release_one() noexcept { --held_; }
 
     /// It is at this node, whoever calls it.
-    void move_to(node_number node) noexcept { position_.store(node, std::memory_order_relaxed); }
+    void move_to(node_number node) noexcept { position_->store(node, std::memory_order_relaxed); }
 
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
@@ -225,8 +224,8 @@ class flow
     path_number path() const noexcept { return path_; }
     /// The node whose error is in hand.
     node_number failed_node() const noexcept { return failed_node_; }
-    /// The node that was called or asked to dispatch last. Any thread may ask.
-    node_number position() const noexcept { return position_.load(std::memory_order_relaxed); }
+    /// The node that was called or asked to dispatch last.
+    node_number position() const noexcept { return position_->load(std::memory_order_relaxed); }
     /// What the flow has done so far.
     const counters &counted() const noexcept { return counters_; }
 
@@ -238,7 +237,8 @@ class flow
   private:
     path_number path_ = 0;
     counters counters_;
-    std::atomic<node_number> position_{no_node};
+    // At its place.
+    std::atomic<node_number> *position_ = &nowhere;
     int error_ = 0;
     node_number failed_node_ = no_node;
     std::uint64_t id_ = 0;

@@ -30,8 +30,8 @@ class watchdog;
 struct loop_turn {
     /// How many turns there were, this one included.
     std::uint64_t number;
-    /// The flow that runs; null between two turns.
-    const flow *running;
+    /// The place that runs; null between two turns.
+    const waiter *running;
 };
 
 class loop;
@@ -63,9 +63,6 @@ class loop
     void begin(source &replicable) noexcept;
 
     // For the sources that run here, and what they make.
-
-    /// The source that runs makes values for this flow from now on; for none where it is null.
-    void making(const flow *next) noexcept;
 
     /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has
     /// come to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
@@ -125,7 +122,7 @@ class loop
 
     void work(watchdog &watched_by) noexcept;
     void run(resident &next) noexcept;
-    void begin_turn(const flow *of) noexcept;
+    void begin_turn(const resident &of) noexcept;
     bool may_begin_at(std::uint64_t now) noexcept;
     void go_on_elsewhere(source &making) noexcept;
     void say_whether_crowded() noexcept;
@@ -182,7 +179,7 @@ class loop
     std::atomic<bool> rests_{false};
     std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> turns_{0};
-    std::atomic<const flow *> running_{nullptr};
+    std::atomic<const waiter *> running_{nullptr};
     // Set before the first of these.
     watched_thread watched_;
     std::thread thread_;

@@ -2,6 +2,9 @@
 /// Sources: where flows come from. Each runs for ever, on a thread of its own or on an event loop (`sources.hpp`): it
 /// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
 ///
+/// When the server ends, a source is asked a last time, and knows that by what it waits for: each wait ends at once, as
+/// cancelled. So it can let go what it has, as idle connections are (`connection.hpp`).
+///
 /// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
 /// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
 #pragma once
@@ -76,7 +79,6 @@ class source
   private:
     void run_thread() noexcept;
     bool produce(flow &into) noexcept;
-    void set_running(flow *making) noexcept;
     bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
     void failed(int error, std::chrono::nanoseconds took) noexcept;
@@ -95,6 +97,8 @@ class source
     // Instances number their flows in turns, so that no two flows of a source have one number.
     std::uint64_t next_id_;
     std::atomic<bool> stopping_{false};
+    // What it makes, or has made last, it was asked for the last time.
+    bool told_to_end_ = false;
     // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
     // being made, and what interrupts the wait hits nothing else.
     std::atomic<flow *> making_{nullptr};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "flux/moment.hpp"
+#include "flux/node_number.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -31,6 +32,9 @@ class waiter
     /// Lets the one that waits go on, or that will. What was written before it can be read after `wait`. As soon as the
     /// other goes on, this object may be gone.
     virtual void wake() noexcept = 0;
+
+    /// The node that the flow is at which runs or waits here. Any thread may ask.
+    std::atomic<node_number> position{no_node};
 
   protected:
     ~waiter() = default;

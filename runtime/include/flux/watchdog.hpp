@@ -9,12 +9,12 @@
 /// thread could run and others had the processor. So a node that holds its loop for longer than 25 milliseconds is
 /// always found, while it does, if there is a processor for the watchdog; one that does so for less is found the sooner
 /// the more often it does. As long as one is suspected, the other loops are told to accept who waits for it
-/// (`accepting.hpp`). The watchdog does not see the branches of parallel steps, whose flows are gone when they end.
-/// When all loops have rested for a while the watchdog does too.
+/// (`accepting.hpp`). When all loops have rested for a while the watchdog does too.
 #pragma once
 
 #include "flux/loop_facts.hpp"
 #include "flux/moment.hpp"
+#include "flux/node_number.hpp"
 #include "flux/thread_usage.hpp"
 
 #include <atomic>
