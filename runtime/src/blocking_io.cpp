@@ -52,7 +52,7 @@ std::chrono::nanoseconds time_to(moment deadline) noexcept
 int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
 {
     const moment until = bounded(deadline);
-    while (true) {
+    while (!is_cancelled()) {
         pollfd either[] = {{awaited.get(), events, 0}, {cancelled().get(), POLLIN, 0}};
         const std::timespec left = timespec_of(time_to(until));
         const int ready = ppoll(either, std::size(either), until == never ? nullptr : &left, nullptr);
@@ -65,10 +65,8 @@ int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
         if (errno != EINTR) {
             return errno;
         }
-        if (is_cancelled()) {
-            return ECANCELED;
-        }
     }
+    return ECANCELED;
 }
 
 /// Calls `attempt` until it gives something else than EAGAIN, waiting in between.
@@ -266,6 +264,9 @@ class blocking_arrivals final : public arrivals
     {
         next_ = 0;
         count_ = 0;
+        if (is_cancelled()) {
+            return ECANCELED;
+        }
         const std::timespec left = timespec_of(time_to(until));
         const int came = epoll_pwait2(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
                                       until == never ? nullptr : &left, nullptr);

@@ -1,5 +1,7 @@
 #include "flux/connection.hpp"
 
+#include "flux/flow.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -102,6 +104,10 @@ connections::~connections()
 
 io_result<connection *> connections::next() noexcept
 {
+    if (running_flow != nullptr && running_flow->cancelled()) {
+        end(); // whoever has come, and has not been given yet, too
+        return unexpected(ECANCELED);
+    }
     while (true) {
         io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         if (!came.has_value()) {

@@ -387,6 +387,8 @@ class reactor_arrivals final : public arrivals, public watched
 void reactor_stream::tell(reactor_arrivals &told, void *whom, bool at_once) noexcept
 {
     owner = whom;
+    // What the mark was set for, a flow may have received since.
+    input_.open = input_.open && (at_once || socket_has_input(socket_));
     if (at_once || input_.open) {
         told.append(*this);
     } else {

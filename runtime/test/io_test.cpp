@@ -382,6 +382,25 @@ TYPED_TEST(Io, AWatchedStreamIsToldOnce)
     });
 }
 
+TYPED_TEST(Io, WhatHasBeenReceivedIsNotToldAgain)
+{
+    this->run([this] {
+        place server(this->io);
+        plain_peer peer(server.listener->local());
+        auto accepted = server.accept();
+        int owner = 0;
+        peer.send("whole");
+        EXPECT_EQ(receive(*accepted, 5), "whole") << "just what there was room for: there might be more";
+        EXPECT_TRUE(server.arrivals->watch(*accepted, &owner).has_value());
+        EXPECT_EQ(server.arrivals->next(in(20ms)).error(), ETIMEDOUT);
+        peer.send("more");
+        EXPECT_EQ((*server.arrivals->next()).owner, &owner);
+        EXPECT_EQ(receive(*accepted, 2), "mo");
+        EXPECT_TRUE(server.arrivals->watch(*accepted, &owner).has_value());
+        EXPECT_EQ((*server.arrivals->next()).owner, &owner) << "some of it is there still";
+    });
+}
+
 TYPED_TEST(Io, WhatIsForgottenIsNotTold)
 {
     this->run([this] {
