@@ -54,6 +54,7 @@ int next(int port, flux::first_given first, flux::connection *&into)
     std::shared_ptr<flux::connections> &known = own[{port, first}];
     if (known == nullptr) {
         known = std::make_shared<flux::connections>(flux::running_io(), listener_of(port), first, idle_limit);
+        flux::running_flow->from().when_stopped([ended = known] { ended->end(); });
     }
     const flux::io_result<flux::connection *> given = known->next();
     if (!given.has_value()) {

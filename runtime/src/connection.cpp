@@ -1,7 +1,5 @@
 #include "flux/connection.hpp"
 
-#include "flux/flow.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -104,19 +102,12 @@ connections::~connections()
 
 io_result<connection *> connections::next() noexcept
 {
-    if (running_flow != nullptr && running_flow->cancelled()) {
-        end(); // whoever has come, and has not been given yet, too
-        return unexpected(ECANCELED);
-    }
     while (true) {
         io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         if (!came.has_value()) {
             if (came.error() == ETIMEDOUT) {
                 look_at_all(through_.now());
                 continue;
-            }
-            if (came.error() == ECANCELED) {
-                end();
             }
             return unexpected(came.error());
         }

@@ -80,7 +80,7 @@ void source::make_flows() noexcept
     if (info_.period_ms != 0) {
         timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
     }
-    while (!told_to_end_) {
+    while (!stopping_.load()) {
         flow &next = flows_.take(own_.place());
         next.begin(*this, next_id_);
         next.run_on(own_);
@@ -99,7 +99,26 @@ void source::make_flows() noexcept
             flows_.put_back(next);
         }
     }
+    let_go();
     ended_.store(true, std::memory_order_release);
+}
+
+// In a flow, as all that it does, but in one that waits for nothing any more.
+void source::let_go() noexcept
+{
+    if (when_stopped_.empty()) {
+        return;
+    }
+    flow &last = flows_.take(own_.place());
+    last.begin(*this, next_id_);
+    last.run_on(own_);
+    last.cancel();
+    running_flow = &last;
+    for (const std::function<void()> &each : std::exchange(when_stopped_, {})) {
+        each();
+    }
+    running_flow = nullptr;
+    flows_.put_back(last);
 }
 
 // True where there are values, and the flow is to start.
@@ -108,10 +127,7 @@ bool source::produce(flow &into) noexcept
     running_flow = &into;
     making_.store(&into);
     // Who stops the source after this sees what it makes, and cancels that.
-    if (told_to_end_ = stopping_.load(); told_to_end_) {
-        into.cancel();
-    }
-    const bool made = info_.period_ms != 0 ? wait_for_beat(into) : make_values(into);
+    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat(into) : make_values(into));
     for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
         std::this_thread::yield(); // somebody is just at it
     }

@@ -65,6 +65,7 @@ inline int begin_listening()
         served_at = listening->local();
     }
     connected = std::make_shared<flux::connections>(flux::running_io(), *listening, first, idle_limit);
+    flux::running_flow->from().when_stopped([ended = connected] { ended->end(); });
     listens = true;
     return 0;
 }

@@ -101,9 +101,11 @@ class connections : public std::enable_shared_from_this<connections>
     connections(const connections &) = delete;
     connections &operator=(const connections &) = delete;
 
-    /// Waits for the next connection that has input: for the source alone. After an error, ECANCELED when the server
-    /// ends, idle connections are closed, and those that are given back are too.
+    /// Waits for the next connection that has input: for the source alone.
     io_result<connection *> next() noexcept;
+
+    /// The source stops: idle connections are closed, and those that are given back are too.
+    void end() noexcept;
 
   private:
     friend class connection;
@@ -117,7 +119,6 @@ class connections : public std::enable_shared_from_this<connections>
     void forget(connection &closing) noexcept;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
-    void end() noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
     const first_given first_given_;

@@ -2,9 +2,6 @@
 /// Sources: where flows come from. Each runs for ever, on a thread of its own or on an event loop (`sources.hpp`): it
 /// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
 ///
-/// When the server ends, a source is asked a last time, and knows that by what it waits for: each wait ends at once, as
-/// cancelled. So it can let go what it has, as idle connections are (`connection.hpp`).
-///
 /// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
 /// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
 #pragma once
@@ -17,7 +14,10 @@
 #include "flux/timer.hpp"
 
 #include <atomic>
+#include <functional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace flux {
 
@@ -52,6 +52,11 @@ class source
     /// Whether it makes no further values.
     bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
+    /// Has this called when it makes no further values, on its own thread or loop: so it can let go what it has, as idle
+    /// connections are. Each wait ends at once there. For the source itself, while it makes values. Throws
+    /// `std::bad_alloc`.
+    void when_stopped(std::function<void()> let_go) { when_stopped_.push_back(std::move(let_go)); }
+
     /// Waits until its thread is gone, where it has one; it has `ended`.
     void join();
 
@@ -78,6 +83,7 @@ class source
 
   private:
     void run_thread() noexcept;
+    void let_go() noexcept;
     bool produce(flow &into) noexcept;
     bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
@@ -97,8 +103,7 @@ class source
     // Instances number their flows in turns, so that no two flows of a source have one number.
     std::uint64_t next_id_;
     std::atomic<bool> stopping_{false};
-    // What it makes, or has made last, it was asked for the last time.
-    bool told_to_end_ = false;
+    std::vector<std::function<void()>> when_stopped_;
     // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
     // being made, and what interrupts the wait hits nothing else.
     std::atomic<flow *> making_{nullptr};
