@@ -16,7 +16,7 @@ pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
 }
 
 /// Every step, and every source that is a node.
-fn applications(program: &Program) -> impl Iterator<Item = &Application> {
+pub(crate) fn applications(program: &Program) -> impl Iterator<Item = &Application> {
     let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
     let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
         Origin::Node(application) => Some(application),

@@ -18,6 +18,8 @@ pub const CONSTANT_TYPE: Id = Id("constant-type");
 pub const SIGNATURE_INFERRED: Id = Id("signature-inferred");
 /// A signature that nothing determines, or that the neighbours determine differently.
 pub const SIGNATURE_UNKNOWN: Id = Id("signature-unknown");
+/// An option that no node is given.
+pub const UNUSED_OPTION: Id = Id("unused-option");
 /// As many patterns as inputs are needed.
 pub const PATTERN_COUNT: Id = Id("pattern-count");
 /// A dispatch that may match nothing.

@@ -8,6 +8,7 @@ pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_edges;
 pub mod check_handlers;
+pub mod check_options;
 pub mod check_replicable;
 pub mod check_sessions;
 pub mod check_sources;
@@ -37,7 +38,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 9] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 10] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -47,6 +48,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 9] = [
     Pass {
         name: "check_constants",
         run: |program, diagnostics| check_constants::check_constants(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_options",
+        run: |program, diagnostics| check_options::check_options(program, diagnostics),
         barrier: false,
     },
     Pass {
