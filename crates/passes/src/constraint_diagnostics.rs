@@ -3,31 +3,32 @@
 use crate::ids;
 use crate::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Operand, Step};
-use flux_ir::program::{ConstraintId, Mode, NodeId};
+use flux_ir::flow::{Acquisition, Callee, Flow, Function, FunctionId, Step};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
 
-/// A constraint was moved up to a step, as something that does not come before it is held there.
-pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, held: &[Acquisition], diagnostics: &mut Diagnostics) {
+/// A constraint was moved up to a step, whose node takes `own` itself, which does not come after it.
+pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, own: &Acquisition, diagnostics: &mut Diagnostics) {
     let holder = callee_name(flow, step);
     let taker = node_name(flow, moved.moved_for);
-    let (name, before) = (constraint(flow, moved.constraint), held.last());
-    let held_name = before.map_or("something", |one| constraint(flow, one.constraint));
+    let (name, held) = (constraint(flow, moved.constraint), constraint(flow, own.constraint));
     let headline = format!("`{holder}` takes `{name}` too, as `{taker}` inside it needs it");
-    let mut warning = Diagnostic::warning(ids::CONSTRAINT_MOVED, headline, before.map_or(step.span, |one| one.span))
-        .label(format!("`{holder}` takes `{held_name}` here"))
+    let mut warning = Diagnostic::warning(ids::CONSTRAINT_MOVED, headline, own.span)
+        .label(format!("`{holder}` takes `{held}` here"))
         .mark(moved.span, format!("`{taker}` takes `{name}` inside it"));
-    warning = match held_name == name {
+    warning = match held == name {
         true => {
             warning.fact(format!("nobody knows which of two keys of `{name}` comes first, so both are taken at once"))
         }
         false => warning
-            .fact(format!("as written, a flow through `{holder}` takes `{held_name}` before `{name}`"))
-            .fact(format!("the one order, by scope and then by name, has `{name}` before `{held_name}`")),
+            .fact(format!("as written, a flow through `{holder}` takes `{held}` before `{name}`"))
+            .fact(format!("the one order, by scope and then by name, has `{name}` before `{held}`")),
     };
-    let all: Vec<_> = std::iter::once(moved).chain(held).map(|one| requirement(flow, step, one)).collect();
-    let line = format!("atomic {holder}: {{{}}};", all.join(", "));
-    diagnostics.push(warning.help(format!("fewer flows run at once now; say so yourself: `{line}`")));
+    let instead = match requirements(flow, step) {
+        Some(all) => format!("say so yourself: `atomic {holder}: {{{all}}};`"),
+        None => format!("take `{held}` further in, not around `{taker}`, if that is not meant"),
+    };
+    diagnostics.push(warning.help(format!("fewer flows run at once now; {instead}")));
 }
 
 /// A function would have to be compiled for more held sets than the `limit`.
@@ -95,15 +96,34 @@ fn callee_name<'a>(flow: &'a Flow, step: &'a Step) -> &'a str {
     }
 }
 
-/// `x`, `x?`, `account(from)`: what the author would write for the step's node.
-fn requirement(flow: &Flow, step: &Step, one: &Acquisition) -> String {
-    let inputs = flow.callee_inputs(&step.callee);
-    let part = |operand: &Operand| {
-        let at = step.inputs.iter().position(|input| input == operand);
-        at.and_then(|at| inputs.get(at)).map_or("?", |input| input.name.as_str())
+/// The node around which a step takes what it takes.
+pub fn holder(flow: &Flow, step: &Step) -> Option<NodeId> {
+    match &step.callee {
+        Callee::Node(node) => Some(*node),
+        Callee::Function(function) => flow.functions.find(*function).and_then(Function::node),
+        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+    }
+}
+
+/// `log, account(from), x?`: what the author would write for the step's node to take all that it takes, in the order of
+/// the text, its own before the rest. None where a key has no name there.
+fn requirements(flow: &Flow, step: &Step) -> Option<String> {
+    let node = &flow.program.nodes[holder(flow, step)?];
+    let mut taken: Vec<_> = step.acquire.iter().collect();
+    taken.sort_by_key(|one| (one.moved_for.is_some(), one.span));
+    let requirement = |one: &Acquisition| {
+        let written = node.requirements.iter().find(|written| written.span == one.span);
+        let passed = || one.key.iter().map(|part| step.inputs.iter().position(|input| input == part)).collect();
+        let key: Vec<_> = written.map_or_else(passed, |written| Some(written.key.clone()))?;
+        let key: Vec<_> = key.iter().filter_map(|at| node.inputs().get(*at)).map(|it| it.name.as_str()).collect();
+        let constraint = &flow.program.constraints[one.constraint];
+        let scope = match constraint.scope {
+            Scope::Program => String::new(),
+            Scope::Session => "(session)".to_owned(),
+            Scope::Keyed => format!("({})", key.join(", ")),
+        };
+        let mode = if one.mode == Mode::Read { "?" } else { "" };
+        Some(format!("{}{mode}{scope}", constraint.name))
     };
-    let key: Vec<_> = one.key.iter().map(part).collect();
-    let key = if key.is_empty() { String::new() } else { format!("({})", key.join(", ")) };
-    let mode = if one.mode == Mode::Read { "?" } else { "" };
-    format!("{}{mode}{key}", constraint(flow, one.constraint))
+    Some(taken.into_iter().map(requirement).collect::<Option<Vec<_>>>()?.join(", "))
 }

@@ -21,7 +21,7 @@ use flux_ir::arena::Arena;
 use flux_ir::flow::{
     Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step, StepId,
 };
-use flux_ir::program::{Constant, ConstraintId, Mode};
+use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
 use flux_source::Span;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -190,9 +190,10 @@ struct Order<'a> {
     made: Arena<Function>,
     names: HashSet<String>,
     reached: HashSet<FunctionId>,
+    /// What was moved up: by what is held there, and what is taken besides.
     warned: HashSet<(Span, ConstraintId)>,
-    /// The keys that cannot be taken where they must be: by who takes them, and where that would be.
-    refused: HashSet<(Span, Span)>,
+    /// The keys that cannot be taken where they must be: by who takes them, and around which node that would be.
+    refused: HashSet<(Span, Option<NodeId>)>,
 }
 
 /// One function under one held set.
@@ -329,6 +330,7 @@ impl<'a> Order<'a> {
         while let Some(acquire) = self.own(&made, walk) {
             match self.callee(&step.callee, &around(&walk.held, &acquire, &made)) {
                 Ok(callee) => {
+                    self.warn_of_moved(&made);
                     made.callee = callee;
                     self.note_uses(&made, &acquire, walk);
                     made.acquire = acquire;
@@ -406,7 +408,7 @@ impl<'a> Order<'a> {
     /// did.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
         let Some(key) = translate(&escape.acquisition.key, &made.inputs) else {
-            if self.refused.insert((escape.acquisition.span, made.span)) {
+            if self.refused.insert((escape.acquisition.span, report::holder(self.flow, made))) {
                 report::unreachable_key(self.flow, made, escape, self.diagnostics);
             }
             return false;
@@ -424,14 +426,24 @@ impl<'a> Order<'a> {
             one.mode = one.mode.max(acquisition.mode);
             return grows;
         }
-        if self.warned.insert((made.span, acquisition.constraint)) {
-            report::moved_up(self.flow, made, &acquisition, acquire, self.diagnostics);
-        }
         made.acquire.push(acquisition);
         if self.rules.sorting {
             made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
         }
         true
+    }
+
+    /// Warns of what a step takes for nodes inside it, all of which is known now: once, however often its own node is
+    /// applied.
+    fn warn_of_moved(&mut self, made: &Step) {
+        let mut moved: Vec<_> = made.acquire.iter().filter(|one| one.moved_for.is_some()).collect();
+        moved.sort_by_key(|one| one.span);
+        let Some(own) = made.acquire.iter().rfind(|one| one.moved_for.is_none()) else { return };
+        for one in moved {
+            if self.warned.insert((own.span, one.constraint)) {
+                report::moved_up(self.flow, made, one, own, self.diagnostics);
+            }
+        }
     }
 
     /// Remembers what of the held set this function relies on: itself, and through its callee.
