@@ -4,6 +4,7 @@
 //! or as its result. How each is passed is known from [`crate::probe`], so that the call is as one would write it.
 
 use crate::function::Writer;
+use crate::names::cpp_name;
 use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
@@ -40,9 +41,9 @@ pub enum Outcome {
 /// A plain function, as a program asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainDeclaration {
-    /// Its name.
+    /// Its name, qualified with its module where it has one.
     pub name: String,
-    /// Result, name and parameters, these named as the program names them.
+    /// Result, name in its namespace and parameters, these named as the program names them.
     pub text: String,
     /// Where the program asks for it.
     pub span: Span,
@@ -94,7 +95,7 @@ impl Writer<'_> {
             Passing::Moved => Expression::name("std::move").call(vec![value]),
             Passing::Address => value.address(),
         });
-        let call = Expression::name(format!("::{}", node.name)).call(arguments.collect());
+        let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments.collect());
         match function.outcome {
             Outcome::Nothing => Statement::Run(call),
             Outcome::Error => Statement::Assign(Expression::name(error), call),

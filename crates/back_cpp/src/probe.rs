@@ -4,10 +4,11 @@
 //! compiled for its errors alone, and [`Probe::read`] finds the answers in them. A name that is not declared is an
 //! error on the line that names it; everything else comes in numbers, from `probe.hpp`.
 
+use crate::names::cpp_name;
 use crate::plain::{Outcome, Passing, PlainDeclaration, PlainFunction, Visible};
 use flux_contract as contract;
 use flux_ir::flow::{End, Flow};
-use flux_ir::program::{Body, Node, Parameter, Signature};
+use flux_ir::program::{Body, Node, Parameter, Signature, split_name};
 use flux_source::Span;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,7 +54,8 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// All that there is to ask, but for functions that `is_known`, being defined in a source with a node's structs.
+    /// All that there is to ask, but for functions that are `known` to take structs: a source defines them so, or there
+    /// is no header that could declare them otherwise.
     pub fn new(flow: &'a Flow, is_known: impl Fn(&str) -> bool) -> Self {
         let program = &flow.program;
         let mut questions: Vec<Question> = vec![];
@@ -82,14 +84,13 @@ impl<'a> Probe<'a> {
                 span: source.span,
             });
         }
-        // A module's functions take structs: they are declared in its own header.
-        questions.retain(|question| !question.function.contains('.') && !is_known(&question.function));
+        questions.retain(|question| !is_known(&question.function));
         Self { flow, questions }
     }
 
-    /// Whether there is something to ask: a program without headers has no functions but those with structs.
+    /// Whether there is something to ask.
     pub fn is_needed(&self) -> bool {
-        !self.flow.program.includes.is_empty() && !self.questions.is_empty()
+        !self.questions.is_empty()
     }
 
     /// What a header could declare for each question.
@@ -106,6 +107,9 @@ impl<'a> Probe<'a> {
             let _ = writeln!(text, "#include \"{}\"", include.path);
         }
         text += TEMPLATES;
+        for question in &self.questions {
+            text += &question.structs_of_module();
+        }
         for (number, question) in self.questions.iter().enumerate() {
             text += &question.text(number);
         }
@@ -180,9 +184,17 @@ impl Question {
         Self { function: node.name.clone(), kind: Kind::Node, inputs, outputs, structs, span: node.span }
     }
 
+    /// Declares the structs of a module's node, as only those outside of namespaces are declared where they are named.
+    fn structs_of_module(&self) -> String {
+        let named = self.structs.as_ref().and_then(|node| Some((split_name(node).0?, split_name(node).1)));
+        named.map_or(String::new(), |(namespace, node)| {
+            format!("namespace {namespace} {{ struct {node}_in; struct {node}_out; }}\n")
+        })
+    }
+
     /// Its lines of the file.
     fn text(&self, number: usize) -> String {
-        let Self { function, .. } = self;
+        let function = cpp_name(&self.function);
         let types = |parameters: &[Parameter], suffix: &str| {
             let types: Vec<_> = parameters.iter().map(|one| format!("{}{}{suffix}", one.ty, one.array)).collect();
             types.join(", ")
@@ -191,6 +203,7 @@ impl Question {
         let structs = self
             .structs
             .as_ref()
+            .map(|node| cpp_name(node))
             .map_or("void, void".to_owned(), |name| format!("struct {name}_in, struct {name}_out"));
         let asked = format!("{structs}, flux_probe::list<{inputs}>, flux_probe::list<{outputs}>");
         let at = number + 1;
@@ -206,7 +219,7 @@ impl Question {
             Kind::Session => Some("int"),
         };
         if let Some(wanted) = wanted {
-            let input = self.structs.as_ref().map_or("void".to_owned(), |name| format!("struct {name}_in"));
+            let input = self.structs.as_ref().map_or("void".to_owned(), |node| format!("struct {}_in", cpp_name(node)));
             let asked = format!("flux_call_{number}, {wanted}, {input}, flux_probe::list<{inputs}>");
             let fit = format!("flux_probe::gives_one<{asked}>::find()[0]");
             return format!("{name}flux_answer<{number}, {fit}> flux_call_answer_{number};\n");
@@ -266,6 +279,11 @@ impl Question {
         PlainDeclaration { name: self.function.clone(), text, span: self.span }
     }
 
+    /// The function's name in its namespace.
+    fn own_name(&self) -> &str {
+        split_name(&self.function).1
+    }
+
     /// As the header declares it, its parameters named.
     fn declared(&self, ty: &str) -> String {
         let (result, parameters) = ty.split_once("(*)(").unwrap_or((ty, ""));
@@ -273,7 +291,7 @@ impl Question {
         let parameters = split_list(parameters.strip_suffix(')').unwrap_or(parameters));
         let names = self.inputs.iter().map(|input| input.name.clone()).chain(self.output_names());
         let named: Vec<_> = parameters.into_iter().zip(names).map(|(ty, name)| declarator(ty, &name)).collect();
-        declarator(result, &format!("{}({})", self.function, named.join(", ")))
+        declarator(result, &format!("{}({})", self.own_name(), named.join(", ")))
     }
 
     /// As a header may declare the one that is called, of several.
@@ -293,14 +311,14 @@ impl Question {
             Passing::Address => format!("const {} *{}", input.ty, input.name),
         });
         let outputs = self.wanted_outputs().take(passing.len().saturating_sub(self.inputs.len()));
-        declarator(&result, &format!("{}({})", self.function, inputs.chain(outputs).collect::<Vec<_>>().join(", ")))
+        declarator(&result, &format!("{}({})", self.own_name(), inputs.chain(outputs).collect::<Vec<_>>().join(", ")))
     }
 
     /// A declaration that would fit.
     fn wanted(&self) -> String {
         let parameters: Vec<_> = self.inputs.iter().map(wanted_input).chain(self.wanted_outputs()).collect();
         let result = if self.kind == Kind::Predicate { "bool" } else { "int" };
-        format!("{result} {}({})", self.function, parameters.join(", "))
+        format!("{result} {}({})", self.own_name(), parameters.join(", "))
     }
 
     /// The outputs, by reference.
@@ -322,7 +340,7 @@ impl Question {
     }
 
     fn misfit(&self, ty: Option<&str>) -> Misfit {
-        let declared = ty.map_or("an overloaded function".to_owned(), |ty| ty.replacen("(*)", &self.function, 1));
+        let declared = ty.map_or("an overloaded function".to_owned(), |ty| ty.replacen("(*)", self.own_name(), 1));
         Misfit { function: self.function.clone(), declared, wanted: self.wanted(), span: self.span }
     }
 }

@@ -1,6 +1,8 @@
 //! `flux stubs`
 
 use crate::arguments::{Convention, MessageFormat, Stubs};
+use crate::build::definitions::{Definition, definitions};
+use crate::build::interface_2006::headers;
 use crate::build::modules::Modules;
 use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::build::sources::NodeSource;
@@ -28,13 +30,10 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let is_declared = |name: &str| names.iter().any(|one| one == name);
     let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program)).collect();
     let generated = generate(&program, &sources, visible)?;
-    let is_defined = |function: &Prototype| match function.name.split_once("::") {
-        Some((namespace, _)) if modules.has_standard(namespace) => true,
-        Some((namespace, name)) => sources.iter().any(|source| source.defines_in(namespace, name)),
-        None => sources.iter().any(|source| source.defines(&function.name)),
-    };
-    let is_missing = |one: &Prototype| arguments.all || !is_defined(one);
-    let mut defined: Vec<_> = declared.into_iter().chain(prototypes(&generated)).filter(is_missing).collect();
+    let there = There::new(&modules, &sources);
+    let declared = declared.into_iter().filter(|one| arguments.all || !there.has_plain(one));
+    let asked = prototypes(&generated).into_iter().filter(|one| arguments.all || !there.has(one));
+    let mut defined: Vec<_> = declared.chain(asked).collect();
     if defined.is_empty() {
         terminal.progress("Complete", &format!("every function of {} is defined", program.path.display()));
         return Ok(());
@@ -62,6 +61,34 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     write(arguments.output.as_deref(), &source_text(included, &all), all.len(), terminal)
 }
 
+/// The functions that are there.
+struct There<'a> {
+    modules: &'a Modules,
+    sources: &'a [NodeSource],
+    in_headers: Vec<Definition>,
+}
+
+impl<'a> There<'a> {
+    fn new(modules: &'a Modules, sources: &'a [NodeSource]) -> Self {
+        let in_headers = headers(sources).iter().flat_map(|text| definitions(text)).collect();
+        Self { modules, sources, in_headers }
+    }
+
+    /// Whether a source defines the function, in its namespace, or a standard module has it.
+    fn has(&self, function: &Prototype) -> bool {
+        let namespace = function.namespace.as_deref().unwrap_or_default();
+        let is_it = |one: &Definition| one.name == function.own_name() && one.namespace == namespace;
+        self.modules.has_standard(namespace) || self.sources.iter().flat_map(|source| &source.functions).any(is_it)
+    }
+
+    /// As [`Self::has`], for a function that a header declares: it may define it, too, and may have it from any
+    /// namespace, `using shop::Find;`.
+    fn has_plain(&self, function: &Prototype) -> bool {
+        let mut all = self.sources.iter().flat_map(|source| &source.functions).chain(&self.in_headers);
+        self.has(function) || all.any(|one| one.name == function.own_name())
+    }
+}
+
 /// What the headers of the program declare.
 fn visible(arguments: &Stubs, program: &mut Program, sources: &[NodeSource]) -> Result<Visible> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
@@ -74,10 +101,14 @@ fn visible(arguments: &Stubs, program: &mut Program, sources: &[NodeSource]) -> 
     visible::visible(program, sources, &compiler)
 }
 
-/// All functions of the program that can be plain.
+/// All functions of the program that can be plain; those of modules are declared in headers of their own.
 fn plain_functions(program: &Program) -> Vec<Prototype> {
     let Some(flow) = &program.compilation.flow else { return vec![] };
-    Probe::new(flow, |_| false).wanted().iter().map(|one| plain_prototype(one, program)).collect()
+    Probe::new(flow, |function| function.contains('.'))
+        .wanted()
+        .iter()
+        .map(|one| plain_prototype(one, program))
+        .collect()
 }
 
 /// Writes a file with so many functions that does not exist yet, or prints it.

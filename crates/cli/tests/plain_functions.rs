@@ -36,6 +36,18 @@ fn remove(folder: &Path, first_lines: &[&str]) {
     std::fs::write(path, text).unwrap();
 }
 
+/// The first four lines that the server says under a strategy, sorted.
+fn first_lines(folder: &Path, strategy: &str) -> Vec<String> {
+    let mut server = Command::new(folder.join("build/shop/shop"));
+    let mut server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut said: Vec<String> = lines.take(4).map(|line| line.unwrap()).collect();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    said.sort();
+    said
+}
+
 #[test]
 fn every_way_to_take_and_give_runs() {
     let folder = folder("runs");
@@ -43,16 +55,67 @@ fn every_way_to_take_and_give_runs() {
         let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
         assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
         for strategy in ["thread", "pool", "event"] {
-            let mut server = Command::new(folder.join("build/shop/shop"));
-            let mut server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped()).spawn().unwrap();
-            let lines = BufReader::new(server.stdout.take().unwrap()).lines();
-            let mut said: Vec<String> = lines.take(4).map(|line| line.unwrap()).collect();
-            server.kill().unwrap();
-            server.wait().unwrap();
-            said.sort();
+            let said = first_lines(&folder, strategy);
             assert_eq!(said, ["1: 100", "2: 200", "4: 399", "no 3: 2"], "{compiler}, {strategy}");
         }
     }
+}
+
+#[test]
+fn those_of_a_module_are_in_its_namespace() {
+    let folder = folder("module");
+    std::fs::create_dir(folder.join("lib")).unwrap();
+    for (file, text) in [
+        (
+            "lib/stock.flux",
+            "include \"stock.h\";\nFind (int number) => (stock.Item item);\nPrice (stock.Item item) => (long cents);\n\
+             typedef dear IsDear;\n",
+        ),
+        (
+            "lib/stock.h",
+            "#pragma once\nnamespace stock {\nstruct Item { long cents; };\nint Find(int number, Item &item);\n\
+             bool IsDear(long cents);\n}\n",
+        ),
+        (
+            "lib/stock.cpp",
+            "#include \"stock.flux.h\"\nnamespace stock {\n\
+             int Find(int number, Item &item) { item.cents = number * 100; return number == 2 ? 7 : 0; }\n\
+             int Price(Price_in *in, Price_out *out) { out->cents = in->item.cents; return 0; }\n\
+             bool IsDear(long cents) { return cents > 300; }\n}\n",
+        ),
+        (
+            "shop.flux",
+            "use \"lib/stock.flux\" as goods;\ninclude \"shop.h\";\nNext () => (int number);\n\
+             source Next => Sale;\nSale = goods.Find -> goods.Price -> Show;\n\
+             Show (long cents) => ();\nShow:[goods.dear] = Shout;\nShow:[_] = Say;\n\
+             Shout (long cents) => ();\nSay (long cents) => ();\nLack (int number, int error) => ();\n\
+             handle error goods.Find => Lack;\n",
+        ),
+        (
+            "shop.h",
+            "#pragma once\nnamespace shop {\nint Next(int &number);\nvoid Lack(int number, int error);\n}\n\
+             using shop::Lack;\nusing shop::Next;\nvoid Shout(long cents);\nvoid Say(long cents);\n",
+        ),
+        (
+            "shop.cpp",
+            "#include \"shop.h\"\n#include <cstdio>\n#include <unistd.h>\nnamespace shop {\n\
+             int Next(int &number) { static int next; if (next == 4) pause(); number = ++next; return 0; }\n\
+             void Lack(int number, int error) { std::printf(\"no %d: %d\\n\", number, error); \
+             std::fflush(stdout); }\n}\n\
+             void Shout(long cents) { std::printf(\"%ld!\\n\", cents); std::fflush(stdout); }\n\
+             void Say(long cents) { std::printf(\"%ld\\n\", cents); std::fflush(stdout); }\n",
+        ),
+    ] {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    for compiler in ["g++", "clang++-16"] {
+        let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
+        assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+        assert_eq!(first_lines(&folder, "pool"), ["100", "300", "400!", "no 2: 7"], "{compiler}");
+    }
+    let code = std::fs::read_to_string(folder.join("build/shop/shop.flux.cpp")).unwrap();
+    assert!(code.contains("error = ::stock::Find(stock_Find_input.number, stock_Find_output.item);"), "{code}");
+    assert!(flux(&folder, &["stubs", "shop.flux"]).stdout.is_empty(), "nothing is missing");
 }
 
 #[test]

@@ -16,11 +16,14 @@ pub struct Definition {
     pub result: String,
     /// Its parameters, their tokens separated by spaces: `image_tag * request`.
     pub parameters: Vec<String>,
-    /// Whether it is outside of namespaces and classes.
-    pub is_global: bool,
+    /// The namespaces and classes that it is in: `cache`, `app::detail`; empty outside of all.
+    pub namespace: String,
     /// From its opening brace to its closing brace, in bytes, both included.
     pub body: Range<usize>,
 }
+
+/// What a namespace without a name is called, as compilers call it.
+const UNNAMED: &str = "(anonymous namespace)";
 
 /// A word or a single character, and where it starts.
 struct Token<'text> {
@@ -28,19 +31,24 @@ struct Token<'text> {
     start: usize,
 }
 
-/// What a pair of braces outside of functions encloses.
-enum Braces {
-    /// More of what is outside.
-    Linkage,
-    /// A namespace or a class.
-    Named,
+impl Definition {
+    /// Whether it is outside of namespaces and classes.
+    pub fn is_global(&self) -> bool {
+        self.namespace.is_empty()
+    }
+
+    /// Its name with what it is in: `app::Find`.
+    pub fn qualified_name(&self) -> String {
+        if self.is_global() { self.name.clone() } else { format!("{}::{}", self.namespace, self.name) }
+    }
 }
 
 /// Every function that `text` defines, in order. O(length).
 pub fn definitions(text: &str) -> Vec<Definition> {
     let tokens = tokens(text);
     let mut found = vec![];
-    let mut open: Vec<Braces> = vec![];
+    // The name of what each pair of open braces outside of functions encloses; empty where it is no scope.
+    let mut open: Vec<String> = vec![];
     let mut start = 0;
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -51,16 +59,15 @@ pub fn definitions(text: &str) -> Vec<Definition> {
                 open.pop();
                 start = at + 1;
             }
-            "{" => match kind(statement) {
-                Some(braces) => {
-                    open.push(braces);
+            "{" => match scope(statement) {
+                Some(scope) => {
+                    open.push(scope);
                     start = at + 1;
                 }
                 None => {
                     let end = closing(&tokens, at);
-                    let is_global = open.iter().all(|braces| matches!(braces, Braces::Linkage));
                     let last = tokens.get(end).map_or(text.len(), |token| token.start + 1);
-                    if let Some(definition) = definition(statement, is_global, token.start..last) {
+                    if let Some(definition) = definition(statement, &open, token.start..last) {
                         found.push(definition);
                         start = end + 1;
                     }
@@ -74,22 +81,40 @@ pub fn definitions(text: &str) -> Vec<Definition> {
     found
 }
 
-/// What the braces after `statement` enclose where that is more than a function or a value.
-fn kind(statement: &[Token<'_>]) -> Option<Braces> {
-    let says = |word: &str| statement.iter().any(|token| token.text == word);
-    match statement.first()?.text {
-        "extern" if statement.len() == 1 => Some(Braces::Linkage),
-        _ if says("(") || says("=") => None,
-        _ if says("namespace") || says("class") || says("struct") || says("union") => Some(Braces::Named),
-        _ => None,
+/// The name of the namespace or class that the braces after `statement` enclose, empty for `extern "C"`; none where
+/// they enclose a function or a value.
+fn scope(statement: &[Token<'_>]) -> Option<String> {
+    let is_keyword = |token: &Token<'_>| ["namespace", "class", "struct", "union"].contains(&token.text);
+    if statement.iter().any(|token| token.text == "(" || token.text == "=") {
+        return None;
     }
+    if let [only] = statement
+        && only.text == "extern"
+    {
+        return Some(String::new());
+    }
+    let keyword = statement.iter().rposition(is_keyword)?;
+    let (_, named) = statement.split_at(keyword + 1);
+    // `namespace app::detail`, but `class Page : public Body`.
+    let is_namespace = statement.get(keyword).is_some_and(|token| token.text == "namespace");
+    let name: String = named.iter().take(if is_namespace { named.len() } else { 1 }).map(|token| token.text).collect();
+    Some(if name.is_empty() { UNNAMED.to_owned() } else { name })
 }
 
 /// The function whose body comes after `statement`, if that is what it declares.
-fn definition(statement: &[Token<'_>], is_global: bool, body: Range<usize>) -> Option<Definition> {
+fn definition(statement: &[Token<'_>], open: &[String], body: Range<usize>) -> Option<Definition> {
     let opening = statement.iter().position(|token| token.text == "(")?;
     let (before, after) = statement.split_at(opening);
-    let (name, result) = before.split_last()?;
+    let (name, mut result) = before.split_last()?;
+    let mut scopes: Vec<_> = open.iter().map(String::as_str).filter(|scope| !scope.is_empty()).collect();
+    // `int cache::Find(…)`
+    let inside = scopes.len();
+    while let [rest @ .., scope, first, second] = result
+        && (is_word(scope.text) && first.text == ":" && second.text == ":")
+    {
+        scopes.insert(inside, scope.text);
+        result = rest;
+    }
     if !is_word(name.text) || result.iter().any(|token| token.text == "=") {
         return None;
     }
@@ -114,7 +139,7 @@ fn definition(statement: &[Token<'_>], is_global: bool, body: Range<usize>) -> O
     }
     parameters.retain(|parameter| !parameter.is_empty() && parameter != "void");
     let result = result.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
-    Some(Definition { name: name.text.to_owned(), result, parameters, is_global, body })
+    Some(Definition { name: name.text.to_owned(), result, parameters, namespace: scopes.join("::"), body })
 }
 
 /// The brace that closes the one at `opening`; the last token where none does.
@@ -191,19 +216,26 @@ mod tests {
                     if (c) { } return 0; }\n\
                     /* int Gone() { */ int (*pointer)(int) = 0; int table[] = {1, f(2)}; int Last(int a[]) {}\n\
                     extern \"C\" { bool in_c(std::map<int, T> m) {} }\nstruct S { int member() const {} };\n\
-                    namespace n { void inner() {} }";
+                    namespace n { namespace a::b { void inner() {} }\nint Page::show() {} }\n\
+                    inline namespace { int hidden() {} } class Body : public Text { int size() {} };\n\
+                    cache::Entry * cache :: detail::Find(int key) {} ::Entry make() {}";
         let found = definitions(text);
         let shown: Vec<_> = found
             .iter()
-            .map(|one| format!("{} {}({}) {}", one.result, one.name, one.parameters.join(", "), one.is_global))
+            .map(|one| format!("{} {}({}) {}", one.result, one.name, one.parameters.join(", "), one.namespace))
             .collect();
         let expected = [
-            "static int helper() true",
-            "int Echo(struct Echo_in * in, struct Echo_out * out) true",
-            "int Last(int a [ ]) true",
-            "bool in_c(std : : map < int , T > m) true",
-            "int member() false",
-            "void inner() false",
+            "static int helper() ",
+            "int Echo(struct Echo_in * in, struct Echo_out * out) ",
+            "int Last(int a [ ]) ",
+            "bool in_c(std : : map < int , T > m) ",
+            "int member() S",
+            "void inner() n::a::b",
+            "int show() n::Page",
+            "int hidden() (anonymous namespace)",
+            "int size() Body",
+            "cache : : Entry * Find(int key) cache::detail",
+            ": : Entry make() ",
         ];
         assert_eq!(shown, expected);
         assert_eq!(text.get(found[0].body.clone()), Some("{ return f(1) ? 2 : 3; }"));

@@ -1,7 +1,10 @@
 //! What the C++ compiler and the linker say, told in the program's own terms: a missing function is the node's that has
 //! none, and an error in generated code is at the line of the program that it was made from.
 
+use super::definitions::{Definition, definitions};
+use super::interface_2006::headers;
 use super::prototypes::{Prototype, plain_prototype, prototypes};
+use super::sources::NodeSource;
 use super::unknown_types;
 use crate::program::Program;
 use crate::terminal::Terminal;
@@ -9,21 +12,28 @@ use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
 use std::collections::BTreeSet;
 
-/// Shows what failed. Where the program `has_functions`, in sources or libraries, only the linker knows which it lacks.
-pub fn show(
-    output: &str,
-    program: &Program,
-    (generated, visible): (&[GeneratedFile], &Visible),
-    has_functions: bool,
-    terminal: &Terminal,
-) {
+/// What was compiled and linked.
+pub struct Parts<'a> {
+    /// The files that were generated.
+    pub generated: &'a [GeneratedFile],
+    /// The functions that headers declare.
+    pub visible: &'a Visible,
+    /// The sources of the nodes.
+    pub sources: &'a [NodeSource],
+    /// Whether there are libraries, which may have functions, too.
+    pub has_libraries: bool,
+}
+
+/// Shows what failed. Where there are sources or libraries, only the linker knows which functions the program lacks.
+pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Terminal) {
+    let generated = parts.generated;
     if unknown_types::show(output, program, generated, terminal) {
-        if !has_functions {
-            show_missing(&asked_for(program, generated, visible), program, terminal);
+        if parts.sources.is_empty() && !parts.has_libraries {
+            show_missing(&asked_for(program, parts), program, parts.sources, terminal);
         }
         return;
     }
-    let missing = missing_functions(output, program, generated, visible);
+    let missing = missing_functions(output, program, parts);
     let mut origins = BTreeSet::new();
     for line in output.lines() {
         let about_missing = undefined(line).is_some_and(|name| missing.iter().any(|one| one.name == name));
@@ -37,14 +47,21 @@ pub fn show(
             terminal.show(&format!("  … which was made from {origin}\n"));
         }
     }
-    show_missing(&missing, program, terminal);
+    show_missing(&missing, program, parts.sources, terminal);
 }
 
 /// Shows the functions that nobody defines, each with what defines it.
-fn show_missing(missing: &[Prototype], program: &Program, terminal: &Terminal) {
+fn show_missing(missing: &[Prototype], program: &Program, sources: &[NodeSource], terminal: &Terminal) {
+    let in_headers: Vec<_> = headers(sources).iter().flat_map(|text| definitions(text)).collect();
+    let defined: Vec<_> = sources.iter().flat_map(|source| &source.functions).chain(&in_headers).collect();
     for function in missing {
         terminal.error(&format!("the function `{}` is not defined in any source", function.name));
         terminal.show(&format!("  asked for by {}\n", function.asked_by));
+        let mut namesakes: Vec<_> = defined.iter().filter(|one| one.name == function.own_name()).collect();
+        namesakes.sort_by_key(|one| !is_beside(function, one));
+        if let Some(namesake) = namesakes.first() {
+            terminal.show(&format!("  note: {}\n", about_namesake(function, namesake)));
+        }
         let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
         terminal.show(&format!("  help: define it\n\n{stub}\n"));
     }
@@ -54,22 +71,37 @@ fn show_missing(missing: &[Prototype], program: &Program, terminal: &Terminal) {
     }
 }
 
-fn missing_functions(
-    output: &str,
-    program: &Program,
-    generated: &[GeneratedFile],
-    visible: &Visible,
-) -> Vec<Prototype> {
+/// Whether a definition is in the namespace in which a function is wanted.
+fn is_beside(wanted: &Prototype, defined: &Definition) -> bool {
+    defined.namespace == wanted.namespace.as_deref().unwrap_or_default()
+}
+
+/// Why a definition of that name is not the function that is missing, and what makes it that.
+fn about_namesake(wanted: &Prototype, defined: &Definition) -> String {
+    let found = defined.qualified_name();
+    if is_beside(wanted, defined) {
+        let includer = if wanted.namespace.is_some() { "module" } else { "program" };
+        let advice = format!("if that is meant, declare it in a header that the {includer} includes");
+        return format!("a `{found}` with other parameters is defined: {advice}");
+    }
+    let advice = match &wanted.namespace {
+        Some(namespace) => format!("put it into `namespace {namespace}`, which is the module's"),
+        None => format!("take it out of there, or, where a header declares it, say `using {found};` after that"),
+    };
+    format!("`{found}` is another function: {advice}")
+}
+
+fn missing_functions(output: &str, program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
     let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
-    let mut missing = asked_for(program, generated, visible);
+    let mut missing = asked_for(program, parts);
     missing.retain(|prototype| names.contains(prototype.name.as_str()));
     missing
 }
 
 /// All functions that the program asks for.
-fn asked_for(program: &Program, generated: &[GeneratedFile], visible: &Visible) -> Vec<Prototype> {
-    let plain = visible.declarations().map(|declaration| plain_prototype(declaration, program));
-    plain.chain(prototypes(generated)).collect()
+fn asked_for(program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
+    let plain = parts.visible.declarations().map(|declaration| plain_prototype(declaration, program));
+    plain.chain(prototypes(parts.generated)).collect()
 }
 
 /// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.

@@ -32,7 +32,7 @@ pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definiti
     let mut found: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
     let in_headers: Vec<_> = headers.iter().flat_map(|text| definitions(text)).collect();
     let in_sources = sources.iter().flat_map(|source| &source.functions);
-    for function in in_sources.chain(&in_headers).filter(|function| function.is_global) {
+    for function in in_sources.chain(&in_headers).filter(|function| function.is_global()) {
         let definition = Definition { result: function.result.clone(), parameters: function.parameters.clone() };
         found.entry(function.name.clone()).or_default().push(definition);
     }

@@ -1,10 +1,10 @@
 //! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
 //! and what a user without flux does are the same.
 
-mod definitions;
+pub mod definitions;
 mod errors;
 pub mod files;
-mod interface_2006;
+pub mod interface_2006;
 mod makefile;
 pub mod modules;
 pub mod prototypes;
@@ -71,8 +71,9 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }
     if !is_made {
-        let has_functions = !sources.is_empty() || !arguments.libraries.is_empty();
-        errors::show(&said, &program, (&generated, &visible), has_functions, terminal);
+        let has_libraries = !arguments.libraries.is_empty();
+        let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
+        errors::show(&said, &program, &parts, terminal);
         return Err(Failure::Build);
     }
     terminal.show(&said);

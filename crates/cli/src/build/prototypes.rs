@@ -3,6 +3,7 @@
 use crate::program::Program;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::PlainDeclaration;
+use flux_ir::program::split_name;
 
 /// A function that a program names.
 pub struct Prototype {
@@ -17,6 +18,11 @@ pub struct Prototype {
 }
 
 impl Prototype {
+    /// Its name in its namespace.
+    pub fn own_name(&self) -> &str {
+        self.name.rsplit("::").next().unwrap_or(&self.name)
+    }
+
     /// A definition that compiles, does nothing, and succeeds.
     pub fn stub(&self) -> String {
         let Self { declaration, .. } = self;
@@ -57,8 +63,8 @@ impl Prototype {
 /// A plain function that the program asks for.
 pub fn plain_prototype(declaration: &PlainDeclaration, program: &Program) -> Prototype {
     Prototype {
-        name: declaration.name.clone(),
-        namespace: None,
+        name: declaration.name.replace('.', "::"),
+        namespace: split_name(&declaration.name).0.map(str::to_owned),
         asked_by: program.sources.name_and_line(declaration.span),
         declaration: declaration.text.clone(),
     }

@@ -19,21 +19,9 @@ pub struct NodeSource {
 }
 
 impl NodeSource {
-    /// Whether it defines a function of this name outside of namespaces.
-    pub fn defines(&self, name: &str) -> bool {
-        self.global_functions().any(|function| function.name == name)
-    }
-
-    /// Whether it defines a function in a namespace: `tcp::Listen`.
-    pub fn defines_in(&self, namespace: &str, name: &str) -> bool {
-        let qualifier = format!("{namespace} : :");
-        let is_inside = |function: &Definition| !function.is_global || function.result.ends_with(&qualifier);
-        self.text.contains(namespace) && self.functions.iter().any(|one| one.name == name && is_inside(one))
-    }
-
     /// The functions that it defines outside of namespaces; the generated header declares those of C with C linkage.
     pub fn global_functions(&self) -> impl Iterator<Item = &Definition> {
-        self.functions.iter().filter(|function| function.is_global)
+        self.functions.iter().filter(|function| function.is_global())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which functions of a program its headers declare: the C++ compiler is asked, once for all of them, and not at all
 //! where the sources define everything with the structs of nodes.
 
+use super::definitions::Definition;
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
 use super::modules::Modules;
@@ -10,6 +11,7 @@ use crate::program::{Program, plain};
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Diagnostics;
+use flux_ir::program::split_name;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +30,12 @@ pub struct Compiler<'a> {
 fn questions<'a>(program: &'a Program, sources: &[NodeSource]) -> Option<Probe<'a>> {
     let flow = program.compilation.flow.as_ref().filter(|_| interface_2006::functions(sources).is_none())?;
     let headers = interface_2006::headers(sources);
-    Some(Probe::new(flow, |function| is_known(function, sources, &headers))).filter(Probe::is_needed)
+    let includes = |function: &str| match split_name(function).0 {
+        Some(name) => flow.program.modules.iter().any(|(_, it)| it.name == name && !it.includes.is_empty()),
+        None => !flow.program.includes.is_empty(),
+    };
+    let is_known = |function: &str| !includes(function) || is_known(function, sources, &headers);
+    Some(Probe::new(flow, is_known)).filter(Probe::is_needed)
 }
 
 /// Whether the compiler has to be asked.
@@ -58,11 +65,12 @@ pub fn visible(program: &mut Program, sources: &[NodeSource], compiler: &Compile
 /// Whether a source shows all there is to know: that it defines the function with a node's structs, or one that no
 /// header beside it names.
 fn is_known(function: &str, sources: &[NodeSource], headers: &[String]) -> bool {
-    let structs = [format!("{function}_in"), format!("{function}_out")];
-    let mut defined =
-        sources.iter().flat_map(NodeSource::global_functions).filter(|one| one.name == function).peekable();
+    let (namespace, name) = split_name(function);
+    let structs = [format!("{name}_in"), format!("{name}_out")];
+    let is_it = |one: &&Definition| one.name == name && one.namespace == namespace.unwrap_or_default();
+    let mut defined = sources.iter().flat_map(|source| &source.functions).filter(is_it).peekable();
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let is_named = || headers.iter().any(|text| text.split(|one| !is_word(one)).any(|word| word == function));
+    let is_named = || headers.iter().any(|text| text.split(|one| !is_word(one)).any(|word| word == name));
     let takes_struct = |parameter: &String| parameter.split(' ').any(|word| structs.iter().any(|one| one == word));
     defined.peek().is_some() && (defined.any(|one| one.parameters.iter().any(takes_struct)) || !is_named())
 }
