@@ -2,6 +2,8 @@
 
 #include "tcp.flux.h"
 
+#include "flux/source.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
