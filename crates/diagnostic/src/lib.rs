@@ -144,9 +144,13 @@ impl Diagnostics {
     }
 }
 
-/// The name in `candidates` that `name` was probably meant to be: at most a third of its letters differ.
+/// The name in `candidates` that `name` was probably meant to be: at most a third of its letters differ, or one where
+/// there are two. Of a single letter nobody can tell what it was meant to be, but for its case.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let limit = match name.chars().count() {
+        0 | 1 => 0,
+        letters => (letters / 3).max(1),
+    };
     let scored =
         candidates.into_iter().filter(|candidate| *candidate != name).map(|it| (distance(name, it, limit), it));
     scored.filter(|(score, _)| *score <= limit).min_by_key(|(score, _)| *score).map(|(_, it)| it)
@@ -193,6 +197,9 @@ mod tests {
         assert_eq!(nearest("Wrote", names), Some("Write"));
         assert_eq!(nearest("Compress", names), None);
         assert_eq!(nearest("Listen", names), None);
+        assert_eq!(nearest("A", ["B", "AB"]), None);
+        assert_eq!(nearest("a", ["B", "A"]), Some("A"));
+        assert_eq!(nearest("ba", ["ab"]), Some("ab"));
     }
 
     #[test]

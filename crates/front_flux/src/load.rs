@@ -31,6 +31,8 @@ pub struct LoadedFile {
     pub module: Option<String>,
     /// What it uses.
     pub uses: Vec<Used>,
+    /// What it calls the modules that it wants and that were reported: nothing more is said of them.
+    pub missing: Vec<String>,
 }
 
 /// A module as one file uses it.
@@ -45,7 +47,7 @@ pub struct Used {
 impl LoadedFile {
     /// The file of a program that uses no modules.
     pub fn alone(file: FileId) -> Self {
-        Self { file, module: None, uses: vec![] }
+        Self { file, module: None, uses: vec![], missing: vec![] }
     }
 }
 
@@ -105,6 +107,18 @@ struct Wanted {
     name_span: Span,
 }
 
+impl Wanted {
+    /// The name of its file, or its last one where it is a standard module.
+    fn stem(&self) -> String {
+        if self.is_file { stem(&self.path) } else { self.path.rsplit('.').next().unwrap_or_default().to_owned() }
+    }
+
+    /// What the file will call it.
+    fn name(&self) -> String {
+        self.alias.clone().unwrap_or_else(|| self.stem())
+    }
+}
+
 struct Loader<'run, 'library> {
     sources: &'run mut SourceMap,
     library: Library<'library>,
@@ -120,22 +134,31 @@ struct Loader<'run, 'library> {
 impl Loader<'_, '_> {
     /// Loads what a file uses, then adds the file; gives its index.
     fn file(&mut self, file: FileId, path: &str, module: Option<String>) -> usize {
-        let mut uses: Vec<Used> = vec![];
-        let mut named: HashMap<String, Span> = HashMap::new();
+        let (mut uses, mut missing): (Vec<Used>, _) = (vec![], vec![]);
+        let mut named: HashMap<String, (usize, Span)> = HashMap::new();
         for wanted in self.wanted(file) {
-            let Some(index) = self.module(path, &wanted) else { continue };
-            let own = self.loaded.get(index).and_then(|file| file.module.clone()).unwrap_or_default();
-            let name = wanted.alias.unwrap_or(own);
-            if let Some(first) = named.insert(name.clone(), wanted.name_span) {
-                let headline = format!("two modules are called `{name}` here");
-                let error =
-                    Diagnostic::error(ids::MODULE_CLASH, headline, wanted.name_span).mark(first, "the first one");
-                self.diagnostics.push(error.help("give one of them another name: `use … as …;`"));
+            let name = wanted.name();
+            let Some(index) = self.module(path, &wanted) else {
+                missing.push(name);
+                continue;
+            };
+            if let Some(first) = named.insert(name.clone(), (index, wanted.name_span)) {
+                self.report_clash(&name, first, (index, wanted.name_span));
             }
             uses.push(Used { name, index });
         }
-        self.loaded.push(LoadedFile { file, module, uses });
+        self.loaded.push(LoadedFile { file, module, uses, missing });
         self.loaded.len() - 1
+    }
+
+    /// Reports that a file calls two modules `name`, or says twice that it uses one.
+    fn report_clash(&mut self, name: &str, first: (usize, Span), second: (usize, Span)) {
+        let (headline, help) = match first.0 == second.0 {
+            true => (format!("the module `{name}` is used twice"), "remove one of the two lines"),
+            false => (format!("two modules are called `{name}` here"), "give one of them another name: `use … as …;`"),
+        };
+        let error = Diagnostic::error(ids::MODULE_CLASH, headline, second.1).mark(first.1, "the first one");
+        self.diagnostics.push(error.help(help));
     }
 
     /// What a file uses. What else is wrong in it is reported when it is read.
@@ -168,8 +191,9 @@ impl Loader<'_, '_> {
             }
             None => {}
         }
-        let name = if wanted.is_file { stem(&path) } else { path.rsplit('.').next().unwrap_or(&path).to_owned() };
-        let text = if self.has_good_name(&name, &path, wanted) { self.text(&path, wanted) } else { None };
+        let name = wanted.stem();
+        let is_known = wanted.is_file || self.is_standard(wanted);
+        let text = if is_known && self.has_good_name(&name, &path, wanted) { self.text(&path, wanted) } else { None };
         let Some(text) = text else {
             self.places.insert(path, Place::Wrong);
             return None;
@@ -215,30 +239,37 @@ impl Loader<'_, '_> {
 
     /// The text of a module.
     fn text(&mut self, path: &str, wanted: &Wanted) -> Option<String> {
-        if wanted.is_file {
-            return (self.library.read)(path)
-                .map_err(|reason| {
-                    let headline = format!("cannot read the module `{}`: {reason}", wanted.path);
-                    let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
-                    self.diagnostics.push(error.help("its path is relative to the file that uses it"));
-                })
-                .ok();
+        if !wanted.is_file {
+            let known = self.library.standard.iter().find(|(name, _)| *name == path);
+            return known.map(|(_, text)| (*text).to_owned());
         }
-        let known = self.library.standard.iter().find(|(name, _)| *name == path);
-        if known.is_none() {
-            let names = || self.library.standard.iter().map(|(name, _)| *name);
-            let in_standard = names().find(|name| name.rsplit('.').next() == Some(path));
-            let help = match in_standard.or_else(|| nearest(path, names())) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None if path.starts_with("std.") => {
-                    format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
-                }
-                None => format!("a module of your own is named by its file: `use \"{path}.flux\";`"),
-            };
-            let headline = format!("there is no standard module `{path}`");
-            self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span).help(help));
+        let read = (self.library.read)(path);
+        let report = |reason| {
+            let headline = format!("cannot read the module `{}`: {reason}", wanted.path);
+            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
+            self.diagnostics.push(error.help("its path is relative to the file that uses it"));
+        };
+        read.map_err(report).ok()
+    }
+
+    /// Whether what is wanted by its name is a standard module.
+    fn is_standard(&mut self, wanted: &Wanted) -> bool {
+        let path = wanted.path.as_str();
+        let names = || self.library.standard.iter().map(|(name, _)| *name);
+        if names().any(|name| name == path) {
+            return true;
         }
-        known.map(|(_, text)| (*text).to_owned())
+        let in_standard = names().find(|name| name.rsplit('.').next() == Some(path));
+        let help = match in_standard.or_else(|| nearest(path, names())) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if path == "std" || path.starts_with("std.") => {
+                format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+            }
+            None => format!("a module of your own is named by its file: `use \"{path}.flux\";`"),
+        };
+        let headline = format!("there is no standard module `{path}`");
+        self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span).help(help));
+        false
     }
 
     /// Reports that the file at `path`, which is open, is used once more inside.

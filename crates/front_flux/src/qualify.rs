@@ -176,6 +176,9 @@ impl Scope<'_> {
     /// Reports the module of `name`, which the file does not use.
     fn report_module(&mut self, name: &str, span: Span) {
         let (module, own) = name.rsplit_once('.').unwrap_or(("", name));
+        if self.file.missing.iter().any(|missing| missing == module) {
+            return;
+        }
         let is_new = self.reported.insert(name.to_owned());
         // One module that is not used is one mistake, however many names it has.
         if !is_new || !self.reported.insert(format!("{module}.")) {
