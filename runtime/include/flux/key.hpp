@@ -61,13 +61,16 @@ key_number number_of(const Part &part) noexcept
             }
         }
         return std::hash<std::string_view>()(part);
-    } else {
+    } else if constexpr (requires { std::tuple_size<Part>::value; }) {
         const auto fold = [](const auto &...parts) {
             key_number all = 0;
             ((all = scatter(all ^ number_of(parts))), ...);
             return all;
         };
         return std::apply(fold, part);
+    } else {
+        // It is no key, and generated code asserts that in its author's words: nothing is to be added here.
+        return 0;
     }
 }
 

@@ -60,7 +60,7 @@ fn show_missing(missing: &[Prototype], program: &Program, sources: &[NodeSource]
         let mut namesakes: Vec<_> = defined.iter().filter(|one| one.name == function.own_name()).collect();
         namesakes.sort_by_key(|one| !is_beside(function, one));
         if let Some(namesake) = namesakes.first() {
-            terminal.show(&format!("  note: {}\n", about_namesake(function, namesake)));
+            terminal.show(&format!("  note: {}\n", about_namesake(function, namesake, program)));
         }
         let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
         terminal.show(&format!("  help: define it\n\n{stub}\n"));
@@ -77,14 +77,18 @@ fn is_beside(wanted: &Prototype, defined: &Definition) -> bool {
 }
 
 /// Why a definition of that name is not the function that is missing, and what makes it that.
-fn about_namesake(wanted: &Prototype, defined: &Definition) -> String {
+fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -> String {
     let found = defined.qualified_name();
     if is_beside(wanted, defined) {
         let includer = if wanted.namespace.is_some() { "module" } else { "program" };
         let advice = format!("if that is meant, declare it in a header that the {includer} includes");
         return format!("a `{found}` with other parameters is defined: {advice}");
     }
+    let mut modules = program.compilation.program().into_iter().flat_map(|model| model.modules.iter());
     let advice = match &wanted.namespace {
+        _ if modules.any(|(_, module)| module.name == defined.namespace) => {
+            format!("a flow names it with its module, as in `{}.{}`", defined.namespace, defined.name)
+        }
         Some(namespace) => format!("put it into `namespace {namespace}`, which is the module's"),
         None => format!("take it out of there, or, where a header declares it, say `using {found};` after that"),
     };
