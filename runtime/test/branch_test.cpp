@@ -354,9 +354,8 @@ TEST_P(Branch, TheWatchdogNamesTheNodeOfABranchThatHoldsItsLoop)
     };
     testing::internal::CaptureStderr();
     run(1);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "flux: C (a.flux:4) holds its event loop for more than a millisecond: it waits in a system call, and "
-              "other flows wait\n");
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("flux: C (a.flux:4) holds its event loop for more than a millisecond: it "), said.npos) << said;
 }
 
 TEST_P(Branch, ACrashIsSaidToBeInTheBranchAndItsNode)
