@@ -5,7 +5,7 @@ use super::definitions::{Definition, definitions};
 use super::interface_2006::headers;
 use super::prototypes::{Prototype, plain_prototype, prototypes};
 use super::sources::NodeSource;
-use super::unknown_types;
+use super::{assertions, unknown_types};
 use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
@@ -31,6 +31,9 @@ pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Termi
         if parts.sources.is_empty() && !parts.has_libraries {
             show_missing(&asked_for(program, parts), program, parts.sources, terminal);
         }
+        return;
+    }
+    if assertions::show(output, generated, terminal) {
         return;
     }
     let missing = missing_functions(output, program, parts);

@@ -1,6 +1,7 @@
 //! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
 //! and what a user without flux does are the same.
 
+mod assertions;
 pub mod definitions;
 mod errors;
 pub mod files;

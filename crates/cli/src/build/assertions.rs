@@ -1,0 +1,46 @@
+//! What generated code asserts of the program's types and does not hold: that a key can be one, that what two branches
+//! are given can be copied. Only the C++ compiler knows; it is told in the program's words, without what the compiler
+//! says of all that comes of it.
+
+use crate::terminal::{Terminal, without_colours};
+use flux_back_cpp::GeneratedFile;
+
+/// Says what does not hold. Whether there is anything: then whatever else the compiler said of generated code comes of
+/// it.
+pub fn show(output: &str, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
+    let output = without_colours(output);
+    let failed: Vec<_> = output.lines().filter_map(|line| failed_assertion(line, generated)).collect();
+    for (place, words) in &failed {
+        terminal.error(words);
+        terminal.show(&format!("  asked for by {place}\n\n"));
+    }
+    !failed.is_empty()
+}
+
+/// The place in the program and the words of an assertion that failed: g++ has these after a colon, clang after what is
+/// required, in quotes.
+fn failed_assertion<'said>(line: &'said str, generated: &[GeneratedFile]) -> Option<(&'said str, &'said str)> {
+    generated.iter().find(|file| line.starts_with(&format!("{}:", file.name)))?;
+    let (_, after) = line.split_once("error: static assertion failed")?;
+    let said = after.strip_prefix(": ").or_else(|| after.split_once("': ").map(|(_, said)| said))?;
+    said.split_once(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_compilers_quote_the_words() {
+        let generated = [GeneratedFile { name: "a.flux.cpp".to_owned(), text: String::new() }];
+        let words = "a.flux:7: the key 'd' of a must be an integer";
+        let expected = Some(("a.flux:7", "the key 'd' of a must be an integer"));
+        let gcc = format!("a.flux.cpp:35:21: error: static assertion failed: {words}");
+        assert_eq!(failed_assertion(&gcc, &generated), expected);
+        let required = "due to requirement 'flux::keyable<double>'";
+        let clang = format!("a.flux.cpp:35:1: error: static assertion failed {required}: {words}");
+        assert_eq!(failed_assertion(&clang, &generated), expected);
+        assert_eq!(failed_assertion(&gcc.replace("a.flux.cpp", "nodes.cpp"), &generated), None);
+        assert_eq!(failed_assertion("a.flux.cpp:1:1: error: expected ';'", &generated), None);
+    }
+}
