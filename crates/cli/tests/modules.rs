@@ -118,3 +118,17 @@ fn stubs_of_a_module_are_in_its_namespace_and_build() {
     let built = flux(&folder, &["build", "shop.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
 }
+
+#[test]
+fn a_module_in_c_is_refused() {
+    let folder = folder("c");
+    std::fs::create_dir(folder.join("lib")).unwrap();
+    std::fs::write(folder.join("lib/store.flux"), "Find () => (int value);\n").unwrap();
+    std::fs::write(folder.join("lib/store.c"), "int Find(void) { return 0; }\n").unwrap();
+    let program = "use \"lib/store.flux\";\nsource store.Find => Show;\nShow (int value) => ();\n";
+    std::fs::write(folder.join("shop.flux"), program).unwrap();
+    let built = flux(&folder, &["build", "shop.flux"]);
+    assert_eq!(built.status.code(), Some(2));
+    let said = "error: lib/store.c is C, and a module is C++: call it lib/store.cpp\n";
+    assert_eq!(text(&built.stderr), said);
+}

@@ -3,7 +3,7 @@
 
 use super::files::{absolute, parent, write_if_changed};
 use super::sources::{NodeSource, read};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::program::Program;
 use std::path::{Path, PathBuf};
 
@@ -41,10 +41,17 @@ impl Modules {
         self.standard.iter().any(|name| name.rsplit('.').next() == Some(namespace))
     }
 
-    /// Adds the C++ of the user's own modules to `sources`, unless it is among them.
+    /// Adds the C++ of the user's own modules to `sources`, unless it is among them. One in C is refused: a module is a
+    /// namespace.
     pub fn add_own(&self, sources: &mut Vec<NodeSource>) -> Result {
         for file in &self.own {
             let beside = CPP.iter().map(|ending| file.with_extension(ending)).filter(|path| path.is_file());
+            let beside: Vec<_> = beside.collect();
+            let in_c = file.with_extension("c");
+            if beside.is_empty() && in_c.is_file() {
+                let (found, wanted) = (in_c.display(), file.with_extension("cpp"));
+                return Err(Failure::usage(format!("{found} is C, and a module is C++: call it {}", wanted.display())));
+            }
             for path in beside {
                 let path = absolute(&path)?;
                 if sources.iter().all(|source| source.path != path) {
