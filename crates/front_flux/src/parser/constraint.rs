@@ -37,7 +37,8 @@ impl<'text> Parser<'text, '_> {
         Ok(Statement::Atomic(Atomic { node, constraints, span }))
     }
 
-    /// `constraint = qname [ "?" | "!" ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ]`
+    /// `constraint = qname [ mark ] [ "(" ( "program" | "session" | NAME { "," NAME } ) ")" ] [ mark ]`, with one mark,
+    /// `"?" | "!"`, at most.
     fn constraint(&mut self, node: &Name) -> Parsed<Constraint<'text>> {
         let start = self.position;
         let place = format_args!("in the constraints of `{}`", node.text);
@@ -47,11 +48,12 @@ impl<'text> Parser<'text, '_> {
             _ => "a constraint is a name: write one, or leave out the whole statement",
         };
         let name = self.qualified_name("a constraint", place, format_args!("{help}"))?;
-        let mode = self.mode().unwrap_or(Mode::Write);
+        let mode = self.mode();
         let scope = if self.at(TokenKind::OpenParenthesis) { self.scope(&name)? } else { Scope::Program };
+        let mode = mode.or_else(|| self.mode()).unwrap_or(Mode::Write);
         if matches!(self.peek().kind, TokenKind::Question | TokenKind::Exclamation) {
             let mark = self.spelling(self.peek());
-            let help = format_args!("`{mark}` comes right after the name and once: `{}{mark}`", name.text);
+            let help = format_args!("`{mark}` is said once: `{}{mark}`", name.text);
             return self.fail_expecting("`,` or `}`", format_args!("after the constraint `{}`", name.text), help);
         }
         Ok(Constraint { name, mode, scope, span: self.span_from(start) })

@@ -59,7 +59,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("handle A => B;", "unexpected-token"),
     ("atomic A;", "unexpected-token"),
     ("atomic A:{};", "unexpected-token"),
-    ("A = ;\natomic A:{x(session)?};", "unexpected-token"),
+    ("A = ;\natomic A:{x?(session)?};", "unexpected-token"),
     ("A () () => ();", "unexpected-token"),
     ("A (int x) (int y);", "unexpected-token"),
     ("A () => () source B => C;", "unexpected-token"),
@@ -165,7 +165,7 @@ source Listen -> Page;
 Page = Read -> -> Write;
 typedef hit;
 Page2 = Write(5x);
-atomic Listen:{a(session)?};
+atomic Listen:{a?(session)?};
 handle error Reed => Oops;
 ";
     holds(

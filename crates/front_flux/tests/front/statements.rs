@@ -115,10 +115,10 @@ fn handlers_are_functions_unless_they_are_nodes() {
 #[test]
 fn constraints_have_modes_scopes_and_keys() {
     let text = "Move (int from, int to) => ();\n\
-        atomic Move:{a?, b!, c(program), d?(session), e(to), f!(to, from), e(from)};";
+        atomic Move:{a?, b!, c(program)?, d?(session), e(to), f(to, from)!, e(from)};";
     let read = program(text);
     let expected =
-        ["a Read []", "b Write []", "c Write []", "d Read []", "e Write [1]", "f Write [1, 0]", "e Write [0]"];
+        ["a Read []", "b Write []", "c Read []", "d Read []", "e Write [1]", "f Write [1, 0]", "e Write [0]"];
     assert_eq!(requirements(&read, "Move"), expected);
     let scopes: Vec<_> = read.constraints.iter().map(|(_, it)| it.scope).collect();
     use Scope::{Keyed, Program, Session};
