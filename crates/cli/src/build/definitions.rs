@@ -3,7 +3,8 @@
 //! Flux does not read C++. But it asks for functions by name, and what a source defines under such a name decides how
 //! it is declared and called: in C or C++, with which of a node's structs. So the text is read as tokens and braces: a
 //! brace after a parameter list opens a function, one after `namespace` or `extern` more of the same, and any other
-//! something that holds no functions of ours. Lines of the preprocessor are left out.
+//! something that holds no functions of ours. Lines of the preprocessor are left out; of what they choose between, the
+//! first part is read, as its braces would else be counted twice, and never what stands under `#if 0`.
 
 use std::ops::Range;
 
@@ -25,7 +26,7 @@ pub struct Definition {
 /// What a namespace without a name is called, as compilers call it.
 const UNNAMED: &str = "(anonymous namespace)";
 
-/// A word or a single character, and where it starts.
+/// A word, `::` or a single character, and where it starts.
 struct Token<'text> {
     text: &'text str,
     start: usize,
@@ -67,8 +68,8 @@ pub fn definitions(text: &str) -> Vec<Definition> {
                 None => {
                     let end = closing(&tokens, at);
                     let last = tokens.get(end).map_or(text.len(), |token| token.start + 1);
-                    if let Some(definition) = definition(statement, &open, token.start..last) {
-                        found.push(definition);
+                    found.extend(definition(statement, &open, token.start..last));
+                    if is_function(statement) {
                         start = end + 1;
                     }
                     at = end;
@@ -101,6 +102,17 @@ fn scope(statement: &[Token<'_>]) -> Option<String> {
     Some(if name.is_empty() { UNNAMED.to_owned() } else { name })
 }
 
+/// Whether the braces after `statement` are the body of a function: no value, which a `;` or `,` comes after.
+fn is_function(statement: &[Token<'_>]) -> bool {
+    let is_value = statement.last().is_none_or(|token| token.text == "=");
+    let mut before = statement.iter().take_while(|token| token.text != "(");
+    !is_value && (is_operator(statement) || before.all(|token| token.text != "="))
+}
+
+fn is_operator(statement: &[Token<'_>]) -> bool {
+    statement.iter().any(|token| token.text == "operator")
+}
+
 /// The function whose body comes after `statement`, if that is what it declares.
 fn definition(statement: &[Token<'_>], open: &[String], body: Range<usize>) -> Option<Definition> {
     let opening = statement.iter().position(|token| token.text == "(")?;
@@ -109,13 +121,13 @@ fn definition(statement: &[Token<'_>], open: &[String], body: Range<usize>) -> O
     let mut scopes: Vec<_> = open.iter().map(String::as_str).filter(|scope| !scope.is_empty()).collect();
     // `int cache::Find(…)`
     let inside = scopes.len();
-    while let [rest @ .., scope, first, second] = result
-        && (is_word(scope.text) && first.text == ":" && second.text == ":")
+    while let [rest @ .., scope, separator] = result
+        && (is_word(scope.text) && separator.text == "::")
     {
         scopes.insert(inside, scope.text);
         result = rest;
     }
-    if !is_word(name.text) || result.iter().any(|token| token.text == "=") {
+    if !is_word(name.text) || !is_function(statement) {
         return None;
     }
     let mut parameters = vec![String::new()];
@@ -162,14 +174,20 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Words and single characters of C text; comments, literals and preprocessor lines left out.
+/// Words, `::` and single characters of C text; comments, literals and what is the preprocessor's left out.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = vec![];
+    let mut conditions = vec![];
     let mut rest = text;
     loop {
         rest = rest.trim_start();
         let Some(first) = rest.chars().next() else { return found };
-        let end = if rest.starts_with("//") || first == '#' {
+        let is_left_out = conditions.iter().any(|part| *part != Part::Read);
+        let end = if first == '#' {
+            let end = line_end(rest);
+            choose(rest.split_at(end).0, &mut conditions);
+            end
+        } else if is_left_out || rest.starts_with("//") {
             line_end(rest)
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |at| at + 2)
@@ -177,12 +195,39 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             literal_end(rest, first)
         } else {
             let word = rest.find(|one: char| !one.is_alphanumeric() && one != '_').unwrap_or(rest.len());
-            let (token, after) = rest.split_at(word.max(first.len_utf8()));
+            let sign = if rest.starts_with("::") { 2 } else { first.len_utf8() };
+            let (token, after) = rest.split_at(word.max(sign));
             found.push(Token { text: token, start: text.len() - rest.len() });
             rest = after;
             continue;
         };
         rest = rest.split_at(end).1;
+    }
+}
+
+/// A part of what lies between `#if` and `#endif`.
+#[derive(PartialEq)]
+enum Part {
+    /// It is read.
+    Read,
+    /// It is left out; the next one is read.
+    Before,
+    /// It is left out, as one before it was read.
+    After,
+}
+
+/// What a line of the preprocessor says of those after it.
+fn choose(line: &str, conditions: &mut Vec<Part>) {
+    let mut words = line.trim_start_matches('#').split_whitespace();
+    match (words.next().unwrap_or_default(), words.next()) {
+        ("if", Some("0")) => conditions.push(Part::Before),
+        ("if" | "ifdef" | "ifndef", _) => conditions.push(Part::Read),
+        ("else" | "elif", _) => {
+            let next = if conditions.pop() == Some(Part::Before) { Part::Read } else { Part::After };
+            conditions.push(next);
+        }
+        ("endif", _) => _ = conditions.pop(),
+        _ => {}
     }
 }
 
@@ -228,16 +273,32 @@ mod tests {
             "static int helper() ",
             "int Echo(struct Echo_in * in, struct Echo_out * out) ",
             "int Last(int a [ ]) ",
-            "bool in_c(std : : map < int , T > m) ",
+            "bool in_c(std :: map < int , T > m) ",
             "int member() S",
             "void inner() n::a::b",
             "int show() n::Page",
             "int hidden() (anonymous namespace)",
             "int size() Body",
-            "cache : : Entry * Find(int key) cache::detail",
-            ": : Entry make() ",
+            "cache :: Entry * Find(int key) cache::detail",
+            ":: Entry make() ",
         ];
         assert_eq!(shown, expected);
         assert_eq!(text.get(found[0].body.clone()), Some("{ return f(1) ? 2 : 3; }"));
+    }
+
+    #[test]
+    fn an_operator_ends_where_its_body_does() {
+        let text = "bool operator==(const A &a, const A &b) { return a.x == b.x; }\nint Read(Read_out *out) { }\n\
+                    int table[] = {f(1)};\nint (*pointer)(int) = {0};\nint Done(Done_in *in) { }\n";
+        let names: Vec<_> = definitions(text).into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["Read", "Done"]);
+    }
+
+    #[test]
+    fn of_what_the_preprocessor_chooses_between_one_part_is_read() {
+        let text = "#if 0\nint Gone() { it's\n#ifdef A\n#else\n}\n#endif\n#else\nint First() {\n#ifdef A\n  if (a) {\n\
+                    #elif defined B\n  if (b) {\n#else\n  if (c) {\n# endif\n  }\n}\n#endif\nint Second() { }\n";
+        let names: Vec<_> = definitions(text).into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["First", "Second"]);
     }
 }
