@@ -21,7 +21,7 @@ pub const FUNCTIONS: &str = "mImpl.h";
 const LOCAL: &str = "localStructs.h";
 
 /// `mStructs.h`
-pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
+pub(crate) fn structs(context: &Context<'_>) -> Vec<Declaration> {
     let mut header = vec![
         Declaration::Comment(context.banner(None)),
         Declaration::Comment(String::new()),
@@ -53,7 +53,7 @@ pub fn structs(context: &Context<'_>) -> Vec<Declaration> {
 }
 
 /// `mImpl.h`
-pub fn functions(context: &Context<'_>) -> Vec<Declaration> {
+pub(crate) fn functions(context: &Context<'_>) -> Vec<Declaration> {
     let mut header = vec![
         Declaration::Comment(context.banner(None)),
         Declaration::Comment(String::new()),

@@ -14,7 +14,7 @@ mod fork;
 mod function;
 mod handlers;
 mod header;
-mod interface_2006;
+pub mod interface_2006;
 mod kept;
 mod keys;
 mod names;

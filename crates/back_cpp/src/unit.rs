@@ -14,23 +14,39 @@ use flux_ir::program::{Constraint, ConstraintId, Scope};
 
 /// The whole file.
 pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
-    let mut unit = vec![
-        Declaration::Comment(context.banner(None)),
-        Declaration::Include(context.header_name()),
-        Declaration::Blank,
+    let mut unit = vec![Declaration::Comment(context.banner(None))];
+    let support = [
         Declaration::SystemInclude(contract::HEADER.spelling.to_owned()),
-        Declaration::Directive(format!("if {} != {}", contract::VERSION.spelling, contract::SUPPORT_VERSION)),
-        Declaration::Directive(format!("error \"{VERSIONS_DIFFER}\"")),
-        Declaration::Directive("endif".to_owned()),
+        directive(format!("if {} != {}", contract::VERSION.spelling, contract::SUPPORT_VERSION)),
+        directive(format!("error \"{VERSIONS_DIFFER}\"")),
+        directive("endif"),
         Declaration::Blank,
     ];
+    let own = Declaration::Include(context.header_name());
+    if context.options.interface_2006.is_some() {
+        // The headers of that time come last: what they define could be words of the others.
+        unit.extend(support);
+        unit.extend([Declaration::SystemInclude(contract::STD_2006.spelling.to_owned()), own]);
+        unit.extend(OF_2006.map(|name| directive(format!("undef {name}"))));
+        unit.push(Declaration::Blank);
+    } else {
+        unit.extend([own, Declaration::Blank]);
+        unit.extend(support);
+    }
     unit.extend(branch_structs(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
     unit.extend([Declaration::Blank, main_function(context)]);
     unit
 }
 
+/// What the headers of 2006 may have left defined: two words of their own, and one that is read below.
+const OF_2006: [&str; 3] = ["std", "throw", "error"];
+
 const VERSIONS_DIFFER: &str = "the runtime is of another version: generate this file again with the flux that built it";
+
+fn directive(text: impl Into<String>) -> Declaration {
+    Declaration::Directive(text.into())
+}
 
 fn namespace(context: &Context<'_>) -> Vec<Declaration> {
     let names = &context.names;

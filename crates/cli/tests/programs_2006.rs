@@ -1,5 +1,5 @@
 //! Programs as they were written for the compiler of 2006, which `flux build` builds as they are: each in the folder
-//! `programs_2006`, built here, run under both strategies, and talked to.
+//! `programs_2006`, built here, run under all strategies, and talked to.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
@@ -7,7 +7,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -152,6 +152,97 @@ fn the_image_server_of_figure_2() {
         assert_eq!(server.ask("GET /row HTTP/1.0\r\n\r\n"), "6 pixels", "from the cache, {strategy}");
         assert_eq!(server.ask("GET /none HTTP/1.0\r\n\r\n"), "404: error 2", "{strategy}");
     }
+}
+
+#[test]
+fn a_store_whose_words_std_has_taken_since() {
+    let (folder, _) = build("store");
+    for strategy in STRATEGIES {
+        let server = run(&folder, "store", strategy);
+        let talk = [
+            ("get a\n", "+none\n"),
+            ("put a 1\n", "+ok\n"),
+            ("put c 2\n", "+ok\n"),
+            ("get a\n", "+1\n"),
+            ("size\n", "+2\n"),
+            ("rank b c\n", "+1 1\n"),
+            ("forget a\n", "?\n"),
+        ];
+        for (question, answer) in talk {
+            assert_eq!(server.ask(question), answer, "{question:?}, {strategy}");
+        }
+    }
+}
+
+#[test]
+fn a_source_that_includes_nothing_and_c_of_before_1989() {
+    let (folder, _) = build("status");
+    for strategy in STRATEGIES {
+        let server = run(&folder, "status", strategy);
+        assert_eq!(server.ask("sort Banana cherry apple\n"), "apple\nbanana\ncherry\n", "{strategy}");
+        assert_eq!(server.ask("144\n"), "12\n", "{strategy}");
+        assert_eq!(server.ask("ls .\n"), "status.cpp\nstatus.flux\nword.c\nword.h\n", "{strategy}");
+        assert_eq!(server.ask("how long\n"), "Linux up 1\n", "{strategy}");
+    }
+}
+
+/// A message between peers: its length, its kind, and numbers and bytes.
+fn message(kind: u8, numbers: &[u32], bytes: &[u8]) -> Vec<u8> {
+    let rest: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).chain(bytes.iter().copied()).collect();
+    let length = u32::try_from(rest.len() + 1).unwrap().to_be_bytes();
+    [&length[..], &[kind], &rest].concat()
+}
+
+/// The next message of a peer that says anything.
+fn next_message(stream: &mut TcpStream) -> Vec<u8> {
+    loop {
+        let mut length = [0; 4];
+        stream.read_exact(&mut length).unwrap();
+        let mut rest = vec![0; u32::from_be_bytes(length) as usize];
+        stream.read_exact(&mut rest).unwrap();
+        if !rest.is_empty() {
+            return [&length[..], &rest].concat();
+        }
+    }
+}
+
+#[test]
+fn a_peer_with_a_node_for_each_kind_of_message_and_three_timers() {
+    let (folder, _) = build("peer");
+    let [interested, have, bitfield, request, piece] = [2, 4, 5, 6, 7];
+    for strategy in STRATEGIES {
+        let server = run(&folder, "peer", strategy);
+        let mut peer = server.connect();
+        let hello = |name: &[u8]| [&[19][..], b"BitTorrent protocol", &[0; 28], name].concat();
+        peer.write_all(&hello(&[7; 20])).unwrap();
+        let mut answer = vec![0; 68];
+        peer.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, hello(b"-FX0001-abcdefghijkl"), "{strategy}");
+        assert_eq!(next_message(&mut peer), message(bitfield, &[], &[0x80]), "it has one piece of four, {strategy}");
+        let mut ask = |question: &[u8], answer: &[u8]| {
+            peer.write_all(question).unwrap();
+            assert_eq!(next_message(&mut peer), answer, "{question:?}, {strategy}");
+        };
+        ask(&message(bitfield, &[], &[0x40]), &message(interested, &[], &[]));
+        ask(&message(request, &[0, 2, 4], &[]), &message(piece, &[0, 2], b"aaaa"));
+        // Half a piece, and the other half is asked for.
+        ask(&message(piece, &[1, 0], b"bbbb"), &message(request, &[1, 4, 4], &[]));
+        // The piece is whole and right, as all are told; nobody has said that he has another.
+        ask(&message(piece, &[1, 4], b"bbbb"), &message(have, &[1], &[]));
+        ask(&message(request, &[1, 0, 8], &[]), &message(piece, &[1, 0], b"bbbbbbbb"));
+        support::wait_for("a word to the tracker", || {
+            std::fs::read_to_string(folder.join("tracker.log")).ok().filter(|text| text.starts_with("checkin\n"))
+        });
+        std::fs::remove_file(folder.join("tracker.log")).unwrap();
+    }
+}
+
+#[test]
+fn headers_that_an_earlier_compiler_left_are_refused() {
+    let folder = copy("chat", "leftovers");
+    std::fs::write(folder.join("mStructs.h"), "struct Listen_out { int socket; };\n").unwrap();
+    let (is_built, said) = try_flux_build(&folder, "chat");
+    assert!(!is_built && said.contains("mStructs.h would be read in the place of the one that flux writes"), "{said}");
 }
 
 #[test]

@@ -68,6 +68,9 @@ symbols! {
     /// What brings along what the headers of the compiler of 2006 did, for sources that were written for it.
     HEADER_2006 = Header "flux/interface_2006.hpp",
         "static_assert(sizeof(std::string) > 0 && sizeof(FILE) > 0);";
+    /// What makes `std` that of 2006 for the headers of such sources, where they cannot be read otherwise.
+    STD_2006 = Header "flux/std_2006.hpp",
+        "";
     /// What the first member of every `X_in` points to in such sources; there is never one.
     SESSION = Type "flux::session",
         "static_assert(sizeof(flux::session *) > 0);";
@@ -371,7 +374,8 @@ struct values {
 
 /// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
 pub fn probe() -> String {
-    let mut text = format!("#include <{}>\n#include <{}>\n\n{PROBE_START}", HEADER.spelling, HEADER_2006.spelling);
+    let headers = [HEADER, HEADER_2006, STD_2006].map(|header| format!("#include <{}>\n", header.spelling)).concat();
+    let mut text = format!("{headers}\n{PROBE_START}");
     for symbol in ALL {
         let expected = match symbol.kind {
             Kind::Member => format!("static_assert(requires(flux::flow &flow) {{\n    {}\n}});", symbol.expected),

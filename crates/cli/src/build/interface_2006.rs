@@ -4,23 +4,37 @@
 use super::definitions::definitions;
 use super::files::parent;
 use super::sources::NodeSource;
+use crate::failure::{Failure, Result};
 use flux_back_cpp::Definition;
+use flux_back_cpp::interface_2006::{FUNCTIONS, STRUCTS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How such a source is compiled, instead of `-std=c++20` and the warnings: C++14 still has what C++98 allowed. Its
-/// warnings are about what was right at the time, but for that of a missing return.
-pub const FLAGS: &str = "-std=gnu++14 -fpermissive -include flux/interface_2006.hpp \
-    $(filter-out -Wall -Wextra,$(FLAGS)) -Wreturn-type -Wno-write-strings -Wno-narrowing $(COLOR)";
+/// The script that compiles such a source in the first of several ways that takes it.
+pub const SCRIPT: &str = include_str!("compile_2006.sh");
+/// What that script is called in the folder of the build.
+pub const SCRIPT_NAME: &str = "compile_2006.sh";
 
-/// How the shell compiles what may leave `std::` out, given the compiler and its flags as the shell's arguments. Nobody
-/// can tell any more who said `using namespace std` at the time. So it is said for a source that is wrong without it,
-/// unless names of its own, a global `map` or `left`, are ambiguous then; and never for one that is right without it,
-/// where an overload of std's could be called in the place of the author's.
-pub const COMPILE: &str = r#"COMPILE_2006 = if "$$@" -fsyntax-only $< 2>/dev/null || \
-    LC_ALL=C "$$@" -DFLUX_USING_STD -fsyntax-only $< 2>&1 | grep -q 'reference to .* is ambiguous'; \
-    then using_std=; else using_std=-DFLUX_USING_STD; fi; \
-    "$$@" $$using_std -MMD -MP -c -o $@ $<"#;
+/// The variables of the Makefile for such sources. Their warnings are about what was right at the time, but for that of
+/// a missing return. C++ is read as C++98, where std has no name that an author could not know; then as what it became,
+/// for those who have written it since. Generated code is C++20, as the runtime is, and with an author's headers in it.
+pub const VARIABLES: &str = "\
+FLAGS_2006 = $(filter-out -Wall -Wextra,$(FLAGS)) $(COLOR) -Wreturn-type
+CXXFLAGS_2006 = -x c++ -fpermissive $(FLAGS_2006) -Wno-write-strings -Wno-narrowing -Wno-deprecated \
+    -Wno-deprecated-declarations -include flux/interface_2006.hpp
+CFLAGS_2006 = $(FLAGS_2006) -include flux/interface_2006.hpp
+CPP98 = -std=gnu++98 -Wno-c++11-extensions
+CXX_WAYS = $(CPP98)|$(CPP98) -DFLUX_USING_STD|$(CPP98) -DFLUX_MORE_HEADERS|\
+$(CPP98) -DFLUX_MORE_HEADERS -DFLUX_USING_STD|-std=gnu++14 -DFLUX_MORE_HEADERS|\
+-std=gnu++14 -DFLUX_MORE_HEADERS -DFLUX_USING_STD|-std=gnu++20 -DFLUX_MORE_HEADERS
+C_WAYS = -std=gnu89|-std=gnu89 -DFLUX_MORE_HEADERS|-std=gnu99 -fgnu89-inline -DFLUX_MORE_HEADERS
+FLOW_WAYS = -std=gnu++20|-std=gnu++20 -DFLUX_MORE_HEADERS -DFLUX_USING_STD|-std=gnu++20 -DFLUX_STD_2006|\
+-std=gnu++20 -DFLUX_STD_2006 -DFLUX_USING_STD_2006|-std=gnu++20 -DFLUX_STD_2006 -DFLUX_MORE_HEADERS|\
+-std=gnu++20 -DFLUX_STD_2006 -DFLUX_MORE_HEADERS -DFLUX_USING_STD_2006
+";
+
+/// The headers that the compiler of 2006 wrote.
+const HEADERS: [&str; 2] = [STRUCTS, FUNCTIONS];
 
 /// The functions that the sources define, by name, where they are of that time.
 pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definition>>> {
@@ -37,6 +51,27 @@ pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definiti
         found.entry(function.name.clone()).or_default().push(definition);
     }
     Some(found)
+}
+
+/// Headers that an earlier compiler has left beside the sources would be read in the place of those that flux writes.
+pub fn refuse_leftovers(sources: &[NodeSource]) -> Result {
+    let folders = sources.iter().map(|source| parent(&source.path));
+    let found = folders.flat_map(|folder| HEADERS.map(|header| folder.join(header))).find(|path| path.exists());
+    found.map_or(Ok(()), |path| {
+        let reason = "would be read in the place of the one that flux writes: move it away";
+        Err(Failure::usage(format!("{} {reason}", path.display())))
+    })
+}
+
+/// Has the `.c` of such a program read as C++ where they are. The compiler of 2006 wrote C++, so what includes its
+/// headers is that, and so is all of a program that nowhere says `extern "C"`: its parts could not call each other.
+pub fn read_c_as_cpp(sources: &mut [NodeSource]) {
+    let says_it = |text: &str| text.contains("extern \"C\"");
+    let mut texts = headers(sources).into_iter().chain(sources.iter().map(|source| source.text.clone()));
+    let has_c = texts.any(|text| says_it(&text));
+    for source in sources.iter_mut().filter(|source| source.is_c) {
+        source.is_c = has_c && !includes_interface(&source.text);
+    }
 }
 
 /// The headers beside the sources; one that cannot be read includes nothing.
@@ -59,7 +94,7 @@ fn includes_interface(text: &str) -> bool {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let included = directive.and_then(|directive| directive.strip_prefix("include")).map(str::trim);
         included.is_some_and(|name| {
-            ["mStructs.h", "mImpl.h"].iter().any(|header| {
+            HEADERS.iter().any(|header| {
                 [format!("\"{header}\""), format!("<{header}>")].iter().any(|quoted| name.starts_with(quoted))
             })
         })

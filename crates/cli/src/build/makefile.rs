@@ -1,7 +1,7 @@
 //! The Makefile of a server: what flux itself runs, and all that a user without flux needs.
 
 use super::files::{absolute, parent, relative};
-use super::interface_2006;
+use super::interface_2006::{self, SCRIPT_NAME};
 use super::returns;
 use super::sources::NodeSource;
 use crate::arguments::{Build, Sanitizer};
@@ -43,6 +43,7 @@ struct Object {
 enum Language {
     C,
     Cpp,
+    COf2006,
     CppOf2006,
 }
 
@@ -69,7 +70,8 @@ impl Plan {
             let taken = objects.iter().filter(|object| object.source.ends_with(&format!("/{file}"))).count();
             let name = if taken == 0 { format!("{file}.o") } else { format!("{file}.{}.o", taken + 1) };
             let language = match (source.is_c, is_of_2006) {
-                (true, _) => Language::C,
+                (true, false) => Language::C,
+                (true, true) => Language::COf2006,
                 (false, true) => Language::CppOf2006,
                 (false, false) => Language::Cpp,
             };
@@ -131,9 +133,11 @@ runtime/libflux.a:
 
 ",
             flags = self.flags(),
-            of_2006 = self.variables_of_2006(),
-            compile_generated =
-                if self.has_2006() { compile_2006("CXXFLAGS", "") } else { compile("CXX", "CXXFLAGS", "") },
+            of_2006 = if self.is_of_2006() { interface_2006::VARIABLES } else { "" },
+            compile_generated = match self.is_of_2006() {
+                true => compile_2006("CXX", "FLOW_WAYS", "CXXFLAGS_2006", ""),
+                false => compile("CXX", "CXXFLAGS", ""),
+            },
             libraries = self.libraries.join(" "),
             objects = objects.join(" "),
         );
@@ -147,7 +151,7 @@ runtime/libflux.a:
 
     /// How one object is made.
     fn rule(&self, object: &Object) -> String {
-        let header = if self.has_2006() { "mImpl.h".to_owned() } else { format!("{}.flux.h", self.name) };
+        let header = if self.is_of_2006() { "mImpl.h".to_owned() } else { format!("{}.flux.h", self.name) };
         let Object { name: target, source, copy_of, .. } = object;
         // What the original includes from beside it is found from the copy, too.
         let folder = copy_of.as_ref().map(|original| format!(" -iquote {}", parent(Path::new(original)).display()));
@@ -155,7 +159,8 @@ runtime/libflux.a:
         let command = match object.language {
             Language::C => compile("CC", "CFLAGS", &folder),
             Language::Cpp => compile("CXX", "CXXFLAGS", &folder),
-            Language::CppOf2006 => compile_2006("CXXFLAGS_2006", &folder),
+            Language::COf2006 => compile_2006("CC", "C_WAYS", "CFLAGS_2006", &folder),
+            Language::CppOf2006 => compile_2006("CXX", "CXX_WAYS", "CXXFLAGS_2006", &folder),
         };
         let compile = format!("{target}: {source} Makefile {header}\n\t@echo '  compile  $<'\n\t@{command}\n\n");
         let copy = copy_of.as_ref().map(|original| {
@@ -165,16 +170,8 @@ runtime/libflux.a:
         compile + &copy.unwrap_or_default()
     }
 
-    fn has_2006(&self) -> bool {
-        self.objects.iter().any(|object| object.language == Language::CppOf2006)
-    }
-
-    /// How sources of 2006 are compiled, where there are some.
-    fn variables_of_2006(&self) -> String {
-        if !self.has_2006() {
-            return String::new();
-        }
-        format!("CXXFLAGS_2006 = {}\n{}\n", interface_2006::FLAGS, interface_2006::COMPILE)
+    fn is_of_2006(&self) -> bool {
+        self.objects.iter().any(|object| matches!(object.language, Language::COf2006 | Language::CppOf2006))
     }
 }
 
@@ -183,9 +180,9 @@ fn compile(compiler: &str, flags: &str, folder: &str) -> String {
     format!("$({compiler}) $(CPPFLAGS) $({flags}){folder} -MMD -MP -c -o $@ $<")
 }
 
-/// The command that compiles what sees headers of 2006.
-fn compile_2006(flags: &str, folder: &str) -> String {
-    format!("set -- $(CXX) $(CPPFLAGS) $({flags}){folder}; $(COMPILE_2006)")
+/// The command that compiles what is of 2006, or sees headers of that time.
+fn compile_2006(compiler: &str, ways: &str, flags: &str, folder: &str) -> String {
+    format!("sh {SCRIPT_NAME} $@ $< '$({ways})' $({compiler}) $(CPPFLAGS) $({flags}){folder}")
 }
 
 fn flags(arguments: &Build) -> Vec<String> {

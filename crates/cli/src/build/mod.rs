@@ -45,6 +45,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let mut sources = sources::find(&arguments.sources, &home)?;
     modules.add_own(&mut sources)?;
     modules.add_standard(&directory, &mut sources)?;
+    let is_of_2006 = interface_2006::functions(&sources).is_some();
+    if is_of_2006 {
+        interface_2006::refuse_leftovers(&sources)?;
+        interface_2006::read_c_as_cpp(&mut sources);
+    }
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
@@ -52,11 +57,13 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let visible = visible::visible(&mut program, &sources, &compiler)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
-    let is_of_2006 = interface_2006::functions(&sources).is_some();
     let folders = modules.folders(&directory, &home);
     let plan = Plan::new(arguments, &name, &directory, (&home, &folders), &sources, is_of_2006)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
+    }
+    if is_of_2006 {
+        write_if_changed(&directory.join(interface_2006::SCRIPT_NAME), interface_2006::SCRIPT)?;
     }
     write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
     let server = directory.join(&name);

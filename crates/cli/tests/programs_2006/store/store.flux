@@ -1,0 +1,25 @@
+// A store of keys and values, in words that std has taken since.
+Listen () => (int fd);
+ReadCommand (int fd) => (int fd, string *line);
+Parse (int fd, string *line) => (int fd, function f, list *args);
+Run (int fd, function f, list *args) => (int fd, string *line);
+Get (int fd, function f, list *args) => (int fd, string *line);
+Put (int fd, function f, list *args) => (int fd, string *line);
+Size (int fd, function f, list *args) => (int fd, string *line);
+Rank (int fd, function f, list *args) => (int fd, string *line);
+Reply (int fd, string *line) => ();
+Session (int fd) => ();
+source Listen => Session;
+Session = ReadCommand -> Parse -> Run -> Reply;
+typedef get isget;
+typedef put isput;
+typedef size issize;
+Run:[_, get, _] = Get;
+Run:[_, put, _] = Put;
+Run:[_, size, _] = Size;
+Run:[_, _, _] = Rank;
+handle error Parse => Complain;
+atomic Get:{table?};
+atomic Put:{table};
+atomic Size:{table?};
+atomic Rank:{table?};
