@@ -129,6 +129,7 @@ fn is_noise(line: &str, linking: bool) -> bool {
 
 /// For a line about a place in a generated file, what the comment over that place says: `image.flux, line 12: …`.
 fn origin(line: &str, generated: &[GeneratedFile]) -> Option<String> {
+    let line = line.trim_start_matches("./");
     let file = generated.iter().find(|file| line.starts_with(&format!("{}:", file.name)))?;
     let number: usize = line.split(':').nth(1)?.parse().ok()?;
     let lines: Vec<&str> = file.text.lines().take(number).collect();

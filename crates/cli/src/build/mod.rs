@@ -79,6 +79,9 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }
     if !is_made {
+        if is_of_2006 {
+            said = returns::without_warnings(&said);
+        }
         let has_libraries = !arguments.libraries.is_empty();
         let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
         errors::show(&said, &program, &parts, terminal);

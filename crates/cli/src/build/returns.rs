@@ -64,6 +64,31 @@ pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Term
     Ok(is_any)
 }
 
+/// What the compilers `said` but for their warnings about missing returns, which are no mistake of the author's: each is
+/// a line, before it that of the function if nothing else is said of that, and after it the text that is meant, indented.
+pub fn without_warnings(said: &str) -> String {
+    let mut kept = String::new();
+    let file = |line: &str| line.split(':').next().map(str::to_owned);
+    let mut function: Option<&str> = None;
+    let mut is_warning = false;
+    for line in said.split_inclusive('\n') {
+        let plain = without_colours(line);
+        if warning(line).is_some() || is_warning && plain.starts_with(' ') {
+            is_warning = true;
+            continue;
+        }
+        is_warning = false;
+        let is_function = [": In ", ": At "].iter().any(|word| plain.contains(word)) && plain.trim_end().ends_with(':');
+        kept.extend(function.take().filter(|one| !is_function && file(&without_colours(one)) == file(&plain)));
+        if is_function {
+            function = Some(line);
+        } else {
+            kept += line;
+        }
+    }
+    kept
+}
+
 /// The file and the line of a warning about a missing return: `../../nodes.cpp:7:1: warning: no return statement in
 /// function returning non-void [-Wreturn-type]`, whatever its colours.
 fn warning(line: &str) -> Option<(String, usize)> {
@@ -127,6 +152,16 @@ mod tests {
         assert_eq!(warning(plain), Some(("../../a.cpp".to_owned(), 7)));
         assert_eq!(warning(color), Some(("../a.cpp".to_owned(), 12)));
         assert_eq!(warning("a.cpp:7:1: warning: unused variable [-Wunused-variable]"), None);
+    }
+
+    #[test]
+    fn warnings_are_left_out_where_something_else_is_wrong() {
+        let said = "a.cpp: In function 'int A()':\na.cpp:2:1: warning: no return [-Wreturn-type]\n    2 | }\n      | ^\n\
+                    a.cpp: In function 'int B()':\na.cpp:4:3: error: no\n    4 |   b\n\
+                    a.cpp:5:1: warning: no return [-Wreturn-type]\n    5 | }\na.cpp: In function 'int C()':\n\
+                    a.cpp:7:1: warning: no return [-Wreturn-type]\nb.cpp:1:1: error: no\n";
+        let expected = "a.cpp: In function 'int B()':\na.cpp:4:3: error: no\n    4 |   b\nb.cpp:1:1: error: no\n";
+        assert_eq!(without_warnings(said), expected);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use flux_back_cpp::GeneratedFile;
 pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
     let output = without_colours(output);
     let errors = || output.lines().filter_map(|line| line.split_once(": error: "));
-    let file = |place: &str| place.split(':').next().unwrap_or_default().to_owned();
+    // The folder of the build is where headers are looked for: `./mStructs.h`.
+    let file = |place: &str| place.split(':').next().unwrap_or_default().trim_start_matches("./").to_owned();
     let is_generated = |place: &str| generated.iter().any(|one| one.name == file(place));
     let is_header = |place: &str| [".h", ".hh", ".hpp", ".hxx"].iter().any(|ending| file(place).ends_with(ending));
     if errors().any(|(place, _)| is_header(place) && !is_generated(place)) {
