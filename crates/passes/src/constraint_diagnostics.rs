@@ -7,8 +7,15 @@ use flux_ir::flow::{Acquisition, Callee, Flow, Function, FunctionId, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
 
-/// A constraint was moved up to a step, whose node takes `own` itself, which does not come after it.
-pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, own: &Acquisition, diagnostics: &mut Diagnostics) {
+/// A constraint was moved up to a step, whose node takes `own` itself, which does not come before it. It is right for
+/// the author to write all that the step takes where that `may_be_written`.
+pub fn moved_up(
+    flow: &Flow,
+    step: &Step,
+    (moved, own): (&Acquisition, &Acquisition),
+    may_be_written: bool,
+    diagnostics: &mut Diagnostics,
+) {
     let holder = callee_name(flow, step);
     let taker = node_name(flow, moved.moved_for);
     let (name, held) = (constraint(flow, moved.constraint), constraint(flow, own.constraint));
@@ -24,7 +31,7 @@ pub fn moved_up(flow: &Flow, step: &Step, moved: &Acquisition, own: &Acquisition
             .fact(format!("as written, a flow through `{holder}` takes `{held}` before `{name}`"))
             .fact(format!("the one order, by scope and then by name, has `{name}` before `{held}`")),
     };
-    let instead = match requirements(flow, step) {
+    let instead = match requirements(flow, step).filter(|_| may_be_written) {
         Some(all) => format!("say so yourself: `atomic {holder}: {{{all}}};`"),
         None => format!("take `{held}` further in, not around `{taker}`, if that is not meant"),
     };

@@ -192,6 +192,8 @@ struct Order<'a> {
     reached: HashSet<FunctionId>,
     /// What was moved up: by what is held there, and what is taken besides.
     warned: HashSet<(Span, ConstraintId)>,
+    /// What was moved up above branches that share it.
+    serialised: HashSet<ConstraintId>,
     /// The keys that cannot be taken where they must be: by who takes them, and around which node that would be.
     refused: HashSet<(Span, Option<NodeId>)>,
 }
@@ -225,6 +227,7 @@ impl<'a> Order<'a> {
             names: HashSet::new(),
             reached: HashSet::new(),
             warned: HashSet::new(),
+            serialised: HashSet::new(),
             refused: HashSet::new(),
         }
     }
@@ -439,9 +442,11 @@ impl<'a> Order<'a> {
         let mut moved: Vec<_> = made.acquire.iter().filter(|one| one.moved_for.is_some()).collect();
         moved.sort_by_key(|one| one.span);
         let Some(own) = made.acquire.iter().rfind(|one| one.moved_for.is_none()) else { return };
+        // What branches share they cannot share where the author takes it around them.
+        let may_be_written = !moved.iter().any(|one| self.serialised.contains(&one.constraint));
         for one in moved {
             if self.warned.insert((own.span, one.constraint)) {
-                report::moved_up(self.flow, made, one, own, self.diagnostics);
+                report::moved_up(self.flow, made, (one, own), may_be_written, self.diagnostics);
             }
         }
     }
@@ -481,6 +486,7 @@ impl<'a> Order<'a> {
                 }
                 if reported.insert(shared.constraint) {
                     let authored = is_authored(shared, &made.acquire, &walk.held);
+                    self.serialised.insert(shared.constraint);
                     report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
                 }
             }
