@@ -64,8 +64,9 @@ pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Term
     Ok(is_any)
 }
 
-/// What the compilers `said` but for their warnings about missing returns, which are no mistake of the author's: each is
-/// a line, before it that of the function if nothing else is said of that, and after it the text that is meant, indented.
+/// What the compilers `said` but for their warnings about missing returns, which are no mistake of the author's: each
+/// is a line, with that of the function before it if nothing else is said of that, and the text it means after it,
+/// indented.
 pub fn without_warnings(said: &str) -> String {
     let mut kept = String::new();
     let file = |line: &str| line.split(':').next().map(str::to_owned);
