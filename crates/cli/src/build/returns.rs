@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn warnings_are_left_out_where_something_else_is_wrong() {
-        let said = "a.cpp: In function 'int A()':\na.cpp:2:1: warning: no return [-Wreturn-type]\n    2 | }\n      | ^\n\
+        let said = "a.cpp: In function 'int A()':\na.cpp:2:1: warning: no return [-Wreturn-type]\n    2 | }\n   | ^\n\
                     a.cpp: In function 'int B()':\na.cpp:4:3: error: no\n    4 |   b\n\
                     a.cpp:5:1: warning: no return [-Wreturn-type]\n    5 | }\na.cpp: In function 'int C()':\n\
                     a.cpp:7:1: warning: no return [-Wreturn-type]\nb.cpp:1:1: error: no\n";
