@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 #include <stdexcept>
-#include <iostream>
+#include <iostream.h>
 #include <algorithm>
 #include <functional>
 #include <iterator>
