@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <new>
 #include <poll.h>
@@ -267,9 +266,7 @@ class blocking_arrivals final : public arrivals
         if (is_cancelled()) {
             return ECANCELED;
         }
-        const std::timespec left = timespec_of(time_to(until));
-        const int came = epoll_pwait2(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
-                                      until == never ? nullptr : &left, nullptr);
+        const int came = wait_for_events(epoll_, events_, until);
         if (came < 0) {
             return errno != EINTR ? errno : is_cancelled() ? ECANCELED : 0;
         }

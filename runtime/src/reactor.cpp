@@ -58,11 +58,7 @@ class interest
 
     void fetch(moment until) noexcept
     {
-        const bool looks = until == moment::min();
-        const auto time = looks || until == never ? clock::duration::zero() : until - clock::now();
-        const std::timespec left = timespec_of(std::max(time, clock::duration::zero()));
-        const int came = epoll_pwait2(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
-                                      until == never ? nullptr : &left, nullptr);
+        const int came = wait_for_events(epoll_, events_, until);
         count_ = came < 0 ? 0 : static_cast<std::size_t>(came); // by a signal, say
     }
 

@@ -2,7 +2,11 @@
 
 #include "flux/adoption.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -245,6 +249,26 @@ io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> m
         }
     }
     return {};
+}
+
+int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment until) noexcept
+{
+    static std::atomic<bool> by_milliseconds{false};
+    const auto most = static_cast<int>(into.size());
+    // The difference to `moment::min()` is none.
+    const moment now = until == moment::min() || until == never ? until : clock::now();
+    const clock::duration time = std::max(until - now, clock::duration::zero());
+    if (!by_milliseconds.load(std::memory_order_relaxed)) {
+        const std::timespec left = timespec_of(time);
+        const int came = epoll_pwait2(epoll.get(), into.data(), most, until == never ? nullptr : &left, nullptr);
+        if (came >= 0 || (errno != ENOSYS && errno != EPERM)) {
+            return came;
+        }
+        by_milliseconds.store(true, std::memory_order_relaxed);
+    }
+    const auto left = std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count(),
+                                             std::numeric_limits<int>::max());
+    return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(left));
 }
 
 std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <span>
+#include <sys/epoll.h>
 #include <sys/uio.h>
 #include <utility>
 
@@ -86,6 +87,10 @@ io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> part
 /// A message.
 io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, std::span<std::byte> into) noexcept;
 io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> message, const address &to) noexcept;
+
+/// Waits until an epoll instance has events, at most until this moment: as `epoll_wait`. Where there is no
+/// `epoll_pwait2`, before Linux 5.11, under valgrind and in some containers, by the millisecond, and never too early.
+int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment until) noexcept;
 
 /// Takes so many bytes off the beginning of the parts.
 std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept;
