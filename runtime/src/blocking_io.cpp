@@ -189,6 +189,9 @@ class blocking_arrivals final : public arrivals
         return static_cast<blocking_stream &>(watched).owner.exchange(nullptr) != nullptr;
     }
 
+    // Epoll tells `next`, which gives at once.
+    void *next_told() noexcept override { return nullptr; }
+
     io_result<arrival> next(moment deadline) noexcept override
     {
         while (true) {

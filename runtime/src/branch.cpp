@@ -47,7 +47,7 @@ void branch_base::run(runner &on) noexcept
 void fork::run() noexcept
 {
     strategy &by = parent_.from().started_by();
-    // Meanwhile the flow itself is at no node: those of the first branch are not its own.
+    // Meanwhile its place says where the branches are that run there; afterwards the flow is where it was.
     const node_number position = parent_.position();
     parent_.move_to(no_node);
     const auto at_once = [](const branch_base *each) { return each->starts_at_once_; };

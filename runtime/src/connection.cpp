@@ -238,11 +238,9 @@ void connections::end() noexcept
             }
         }
     }
-    // Those that were told, and that nobody will be given any more.
-    for (auto told = arrivals_->next(moment::min()); told.has_value(); told = arrivals_->next(moment::min())) {
-        if (void *const owner = (*told).owner) {
-            static_cast<connection *>(owner)->close();
-        }
+    // Nobody will be given those that were told. Who has not been accepted waits for the next server.
+    while (void *const owner = arrivals_->next_told()) {
+        static_cast<connection *>(owner)->close();
     }
 }
 

@@ -315,7 +315,9 @@ class acceptor final : public submission
     /// Nobody is accepted any more but who waits now.
     void leave() noexcept
     {
-        leaving_ = true;
+        if (std::exchange(leaving_, true)) {
+            return;
+        }
         if (in_flight()) {
             ring_.cancel(*this);
         } else {
@@ -461,6 +463,8 @@ class proactor_arrivals final : public arrivals
         return static_cast<proactor_stream &>(watched).input().tell_nobody() != nullptr;
     }
 
+    void *next_told() noexcept override { return told_.empty() ? nullptr : told_.pop().owner; }
+
     io_result<arrival> next(moment deadline) noexcept override
     {
         while (true) {
@@ -468,7 +472,7 @@ class proactor_arrivals final : public arrivals
             turn_of_new_ = !turn_of_new_;
             const bool some_new = acceptor_ != nullptr && acceptor_->some();
             if (!told_.empty() && !(turn_of_new_ && some_new)) {
-                return arrival{nullptr, {}, told_.pop().owner};
+                return arrival{nullptr, {}, next_told()};
             }
             if (some_new) {
                 if (io_result<arrival> accepted = accept(); accepted.has_value()) {

@@ -258,15 +258,18 @@ class reactor_arrivals final : public arrivals, public watched
         return static_cast<reactor_stream &>(idle).tell_nobody() != nullptr;
     }
 
+    void *next_told() noexcept override
+    {
+        return first_ == nullptr ? nullptr : std::exchange(first_, first_->next)->owner;
+    }
+
     io_result<arrival> next(moment deadline) noexcept override
     {
         while (true) {
             // In turns, so that neither kind keeps the other waiting.
             turn_of_new_ = !turn_of_new_;
             if (first_ != nullptr && !(turn_of_new_ && accepting_)) {
-                reactor_stream &told = *first_;
-                first_ = told.next;
-                return arrival{nullptr, {}, told.owner};
+                return arrival{nullptr, {}, next_told()};
             }
             if (accepting_) {
                 io_result<arrival> accepted = accept();
@@ -333,7 +336,11 @@ class reactor_arrivals final : public arrivals, public watched
     // There may be somebody; or it is for the last time.
     void look() noexcept
     {
-        if (accepting_has_ended() && !std::exchange(left_, true)) {
+        if (left_) {
+            return;
+        }
+        if (accepting_has_ended()) {
+            left_ = true;
             leaving_ = true;
             interest_.remove(listener_->socket());
         }

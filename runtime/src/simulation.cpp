@@ -180,14 +180,21 @@ class simulated_arrivals final : public arrivals, public simulated_waiting
         return static_cast<simulated_stream &>(idle).tell_nobody() != nullptr;
     }
 
+    void *next_told() noexcept override
+    {
+        void *const owner = told_.empty() ? nullptr : told_.front();
+        if (owner != nullptr) {
+            told_.pop_front();
+        }
+        return owner;
+    }
+
     io_result<arrival> next(moment deadline) noexcept override
     {
         while (true) {
             turn_of_new_ = !turn_of_new_;
             if (!told_.empty() && !(turn_of_new_ && may_accept())) {
-                void *const owner = told_.front();
-                told_.pop_front();
-                return arrival{nullptr, {}, owner};
+                return arrival{nullptr, {}, next_told()};
             }
             if (may_accept()) {
                 if (std::unique_ptr<stream> made = make_stream()) {

@@ -109,7 +109,7 @@ void source::let_go() noexcept
     if (when_stopped_.empty()) {
         return;
     }
-    flow &last = flows_.take(own_.place());
+    flow last;
     last.begin(*this, next_id_);
     last.run_on(own_);
     last.cancel();
@@ -118,7 +118,6 @@ void source::let_go() noexcept
         each();
     }
     running_flow = nullptr;
-    flows_.put_back(last);
 }
 
 // True where there are values, and the flow is to start.

@@ -347,7 +347,8 @@ TEST_P(Branch, TheWatchdogNamesTheNodeOfABranchThatHoldsItsLoop)
             const flux::loop_facts known = flow.from().started_by().facts();
             return std::ranges::any_of(known.holds, [](const flux::loop_hold &each) { return each.node == node_C; });
         };
-        while (branch == 2 && !found()) {
+        const auto until = std::chrono::steady_clock::now() + 100s;
+        while (branch == 2 && !found() && std::chrono::steady_clock::now() < until) {
             std::this_thread::sleep_for(1ms);
         }
         return outcome::done;

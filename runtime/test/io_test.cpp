@@ -1,9 +1,13 @@
 #include "flux/io.hpp"
 
+#include "flux/connection.hpp"
+#include "flux/park.hpp"
 #include "io_peers.hpp"
 #include "io_world.hpp"
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <string>
@@ -419,6 +423,35 @@ TYPED_TEST(Io, WhatIsForgottenIsNotTold)
         EXPECT_EQ(receive(*accepted), "early");
         EXPECT_TRUE(arrivals.watch(*accepted, &owner).has_value());
         EXPECT_TRUE(arrivals.forget(*accepted));
+    });
+}
+
+TYPED_TEST(Io, ASourceThatEndsLeavesThoseWhoWaitToBeAccepted)
+{
+    this->run([this] {
+        auto listener = *this->io.listen(flux::loopback_address(0));
+        const auto source_of = [&] {
+            return std::make_shared<flux::connections>(this->io, *listener, flux::first_given::at_once, 60s);
+        };
+        plain_peer idle(listener->local());
+        plain_peer told(listener->local());
+        auto ends = source_of();
+        (*ends->next())->give_back();
+        (*ends->next())->give_back();
+        told.send("more");
+        plain_peer late(listener->local());
+        const auto look_at_world = [] { flux::park(*flux::running_flow).wait(in(5ms)); };
+        look_at_world();
+        ends->end();
+        look_at_world();
+        ends.reset();
+        EXPECT_TRUE(idle.sees_end());
+        EXPECT_TRUE(told.sees_end()) << "nobody will answer";
+        late.send("late");
+        flux::connection *const accepted = *source_of()->next();
+        std::array<std::byte, 8> received;
+        EXPECT_EQ(*accepted->receive(received), 4u);
+        accepted->close();
     });
 }
 

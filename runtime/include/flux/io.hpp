@@ -133,6 +133,10 @@ class arrivals
     /// The stream is not told any more; false where it has been, and `next` gives it still.
     virtual bool forget(stream &watched) noexcept = 0;
 
+    /// The owner of a stream that has been told and that `next` has not given: that gives it no more. Null where there
+    /// is none.
+    virtual void *next_told() noexcept = 0;
+
     /// Waits for the next arrival.
     virtual io_result<arrival> next(moment deadline = never) noexcept = 0;
 

@@ -185,7 +185,8 @@ using namespace flux::std_2006;
 #endif
 
 #define std flux::std_2006
-// `throw (Error)` after a function's parameters, which C++ has no longer: what it threw it may throw.
-#define throw(...) noexcept(false)
+// `throw (Error)` after a function's parameters, which C++ has no longer: what it threw it may throw; `throw ()` is
+// nothing. The brackets are an attribute there, and an error in an expression, which this must not take for nothing.
+#define throw(...) noexcept(sizeof(#__VA_ARGS__) == 1) [[]]
 
 #endif

@@ -5,8 +5,8 @@
 use crate::terminal::{Terminal, without_colours};
 use flux_back_cpp::GeneratedFile;
 
-/// Says what does not hold. Whether there is anything: then whatever else the compiler said of generated code comes of
-/// it.
+/// Says what does not hold. Whether there is anything: then what else the compiler said mostly comes of it, and is left
+/// for the next build.
 pub fn show(output: &str, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
     let output = without_colours(output);
     let failed: Vec<_> = output.lines().filter_map(|line| failed_assertion(line, generated)).collect();

@@ -3,8 +3,9 @@
 //! Flux does not read C++. But it asks for functions by name, and what a source defines under such a name decides how
 //! it is declared and called: in C or C++, with which of a node's structs. So the text is read as tokens and braces: a
 //! brace after a parameter list opens a function, one after `namespace` or `extern` more of the same, and any other
-//! something that holds no functions of ours. Lines of the preprocessor are left out; of what they choose between, the
-//! first part is read, as its braces would else be counted twice, and never what stands under `#if 0`.
+//! something that holds no functions of ours. Lines of the preprocessor are left out; of what they choose between, a
+//! part is read and those after it are too, up to one that leaves braces open, which would else be counted twice; never
+//! what stands under `#if 0`.
 
 use std::ops::Range;
 
@@ -178,14 +179,15 @@ fn is_word(token: &str) -> bool {
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = vec![];
     let mut conditions = vec![];
+    let mut open = 0;
     let mut rest = text;
     loop {
         rest = rest.trim_start();
         let Some(first) = rest.chars().next() else { return found };
-        let is_left_out = conditions.iter().any(|part| *part != Part::Read);
+        let is_left_out = conditions.iter().any(|part| !matches!(part, Part::Read(_)));
         let end = if first == '#' {
             let end = line_end(rest);
-            choose(rest.split_at(end).0, &mut conditions);
+            choose(rest.split_at(end).0, open, &mut conditions);
             end
         } else if is_left_out || rest.starts_with("//") {
             line_end(rest)
@@ -197,6 +199,11 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             let word = rest.find(|one: char| !one.is_alphanumeric() && one != '_').unwrap_or(rest.len());
             let sign = if rest.starts_with("::") { 2 } else { first.len_utf8() };
             let (token, after) = rest.split_at(word.max(sign));
+            open += match token {
+                "{" => 1,
+                "}" => -1,
+                _ => 0,
+            };
             found.push(Token { text: token, start: text.len() - rest.len() });
             rest = after;
             continue;
@@ -206,27 +213,34 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// A part of what lies between `#if` and `#endif`.
-#[derive(PartialEq)]
 enum Part {
-    /// It is read.
-    Read,
+    /// It is read; so many braces were open where it begins.
+    Read(i32),
     /// It is left out; the next one is read.
     Before,
-    /// It is left out, as one before it was read.
+    /// It is left out, as one before it was read and ends inside of what it has begun.
     After,
 }
 
-/// What a line of the preprocessor says of those after it.
-fn choose(line: &str, conditions: &mut Vec<Part>) {
-    let mut words = line.trim_start_matches('#').split_whitespace();
-    match (words.next().unwrap_or_default(), words.next()) {
-        ("if", Some("0")) => conditions.push(Part::Before),
-        ("if" | "ifdef" | "ifndef", _) => conditions.push(Part::Read),
-        ("else" | "elif", _) => {
-            let next = if conditions.pop() == Some(Part::Before) { Part::Read } else { Part::After };
+/// What a line of the preprocessor, where so many braces are open, says of those after it.
+fn choose(line: &str, open: i32, conditions: &mut Vec<Part>) {
+    let directive = line.trim_start_matches(|one: char| one == '#' || one.is_whitespace());
+    let word_end = directive.find(|one: char| !one.is_alphabetic()).unwrap_or(directive.len());
+    let (word, condition) = directive.split_at(word_end);
+    let condition = condition.trim_start_matches([' ', '\t', '(']);
+    let is_none = condition.split(|one: char| !one.is_alphanumeric()).next() == Some("0");
+    match word {
+        "if" if is_none => conditions.push(Part::Before),
+        "if" | "ifdef" | "ifndef" => conditions.push(Part::Read(open)),
+        "else" | "elif" => {
+            let next = match conditions.pop() {
+                Some(Part::Before) => Part::Read(open),
+                Some(Part::Read(begun)) if begun == open => Part::Read(open),
+                _ => Part::After,
+            };
             conditions.push(next);
         }
-        ("endif", _) => _ = conditions.pop(),
+        "endif" => _ = conditions.pop(),
         _ => {}
     }
 }
@@ -295,10 +309,15 @@ mod tests {
     }
 
     #[test]
-    fn of_what_the_preprocessor_chooses_between_one_part_is_read() {
+    fn of_what_the_preprocessor_chooses_between_no_brace_is_counted_twice() {
         let text = "#if 0\nint Gone() { it's\n#ifdef A\n#else\n}\n#endif\n#else\nint First() {\n#ifdef A\n  if (a) {\n\
                     #elif defined B\n  if (b) {\n#else\n  if (c) {\n# endif\n  }\n}\n#endif\nint Second() { }\n";
         let names: Vec<_> = definitions(text).into_iter().map(|one| one.name).collect();
         assert_eq!(names, ["First", "Second"]);
+        let text = "#ifdef WIN32\nint helper() { }\n#else\nint First() {\n#ifdef A\n  if (a) {\n#else//B\n  if (b) {\n\
+                    #endif/* A */\n  }\n}\n#endif/**/\n#if(0)\nint Gone() { }\n#endif\n\
+                    #if !0\nint Second() { }\n#endif\n";
+        let names: Vec<_> = definitions(text).into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["helper", "First", "Second"]);
     }
 }

@@ -53,9 +53,11 @@ pub fn functions(sources: &[NodeSource]) -> Option<BTreeMap<String, Vec<Definiti
     Some(found)
 }
 
-/// Headers that an earlier compiler has left beside the sources would be read in the place of those that flux writes.
-pub fn refuse_leftovers(sources: &[NodeSource]) -> Result {
-    let folders = sources.iter().map(|source| parent(&source.path));
+/// Headers that an earlier compiler has left beside the sources would be read in the place of those that flux writes,
+/// into `directory`.
+pub fn refuse_leftovers(sources: &[NodeSource], directory: &Path) -> Result {
+    let is_ours = |folder: &PathBuf| folder.canonicalize().ok() == directory.canonicalize().ok();
+    let folders = sources.iter().map(|source| parent(&source.path)).filter(|folder| !is_ours(folder));
     let found = folders.flat_map(|folder| HEADERS.map(|header| folder.join(header))).find(|path| path.exists());
     found.map_or(Ok(()), |path| {
         let reason = "would be read in the place of the one that flux writes: move it away";

@@ -47,7 +47,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     modules.add_standard(&directory, &mut sources)?;
     let is_of_2006 = interface_2006::functions(&sources).is_some();
     if is_of_2006 {
-        interface_2006::refuse_leftovers(&sources)?;
+        interface_2006::refuse_leftovers(&sources, &directory)?;
         interface_2006::read_c_as_cpp(&mut sources);
     }
     let runtime = directory.join("runtime");

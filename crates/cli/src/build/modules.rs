@@ -41,14 +41,14 @@ impl Modules {
         self.standard.iter().any(|name| name.rsplit('.').next() == Some(namespace))
     }
 
-    /// Adds the C++ of the user's own modules to `sources`, unless it is among them. One in C is refused: a module is a
-    /// namespace.
+    /// Adds the C++ of the user's own modules to `sources`, unless it is among them. Where there is C alone it is
+    /// refused: a module is a namespace.
     pub fn add_own(&self, sources: &mut Vec<NodeSource>) -> Result {
         for file in &self.own {
             let beside = CPP.iter().map(|ending| file.with_extension(ending)).filter(|path| path.is_file());
             let beside: Vec<_> = beside.collect();
             let in_c = file.with_extension("c");
-            if beside.is_empty() && in_c.is_file() {
+            if beside.is_empty() && in_c.is_file() && !has_cpp(file, sources) {
                 let (found, wanted) = (in_c.display(), file.with_extension("cpp"));
                 return Err(Failure::usage(format!("{found} is C, and a module is C++: call it {}", wanted.display())));
             }
@@ -86,4 +86,12 @@ impl Modules {
         }
         folders
     }
+}
+
+/// Whether the namespace of the module of this file is opened in a source, or in a header beside the file.
+fn has_cpp(file: &Path, sources: &[NodeSource]) -> bool {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let opens = |text: &str| text.contains(&format!("namespace {name}")) || text.contains(&format!("{name}::"));
+    let headers = ["h", "hpp", "hh"].map(|ending| std::fs::read_to_string(file.with_extension(ending)));
+    sources.iter().any(|source| opens(&source.text)) || headers.iter().flatten().any(|text| opens(text))
 }

@@ -35,6 +35,11 @@ template <class T> class shared_ptr {
   ~shared_ptr() { if (--*n == 0) { delete p; delete n; } }
   T *operator->() { return p; }
 };
+class missing : public exception {
+ public:
+  ~missing() throw() {}
+  const char *what() const throw() { return "missing"; }
+};
 extern int rank(const string &);
 extern int distance(const char *a, const char *b);
 extern bool is_same(const string &a, const string &b);
