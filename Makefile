@@ -13,7 +13,7 @@ help:
 demo: flux packages
 	@$(IMAGE)/setup
 	@$(FLUX) build $(IMAGE)/image.flux -l turbojpeg
-	@for runtime in pool thread; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
+	@for runtime in pool thread event; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
 
 test: cargo packages-test
 	@SANITIZERS="$(SANITIZERS)" SANITIZED_RUNTIMES="$(SANITIZED_RUNTIMES)" scripts/test
