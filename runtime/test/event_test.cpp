@@ -416,7 +416,8 @@ TEST(Event, TheWatchdogNamesTheNodeThatHoldsALoop)
     // What the test itself computes between two holds may be found first; `thread_usage_test.cpp` tells them apart.
     const std::string either[] = {line + "computes, and other flows wait\n",
                                   line + "waits in a system call, and other flows wait\n"};
-    for (const std::function<void()> &hold : {std::function([] { spin(20ms); }), std::function([] { usleep(20'000); })}) {
+    const std::function<void()> holds[] = {[] { spin(20ms); }, [] { usleep(20'000); }};
+    for (const auto &hold : holds) {
         const std::string said = hold_loop(hold);
         EXPECT_TRUE(said == either[0] || said == either[1]) << said;
     }
