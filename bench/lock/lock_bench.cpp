@@ -6,7 +6,7 @@
 ///
 /// Prints nanoseconds for each acquisition, with its release: of time, and of processor time.
 
-#include "flux/lock.hpp"
+#include "flux/constraint/lock.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include "tcp.flux.h"
 
-#include "flux/source.hpp"
+#include "flux/strategy/source.hpp"
 
 #include <algorithm>
 #include <array>

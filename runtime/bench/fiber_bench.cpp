@@ -2,8 +2,8 @@
 /// What a fiber costs: to resume and park it, and to run a function on it from its beginning to its end; beside what a
 /// thread costs for the same, and beside the cheapest system call. `fresh` fibers have a stack that nobody has touched.
 
-#include "flux/fiber.hpp"
-#include "flux/waiter.hpp"
+#include "flux/event/fiber.hpp"
+#include "flux/waiting/waiter.hpp"
 
 #include <benchmark/benchmark.h>
 #include <memory>

@@ -5,11 +5,11 @@
 /// `whole_flow` adds all else but a queue and a change of threads: the source's loop, the making of the values, the
 /// counting of the path, and the flow's return.
 
-#include "flux/flow_store.hpp"
+#include "flux/flow/flow_store.hpp"
 #include "flux/generated_support.hpp"
-#include "flux/runner.hpp"
-#include "flux/source.hpp"
-#include "flux/strategy.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/source.hpp"
+#include "flux/strategy/strategy.hpp"
 
 #include <benchmark/benchmark.h>
 #include <chrono>

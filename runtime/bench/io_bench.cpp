@@ -5,13 +5,13 @@
 ///
 /// Times are of the clock: all but the threads run on one processor, one end after the other.
 
-#include "flux/event.hpp"
+#include "flux/event/event.hpp"
 #include "flux/generated_support.hpp"
-#include "flux/proactor.hpp"
-#include "flux/reactor.hpp"
-#include "flux/socket.hpp"
-#include "flux/sources.hpp"
-#include "flux/thread.hpp"
+#include "flux/io/proactor.hpp"
+#include "flux/io/reactor.hpp"
+#include "flux/io/socket.hpp"
+#include "flux/strategy/sources.hpp"
+#include "flux/strategy/thread.hpp"
 
 #include <benchmark/benchmark.h>
 #include <array>

@@ -3,7 +3,7 @@
 /// format it and to write it at once. Standard error is `/dev/null`, so a write costs its system call alone.
 
 #include "flux/log.hpp"
-#include "flux/log_ring.hpp"
+#include "flux/process/log_ring.hpp"
 
 #include <benchmark/benchmark.h>
 #include <cstdio>

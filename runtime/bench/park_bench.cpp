@@ -2,10 +2,10 @@
 /// What waiting costs: to begin and end a park, to set and cancel a deadline, to be woken on another thread, and to
 /// hold a lock that nobody else wants; beside what the kernel takes for a timer, and the C++ library for a lock.
 
-#include "flux/cancellation.hpp"
-#include "flux/lock.hpp"
-#include "flux/timer_wheel.hpp"
-#include "flux/waiter.hpp"
+#include "flux/waiting/cancellation.hpp"
+#include "flux/constraint/lock.hpp"
+#include "flux/waiting/timer_wheel.hpp"
+#include "flux/waiting/waiter.hpp"
 
 #include <benchmark/benchmark.h>
 #include <atomic>

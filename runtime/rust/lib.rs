@@ -8,8 +8,8 @@ use include_dir::{Dir, include_dir};
 static INCLUDE: Dir = include_dir!("$CARGO_MANIFEST_DIR/include");
 static SRC: Dir = include_dir!("$CARGO_MANIFEST_DIR/src");
 
-/// Every file of the runtime, headers first, in the order of their paths: its path (`include/flux/flow.hpp`,
-/// `src/flow.cpp`) and its bytes.
+/// Every file of the runtime, headers first, in the order of their paths: its path (`include/flux/flow/flow.hpp`,
+/// `src/flow/flow.cpp`) and its bytes.
 pub fn files() -> impl Iterator<Item = (String, &'static [u8])> {
     files_in("include", &INCLUDE).into_iter().chain(files_in("src", &SRC))
 }
@@ -34,7 +34,7 @@ mod tests {
     fn carries_headers_and_sources_in_a_stable_order() {
         let paths: Vec<_> = files().map(|(path, _)| path).collect();
         assert!(paths.contains(&"include/flux/generated_support.hpp".to_owned()), "{paths:?}");
-        assert!(paths.contains(&"src/server.cpp".to_owned()), "{paths:?}");
+        assert!(paths.contains(&"src/server/server.cpp".to_owned()), "{paths:?}");
         assert!(paths.iter().all(|path| path.starts_with("include/flux/") || path.starts_with("src/")), "{paths:?}");
         assert!(paths.is_sorted(), "{paths:?}");
     }

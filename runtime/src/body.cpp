@@ -1,6 +1,6 @@
 #include "flux/body.hpp"
 
-#include "flux/flow.hpp"
+#include "flux/flow/flow.hpp"
 
 #include <algorithm>
 #include <cerrno>

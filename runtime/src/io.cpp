@@ -1,7 +1,7 @@
 #include "flux/io.hpp"
 
-#include "flux/blocking_io.hpp"
-#include "flux/loop_io.hpp"
+#include "flux/io/blocking_io.hpp"
+#include "flux/io/loop_io.hpp"
 
 namespace flux {
 namespace {

@@ -1,10 +1,10 @@
 #include "flux/log.hpp"
 
-#include "flux/flow.hpp"
-#include "flux/log_ring.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/process/log_ring.hpp"
 #include "flux/moment.hpp"
-#include "flux/source.hpp"
-#include "flux/waiter.hpp"
+#include "flux/strategy/source.hpp"
+#include "flux/waiting/waiter.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include "flux/sleep.hpp"
 
-#include "flux/flow.hpp"
+#include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
-#include "flux/park.hpp"
+#include "flux/io/park.hpp"
 
 #include <thread>
 

@@ -1,6 +1,6 @@
 #include "flux/body.hpp"
 
-#include "running_source.hpp"
+#include "support/running_source.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,9 +1,9 @@
 #include "flux/io.hpp"
 
 #include "flux/connection.hpp"
-#include "flux/park.hpp"
-#include "io_peers.hpp"
-#include "io_world.hpp"
+#include "flux/io/park.hpp"
+#include "support/io_peers.hpp"
+#include "support/io_world.hpp"
 
 #include <array>
 #include <cerrno>

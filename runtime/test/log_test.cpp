@@ -1,6 +1,6 @@
 #include "flux/log.hpp"
 
-#include "running_source.hpp"
+#include "support/running_source.hpp"
 
 #include <algorithm>
 #include <cerrno>

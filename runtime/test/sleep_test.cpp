@@ -1,6 +1,6 @@
 #include "flux/sleep.hpp"
 
-#include "running_source.hpp"
+#include "support/running_source.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>

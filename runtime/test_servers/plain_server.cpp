@@ -1,7 +1,7 @@
 /// \file
 /// A server without an `init` of its own.
 
-#include "../test/sample_program.hpp"
+#include "../test/support/sample_program.hpp"
 
 int main(int argc, char **argv)
 {

@@ -10,7 +10,7 @@
 ///     no-threads    leaves no memory for the stacks of flows' threads
 ///     no-io-uring   has the kernel refuse it, as containers do
 
-#include "../test/sample_program.hpp"
+#include "../test/support/sample_program.hpp"
 #include "flux/log.hpp"
 #include "flux/sleep.hpp"
 

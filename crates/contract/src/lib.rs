@@ -66,10 +66,10 @@ symbols! {
     VERSION = Macro "FLUX_GENERATED_SUPPORT",
         "static_assert(FLUX_GENERATED_SUPPORT == 1);";
     /// What brings along what the headers of the compiler of 2006 did, for sources that were written for it.
-    HEADER_2006 = Header "flux/interface_2006.hpp",
+    HEADER_2006 = Header "flux/code_2006/interface_2006.hpp",
         "static_assert(sizeof(std::string) > 0 && sizeof(FILE) > 0);";
     /// What makes `std` that of 2006 for the headers of such sources, where they cannot be read otherwise.
-    STD_2006 = Header "flux/std_2006.hpp",
+    STD_2006 = Header "flux/code_2006/std_2006.hpp",
         "";
     /// What the first member of every `X_in` points to in such sources; there is never one.
     SESSION = Type "flux::session",

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "flux/io.hpp"
-#include "flux/lock.hpp"
-#include "flux/park.hpp"
+#include "flux/constraint/lock.hpp"
+#include "flux/io/park.hpp"
 
 #include <cstddef>
 #include <span>

@@ -12,7 +12,7 @@
 /// can, bytes that were read from the descriptor itself would be missing.
 #pragma once
 
-#include "flux/accepting.hpp"
+#include "flux/io/accepting.hpp"
 #include "flux/io.hpp"
 
 #include <chrono>

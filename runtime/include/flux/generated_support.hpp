@@ -3,16 +3,16 @@
 /// (in the compiler: `crates/contract`); a change that older generated code would not survive raises the number below.
 #pragma once
 
-#include "flux/branch.hpp"
-#include "flux/constraint.hpp"
+#include "flux/flow/branch.hpp"
+#include "flux/constraint/constraint.hpp"
 #include "flux/error.hpp"
 #include "flux/expected.hpp"
-#include "flux/flow.hpp"
-#include "flux/key.hpp"
-#include "flux/outcome.hpp"
-#include "flux/program.hpp"
-#include "flux/server.hpp"
-#include "flux/value.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/constraint/key.hpp"
+#include "flux/flow/outcome.hpp"
+#include "flux/flow/program.hpp"
+#include "flux/server/server.hpp"
+#include "flux/flow/value.hpp"
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 /// that defines its peers. Allocations of the server's flows may fail there.
 #pragma once
 
-#include "flux/failing_allocation.hpp"
-#include "flux/simulation.hpp"
+#include "flux/simulation/failing_allocation.hpp"
+#include "flux/simulation/simulation.hpp"
 
 /// Adds the peers to the world, before the server starts. Their scripts begin when its sources have begun.
 void simulated_peers(flux::simulation &world);

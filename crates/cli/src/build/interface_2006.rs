@@ -21,8 +21,9 @@ pub const SCRIPT_NAME: &str = "compile_2006.sh";
 pub const VARIABLES: &str = "\
 FLAGS_2006 = $(filter-out -Wall -Wextra,$(FLAGS)) $(COLOR) -Wreturn-type
 CXXFLAGS_2006 = -x c++ -fpermissive $(FLAGS_2006) -Wno-write-strings -Wno-narrowing -Wno-deprecated \
-    -Wno-deprecated-declarations -include flux/interface_2006.hpp -idirafter runtime/include/flux/before_std
-CFLAGS_2006 = $(FLAGS_2006) -include flux/interface_2006.hpp
+    -Wno-deprecated-declarations -include flux/code_2006/interface_2006.hpp \
+    -idirafter runtime/include/flux/code_2006/before_std
+CFLAGS_2006 = $(FLAGS_2006) -include flux/code_2006/interface_2006.hpp
 CPP98 = -std=gnu++98 -Wno-c++11-extensions
 CXX_WAYS = $(CPP98)|$(CPP98) -DFLUX_USING_STD|$(CPP98) -DFLUX_MORE_HEADERS|\
 $(CPP98) -DFLUX_MORE_HEADERS -DFLUX_USING_STD|-std=gnu++14 -DFLUX_MORE_HEADERS|\

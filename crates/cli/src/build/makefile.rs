@@ -219,19 +219,18 @@ CXX = g++
 FLAGS = -O2 -g
 # Where a debugger will find these sources.
 HOME_OF_SOURCES = $(CURDIR)
-# Two files that include the sources: what these all include is then read twice, and not for each of them.
-SOURCES = $(sort $(wildcard src/*.cpp))
-OBJECTS = even.o odd.o
+SOURCES = $(sort $(wildcard src/*.cpp src/*/*.cpp))
+# Each room is one file that includes its sources: what these all include is then read once, and not for each of them.
+ROOMS = $(sort $(dir $(SOURCES)))
+OBJECTS = $(ROOMS:%/=%.o)
 
 libflux.a: $(OBJECTS)
 \t@echo '  archive  $@'
 \t@rm -f $@
 \t@$(AR) rcs $@ $(OBJECTS)
 
-even.cpp: PARITY = 0
-odd.cpp: PARITY = 1
-even.cpp odd.cpp: $(SOURCES)
-\t@printf '#include \"%s\"\\n' $(SOURCES) | awk 'NR % 2 == $(PARITY)' > $@
+$(OBJECTS:.o=.cpp): %.cpp: $(SOURCES)
+\t@printf '#include \"%s\"\\n' $(wildcard $*/*.cpp) > $@
 
 %.o: %.cpp
 \t@echo '  compile  runtime/$<'

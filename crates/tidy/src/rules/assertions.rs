@@ -2,7 +2,8 @@
 //!
 //! Where what is tested is that something returns at all, GoogleTest's SUCCEED says so.
 //!
-//! A test asserts where an assertion stands in it or in a function of its crate (for C++, its folder) that it calls.
+//! A test asserts where an assertion stands in it or in a function of its crate (for C++, its folder; the tests of the
+//! runtime are one) that it calls.
 
 use super::CPP;
 use crate::{Finding, Repository, cpp, rust};
@@ -39,7 +40,9 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
             words: it.text.split(|it: char| !it.is_alphanumeric() && it != '_').map(str::to_owned).collect(),
             name: it.name,
         });
-        groups.entry(format!("{}/*.cpp", file.folder())).or_default().extend(found);
+        let tests_of_runtime = file.path.starts_with("runtime/test/").then_some("runtime/test");
+        let folder = tests_of_runtime.unwrap_or(file.folder());
+        groups.entry(format!("{folder}/*.cpp")).or_default().extend(found);
     }
     groups.values().flat_map(|functions| silent(functions)).collect()
 }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     const THERE: [(&str, &str); 3] =
-        [("crates/ir/src/flow.rs", ""), ("runtime/include/flux/lock.hpp", ""), ("docs/tour.md", "")];
+        [("crates/ir/src/flow.rs", ""), ("runtime/include/flux/constraint/lock.hpp", ""), ("docs/tour.md", "")];
 
     fn found(document: &str, expected: &[&str]) {
         let files = [&THERE[..], &[("docs/a.md", document)]].concat();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn code_that_looks_like_a_path_is_one() {
-        found("`crates/ir/src/flow.rs` `crates/*/src` `flux/lock.hpp` `docs/` `tour.md`\n", &[]);
+        found("`crates/ir/src/flow.rs` `crates/*/src` `flux/constraint/lock.hpp` `docs/` `tour.md`\n", &[]);
         found("`crates/ir/src/flows.rs`\n", &["docs/a.md:1: names `crates/ir/src/flows.rs`"]);
         found("`flux/locks.hpp`\n", &["docs/a.md:1: names `flux/locks.hpp`"]);
         found("`crates/*/source`\n", &["docs/a.md:1: names `crates/*/source`"]);

@@ -45,13 +45,13 @@ mod tests {
     fn includes_are_paths_on_disk() {
         let text = "\
 #include \"cache.h\"
-#include \"../runtime/include/flux/lock.hpp\"
+#include \"../runtime/include/flux/constraint/lock.hpp\"
 #include \"image.flux.h\"
-#include <flux/lock.hpp>
+#include <flux/constraint/lock.hpp>
 #include <vector>
-#include \"flux/lock.hpp\"
+#include \"flux/constraint/lock.hpp\"
 # include <flux/locks.hpp>
-#include \"flux/queue.hpp\"
+#include \"flux/strategy/queue.hpp\"
 #include \"image.h\"
 #include \"udp.h\"
 ";
@@ -59,12 +59,12 @@ mod tests {
             ("examples/a.cpp", text),
             ("examples/cache.h", ""),
             ("examples/b.flux.h", "#include \"b.h\"\n"),
-            ("runtime/include/flux/lock.hpp", ""),
+            ("runtime/include/flux/constraint/lock.hpp", ""),
             ("nodes/std/udp.h", ""),
         ];
         let expected = [
             "examples/a.cpp:7: includes flux/locks.hpp, which is not in runtime/include",
-            "examples/a.cpp:8: includes flux/queue.hpp, which is not in runtime/include",
+            "examples/a.cpp:8: includes flux/strategy/queue.hpp, which is not in runtime/include",
             "examples/a.cpp:9: includes image.h, which is not beside this file",
         ];
         assert_found(check, &files, &expected);

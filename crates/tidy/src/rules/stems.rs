@@ -39,11 +39,11 @@ mod tests {
     #[test]
     fn a_source_and_a_test_have_the_stem_of_a_header() {
         let files = [
-            ("runtime/include/flux/lock.hpp", ""),
-            ("runtime/src/lock.cpp", ""),
+            ("runtime/include/flux/constraint/lock.hpp", ""),
+            ("runtime/src/constraint/lock.cpp", ""),
             ("runtime/src/locks.cpp", ""),
-            ("runtime/test/lock_test.cpp", ""),
-            ("runtime/test/queue_test.cpp", ""),
+            ("runtime/test/constraint/lock_test.cpp", ""),
+            ("runtime/test/strategy/queue_test.cpp", ""),
             ("runtime/test/check.cpp", ""),
             ("runtime/test/support.hpp", ""),
             ("examples/image/nodes.cpp", ""),
@@ -51,7 +51,7 @@ mod tests {
         let expected = [
             "runtime/src/locks.cpp:1: has no `runtime/include/flux/locks.hpp`",
             "runtime/test/check.cpp:1: is no `X_test.cpp`",
-            "runtime/test/queue_test.cpp:1: has no `runtime/include/flux/queue.hpp`",
+            "runtime/test/strategy/queue_test.cpp:1: has no `runtime/include/flux/strategy/queue.hpp`",
         ];
         assert_found(check, &files, &expected);
     }

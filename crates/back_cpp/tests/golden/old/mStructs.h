@@ -3,7 +3,7 @@
 // What the nodes take and give, as in 2006. A session is always null.
 #pragma once
 
-#include <flux/interface_2006.hpp>
+#include <flux/code_2006/interface_2006.hpp>
 
 #if __has_include("localStructs.h")
 #include "localStructs.h"

@@ -4,7 +4,7 @@
 #error "the runtime is of another version: generate this file again with the flux that built it"
 #endif
 
-#include <flux/std_2006.hpp>
+#include <flux/code_2006/std_2006.hpp>
 #include "mImpl.h"
 #undef std
 #undef throw

@@ -1,0 +1,65 @@
+/// \file
+/// The locks of a keyed constraint: one for each key that somebody holds or waits for, and none for any other.
+///
+/// A lock is found by its key in a hash table, made when it is not there, and taken out when its last user leaves; it
+/// is then used again for the next key. So the table is as large as the most keys that were ever in use at one time,
+/// however many there are over time. The table is split into shards with a lock each, which is held for a few
+/// instructions, never while somebody waits for a key.
+#pragma once
+
+#include "flux/constraint/key.hpp"
+#include "flux/constraint/lock.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace flux {
+
+/// The locks of the keys of one constraint.
+class key_table
+{
+  public:
+    /// The lock of a key in use. Who took it gives it back by this, so that no key is computed twice.
+    class entry;
+
+    constexpr key_table() noexcept = default;
+    key_table(const key_table &) = delete;
+    key_table &operator=(const key_table &) = delete;
+    ~key_table();
+
+    /// The lock of the key, in use by one more. Waits at `place` as long as it must: for the shard, and for memory
+    /// where there is none.
+    entry &find(key_number key, waiter &place) noexcept;
+
+    /// The lock itself.
+    static lock &lock_of(entry &of) noexcept;
+
+    /// The user that `find` counted leaves; it holds the lock no more.
+    void forget(entry &used, waiter &place) noexcept;
+
+    /// How many locks there are, in use or to be used again: for tests. Nobody may use the table meanwhile.
+    std::size_t size() const noexcept;
+
+  private:
+    static constexpr std::size_t shard_count = 64;
+    static constexpr std::size_t chain_count = 64;
+
+    struct alignas(64) shard {
+        lock alone;
+        entry *idle = nullptr;
+        std::array<entry *, chain_count> chains = {};
+    };
+
+    shard &shard_of(key_number key) noexcept { return shards_[scatter(key) % shard_count]; }
+    static entry *&chain_of(shard &in, key_number key) noexcept
+    {
+        return in.chains[scatter(key) / shard_count % chain_count];
+    }
+
+    static entry *use_existing(shard &in, key_number key) noexcept;
+
+    std::array<shard, shard_count> shards_;
+};
+
+} // namespace flux

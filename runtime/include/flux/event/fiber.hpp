@@ -1,0 +1,85 @@
+/// \file
+/// Fibers: functions that run on stacks of their own, so that they can rest in the middle while their thread goes on
+/// with something else.
+///
+/// A thread resumes a fiber, and has itself back when the fiber parks or has come to its end. A fiber belongs to the
+/// thread that resumes it first and never moves to another, so what the compiler and the C library keep for a thread
+/// stays right. Two things that they keep for the thread belong to what runs on it, though, and change hands with every
+/// switch: `errno`, and the exceptions in flight. Without the latter a `throw;` after a park would throw again what
+/// another fiber has caught.
+///
+/// The switch itself is Boost.Context's `jump_fcontext`: the registers that a callee preserves, on the stack that is
+/// left. `boost::context::fiber` above it would allocate a record, move it at every switch and unwind abandoned stacks
+/// with an exception of its own, none of which is of use here.
+#pragma once
+
+#include "flux/event/sanitizer.hpp"
+#include "flux/event/stack.hpp"
+
+namespace flux {
+
+/// A function on a stack of its own.
+class fiber
+{
+  public:
+    /// For functions to run on this stack, one after the other.
+    explicit fiber(stack on) noexcept;
+    /// Its function has ended, or will never go on: nothing that is on the stack is destroyed.
+    ~fiber();
+    fiber(const fiber &) = delete;
+    fiber &operator=(const fiber &) = delete;
+
+    /// At the next `resume`, begins `function(argument)`, which throws nothing. No function of this fiber is under way.
+    void prepare(void (*function)(void *), void *argument) noexcept;
+
+    /// Goes on with the function until it parks, which gives false, or has ended, which gives true. Called by the
+    /// fiber's thread, not by a fiber.
+    bool resume() noexcept;
+
+    /// Rests until it is resumed. Called by this fiber.
+    void park() noexcept;
+
+    /// What it runs on.
+    const stack &on() const noexcept { return stack_; }
+
+    /// The fiber that the calling thread runs; null outside.
+    static fiber *running() noexcept { return running_; }
+
+  private:
+    // What the C++ library keeps of a thread's exceptions: the beginning of __cxa_eh_globals, as the C++ ABI for
+    // Itanium has it (Exception Handling, 2.2.2).
+    struct exceptions {
+        void *caught = nullptr;
+        unsigned int uncaught = 0;
+    };
+
+
+    [[noreturn]] void run_functions() noexcept;
+    void switch_to_thread() noexcept;
+    void switch_to_function() noexcept;
+
+    static inline thread_local constinit fiber *running_ = nullptr;
+
+    const stack stack_;
+    // Where the function goes on, and where the thread does.
+    void *function_side_ = nullptr;
+    void *thread_side_ = nullptr;
+    void (*function_)(void *) = nullptr;
+    void *argument_ = nullptr;
+    bool ended_ = true;
+    int errno_ = 0;
+    exceptions exceptions_;
+
+#ifdef FLUX_ADDRESS_SANITIZER
+    void *function_frames_ = nullptr;
+    void *thread_frames_ = nullptr;
+    const void *thread_stack_ = nullptr;
+    std::size_t thread_stack_size_ = 0;
+#endif
+#ifdef FLUX_THREAD_SANITIZER
+    void *watched_function_ = nullptr;
+    void *watched_thread_ = nullptr;
+#endif
+};
+
+} // namespace flux

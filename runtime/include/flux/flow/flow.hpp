@@ -1,0 +1,262 @@
+/// \file
+/// A flow: one request on its way through the graph, from the values its source made to its end.
+///
+/// Every generated function takes its flow first. What is in here is what every flow needs everywhere: who it is, what
+/// went wrong last, which path it took, where it is, what it has done. The members that generated code calls are a few
+/// instructions each. The values are not here: a source makes its flows as a `flow` with its own values behind it
+/// (`program.hpp`), and uses them again for the flows that follow, so that a flow allocates nothing.
+///
+/// A flow runs on one thread at a time and nothing here needs a lock. Where it is, it says at its place (`waiter.hpp`),
+/// which others may read. Each branch of a parallel step runs as a flow of its own, for the flow that waits for it
+/// (`branch.hpp`).
+#pragma once
+
+#include "flux/waiting/cancellation.hpp"
+#include "flux/flow/constraint_counts.hpp"
+#include "flux/flow/counters.hpp"
+#include "flux/moment.hpp"
+#include "flux/waiting/node_number.hpp"
+#include "flux/flow/outcome.hpp"
+#include "flux/waiting/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+namespace flux {
+
+class branch_base;
+class runner;
+class source;
+
+/// The number of a generated function in the table of path functions.
+using function_number = std::uint32_t;
+/// The number of a path through a function, or what is added to one.
+using path_number = std::uint64_t;
+
+/// What a flow sees that has nobody to give way to.
+inline constinit const std::atomic<bool> nobody_waits{false};
+
+/// Where a flow says that it is which runs on nothing.
+inline constinit std::atomic<node_number> nowhere{no_node};
+
+/// The header of a flow.
+class flow
+{
+  public:
+    flow() noexcept = default;
+    flow(const flow &) = delete;
+    flow &operator=(const flow &) = delete;
+
+    // What generated code says.
+
+    /// The node is called next.
+    void call(node_number node) noexcept
+    {
+        if (crowded_->load(std::memory_order_relaxed) && held_ == 0) [[unlikely]] {
+            place_->give_way();
+        }
+        position_->store(node, std::memory_order_relaxed);
+        ++counters_.calls;
+    }
+
+    /// The node chooses among its lines next.
+    void dispatch(node_number node) noexcept
+    {
+        position_->store(node, std::memory_order_relaxed);
+        ++counters_.dispatches;
+    }
+
+    /// In a `catch` block: the code of the exception in flight, never 0. Says on standard error what was thrown.
+    int caught() noexcept;
+
+    /// The node failed with this error, which is now the one in hand.
+    void failed_in(node_number node, int error) noexcept
+    {
+        failed_node_ = node;
+        error_ = error;
+        ++counters_.failures;
+    }
+
+    /// The error in hand.
+    int error() const noexcept { return error_; }
+
+    /// Leaves a function, adding to the path register.
+    outcome done(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::done;
+    }
+
+    /// As `done`, with the error in hand.
+    outcome failed(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::failed;
+    }
+
+    /// As `done`, after an error handler.
+    outcome ended(path_number offset = 0) noexcept
+    {
+        path_ += offset;
+        return outcome::ended;
+    }
+
+    /// Something outside a node threw: leaves the function on the path of this number.
+    outcome fault(path_number number) noexcept
+    {
+        path_ = number;
+        return outcome::failed;
+    }
+
+    /// Sets the session: flows with equal ones share the constraints of scope session.
+    void set_session(int session) noexcept { session_ = session; }
+
+    /// A fallback joins the way of success.
+    void add_path(path_number offset) noexcept { path_ += offset; }
+
+    /// Before a call whose callee numbers its own paths from 0: gives the register and zeroes it.
+    path_number begin_path() noexcept
+    {
+        const path_number before = path_;
+        path_ = 0;
+        return before;
+    }
+
+    /// After it: `before` is what `begin_path` gave, `radix` how many paths lead to the exit that was taken.
+    void end_path(path_number before, path_number radix) noexcept { path_ = before * radix + path_; }
+
+    /// Instead of `end_path`, where the product would not fit: counts the register as a path of `callee` to that exit,
+    /// by itself, and goes on with `before`.
+    void cut_path(path_number before, function_number callee, outcome exit) noexcept;
+
+    // What the runtime says and asks.
+
+    /// Starts anew as flow `id` of the source.
+    void begin(source &from, std::uint64_t id) noexcept
+    {
+        source_ = &from;
+        id_ = id;
+        session_ = 0;
+        path_ = 0;
+        error_ = 0;
+        failed_node_ = no_node;
+        counters_ = {};
+        deadline_ = never;
+        cancellation_.begin();
+    }
+
+    /// Starts anew as a branch of the flow: with its id, its session, its deadline, and nothing else done.
+    void begin_branch(flow &parent) noexcept
+    {
+        begin(*parent.source_, parent.id_);
+        session_ = parent.session_;
+        deadline_ = parent.deadline_;
+        parent_ = &parent;
+        held_ = parent.held_;
+    }
+
+    /// A branch has ended: what it did, the flow did.
+    void add_counters(const flow &branch) noexcept { counters_ += branch.counters_; }
+
+    /// A branch has failed: its error is now the one in hand.
+    void fail_as(const flow &branch) noexcept
+    {
+        failed_node_ = branch.failed_node_;
+        error_ = branch.error_;
+    }
+
+    /// From now on the flow runs on this, and is before its first node.
+    void run_on(runner &on) noexcept;
+
+    /// Counts an acquisition; what its thread counts of the constraint.
+    constraint_count &acquiring(constraint_number constraint) noexcept
+    {
+        ++counters_.acquisitions;
+        return constraint_counts_[constraint];
+    }
+
+    /// Counts a park.
+    void count_park() noexcept { ++counters_.parks; }
+
+    /// A constraint is held from now on, or not any more. Who holds one does not give way.
+    void hold_one() noexcept { ++held_; }
+    void release_one() noexcept { --held_; }
+
+    /// It is at this node, whoever calls it.
+    void move_to(node_number node) noexcept { position_->store(node, std::memory_order_relaxed); }
+
+    /// Where it waits.
+    waiter &place() const noexcept { return *place_; }
+
+    /// When it is to have ended: no park of it goes on for longer. `never` where it has all the time.
+    moment deadline() const noexcept { return deadline_; }
+    void set_deadline(moment deadline) noexcept { deadline_ = deadline; }
+
+    /// Has it come to its end through its error handlers: the park that it waits in ends, and so does each that it
+    /// begins later; the same goes for its branches. What else it does goes on. Any thread calls this, while the flow
+    /// exists.
+    void cancel() noexcept;
+    /// Whether that has been called.
+    bool cancelled() const noexcept { return cancellation_.cancelled(); }
+    /// For its parks.
+    cancellation &cancelling() noexcept { return cancellation_; }
+
+    /// It is at a parallel step with these branches, and awaits so many, counting itself: each but itself says when it
+    /// has `left`. They are cancelled if the flow is.
+    void fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept;
+    /// Waits until all others have left.
+    void join() noexcept;
+    /// One of those that the flow awaits is gone. Any thread calls this; the flow may go on then.
+    void left() noexcept;
+
+    /// Its number among the flows of its source, from 1.
+    std::uint64_t id() const noexcept { return id_; }
+    /// The flow that it is a branch of; null where it is none.
+    flow *parent() const noexcept { return parent_; }
+    /// Where it comes from.
+    source &from() const noexcept { return *source_; }
+    /// What it runs on.
+    runner &on() const noexcept { return *runner_; }
+    /// Its session; 0 where its source has none.
+    int session() const noexcept { return session_; }
+    /// The path register.
+    path_number path() const noexcept { return path_; }
+    /// The node whose error is in hand.
+    node_number failed_node() const noexcept { return failed_node_; }
+    /// The node that was called or asked to dispatch last.
+    node_number position() const noexcept { return position_->load(std::memory_order_relaxed); }
+    /// What the flow has done so far.
+    const counters &counted() const noexcept { return counters_; }
+
+    /// For lists: a flow stands in one at a time, idle or queued.
+    flow *next = nullptr;
+    /// The one that its store made before it; null for the first.
+    flow *made_before = nullptr;
+
+  private:
+    path_number path_ = 0;
+    counters counters_;
+    // At its place.
+    std::atomic<node_number> *position_ = &nowhere;
+    int error_ = 0;
+    node_number failed_node_ = no_node;
+    std::uint64_t id_ = 0;
+    int session_ = 0;
+    source *source_ = nullptr;
+    flow *parent_ = nullptr;
+    runner *runner_ = nullptr;
+    waiter *place_ = nullptr;
+    constraint_count *constraint_counts_ = nullptr;
+    const std::atomic<bool> *crowded_ = &nobody_waits;
+    std::uint32_t held_ = 0;
+    cancellation cancellation_;
+    moment deadline_ = never;
+    // Those of the parallel step that it is at.
+    std::span<branch_base *const> branches_;
+};
+
+/// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.
+inline thread_local constinit flow *running_flow = nullptr;
+
+} // namespace flux

@@ -1,0 +1,60 @@
+/// \file
+/// The flows of one source: made when first needed, used again, never more than a bound. That is the source's bound of
+/// flows in progress: where none is left, the source waits for one to come back.
+///
+/// One thread takes (the source's), many give back. What is given back goes on a lock-free stack that the taker takes
+/// as a whole, so the stack has no ABA problem, and a flow costs one atomic operation.
+#pragma once
+
+#include "flux/flow/flow.hpp"
+#include "flux/flow/program.hpp"
+
+#include <atomic>
+#include <cstddef>
+
+namespace flux {
+
+/// The flows of one source.
+class flow_store
+{
+  public:
+    /// Makes the first flow; throws `std::bad_alloc`. `limit` is at least 1.
+    flow_store(const source_info &of, std::size_t limit);
+    /// All flows are back, or are never ended.
+    ~flow_store();
+    flow_store(const flow_store &) = delete;
+    flow_store &operator=(const flow_store &) = delete;
+
+    /// One that nobody uses. Waits at `place` while the bound is reached or there is no memory for another. Only the
+    /// source's thread calls this.
+    flow &take(waiter &place) noexcept;
+
+    /// Gives back what `take` gave and was not started. Only the source's thread calls this.
+    void put_back(flow &unused) noexcept;
+
+    /// Gives back what `take` gave. Any thread calls this.
+    void give_back(flow &finished) noexcept;
+
+    /// As `give_back`, on the source's thread.
+    void give_back_here(flow &finished) noexcept;
+
+    /// Cancels all flows that were ever made: those that nobody uses do not mind. Any thread calls this.
+    void cancel_all() noexcept;
+
+  private:
+    flow *make() noexcept;
+    void wait_for_one(waiter &place) noexcept;
+
+    const source_info &source_;
+    const std::size_t limit_;
+    std::size_t made_ = 0;
+    // The last of all flows, linked through themselves.
+    std::atomic<flow *> last_made_{nullptr};
+    flow *idle_ = nullptr;
+    waiter *place_ = nullptr;
+    // What came back; or `nobody_yet_` where none came back and the source waits.
+    std::atomic<flow *> returned_{nullptr};
+    flow nobody_yet_;
+};
+
+} // namespace flux

@@ -1,0 +1,63 @@
+/// \file
+/// What a server says at its end of how it ran: flows, counters, and the paths they took, most frequent first.
+///
+/// The JSON form is one object:
+///
+///     {
+///       "flux": "0.1.0",                      the runtime's version
+///       "program": "image",
+///       "strategy": "pool",
+///       "flows": {"started": 3, "done": 1, "failed": 1, "ended": 1, "cancelled": 0},
+///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "parks": 3, "failures": 2},
+///       "lost": 0,                            paths that could not be counted for want of memory
+///       "sources": [
+///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}
+///       ],
+///       "constraints": [                      the time that flows waited, together; a keyed one's keys together;
+///                                             one of 61 holds is timed, `held_ns` is how long those were together
+///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
+///       ],
+///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
+///       "holds": [                            nodes that held their event loop for more than a millisecond, and for
+///                                             how long at least, the longest first
+///         {"name": "Compress", "times": 3, "longest_ns": 21000000}
+///       ],
+///       "paths": [                            of whole flows, most frequent first
+///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
+///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
+///       ],
+///       "cut": [                              of functions that are counted by themselves, most frequent first
+///         {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 2, "labels": ["Listen", "ERROR"]}
+///       ]
+///     }
+///
+/// The labels "(", "&" and ")" stand around the branches of a parallel step.
+///
+/// A flow that was cancelled, and then came to its end through its error handlers, is counted as cancelled, and its
+/// path with the exit that it took. Numbers are exact up to 2^53; `share` is the share of the flows that came to their
+/// end. `labels` is null for a number that the program's tables do not know.
+#pragma once
+
+#include "flux/flow/constraint_counts.hpp"
+#include "flux/strategy/loop_facts.hpp"
+#include "flux/server/options.hpp"
+#include "flux/flow/path_counts.hpp"
+
+#include <span>
+#include <string>
+
+namespace flux {
+
+/// The report for people. `constraints` has one element for each constraint of the program.
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops);
+
+/// The report for programs, as above.
+std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops, strategy_kind strategy);
+
+/// Writes the report that the options ask for; says on standard error where that fails.
+void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+            const loop_facts &loops, const options &how);
+
+} // namespace flux

@@ -1,0 +1,31 @@
+/// \file
+/// What is known of event loops at the end, for the report.
+#pragma once
+
+#include "flux/flow/flow.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace flux {
+
+/// A node that held its loop for more than a millisecond, so that others had to wait.
+struct loop_hold {
+    node_number node;
+    /// How often.
+    std::uint64_t times;
+    /// At least so long, the longest time.
+    std::chrono::nanoseconds longest;
+};
+
+/// What a strategy knows of its loops.
+struct loop_facts {
+    /// The longest first.
+    std::vector<loop_hold> holds;
+    /// The most bytes of stack that a flow has needed, in whole pages; 0 where there are no fibers.
+    std::size_t stack_bytes = 0;
+};
+
+} // namespace flux

@@ -1,0 +1,59 @@
+/// \file
+/// What waits for the threads of a pool. Flows wait first in, first out, and bounded, so that a server under more load
+/// than it can bear holds its sources back and with them, through the kernel's backlog, its clients. Branches of flows
+/// that run go before them, as somebody waits for those and holds a thread meanwhile.
+#pragma once
+
+#include "flux/flow/branch_list.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+namespace flux {
+
+class flow;
+
+/// What a thread of a pool runs next: a branch or a flow.
+struct queued {
+    branch_base *offered = nullptr;
+    flow *started = nullptr;
+};
+
+/// A bounded queue of flows, and the branches that are offered, linked through themselves: it allocates nothing.
+class queue
+{
+  public:
+    /// For at most `capacity` flows, at least 1.
+    explicit queue(std::size_t capacity) noexcept : capacity_(capacity) {}
+
+    /// Appends the flow, waiting while the queue is full.
+    void push(flow &started) noexcept;
+
+    /// Appends the branch, at once.
+    void offer(branch_base &unstarted) noexcept;
+
+    /// Takes the branch out, if it is still there.
+    bool take_back(branch_base &offered) noexcept;
+
+    /// Takes the first branch, or else the first flow, waiting while there is none; nothing when the queue is closed
+    /// and empty.
+    queued pop() noexcept;
+
+    /// Nothing will be pushed any more.
+    void close() noexcept;
+
+  private:
+    const std::size_t capacity_;
+    std::mutex lock_;
+    std::condition_variable not_full_;
+    std::condition_variable not_empty_;
+    std::size_t size_ = 0;
+    std::size_t idle_ = 0;
+    bool closed_ = false;
+    flow *first_ = nullptr;
+    flow *last_ = nullptr;
+    branch_list offered_;
+};
+
+} // namespace flux

@@ -1,0 +1,97 @@
+/// \file
+/// What a thread needs to run flows: a place to wait, counts of its own, and a stack for the moment it crashes. A
+/// thread that runs flows as fibers has a place for each.
+///
+/// Threads come and go, one for each flow under the strategy `thread`; their runners stay and are used again. They end
+/// with the server, so a waiter can be woken and counts be read without asking whether their thread still lives.
+#pragma once
+
+#include "flux/flow/constraint_counts.hpp"
+#include "flux/process/crash.hpp"
+#include "flux/constraint/lock.hpp"
+#include "flux/flow/path_counts.hpp"
+#include "flux/flow/program.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace flux {
+
+/// What runs flows.
+class runner
+{
+  public:
+    /// Throws `std::bad_alloc`.
+    explicit runner(const program &of)
+        : constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
+    {
+    }
+
+    /// Where waits what its thread runs now.
+    waiter &place() noexcept { return *place_; }
+
+    /// Its thread goes on with what waits at this place.
+    void wait_at(waiter &place) noexcept { place_ = &place; }
+
+    /// Whether others wait for the thread. A flow that runs there looks between two nodes.
+    const std::atomic<bool> &crowded() const noexcept { return crowded_; }
+    void set_crowded(bool others_wait) noexcept { crowded_.store(others_wait); }
+
+    /// Its thread's stack for signals.
+    signal_stack &stack() noexcept { return stack_; }
+
+    /// What its thread counts of each constraint.
+    constraint_count *constraint_counts() const noexcept { return constraint_counts_.get(); }
+
+    /// Calls `action(path_counts &)`, alone: others may read the counts at any time. `place` is the caller's.
+    template <class Action>
+    void count(waiter &place, Action action)
+    {
+        const locked alone(counting_, mode::write, place);
+        action(counts_);
+    }
+
+  private:
+    friend class runners;
+
+    thread_waiter own_place_;
+    waiter *place_ = &own_place_;
+    std::atomic<bool> crowded_{false};
+    signal_stack stack_;
+    std::unique_ptr<constraint_count[]> constraint_counts_;
+    lock counting_;
+    path_counts counts_;
+    runner *idle_next_ = nullptr;
+};
+
+/// All runners of a server.
+class runners
+{
+  public:
+    explicit runners(const program &of) noexcept : program_(of) {}
+
+    /// One that nobody else uses, until it is given back; null where there is no memory.
+    runner *borrow() noexcept;
+
+    /// Its counts are kept.
+    void give_back(runner &unused) noexcept;
+
+    /// The sum of all counts so far. Throws `std::bad_alloc`.
+    path_counts total();
+
+    /// What all threads have counted of each constraint so far. Throws `std::bad_alloc`.
+    std::vector<constraint_totals> total_of_constraints();
+
+    /// How many flows have started and not ended.
+    std::uint64_t flows_in_progress() noexcept;
+
+  private:
+    const program &program_;
+    lock lock_;
+    std::vector<std::unique_ptr<runner>> all_;
+    runner *idle_ = nullptr;
+};
+
+} // namespace flux

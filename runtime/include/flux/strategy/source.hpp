@@ -1,0 +1,114 @@
+/// \file
+/// Sources: where flows come from. Each runs for ever, on a thread of its own or on an event loop (`sources.hpp`): it
+/// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
+///
+/// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
+/// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
+#pragma once
+
+#include "flux/flow/flow_store.hpp"
+#include "flux/flow/paths.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/slow_down.hpp"
+#include "flux/strategy/strategy.hpp"
+#include "flux/waiting/timer.hpp"
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace flux {
+
+/// Which instance of a source it is. A source that is not replicable has one.
+struct instance {
+    /// The loop that it runs on; null where it has a thread of its own.
+    loop *runs_on = nullptr;
+    /// It is number `number`, from 0, of `of`.
+    std::size_t number = 0;
+    std::size_t of = 1;
+};
+
+/// What one source of the program is at run time, or one instance of it.
+class source
+{
+  public:
+    /// For the source of this number. Its thread will use `own`. Each of its flows has so long until its deadline; 0
+    /// stands for no deadline. Throws `std::bad_alloc`.
+    source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
+           std::chrono::milliseconds time = std::chrono::milliseconds(0), instance which = {});
+
+    /// Begins on its loop, or starts its thread. Throws `std::system_error`.
+    void start();
+
+    /// Makes flows until it is stopped, or, on a loop, until one of them waits: then it has been called there again.
+    void make_flows() noexcept;
+
+    /// Makes no further values: it ends as soon as it gets to know, which is at once where it waits in a park. Call it
+    /// again until `ended`, as a source that waits in a system call can only be interrupted, and may miss that.
+    void stop() noexcept;
+
+    /// Whether it makes no further values.
+    bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+
+    /// Has this called when it makes no further values, on its own thread or loop: so it can let go what it has, as the
+    /// idle connections are. Each wait ends at once there. For the source itself, while it makes values. Throws
+    /// `std::bad_alloc`.
+    void when_stopped(std::function<void()> let_go) { when_stopped_.push_back(std::move(let_go)); }
+
+    /// Waits until its thread is gone, where it has one; it has `ended`.
+    void join();
+
+    /// Cancels its flows that are in progress. They come to their end by themselves.
+    void cancel_flows() noexcept { flows_.cancel_all(); }
+
+    /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
+    void run(flow &started, runner &on) noexcept;
+
+    /// The program that it is a source of.
+    const program &of() const noexcept { return program_; }
+
+    /// What the program says of it.
+    const source_info &info() const noexcept { return info_; }
+
+    /// The name of a node of the program; the source's own for `no_node`.
+    const char *node_name(node_number node) const noexcept;
+
+    /// The strategy that runs its flows.
+    strategy &started_by() const noexcept { return strategy_; }
+
+    /// The loop that all its flows stay on, as it runs there itself; null where they may begin anywhere.
+    loop *home() const noexcept { return info_.replicable ? instance_.runs_on : nullptr; }
+
+  private:
+    void run_thread() noexcept;
+    void let_go() noexcept;
+    bool produce(flow &into) noexcept;
+    bool wait_for_beat(flow &into) noexcept;
+    bool make_values(flow &into) noexcept;
+    void failed(int error, std::chrono::nanoseconds took) noexcept;
+
+    const program &program_;
+    const source_info &info_;
+    const source_number number_;
+    const source_paths paths_;
+    strategy &strategy_;
+    runner &own_;
+    const std::chrono::milliseconds time_;
+    const instance instance_;
+    flow_store flows_;
+    slow_down slow_down_;
+    timer timer_;
+    // Instances number their flows in turns, so that no two flows of a source have one number.
+    std::uint64_t next_id_;
+    std::atomic<bool> stopping_{false};
+    std::vector<std::function<void()>> when_stopped_;
+    // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
+    // being made, and what interrupts the wait hits nothing else.
+    std::atomic<flow *> making_{nullptr};
+    std::atomic<bool> ended_{false};
+    std::thread thread_;
+};
+
+} // namespace flux

@@ -1,0 +1,54 @@
+/// \file
+/// The sources of a server, and what each of them runs on.
+///
+/// A source has a thread of its own. But one that is replicable, under a strategy with event loops, has an instance on
+/// every loop instead, as a fiber beside the flows: what it makes begins there and stays there, with all that belongs
+/// to it, so nothing of it is ever shared between threads. The instances share the source's bound of flows in progress,
+/// each having its part of it; where the bound is less than the loops, only so many have an instance. A timer, which
+/// only waits for its next beat, is a fiber too, on one of the loops; its flows begin on any of them.
+#pragma once
+
+#include "flux/strategy/source.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace flux {
+
+/// Whether the source of this number runs on loop number `loop` of so many, if it is not bounded to fewer.
+inline bool runs_on_loop(const program &of, source_number number, std::size_t loop, std::size_t loops) noexcept
+{
+    const source_info &info = of.sources[number];
+    return info.replicable || (info.period_ms != 0 && loop == number % loops);
+}
+
+/// All instances of all sources.
+class sources
+{
+  public:
+    /// Of each source at most `max_flows` flows are in progress, at least 1, and each has so long until its deadline, 0
+    /// standing for no deadline. Throws `std::bad_alloc`.
+    sources(const program &of, std::size_t max_flows, std::chrono::milliseconds time, strategy &by, runners &all);
+
+    /// They make flows from now on. Throws `std::system_error`.
+    void start();
+
+    /// As `source::stop`, for each.
+    void stop() noexcept;
+
+    /// As `source::cancel_flows`, for each.
+    void cancel_flows() noexcept;
+
+    /// Whether none makes further values.
+    bool ended() const noexcept;
+
+    /// Waits until their threads are gone; they have `ended`.
+    void join();
+
+  private:
+    std::vector<std::unique_ptr<source>> all_;
+};
+
+} // namespace flux

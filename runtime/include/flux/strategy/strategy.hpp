@@ -1,0 +1,45 @@
+/// \file
+/// What runs flows. The generated code is the same under every strategy; one is chosen when the server starts:
+/// `thread.hpp`, `pool.hpp`, `event.hpp`.
+#pragma once
+
+#include "flux/strategy/loop_facts.hpp"
+
+#include <memory>
+#include <span>
+
+namespace flux {
+
+class branch_base;
+class flow;
+class loop;
+class runner;
+
+/// Runs the flows that sources start, and what of their branches it has threads for.
+class strategy
+{
+  public:
+    virtual ~strategy() = default;
+
+    /// Sees to it that the flow runs to its end. Called by the flow's source, on a thread of its own, whose runner is
+    /// `of_source`; what a source on a loop makes runs there. It may take its time, which holds the source back; it
+    /// cannot fail.
+    virtual void start(flow &made, runner &of_source) noexcept = 0;
+
+    /// A flow has come to a parallel step: another thread may run this branch from now on, until it is taken back.
+    virtual void offer(branch_base &unstarted) noexcept = 0;
+
+    /// Whether nobody has begun with a branch that was offered: then it is the caller's, whose branch it is.
+    virtual bool take_back(branch_base &offered) noexcept = 0;
+
+    /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
+    virtual void finish() noexcept = 0;
+
+    /// The event loops that replicable sources run on; none where each source has a thread of its own.
+    virtual std::span<const std::unique_ptr<loop>> homes() const noexcept { return {}; }
+
+    /// What it knows of its loops, if it has such. Throws `std::bad_alloc`.
+    virtual loop_facts facts() { return {}; }
+};
+
+} // namespace flux

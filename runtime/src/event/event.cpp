@@ -1,0 +1,128 @@
+#include "flux/event/event.hpp"
+
+#include "flux/flow/branch.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/log.hpp"
+#include "flux/event/loop.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/sources.hpp"
+#include "flux/event/watchdog.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <system_error>
+
+namespace flux {
+namespace {
+
+class event final : public strategy
+{
+  public:
+    event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io, std::size_t fibers)
+        : watchdog_(of)
+    {
+        loops_.all.reserve(workers);
+        for (std::size_t number = 0; number < workers; ++number) {
+            std::size_t sources = 0;
+            for (source_number source = 0; source < of.sources.size(); ++source) {
+                sources += runs_on_loop(of, source, number, workers) ? 1 : 0;
+            }
+            runner *const own = all.borrow();
+            if (own == nullptr) {
+                throw std::bad_alloc();
+            }
+            loops_.all.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers, sources));
+        }
+        try {
+            start_threads();
+        } catch (...) {
+            finish();
+            throw;
+        }
+    }
+
+    void start(flow &made, runner &) noexcept override
+    {
+        // One that rests, or else the next in turn.
+        const auto rests = [](const auto &each) { return each->rests(); };
+        const auto resting = std::find_if(loops_.all.begin(), loops_.all.end(), rests);
+        const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % loops_.all.size();
+        loop &chosen = resting != loops_.all.end() ? **resting : *loops_.all[turn];
+        chosen.push(made);
+        // Another that has come to rest meanwhile may take it.
+        if (!chosen.wake()) {
+            wake_one();
+        }
+    }
+
+    void offer(branch_base &unstarted) noexcept override
+    {
+        if (loop *const home = unstarted.of().from().home()) {
+            return home->offer_pinned(unstarted);
+        }
+        loops_.offered.push(unstarted);
+        wake_one();
+    }
+
+    bool take_back(branch_base &offered) noexcept override
+    {
+        loop *const home = offered.of().from().home();
+        return home != nullptr ? home->take_back_pinned(offered) : loops_.offered.take_back(offered);
+    }
+
+    void finish() noexcept override
+    {
+        for (std::size_t number = 0; number < started_; ++number) {
+            loops_.all[number]->close();
+        }
+        for (std::size_t number = 0; number < started_; ++number) {
+            loops_.all[number]->join();
+        }
+        started_ = 0;
+        watchdog_.finish();
+    }
+
+    std::span<const std::unique_ptr<loop>> homes() const noexcept override { return loops_.all; }
+
+    loop_facts facts() override
+    {
+        loop_facts known{watchdog_.holds()};
+        for (const auto &each : loops_.all) {
+            known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
+        }
+        return known;
+    }
+
+  private:
+    void wake_one() noexcept
+    {
+        std::any_of(loops_.all.begin(), loops_.all.end(), [](const auto &each) { return each->wake(); });
+    }
+
+    void start_threads()
+    {
+        watchdog_.start(loops_.all);
+        for (const auto &each : loops_.all) {
+            each->start(watchdog_);
+            ++started_;
+        }
+    }
+
+    watchdog watchdog_;
+    loops loops_;
+    // Whose thread runs: so many, from the first.
+    std::size_t started_ = 0;
+    std::atomic<std::size_t> turn_{0};
+};
+
+} // namespace
+
+std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
+                                              const make_loop_io &make_io, std::size_t fibers)
+{
+    return std::make_unique<event>(all, of, workers, make_io, fibers);
+}
+
+} // namespace flux

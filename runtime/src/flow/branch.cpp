@@ -1,0 +1,122 @@
+#include "flux/flow/branch.hpp"
+
+#include "flux/flow/program.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/source.hpp"
+#include "flux/strategy/strategy.hpp"
+
+#include <algorithm>
+
+namespace flux {
+
+/// The branches of one step, in the order of the text.
+class fork
+{
+  public:
+    fork(flow &parent, std::span<branch_base *const> branches) noexcept : parent_(parent), branches_(branches) {}
+
+    /// Runs all of them, and returns when all have ended.
+    void run() noexcept;
+
+    /// How the step ended; gives the flow what the branches have done.
+    outcome exit() noexcept;
+
+    /// Adds the number of the path that leads to this exit: the numbers of the branches are its digits.
+    void add_path(outcome exit) noexcept;
+
+    /// Counts the path of each branch by itself.
+    void cut_path() noexcept;
+
+  private:
+    flow &parent_;
+    std::span<branch_base *const> branches_;
+};
+
+void branch_base::run(runner &on) noexcept
+{
+    flow *const before = running_flow;
+    for (branch_base *each = this; each != nullptr; each = each->then_) {
+        running_flow = &each->own_;
+        each->own_.run_on(on);
+        each->exit_ = each->call(each->own_);
+    }
+    running_flow = before;
+    own_.parent()->left();
+}
+
+void fork::run() noexcept
+{
+    strategy &by = parent_.from().started_by();
+    // Meanwhile its place says where the branches are that run there; afterwards the flow is where it was.
+    const node_number position = parent_.position();
+    parent_.move_to(no_node);
+    const auto at_once = [](const branch_base *each) { return each->starts_at_once_; };
+    parent_.fork(branches_, 1 + static_cast<std::uint32_t>(std::ranges::count_if(branches_, at_once)));
+    // The first starts at once, as a branch can only wait for an earlier one.
+    const auto others = branches_.subspan(1);
+    for (branch_base *const each : others) {
+        if (at_once(each)) {
+            by.offer(*each);
+        }
+    }
+    branches_.front()->run(parent_.on());
+    for (branch_base *const each : others) {
+        if (at_once(each) && by.take_back(*each)) {
+            each->run(parent_.on());
+        }
+    }
+    parent_.join();
+    parent_.move_to(position);
+}
+
+outcome fork::exit() noexcept
+{
+    outcome exit = outcome::done;
+    for (const branch_base *const each : branches_) {
+        parent_.add_counters(each->own_);
+        if (each->exit_ == outcome::failed && exit != outcome::failed) {
+            parent_.fail_as(each->own_);
+            exit = outcome::failed;
+        } else if (each->exit_ == outcome::ended && exit == outcome::done) {
+            exit = outcome::ended;
+        }
+    }
+    return exit;
+}
+
+void fork::add_path(outcome exit) noexcept
+{
+    const auto functions = parent_.from().of().path_functions;
+    path_number number = 0;
+    for (const branch_base *const each : branches_) {
+        const path_function &of = functions[each->number_];
+        const path_number own = each->own_.path();
+        number = exit == outcome::done ? number * of.paths[index_of(outcome::done)] + own
+                                       : number * paths_to_any(of) + first_to(of, each->exit_) + own;
+    }
+    parent_.add_path(number);
+}
+
+void fork::cut_path() noexcept
+{
+    parent_.on().count(parent_.place(), [this](path_counts &counts) {
+        for (const branch_base *const each : branches_) {
+            counts.took(each->number_, each->exit_, each->own_.path());
+        }
+    });
+}
+
+outcome join_all(flow &parent, std::span<branch_base *const> branches, bool cut) noexcept
+{
+    fork step(parent, branches);
+    step.run();
+    const outcome exit = step.exit();
+    if (cut) {
+        step.cut_path();
+    } else {
+        step.add_path(exit);
+    }
+    return exit;
+}
+
+} // namespace flux

@@ -1,0 +1,104 @@
+#include "flux/flow/flow.hpp"
+
+#include "flux/flow/branch.hpp"
+#include "flux/error.hpp"
+#include "flux/log.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/source.hpp"
+
+#include <cstdlib>
+#include <cxxabi.h>
+#include <exception>
+#include <new>
+#include <typeinfo>
+
+namespace flux {
+namespace {
+
+void log_exception(const flow &of, const char *text) noexcept
+{
+    const std::type_info *type = abi::__cxa_current_exception_type();
+    int status = 0;
+    char *readable = type == nullptr ? nullptr : abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+    const char *name = readable != nullptr ? readable : "an exception";
+    const char *separator = text[0] == '\0' ? "" : ": ";
+    log_rarely("%s threw %s%s%s", of.from().node_name(of.position()), name, separator, text);
+    std::free(readable);
+}
+
+} // namespace
+
+int flow::caught() noexcept
+{
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        log_exception(*this, "");
+        return out_of_memory;
+    } catch (const std::exception &thrown) {
+        log_exception(*this, thrown.what());
+    } catch (...) {
+        log_exception(*this, "");
+    }
+    return exception_thrown;
+}
+
+void flow::cut_path(path_number before, function_number callee, outcome exit) noexcept
+{
+    runner_->count(*place_, [&](path_counts &counts) { counts.took(callee, exit, path_); });
+    path_ = before;
+}
+
+void flow::cancel() noexcept
+{
+    switch (cancellation_.cancel()) {
+    case interrupted::nothing:
+        break;
+    case interrupted::park:
+        place_->wake();
+        break;
+    case interrupted::branches:
+        for (branch_base *const each : branches_) {
+            each->of().cancel();
+        }
+        left();
+        break;
+    }
+}
+
+void flow::fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept
+{
+    branches_ = branches;
+    if (cancellation_.await(awaited)) {
+        for (branch_base *const each : branches) {
+            each->of().cancel();
+        }
+    }
+}
+
+void flow::join() noexcept
+{
+    if (!cancellation_.left()) {
+        place_->wait();
+    }
+}
+
+void flow::left() noexcept
+{
+    // Who is the last is waited for, so the flow is still there.
+    if (cancellation_.left()) {
+        place_->wake();
+    }
+}
+
+void flow::run_on(runner &on) noexcept
+{
+    runner_ = &on;
+    place_ = &on.place();
+    position_ = &place_->position;
+    move_to(no_node);
+    constraint_counts_ = on.constraint_counts();
+    crowded_ = &on.crowded();
+}
+
+} // namespace flux

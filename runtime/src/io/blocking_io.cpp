@@ -1,0 +1,356 @@
+#include "flux/io/blocking_io.hpp"
+
+#include "flux/io/accepting.hpp"
+#include "flux/error.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/log.hpp"
+#include "flux/io/park.hpp"
+#include "flux/io/socket.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <system_error>
+
+namespace flux {
+namespace {
+
+/// Readable when all waits are cancelled.
+const descriptor &cancelled() noexcept
+{
+    static const descriptor told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return told;
+}
+
+moment bounded(moment deadline) noexcept
+{
+    return running_flow == nullptr ? deadline : std::min(deadline, running_flow->deadline());
+}
+
+// A source that is to stop is cancelled, and its thread interrupted, again and again.
+bool is_cancelled() noexcept
+{
+    return running_flow != nullptr && running_flow->cancelled();
+}
+
+std::chrono::nanoseconds time_to(moment deadline) noexcept
+{
+    const moment now = clock::now();
+    // The difference to `moment::min()` is none.
+    return deadline <= now ? clock::duration::zero() : deadline - now;
+}
+
+/// Waits until the descriptor is ready for these events of `poll`: 0, or the error that the wait ended with.
+int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
+{
+    const moment until = bounded(deadline);
+    while (!is_cancelled()) {
+        pollfd either[] = {{awaited.get(), events, 0}, {cancelled().get(), POLLIN, 0}};
+        const std::timespec left = timespec_of(time_to(until));
+        const int ready = ppoll(either, std::size(either), until == never ? nullptr : &left, nullptr);
+        if (ready > 0) {
+            return either[1].revents != 0 ? ECANCELED : 0;
+        }
+        if (ready == 0) {
+            return ETIMEDOUT;
+        }
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return ECANCELED;
+}
+
+/// Calls `attempt` until it gives something else than EAGAIN, waiting in between.
+template <class Attempt>
+auto insist(const descriptor &on, short events, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
+{
+    while (true) {
+        auto result = attempt();
+        if (result.has_value() || result.error() != EAGAIN) {
+            return result;
+        }
+        if (const int error = wait_for(on, events, deadline); error != 0) {
+            return unexpected(error);
+        }
+    }
+}
+
+class blocking_stream final : public stream
+{
+  public:
+    explicit blocking_stream(descriptor socket) noexcept : socket_(std::move(socket)) {}
+
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        return insist(socket_, POLLIN, deadline, [&] { return try_receive(socket_, into); });
+    }
+
+    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
+    {
+        while (!parts.empty()) {
+            const auto left = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
+            if (!left.has_value()) {
+                return unexpected(left.error());
+            }
+            parts = *left;
+        }
+        return {};
+    }
+
+    void end_output() noexcept override { shutdown(socket_.get(), SHUT_WR); }
+    bool has_input() noexcept override { return socket_has_input(socket_); }
+
+    const descriptor &socket() const noexcept { return socket_; }
+
+    /// Who is told when there is input; null where nobody is. The epoll instance that tells knows it from then on.
+    std::atomic<void *> owner{nullptr};
+    bool known = false;
+
+  private:
+    const descriptor socket_;
+};
+
+class blocking_listener final : public listener
+{
+  public:
+    explicit blocking_listener(public_socket socket) noexcept : socket_(std::move(socket)) {}
+
+    address local() const noexcept override { return local_address(socket_); }
+    const descriptor &socket() const noexcept { return socket_; }
+
+  private:
+    const public_socket socket_;
+};
+
+class blocking_datagram_socket final : public datagram_socket
+{
+  public:
+    explicit blocking_datagram_socket(public_socket socket) noexcept : socket_(std::move(socket)) {}
+
+    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        return insist(socket_, POLLIN, deadline, [&] { return try_receive_from(socket_, into); });
+    }
+
+    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
+    {
+        return insist(socket_, POLLOUT, deadline, [&] { return try_send_to(socket_, message, to); });
+    }
+
+    address local() const noexcept override { return local_address(socket_); }
+
+  private:
+    const public_socket socket_;
+};
+
+class blocking_arrivals final : public arrivals
+{
+  public:
+    blocking_arrivals() : epoll_(epoll_create1(EPOLL_CLOEXEC))
+    {
+        if (epoll_.get() < 0) {
+            throw std::system_error(errno, std::generic_category(), "epoll_create1");
+        }
+    }
+
+    io_result<void> watch(listener &from) noexcept override
+    {
+        listener_ = &static_cast<blocking_listener &>(from);
+        bell_ = bell_of_listeners();
+        control(EPOLL_CTL_ADD, bell_, EPOLLIN | EPOLLET, nullptr);
+        return control(EPOLL_CTL_ADD, listener_->socket(), EPOLLIN, nullptr);
+    }
+
+    io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override
+    {
+        auto &watched = static_cast<blocking_stream &>(idle);
+        // From the last call on it may belong to the source.
+        const int operation = watched.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+        watched.known = true;
+        watched.owner.store(owner, std::memory_order_release);
+        // Soon is when something can be sent: as long as the peer takes no answers, there is no use in asking more.
+        const std::uint32_t events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT | (soon ? std::uint32_t{EPOLLOUT} : 0);
+        return control(operation, watched.socket(), events, &watched);
+    }
+
+    bool forget(stream &watched) noexcept override
+    {
+        const auto is_of = [&](const epoll_event &each) { return each.data.ptr == &watched; };
+        const auto end = std::remove_if(events_.begin() + next_, events_.begin() + count_, is_of);
+        count_ = end - events_.begin();
+        return static_cast<blocking_stream &>(watched).owner.exchange(nullptr) != nullptr;
+    }
+
+    // Epoll tells `next`, which gives at once.
+    void *next_told() noexcept override { return nullptr; }
+
+    io_result<arrival> next(moment deadline) noexcept override
+    {
+        while (true) {
+            while (next_ < count_) {
+                auto *const told = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
+                if (told == nullptr && !left_) {
+                    leaving_ = leaving_ || accepting_has_ended();
+                    if (io_result<arrival> accepted = accept(); accepted.has_value()) {
+                        // Until nobody is left it is looked again.
+                        next_ -= leaving_ ? 1 : 0;
+                        return accepted;
+                    } else if (accepted.error() != EAGAIN) {
+                        rest(accepted.error());
+                    } else if (leaving_) {
+                        left_ = true;
+                        control(EPOLL_CTL_DEL, listener_->socket(), 0, nullptr);
+                        return arrival{};
+                    }
+                } else if (told == nullptr) {
+                    continue;
+                } else if (void *const owner = told->owner.exchange(nullptr, std::memory_order_acquire)) {
+                    return arrival{nullptr, {}, owner};
+                }
+            }
+            const int error = fetch(std::min(bounded(deadline), try_again_));
+            if (error == ETIMEDOUT && clock::now() >= try_again_) {
+                try_again_ = never;
+                listen_again();
+            } else if (error != 0) {
+                return unexpected(error);
+            }
+        }
+    }
+
+  private:
+    io_result<void> control(int operation, const descriptor &of, std::uint32_t events, void *told) noexcept
+    {
+        epoll_event event{};
+        event.events = events;
+        event.data.ptr = told;
+        if (epoll_ctl(epoll_.get(), operation, of.get(), &event) != 0) {
+            return unexpected(errno);
+        }
+        return {};
+    }
+
+    io_result<arrival> accept() noexcept
+    {
+        arrival somebody;
+        io_result<descriptor> accepted = try_accept(listener_->socket(), somebody.from);
+        if (!accepted.has_value()) {
+            return unexpected(accepted.error());
+        }
+        somebody.accepted.reset(new (std::nothrow) blocking_stream(std::move(*std::move(accepted))));
+        if (somebody.accepted == nullptr) {
+            return unexpected(ENOMEM);
+        }
+        return somebody;
+    }
+
+    // New peers are not told for a while.
+    void rest(int error) noexcept
+    {
+        log_rarely("connections wait, as none can be accepted: %s", describe_error(error).c_str());
+        try_again_ = clock::now() + accept_rest;
+        control(EPOLL_CTL_MOD, listener_->socket(), 0, nullptr);
+    }
+
+    void listen_again() noexcept { control(EPOLL_CTL_MOD, listener_->socket(), EPOLLIN, nullptr); }
+
+    int fetch(moment until) noexcept
+    {
+        next_ = 0;
+        count_ = 0;
+        if (is_cancelled()) {
+            return ECANCELED;
+        }
+        const int came = wait_for_events(epoll_, events_, until);
+        if (came < 0) {
+            return errno != EINTR ? errno : is_cancelled() ? ECANCELED : 0;
+        }
+        count_ = came;
+        return came == 0 ? ETIMEDOUT : 0;
+    }
+
+    const descriptor epoll_;
+    blocking_listener *listener_ = nullptr;
+    // It tells as the listener does. Then nobody is to be accepted but who waits; then nobody is any more.
+    descriptor bell_;
+    bool leaving_ = false;
+    bool left_ = false;
+    // What has come and is not told yet, from `next_` to `count_`.
+    std::array<epoll_event, 64> events_;
+    std::ptrdiff_t next_ = 0;
+    std::ptrdiff_t count_ = 0;
+    // When to accept again after that has failed.
+    moment try_again_ = never;
+};
+
+template <class Made, class Interface, class Opened>
+io_result<std::unique_ptr<Interface>> made_of(io_result<Opened> opened) noexcept
+{
+    if (!opened.has_value()) {
+        return unexpected(opened.error());
+    }
+    std::unique_ptr<Interface> made(new (std::nothrow) Made(std::move(*std::move(opened))));
+    if (made == nullptr) {
+        return unexpected(ENOMEM);
+    }
+    return made;
+}
+
+class blocking final : public io
+{
+  public:
+    const char *name() const noexcept override { return "sync"; }
+    moment now() const noexcept override { return clock::now(); }
+
+    io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
+    {
+        return made_of<blocking_listener, listener>(open_listener(at));
+    }
+
+    io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline) noexcept override
+    {
+        io_result<descriptor> opened = open_stream_socket(to);
+        if (!opened.has_value()) {
+            return unexpected(opened.error());
+        }
+        int error = begin_connect(*opened, to);
+        if (error == EINPROGRESS) {
+            error = wait_for(*opened, POLLOUT, deadline);
+            error = error != 0 ? error : connect_error(*opened);
+        }
+        if (error != 0) {
+            return unexpected(error);
+        }
+        return made_of<blocking_stream, stream>(std::move(opened));
+    }
+
+    io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override
+    {
+        return made_of<blocking_datagram_socket, datagram_socket>(open_datagram_socket(at, sharing::none));
+    }
+
+    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<blocking_arrivals>(); }
+};
+
+} // namespace
+
+io &blocking_io() noexcept
+{
+    static blocking one;
+    return one;
+}
+
+void cancel_blocking_waits() noexcept
+{
+    eventfd_write(cancelled().get(), 1);
+}
+
+} // namespace flux

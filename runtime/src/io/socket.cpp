@@ -1,0 +1,287 @@
+#include "flux/io/socket.hpp"
+
+#include "flux/process/adoption.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace flux {
+namespace {
+
+void set_option(int socket, int level, int option, int value) noexcept
+{
+    // Options are wishes: a socket without them serves as well.
+    setsockopt(socket, level, option, &value, sizeof value);
+}
+
+// Calls `open(address)`, and once more with IPv4's any-address where IPv6's is asked for and there is no IPv6.
+template <class Open>
+io_result<descriptor> open_at(const address &at, Open open) noexcept
+{
+    io_result<descriptor> opened = open(at);
+    const auto &six = reinterpret_cast<const sockaddr_in6 &>(at.storage);
+    const bool any = at.storage.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
+    if (opened.has_value() || !any || (opened.error() != EAFNOSUPPORT && opened.error() != EADDRNOTAVAIL)) {
+        return opened;
+    }
+    address four = loopback_address(at.port());
+    reinterpret_cast<sockaddr_in &>(four.storage).sin_addr.s_addr = htonl(INADDR_ANY);
+    return open(four);
+}
+
+io_result<descriptor> open_socket(const address &of, int type) noexcept
+{
+    descriptor opened(socket(of.storage.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (opened.get() < 0) {
+        return unexpected(errno);
+    }
+    return opened;
+}
+
+io_result<descriptor> open_bound(const address &at, int type, sharing how) noexcept
+{
+    io_result<descriptor> opened = open_socket(at, type);
+    if (!opened.has_value()) {
+        return opened;
+    }
+    const int number = (*opened).get();
+    if (type == SOCK_STREAM) {
+        set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
+    }
+    if (how == sharing::of_loops) {
+        set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
+    }
+    if (at.storage.ss_family == AF_INET6) {
+        set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    }
+    if (bind(number, at.get(), at.size) != 0) {
+        return unexpected(errno);
+    }
+    return opened;
+}
+
+// An adopted socket, or else what `open(address)` gives.
+template <class Open>
+io_result<public_socket> open_public(const address &at, socket_kind kind, Open open) noexcept
+{
+    std::optional<descriptor> adopted = take_adopted(at, kind);
+    io_result<descriptor> opened = adopted ? io_result<descriptor>(*std::move(adopted)) : open_at(at, open);
+    if (!opened.has_value()) {
+        return unexpected(opened.error());
+    }
+    try {
+        return public_socket(*std::move(opened), adopted.has_value());
+    } catch (const std::bad_alloc &) {
+        return unexpected(ENOMEM);
+    }
+}
+
+// One part alone costs the kernel less.
+ssize_t send_some(int to, std::span<iovec> parts) noexcept
+{
+    constexpr int how = MSG_DONTWAIT | MSG_NOSIGNAL;
+    if (parts.size() == 1) {
+        return send(to, parts.front().iov_base, parts.front().iov_len, how);
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    return sendmsg(to, &message, how);
+}
+
+address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &of) noexcept
+{
+    address said;
+    said.size = sizeof said.storage;
+    if (ask(of.get(), said.get(), &said.size) != 0) {
+        said.size = 0;
+    }
+    return said;
+}
+
+} // namespace
+
+descriptor::~descriptor()
+{
+    if (number_ >= 0) {
+        const int before = errno;
+        close(number_); // Linux frees the number whatever it says
+        errno = before;
+    }
+}
+
+io_result<public_socket> open_listener(const address &at) noexcept
+{
+    return open_public(at, socket_kind::listener, [](const address &address) -> io_result<descriptor> {
+        io_result<descriptor> opened = open_bound(address, SOCK_STREAM, sharing::none);
+        if (!opened.has_value()) {
+            return opened;
+        }
+        const int number = (*opened).get();
+        if (address.storage.ss_family != AF_UNIX) {
+            set_option(number, IPPROTO_TCP, TCP_NODELAY, 1); // those it accepts inherit it
+        }
+        if (listen(number, SOMAXCONN) != 0) {
+            return unexpected(errno);
+        }
+        return opened;
+    });
+}
+
+io_result<public_socket> open_datagram_socket(const address &at, sharing how) noexcept
+{
+    return open_public(at, socket_kind::datagrams,
+                       [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
+}
+
+io_result<descriptor> open_stream_socket(const address &to) noexcept
+{
+    io_result<descriptor> opened = open_socket(to, SOCK_STREAM);
+    if (opened.has_value() && to.storage.ss_family != AF_UNIX) {
+        set_option((*opened).get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    return opened;
+}
+
+int begin_connect(const descriptor &from, const address &to) noexcept
+{
+    // An interrupted connect goes on by itself.
+    const int begun = connect(from.get(), to.get(), to.size);
+    return begun == 0 ? 0 : errno == EINTR ? EINPROGRESS : errno;
+}
+
+int connect_error(const descriptor &from) noexcept
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(from.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+address local_address(const descriptor &of) noexcept
+{
+    return ask_address(getsockname, of);
+}
+
+address peer_address(const descriptor &of) noexcept
+{
+    return ask_address(getpeername, of);
+}
+
+io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
+{
+    while (true) {
+        peer.size = sizeof peer.storage;
+        descriptor accepted(accept4(from.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (accepted.get() >= 0) {
+            return accepted;
+        }
+        // Whoever has gone before being accepted is nobody's error.
+        if (errno != EINTR && errno != ECONNABORTED) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> into) noexcept
+{
+    while (true) {
+        const ssize_t count = recv(from.get(), into.data(), into.size(), MSG_DONTWAIT);
+        if (count >= 0) {
+            return static_cast<std::size_t>(count);
+        }
+        if (errno != EINTR) {
+            return unexpected(errno);
+        }
+    }
+}
+
+bool socket_has_input(const descriptor &of) noexcept
+{
+    std::byte first;
+    return recv(of.get(), &first, sizeof first, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
+}
+
+io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
+{
+    while (true) {
+        const ssize_t count = send_some(to.get(), parts);
+        if (count >= 0) {
+            return drop_first(parts, static_cast<std::size_t>(count));
+        }
+        if (errno != EINTR) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, std::span<std::byte> into) noexcept
+{
+    while (true) {
+        datagram_socket::datagram came{0, {}};
+        came.from.size = sizeof came.from.storage;
+        const ssize_t count =
+            recvfrom(from.get(), into.data(), into.size(), MSG_DONTWAIT, came.from.get(), &came.from.size);
+        if (count >= 0) {
+            came.size = static_cast<std::size_t>(count);
+            return came;
+        }
+        // A message that was refused before is told here, and is no error of the next.
+        if (errno != EINTR && errno != ECONNREFUSED) {
+            return unexpected(errno);
+        }
+    }
+}
+
+io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> message, const address &to) noexcept
+{
+    while (sendto(from.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL, to.get(), to.size) < 0) {
+        if (errno != EINTR && errno != ECONNREFUSED) {
+            return unexpected(errno);
+        }
+    }
+    return {};
+}
+
+int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment until) noexcept
+{
+    static std::atomic<bool> by_milliseconds{false};
+    const auto most = static_cast<int>(into.size());
+    // The difference to `moment::min()` is none.
+    const moment now = until == moment::min() || until == never ? until : clock::now();
+    const clock::duration time = std::max(until - now, clock::duration::zero());
+    if (!by_milliseconds.load(std::memory_order_relaxed)) {
+        const std::timespec left = timespec_of(time);
+        const int came = epoll_pwait2(epoll.get(), into.data(), most, until == never ? nullptr : &left, nullptr);
+        if (came >= 0 || (errno != ENOSYS && errno != EPERM)) {
+            return came;
+        }
+        by_milliseconds.store(true, std::memory_order_relaxed);
+    }
+    const auto left = std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count(),
+                                             std::numeric_limits<int>::max());
+    return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(left));
+}
+
+std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept
+{
+    while (!parts.empty() && bytes >= parts.front().iov_len) {
+        bytes -= parts.front().iov_len;
+        parts = parts.subspan(1);
+    }
+    if (!parts.empty()) {
+        parts.front().iov_base = static_cast<std::byte *>(parts.front().iov_base) + bytes;
+        parts.front().iov_len -= bytes;
+    }
+    return parts;
+}
+
+} // namespace flux

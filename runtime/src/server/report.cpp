@@ -1,0 +1,346 @@
+#include "flux/server/report.hpp"
+
+#include "flux/log.hpp"
+#include "flux/version.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+
+namespace flux {
+namespace {
+
+/// Paths beyond this many are summed up in the text form.
+constexpr std::size_t most_shown = 40;
+
+/// A path that was taken. `of` is a source for whole flows, a function for what is counted by itself.
+struct taken_path {
+    std::size_t of;
+    outcome exit;
+    path_number number;
+    std::uint64_t count;
+};
+
+std::vector<taken_path> most_frequent_first(std::vector<taken_path> paths)
+{
+    std::sort(paths.begin(), paths.end(), [](const taken_path &left, const taken_path &right) {
+        return std::tie(right.count, left.of, left.exit, left.number) <
+               std::tie(left.count, right.of, right.exit, right.number);
+    });
+    return paths;
+}
+
+std::vector<taken_path> paths_of_flows(const program &of, const path_counts &counts)
+{
+    std::vector<taken_path> paths;
+    for (source_number source = 0; source < of.sources.size(); ++source) {
+        for (const outcome exit : all_outcomes) {
+            counts.flow_paths(source)[index_of(exit)].visit([&](path_number number, std::uint64_t count) {
+                paths.push_back({source, exit, number, count});
+            });
+        }
+    }
+    return most_frequent_first(std::move(paths));
+}
+
+std::vector<taken_path> paths_of_functions(const path_counts &counts)
+{
+    std::vector<taken_path> paths;
+    for (const auto &[function, tables] : counts.function_paths()) {
+        for (const outcome exit : all_outcomes) {
+            tables[index_of(exit)].visit([&, function = function](path_number number, std::uint64_t count) {
+                paths.push_back({function, exit, number, count});
+            });
+        }
+    }
+    return most_frequent_first(std::move(paths));
+}
+
+source_counts sum_over_sources(const program &of, const path_counts &counts)
+{
+    source_counts sum;
+    for (source_number source = 0; source < of.sources.size(); ++source) {
+        sum += counts.of_source(source);
+    }
+    return sum;
+}
+
+// Those that were told to come to their end, and those that have not done so.
+std::uint64_t cancelled(const source_counts &counts) noexcept
+{
+    return counts.cancelled + counts.in_progress();
+}
+
+/// Text that grows; `format` is printf's.
+class text
+{
+  public:
+    __attribute__((format(printf, 2, 3))) void add(const char *format, ...)
+    {
+        std::va_list values;
+        std::va_list again;
+        va_start(values, format);
+        va_copy(again, values);
+        const int length = std::vsnprintf(nullptr, 0, format, values);
+        const std::size_t before = all.size();
+        all.resize(before + static_cast<std::size_t>(std::max(length, 0)) + 1);
+        std::vsnprintf(all.data() + before, all.size() - before, format, again);
+        all.pop_back();
+        va_end(again);
+        va_end(values);
+    }
+
+    std::string all;
+};
+
+std::optional<path_labels> labels_of_flow(const program &of, const taken_path &path)
+{
+    return decode_flow(of, path.of, path.exit, path.number);
+}
+
+std::optional<path_labels> labels_of_function(const program &of, const taken_path &path)
+{
+    return decode(of, static_cast<function_number>(path.of), path.exit, path.number);
+}
+
+std::string chain(const std::optional<path_labels> &labels, path_number number)
+{
+    if (!labels) {
+        return "path " + std::to_string(number);
+    }
+    std::string chained;
+    std::string_view before = "(";
+    for (const std::string_view label : *labels) {
+        // The branches of a parallel step stand as in the program: A -> (B & C) -> D.
+        const bool first = before == "(" || label == ")";
+        chained += label == "&" || before == "&" ? " " : first ? "" : " -> ";
+        chained += label;
+        before = label;
+    }
+    return chained;
+}
+
+void add_flow_paths(text &into, const program &of, const std::vector<taken_path> &paths, std::uint64_t all)
+{
+    if (paths.empty()) {
+        return;
+    }
+    into.add("\n%12s  %7s  path\n", "flows", "share");
+    std::uint64_t left_out = 0;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (i >= most_shown) {
+            left_out += paths[i].count;
+            continue;
+        }
+        const double share = 100 * static_cast<double>(paths[i].count) / static_cast<double>(all);
+        const bool is_done = paths[i].exit == outcome::done;
+        into.add("%12" PRIu64 "  %6.2f%%  %s%s%s\n", paths[i].count, share,
+                 chain(labels_of_flow(of, paths[i]), paths[i].number).c_str(), is_done ? "" : "  -- ",
+                 is_done ? "" : outcome_name(paths[i].exit));
+    }
+    if (left_out != 0) {
+        into.add("%12" PRIu64 "  %6.2f%%  on %zu more paths\n", left_out,
+                 100 * static_cast<double>(left_out) / static_cast<double>(all), paths.size() - most_shown);
+    }
+}
+
+void add_function_paths(text &into, const program &of, const std::vector<taken_path> &paths)
+{
+    if (paths.empty()) {
+        return;
+    }
+    into.add("\n%12s  %s\n", "times", "path through a function that is counted by itself");
+    for (std::size_t i = 0; i < std::min(paths.size(), most_shown); ++i) {
+        into.add("%12" PRIu64 "  %s: %s  -- %s\n", paths[i].count, of.path_functions[paths[i].of].name,
+                 chain(labels_of_function(of, paths[i]), paths[i].number).c_str(), outcome_name(paths[i].exit));
+    }
+    if (paths.size() > most_shown) {
+        into.add("%12s  and %zu more paths\n", "", paths.size() - most_shown);
+    }
+}
+
+void add_constraints(text &into, const program &of, std::span<const constraint_totals> constraints)
+{
+    if (constraints.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  %12s  %12s  constraint\n", "taken", "waited", "ms waited", "us held each");
+    for (std::size_t number = 0; number < constraints.size(); ++number) {
+        const constraint_totals &one = constraints[number];
+        const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
+        into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %12.3f  %s\n", one.taken, one.waited,
+                 static_cast<double>(one.waited_ns) / 1e6, static_cast<double>(one.held_ns) / timed / 1e3,
+                 of.constraints[number].name);
+    }
+}
+
+void add_loops(text &into, const program &of, const loop_facts &loops)
+{
+    if (loops.stack_bytes != 0) {
+        into.add("\n%12zu  KiB of stack, the most that a flow needed\n", loops.stack_bytes >> 10);
+    }
+    if (loops.holds.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  node that held its event loop for more than a millisecond\n", "times", "longest ms");
+    for (const loop_hold &each : loops.holds) {
+        into.add("%12" PRIu64 "  %12.1f  %s\n", each.times, static_cast<double>(each.longest.count()) / 1e6,
+                 of.nodes[each.node].name);
+    }
+}
+
+std::string quoted(const char *value)
+{
+    text escaped;
+    escaped.all = "\"";
+    for (; *value != '\0'; ++value) {
+        const auto byte = static_cast<unsigned char>(*value);
+        if (byte == '"' || byte == '\\') {
+            escaped.add("\\%c", byte);
+        } else if (byte < 0x20) {
+            escaped.add("\\u%04x", byte);
+        } else {
+            escaped.all += *value;
+        }
+    }
+    return escaped.all + "\"";
+}
+
+std::string json_flows(const source_counts &counts)
+{
+    text json;
+    json.add("{\"started\": %" PRIu64, counts.started);
+    for (const outcome exit : all_outcomes) {
+        json.add(", \"%s\": %" PRIu64, outcome_name(exit), counts.finished[index_of(exit)]);
+    }
+    json.add(", \"cancelled\": %" PRIu64 "}", cancelled(counts));
+    return json.all;
+}
+
+std::string json_labels(const std::optional<path_labels> &labels)
+{
+    if (!labels) {
+        return "null";
+    }
+    std::string json = "[";
+    for (const char *label : *labels) {
+        json += (json.size() == 1 ? "" : ", ") + quoted(label);
+    }
+    return json + "]";
+}
+
+// Puts what `each` adds for every element between brackets, on lines of their own.
+template <class Elements, class Each>
+void add_list(text &json, const char *name, const Elements &elements, const char *after, Each each)
+{
+    json.add("  \"%s\": [", name);
+    const char *separator = "\n    {";
+    for (const auto &element : elements) {
+        json.all += separator;
+        each(element);
+        json.all += "}";
+        separator = ",\n    {";
+    }
+    json.add("%s]%s\n", elements.empty() ? "" : "\n  ", after);
+}
+
+bool write_to_file(const std::string &name, const std::string &content)
+{
+    std::FILE *const file = std::fopen(name.c_str(), "w");
+    if (file == nullptr) {
+        return false;
+    }
+    const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    return std::fclose(file) == 0 && written;
+}
+
+} // namespace
+
+std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops)
+{
+    const source_counts sum = sum_over_sources(of, counts);
+    text report;
+    report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
+               " ended by an error handler, %" PRIu64 " cancelled\n",
+               of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum));
+    report.add("      %" PRIu64 " calls, %" PRIu64 " dispatches, %" PRIu64 " acquisitions, %" PRIu64 " parks, %" PRIu64
+               " failures; %" PRIu64 " times a source had nothing\n",
+               sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
+               sum.counted.failures, sum.nothing);
+    if (counts.lost() != 0) {
+        report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
+    }
+    add_flow_paths(report, of, paths_of_flows(of, counts), sum.all_finished());
+    add_function_paths(report, of, paths_of_functions(counts));
+    add_constraints(report, of, constraints);
+    add_loops(report, of, loops);
+    return report.all;
+}
+
+std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+                        const loop_facts &loops, strategy_kind strategy)
+{
+    const source_counts sum = sum_over_sources(of, counts);
+    const double all = static_cast<double>(sum.all_finished());
+    text json;
+    json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
+             quoted(of.name).c_str(), strategy_name(strategy), json_flows(sum).c_str());
+    json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
+             ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 "},\n  \"lost\": %" PRIu64 ",\n",
+             sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
+             sum.counted.failures, counts.lost());
+    add_list(json, "sources", of.sources, ",", [&](const source_info &source) {
+        const source_counts &own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
+        json.add("\"name\": %s, \"file\": %s, \"line\": %u, \"nothing\": %" PRIu64 ", \"flows\": %s",
+                 quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
+                 json_flows(own).c_str());
+    });
+    add_list(json, "constraints", constraints, ",", [&](const constraint_totals &one) {
+        const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - constraints.data())];
+        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
+                 ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
+                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
+    });
+    json.add("  \"stack_bytes\": %zu,\n", loops.stack_bytes);
+    add_list(json, "holds", loops.holds, ",", [&](const loop_hold &each) {
+        json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,
+                 quoted(of.nodes[each.node].name).c_str(), each.times,
+                 static_cast<std::uint64_t>(each.longest.count()));
+    });
+    add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
+        json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
+                 ", \"share\": %.6f, \"labels\": %s",
+                 quoted(of.sources[path.of].node.name).c_str(), outcome_name(path.exit), path.number, path.count,
+                 static_cast<double>(path.count) / all, json_labels(labels_of_flow(of, path)).c_str());
+    });
+    add_list(json, "cut", paths_of_functions(counts), "", [&](const taken_path &path) {
+        json.add("\"function\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
+                 quoted(of.path_functions[path.of].name).c_str(), outcome_name(path.exit), path.number, path.count,
+                 json_labels(labels_of_function(of, path)).c_str());
+    });
+    return json.all + "}\n";
+}
+
+void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
+            const loop_facts &loops, const options &how)
+{
+    if (how.report == report_kind::none) {
+        return;
+    }
+    const std::string content = how.report == report_kind::json
+                                    ? json_report(of, counts, constraints, loops, how.strategy)
+                                    : text_report(of, counts, constraints, loops);
+    if (how.report_file.empty()) {
+        log_text(content);
+    } else if (!write_to_file(how.report_file, content)) {
+        log_line("the report cannot be written to %s: %s", how.report_file.c_str(), std::strerror(errno));
+    }
+}
+
+} // namespace flux

@@ -1,0 +1,517 @@
+#include "flux/simulation/simulation.hpp"
+
+#include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
+#include "flux/io/socket.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace flux {
+namespace {
+
+/// What takes longer than this, without anything on its way, nobody waits for.
+constexpr std::chrono::hours longest_silence{1};
+
+/// The network of the simulation that the thread is the loop of.
+constinit thread_local simulated_network *network_of_thread = nullptr;
+
+/// A flow that waits at a place.
+class parked_flow final : public simulated_waiting
+{
+  public:
+    /// Waits until it is told to go on: 0, or the error that the wait ended with.
+    int wait_at(simulated_place &place, moment deadline) noexcept
+    {
+        place.wait(*this);
+        const park_end end = park_.wait(deadline);
+        place.leave();
+        return error_of(end);
+    }
+
+    void go_on() noexcept override { park_.end(park_end::completed); }
+
+  private:
+    park park_{*running_flow};
+};
+
+class simulated_arrivals;
+
+class simulated_stream final : public stream, public simulated_waiting
+{
+  public:
+    simulated_stream(simulated_network &of, simulated_socket socket, std::size_t &open) noexcept
+        : network_(of), socket_(std::move(socket)), open_(open)
+    {
+        ++open_;
+    }
+
+    ~simulated_stream() override
+    {
+        const simulated_work closing(network_);
+        --open_;
+        socket_ = {};
+    }
+
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        const auto ready = [this] { return socket_.readable(); };
+        if (const int error = wait(socket_.reader(), ready, deadline); error != 0) {
+            return unexpected(error);
+        }
+        const simulated_work receiving(network_);
+        const std::size_t count = socket_.take(into);
+        const int error = count == 0 ? socket_.error() : 0;
+        if (error == ECONNRESET) {
+            return unexpected(error);
+        }
+        return count;
+    }
+
+    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
+    {
+        parts = drop_first(parts, 0);
+        while (!parts.empty()) {
+            const auto ready = [this] { return socket_.writable(); };
+            if (const int error = wait(socket_.writer(), ready, deadline); error != 0) {
+                return unexpected(error);
+            }
+            if (const int error = socket_.error(); error != 0) {
+                return unexpected(error);
+            }
+            const simulated_work sending(network_);
+            const std::string_view first(static_cast<const char *>(parts[0].iov_base), parts[0].iov_len);
+            parts = drop_first(parts, socket_.put(first));
+        }
+        return {};
+    }
+
+    void end_output() noexcept override
+    {
+        const simulated_work ending(network_);
+        socket_.end();
+    }
+
+    /// Tells these arrivals once, when there is input or soon.
+    void tell(simulated_arrivals &told, void *whom, bool soon) noexcept;
+
+    /// Tells nobody any more: whom it would have told.
+    simulated_arrivals *tell_nobody() noexcept
+    {
+        socket_.reader().leave();
+        return std::exchange(told_, nullptr);
+    }
+
+    void go_on() noexcept override;
+
+    void *owner = nullptr;
+
+  private:
+    // Waits until `ready` gives true; sometimes a little longer, and sometimes in vain.
+    template <class Ready>
+    int wait(simulated_place &place, Ready ready, moment deadline) noexcept
+    {
+        if (network_.time.chance(network_.faults.out_of_memory)) {
+            return network_.time.chance(500) ? ENOBUFS : ENOMEM;
+        }
+        bool at_once = network_.time.chance(500);
+        while (!ready() || !at_once) {
+            if (ready() || network_.time.chance(network_.faults.false_wakes)) {
+                const simulated_work telling(network_);
+                socket_.tell_soon(place);
+            }
+            parked_flow waits;
+            if (const int error = waits.wait_at(place, deadline); error != 0) {
+                return error;
+            }
+            at_once = true;
+        }
+        return 0;
+    }
+
+    simulated_network &network_;
+    simulated_socket socket_;
+    std::size_t &open_;
+    simulated_arrivals *told_ = nullptr;
+    bool soon_ = false;
+};
+
+class simulated_listener final : public listener
+{
+  public:
+    simulated_listener(simulated_network &of, const address &at) : port(of, at) {}
+
+    address local() const noexcept override { return port.local(); }
+
+    simulated_port port;
+};
+
+class simulated_arrivals final : public arrivals, public simulated_waiting
+{
+  public:
+    simulated_arrivals(simulated_network &of, std::size_t &open) : network_(of), open_(open) {}
+
+    ~simulated_arrivals() override
+    {
+        if (listener_ != nullptr) {
+            listener_->port.acceptor.leave();
+        }
+    }
+
+    io_result<void> watch(listener &from) noexcept override
+    {
+        listener_ = &static_cast<simulated_listener &>(from);
+        return {};
+    }
+
+    io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override
+    {
+        static_cast<simulated_stream &>(idle).tell(*this, owner, soon);
+        return {};
+    }
+
+    bool forget(stream &idle) noexcept override
+    {
+        return static_cast<simulated_stream &>(idle).tell_nobody() != nullptr;
+    }
+
+    void *next_told() noexcept override
+    {
+        void *const owner = told_.empty() ? nullptr : told_.front();
+        if (owner != nullptr) {
+            told_.pop_front();
+        }
+        return owner;
+    }
+
+    io_result<arrival> next(moment deadline) noexcept override
+    {
+        while (true) {
+            turn_of_new_ = !turn_of_new_;
+            if (!told_.empty() && !(turn_of_new_ && may_accept())) {
+                return arrival{nullptr, {}, next_told()};
+            }
+            if (may_accept()) {
+                if (std::unique_ptr<stream> made = make_stream()) {
+                    const address from = listener_->port.arrived.front().second;
+                    listener_->port.arrived.pop_front();
+                    return arrival{std::move(made), from, nullptr};
+                }
+                again_at_ = network_.time.now() + accept_rest;
+                continue;
+            }
+            const bool rests = again_at_ > network_.time.now();
+            if (listener_ != nullptr && !rests) {
+                listener_->port.acceptor.wait(*this);
+            }
+            parked_flow waits;
+            const int error = waits.wait_at(some_, rests ? std::min(deadline, again_at_) : deadline);
+            if (error != 0 && !(error == ETIMEDOUT && rests && again_at_ <= deadline)) {
+                return unexpected(error);
+            }
+        }
+    }
+
+    /// Somebody new has come.
+    void go_on() noexcept override { some_.tell(); }
+
+    void append(void *owner)
+    {
+        told_.push_back(owner);
+        some_.tell();
+    }
+
+  private:
+    bool may_accept() const noexcept
+    {
+        return listener_ != nullptr && !listener_->port.arrived.empty() && again_at_ <= network_.time.now();
+    }
+
+    // For the first of those who wait; null where there is no descriptor or no memory, and it waits on.
+    std::unique_ptr<stream> make_stream() noexcept
+    {
+        if (network_.time.chance(network_.faults.out_of_descriptors)) {
+            return nullptr;
+        }
+        simulated_socket &first = listener_->port.arrived.front().first;
+        return std::unique_ptr<stream>(new (std::nothrow) simulated_stream(network_, std::move(first), open_));
+    }
+
+    simulated_network &network_;
+    std::size_t &open_;
+    simulated_listener *listener_ = nullptr;
+    bool turn_of_new_ = false;
+    // There were no descriptors: nobody is accepted before.
+    moment again_at_ = simulated_time::start;
+    std::deque<void *> told_;
+    simulated_place some_;
+};
+
+void simulated_stream::tell(simulated_arrivals &told, void *whom, bool soon) noexcept
+{
+    const simulated_work telling(network_);
+    owner = whom;
+    const bool ready = soon || socket_.readable();
+    if (ready && network_.time.chance(500)) {
+        told.append(owner);
+        return;
+    }
+    told_ = &told;
+    soon_ = soon;
+    socket_.reader().wait(*this);
+    if (ready) {
+        socket_.tell_soon(socket_.reader());
+    }
+}
+
+void simulated_stream::go_on() noexcept
+{
+    // What a flow has had by itself is told too late. As a flow can, a source may be woken for nothing.
+    if (!soon_ && !socket_.readable() && !network_.time.chance(network_.faults.false_wakes)) {
+        return socket_.reader().wait(*this);
+    }
+    std::exchange(told_, nullptr)->append(owner);
+}
+
+class simulated_datagram_socket final : public datagram_socket
+{
+  public:
+    simulated_datagram_socket(simulated_network &of, const address &at) : network_(of), mailbox_(of, at) {}
+
+    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    {
+        while (mailbox_.arrived.empty()) {
+            parked_flow waits;
+            if (const int error = waits.wait_at(mailbox_.reader, deadline); error != 0) {
+                return unexpected(error);
+            }
+        }
+        const auto [message, from] = std::move(mailbox_.arrived.front());
+        mailbox_.arrived.pop_front();
+        const std::size_t count = std::min(into.size(), message.size());
+        std::memcpy(into.data(), message.data(), count);
+        return datagram{count, from};
+    }
+
+    io_result<void> send(std::span<const std::byte> message, const address &to, moment) noexcept override
+    {
+        if (network_.time.chance(network_.faults.out_of_memory)) {
+            return unexpected(ENOBUFS);
+        }
+        const simulated_work sending(network_);
+        network_.post(mailbox_.local(), to, {reinterpret_cast<const char *>(message.data()), message.size()});
+        return {};
+    }
+
+    address local() const noexcept override { return mailbox_.local(); }
+
+  private:
+    simulated_network &network_;
+    simulated_mailbox mailbox_;
+};
+
+/// What comes of an attempt to connect. Who has given it up lets the connection go as soon as it is there.
+struct attempt {
+    explicit attempt(simulated_network &of) noexcept : network(of) {}
+    ~attempt()
+    {
+        const simulated_work closing(network);
+        connected = {};
+    }
+    attempt(const attempt &) = delete;
+    attempt &operator=(const attempt &) = delete;
+
+    simulated_network &network;
+    bool answered = false;
+    int error = 0;
+    simulated_socket connected;
+    simulated_place place;
+};
+
+std::shared_ptr<attempt> try_to_connect(simulated_network &through, const address &to)
+{
+    const simulated_work connecting(through);
+    const auto made = std::make_shared<attempt>(through);
+    through.connect(to, [made](int error, simulated_socket connected) {
+        made->answered = true;
+        made->error = error;
+        made->connected = std::move(connected);
+        made->place.tell();
+    });
+    return made;
+}
+
+} // namespace
+
+simulation::simulation(std::uint64_t seed, const simulated_faults &faults, std::chrono::nanoseconds begin_peers)
+    : time_(seed), network_(time_, faults), begin_peers_(begin_peers)
+{
+}
+
+simulation::~simulation()
+{
+    time_.forget();
+    for (const auto &each : peers_) {
+        stacks_.give_back(each->on());
+    }
+}
+
+void simulation::add(std::string name, simulated_peer::script does)
+{
+    const std::optional<stack> on = stacks_.take();
+    if (!on) {
+        throw std::bad_alloc();
+    }
+    peers_.push_back(std::make_unique<simulated_peer>(network_, std::move(name), std::move(does), *on, begin_peers_));
+}
+
+std::string simulation::unfinished_peers() const
+{
+    std::string all;
+    for (const auto &each : peers_) {
+        if (!each->ended() && !each->serves()) {
+            all += each->name() + " waits for " + std::string(each->waits_for()) + '\n';
+        }
+    }
+    return all;
+}
+
+std::string simulation::failed_expectations() const
+{
+    std::string all;
+    for (const auto &each : peers_) {
+        all += each->failed_expectations();
+    }
+    return all;
+}
+
+void simulation::begin()
+{
+    const std::lock_guard alone(lock_);
+    begun_ = true;
+    changed_.notify_all();
+}
+
+void simulation::await_rest(std::chrono::nanoseconds silence)
+{
+    std::unique_lock alone(lock_);
+    silent_since_.reset();
+    const bool is_silent = at_rest_ && silence_ != std::chrono::nanoseconds::max();
+    if (std::exchange(silence_, silence) != silence || is_silent) {
+        interrupted_ = true; // what was left may happen yet
+        changed_.notify_all();
+    }
+    changed_.wait(alone, [this] { return at_rest_ && !interrupted_; });
+}
+
+bool simulation::allocation_fails() noexcept
+{
+    return network_of_thread != nullptr && network_of_thread->allocation_fails();
+}
+
+io_result<std::unique_ptr<listener>> simulation::listen(const address &at) noexcept
+{
+    const simulated_work listening(network_);
+    const io_result<address> own = network_.free_for_port(at);
+    if (!own.has_value()) {
+        return unexpected(own.error());
+    }
+    return std::unique_ptr<listener>(std::make_unique<simulated_listener>(network_, *own));
+}
+
+io_result<std::unique_ptr<stream>> simulation::connect(const address &to, moment deadline) noexcept
+{
+    if (time_.chance(network_.faults.out_of_descriptors)) {
+        return unexpected(EMFILE);
+    }
+    const std::shared_ptr<attempt> made = try_to_connect(network_, to);
+    while (!made->answered) {
+        parked_flow waits;
+        if (const int error = waits.wait_at(made->place, deadline); error != 0) {
+            return unexpected(error);
+        }
+    }
+    if (made->error != 0) {
+        return unexpected(made->error);
+    }
+    auto *const connected = new (std::nothrow) simulated_stream(network_, std::move(made->connected), open_streams_);
+    if (connected == nullptr) {
+        return unexpected(ENOMEM);
+    }
+    return std::unique_ptr<stream>(connected);
+}
+
+io_result<std::unique_ptr<datagram_socket>> simulation::bind(const address &at) noexcept
+{
+    const simulated_work binding(network_);
+    const io_result<address> own = network_.free_for_mailbox(at);
+    if (!own.has_value()) {
+        return unexpected(own.error());
+    }
+    return std::unique_ptr<datagram_socket>(std::make_unique<simulated_datagram_socket>(network_, *own));
+}
+
+std::unique_ptr<arrivals> simulation::make_arrivals()
+{
+    return std::make_unique<simulated_arrivals>(network_, open_streams_);
+}
+
+void simulation::wait(moment until) noexcept
+{
+    network_of_thread = &network_;
+    const simulated_work going_on(network_);
+    std::unique_lock alone(lock_);
+    changed_.wait(alone, [this] { return begun_; });
+    if (!is_over() && time_.advance(until)) {
+        return;
+    }
+    at_rest_ = true;
+    changed_.notify_all();
+    changed_.wait(alone, [this] { return interrupted_; });
+    interrupted_ = false;
+    at_rest_ = false;
+}
+
+// Whether what may happen yet is left, as there was silence for long enough.
+bool simulation::is_over()
+{
+    if (silence_ == std::chrono::nanoseconds::max()) {
+        return false;
+    }
+    if (time_.pending()) {
+        silent_since_.reset();
+        return false;
+    }
+    silent_since_ = silent_since_.value_or(time_.now());
+    const auto hangs = [](const auto &each) { return !each->ended() && !each->serves(); };
+    const std::chrono::nanoseconds enough = std::ranges::any_of(peers_, hangs) ? longest_silence : silence_;
+    return time_.now() - *silent_since_ >= enough;
+}
+
+void simulation::deliver() noexcept
+{
+    const simulated_work happening(network_);
+    time_.happen();
+}
+
+std::uint64_t simulation::cycles() noexcept
+{
+    if (time_.chance(250)) {
+        cycles_ += longer_than_any_slice;
+    }
+    return cycles_;
+}
+
+void simulation::interrupt() noexcept
+{
+    const std::lock_guard alone(lock_);
+    interrupted_ = true;
+    changed_.notify_all();
+}
+
+} // namespace flux

@@ -1,0 +1,75 @@
+#include "flux/strategy/runner.hpp"
+
+#include <new>
+
+namespace flux {
+
+runner *runners::borrow() noexcept
+{
+    thread_waiter place;
+    {
+        const locked alone(lock_, mode::write, place);
+        if (idle_ != nullptr) {
+            runner *const taken = idle_;
+            idle_ = taken->idle_next_;
+            return taken;
+        }
+    }
+    try {
+        auto made = std::make_unique<runner>(program_);
+        const locked alone(lock_, mode::write, place);
+        return all_.emplace_back(std::move(made)).get();
+    } catch (const std::bad_alloc &) {
+        return nullptr;
+    }
+}
+
+void runners::give_back(runner &unused) noexcept
+{
+    thread_waiter place;
+    const locked alone(lock_, mode::write, place);
+    unused.idle_next_ = idle_;
+    idle_ = &unused;
+}
+
+path_counts runners::total()
+{
+    path_counts sum(program_);
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        each->count(place, [&](const path_counts &counts) { sum.add(counts); });
+    }
+    return sum;
+}
+
+std::vector<constraint_totals> runners::total_of_constraints()
+{
+    std::vector<constraint_totals> sum(program_.constraints.size());
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        for (std::size_t number = 0; number < sum.size(); ++number) {
+            sum[number] += each->constraint_counts()[number].totals();
+        }
+    }
+    return sum;
+}
+
+std::uint64_t runners::flows_in_progress() noexcept
+{
+    // Unsigned sums wrap: a flow that started on one runner and ended on another cancels out.
+    std::uint64_t sum = 0;
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        each->count(place, [&](const path_counts &counts) {
+            for (source_number source = 0; source < program_.sources.size(); ++source) {
+                sum += counts.of_source(source).in_progress();
+            }
+        });
+    }
+    return sum;
+}
+
+} // namespace flux

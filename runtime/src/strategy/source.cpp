@@ -1,0 +1,195 @@
+#include "flux/strategy/source.hpp"
+
+#include "flux/error.hpp"
+#include "flux/io.hpp"
+#include "flux/log.hpp"
+#include "flux/event/loop.hpp"
+#include "flux/io/park.hpp"
+#include "flux/process/signals.hpp"
+
+#include <cstdio>
+#include <pthread.h>
+
+namespace flux {
+
+source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
+               std::chrono::milliseconds time, instance which)
+    : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
+      time_(time), instance_(which), flows_(info_, max_flows),
+      timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
+{
+}
+
+void source::start()
+{
+    if (instance_.runs_on != nullptr) {
+        instance_.runs_on->begin(*this);
+    } else {
+        thread_ = std::thread([this] { run_thread(); });
+    }
+}
+
+void source::join()
+{
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void source::stop() noexcept
+{
+    stopping_.store(true);
+    flow *const making = making_.load();
+    if (flow *seen = making; making != nullptr && making_.compare_exchange_strong(seen, nullptr)) {
+        making->cancel();
+        if (instance_.runs_on == nullptr) {
+            interrupt(thread_.native_handle());
+        }
+        making_.store(making);
+    }
+}
+
+const char *source::node_name(node_number node) const noexcept
+{
+    return node < program_.nodes.size() ? program_.nodes[node].name : info_.node.name;
+}
+
+void source::run(flow &started, runner &on) noexcept
+{
+    running_flow = &started;
+    started.run_on(on);
+    const path_number made = started.begin_path();
+    const outcome exit = info_.run(started);
+    started.end_path(made, paths_.radix[index_of(exit)]);
+    on.count(on.place(), [&](path_counts &counts) { counts.finished(number_, started, exit); });
+    running_flow = nullptr;
+    home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
+}
+
+void source::run_thread() noexcept
+{
+    char thread_name[16]; // the kernel's limit
+    std::snprintf(thread_name, sizeof thread_name, "%s", info_.node.name);
+    pthread_setname_np(pthread_self(), thread_name);
+    const on_signal_stack here(own_.stack());
+    make_flows();
+}
+
+void source::make_flows() noexcept
+{
+    if (info_.period_ms != 0) {
+        timer_ = timer(std::chrono::milliseconds(info_.period_ms), running_io().now());
+    }
+    while (!stopping_.load()) {
+        flow &next = flows_.take(own_.place());
+        next.begin(*this, next_id_);
+        next.run_on(own_);
+        if (produce(next)) {
+            next_id_ += instance_.of;
+            own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
+            if (time_.count() != 0) {
+                next.set_deadline(running_io().now() + time_);
+            }
+            if (home() == nullptr) {
+                strategy_.start(next, own_);
+            } else if (!home()->run_pinned(next)) {
+                return;
+            }
+        } else {
+            flows_.put_back(next);
+        }
+    }
+    let_go();
+    ended_.store(true, std::memory_order_release);
+}
+
+// In a flow, as all that it does, but in one that waits for nothing any more.
+void source::let_go() noexcept
+{
+    if (when_stopped_.empty()) {
+        return;
+    }
+    flow last;
+    last.begin(*this, next_id_);
+    last.run_on(own_);
+    last.cancel();
+    running_flow = &last;
+    for (const std::function<void()> &each : std::exchange(when_stopped_, {})) {
+        each();
+    }
+    running_flow = nullptr;
+}
+
+// True where there are values, and the flow is to start.
+bool source::produce(flow &into) noexcept
+{
+    running_flow = &into;
+    making_.store(&into);
+    // Who stops the source after this sees what it makes, and cancels that.
+    const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat(into) : make_values(into));
+    for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
+        std::this_thread::yield(); // somebody is just at it
+    }
+    if (made) {
+        into.cancelling().begin(); // the source was to be stopped, not the flow
+    }
+    running_flow = nullptr;
+    return made;
+}
+
+bool source::wait_for_beat(flow &into) noexcept
+{
+    park until_beat(into);
+    if (until_beat.wait(timer_.next()) != park_end::timed_out) {
+        return false;
+    }
+    timer_.given(running_io().now());
+    return true;
+}
+
+bool source::make_values(flow &into) noexcept
+{
+    const bool timed = slow_down_.watching();
+    const auto before = timed ? running_io().now() : moment();
+    outcome made = outcome::failed;
+    bool on_a_path = true;
+    try {
+        made = info_.produce(into);
+    } catch (...) {
+        // The values could not even be constructed: that is before the path begins.
+        into.failed_in(no_node, into.caught());
+        on_a_path = false;
+    }
+    if (made != outcome::done && stopping_.load()) {
+        return false; // it was interrupted, which is no failure of the source
+    }
+    own_.count(own_.place(), [&](path_counts &counts) {
+        if (made != outcome::done) {
+            counts.made_nothing(number_, into);
+        }
+        if (on_a_path && (made != outcome::done || paths_.cut)) {
+            counts.took(info_.produce_function, made, into.begin_path());
+        }
+    });
+    if (made != outcome::done) {
+        failed(into.error(), timed ? running_io().now() - before : std::chrono::nanoseconds(0));
+        return false;
+    }
+    slow_down_.succeeded();
+    return true;
+}
+
+// Rests where the source must be slowed down.
+void source::failed(int error, std::chrono::nanoseconds took) noexcept
+{
+    const std::chrono::milliseconds pause = slow_down_.failed(took);
+    if (slow_down_.to_be_named()) {
+        log_line("source %s (%s:%u) fails again and again without waiting for anything, with %s: it is slowed down",
+                 info_.node.name, info_.node.file, info_.node.line, describe_error(error).c_str());
+    }
+    if (pause.count() != 0) {
+        own_.place().wait_until(running_io().now() + pause);
+    }
+}
+
+} // namespace flux

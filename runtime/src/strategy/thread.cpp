@@ -1,0 +1,127 @@
+#include "flux/strategy/thread.hpp"
+
+#include "flux/flow/branch.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/log.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/source.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <pthread.h>
+#include <system_error>
+
+namespace flux {
+namespace {
+
+class thread_for_each final : public strategy
+{
+  public:
+    explicit thread_for_each(runners &all) : all_(all)
+    {
+        if (const int error = pthread_attr_init(&detached_)) {
+            throw std::system_error(error, std::generic_category(), "pthread_attr_init");
+        }
+        pthread_attr_setdetachstate(&detached_, PTHREAD_CREATE_DETACHED);
+    }
+
+    ~thread_for_each() override { pthread_attr_destroy(&detached_); }
+
+    void start(flow &made, runner &of_source) noexcept override
+    {
+        runner *const own = all_.borrow();
+        if (own == nullptr) {
+            return made.from().run(made, of_source);
+        }
+        made.run_on(*own);
+        if (const int error = start_thread(*own, run_flow, &made)) {
+            log_rarely("no thread for a flow (%s): its source runs it", strerrordesc_np(error));
+            made.from().run(made, of_source);
+        }
+    }
+
+    void offer(branch_base &unstarted) noexcept override
+    {
+        // One that finds no thread is the parent's to run.
+        if (runner *const own = all_.borrow()) {
+            unstarted.of().run_on(*own);
+            unstarted.begun = start_thread(*own, run_branch, &unstarted) == 0;
+        }
+    }
+
+    bool take_back(branch_base &offered) noexcept override { return !offered.begun; }
+
+    void finish() noexcept override
+    {
+        while (const std::size_t threads = threads_.load(std::memory_order_acquire)) {
+            threads_.wait(threads, std::memory_order_acquire);
+        }
+    }
+
+  private:
+    // A thread says that it is gone after all its other thread-local objects are: this one is the first to be made, so
+    // the last to be destroyed. Then the server may end, and destroy what those objects may refer to.
+    struct departure {
+        ~departure()
+        {
+            threads_.fetch_sub(1, std::memory_order_release);
+            threads_.notify_one();
+        }
+    };
+
+    // Starts a thread for what runs on `own`, which is given back where there is none to be had; gives the error. With
+    // branches there may be more threads than flows, but no more than can hold a lock.
+    int start_thread(runner &own, void *(*what)(void *), void *argument) noexcept
+    {
+        const std::size_t before = threads_.fetch_add(1, std::memory_order_relaxed);
+        pthread_t thread;
+        const int error = before < lock::max_holders ? pthread_create(&thread, &detached_, what, argument) : EAGAIN;
+        if (error != 0) {
+            threads_.fetch_sub(1, std::memory_order_relaxed);
+            all_.give_back(own);
+        }
+        return error;
+    }
+
+    static void *run_flow(void *argument) noexcept
+    {
+        flow &started = *static_cast<flow *>(argument);
+        run(started, [&started](runner &on) { started.from().run(started, on); });
+        return nullptr;
+    }
+
+    static void *run_branch(void *argument) noexcept
+    {
+        branch_base &begun = *static_cast<branch_base *>(argument);
+        run(begun.of(), [&begun](runner &on) { begun.run(on); });
+        return nullptr;
+    }
+
+    // What `action` runs may be gone after it.
+    template <class Action>
+    static void run(flow &started, Action action) noexcept
+    {
+        const thread_local departure last;
+        runner &on = started.on();
+        runners &all = static_cast<thread_for_each &>(started.from().started_by()).all_;
+        {
+            const on_signal_stack here(on.stack());
+            action(on);
+        }
+        all.give_back(on);
+    }
+
+    runners &all_;
+    pthread_attr_t detached_;
+    // Of the process: a thread still names it when the strategy may be gone.
+    static inline std::atomic<std::size_t> threads_{0};
+};
+
+} // namespace
+
+std::unique_ptr<strategy> make_thread_strategy(runners &all)
+{
+    return std::make_unique<thread_for_each>(all);
+}
+
+} // namespace flux

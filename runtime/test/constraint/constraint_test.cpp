@@ -1,0 +1,231 @@
+#include "flux/constraint/constraint.hpp"
+
+#include "flux/strategy/runner.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr flux::constraint_info constraints[] = {{"account", flux::scope::keyed}, {"basket", flux::scope::session}};
+constexpr flux::program with_constraints{"keys", {}, constraints, {}, {}, {}, {}};
+
+enum class colour { red, green };
+
+/// A flow on a runner of its own.
+struct running {
+    running() { flow.run_on(on); }
+
+    flux::runner on{with_constraints};
+    flux::flow flow;
+};
+
+constexpr std::size_t one_mebibyte = 1024 * 1024;
+
+/// What of this process is in memory now.
+std::size_t resident_bytes()
+{
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Key, IsTheValueOrIsMadeOfItsContent)
+{
+    EXPECT_EQ(flux::key_of(7), 7u);
+    EXPECT_EQ(flux::key_of(-1), flux::key_of(-1L));
+    EXPECT_EQ(flux::key_of(colour::green), 1u);
+    char text[8] = "abc";
+    const char *const pointer = text;
+    EXPECT_EQ(flux::key_of(std::string("abc")), flux::key_of(pointer));
+    EXPECT_EQ(flux::key_of(text), flux::key_of(pointer));
+    EXPECT_NE(flux::key_of(std::string("abc")), flux::key_of(std::string("abd")));
+    EXPECT_EQ(flux::key_of(static_cast<const char *>(nullptr)), 0u);
+    EXPECT_NE(flux::key_of(1, 2), flux::key_of(2, 1));
+    EXPECT_EQ(flux::key_of(1, std::string("a")), flux::key_of(std::tuple(1, "a")));
+    EXPECT_EQ(flux::key_of(std::pair(1, 2)), flux::key_of(1, 2));
+}
+
+TEST(Key, HasOneOfTheAllowedTypes)
+{
+    EXPECT_TRUE((flux::keyable<std::tuple<int, std::string>> && flux::keyable<char[4]> && flux::keyable<colour>));
+    EXPECT_FALSE((flux::keyable<double> || flux::keyable<int *> || flux::keyable<std::tuple<int, float>>));
+}
+
+TEST(Key, IsOfOneTypeWhereverItIsTaken)
+{
+    EXPECT_TRUE((flux::same_key<int, const int>));
+    EXPECT_TRUE((flux::same_key<std::string, char *> && flux::same_key<char[4], char[8]>));
+    EXPECT_FALSE((flux::same_key<int, long> || flux::same_key<int, unsigned> || flux::same_key<colour, int>));
+}
+
+TEST(KeyTable, ForgetsFreeKeys)
+{
+    flux::key_table table;
+    flux::thread_waiter place;
+    const std::size_t before = resident_bytes();
+    for (flux::key_number key = 0; key < 10'000'000; ++key) {
+        flux::key_table::entry &first = table.find(key, place);
+        flux::key_table::entry &second = table.find(~key, place);
+        table.forget(first, place);
+        table.forget(second, place);
+    }
+    EXPECT_LE(table.size(), 2u * 64);
+    EXPECT_LE(resident_bytes(), before + one_mebibyte);
+}
+
+TEST(HoldKeys, AMillionKeysOverTimeCostNoMemory)
+{
+    running one;
+    flux::keyed_lock lock{0};
+    std::size_t after_some = 0;
+    for (int key = 0; key < 1'000'000; ++key) {
+        const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::write, key, "one"),
+                                   flux::key(flux::mode::read, key, "other"));
+        if (key == 1000) {
+            after_some = resident_bytes();
+        }
+    }
+    EXPECT_EQ(one.on.constraint_counts()[0].totals().taken, 2'000'000u);
+    EXPECT_LE(resident_bytes(), after_some + one_mebibyte);
+}
+
+TEST(KeyTable, HasOneLockForAKeyInUse)
+{
+    flux::key_table table;
+    flux::thread_waiter place;
+    flux::key_table::entry &first = table.find(5, place);
+    flux::key_table::entry &other = table.find(6, place);
+    flux::key_table::entry &again = table.find(5, place);
+    EXPECT_EQ(&first, &again);
+    EXPECT_NE(&first, &other);
+    table.forget(first, place);
+    EXPECT_EQ(&table.find(5, place), &again);
+    table.forget(again, place);
+    table.forget(again, place);
+    table.forget(other, place);
+}
+
+TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)
+{
+    running one;
+    running two;
+    flux::keyed_lock lock{0};
+    std::atomic<bool> entered{false};
+    std::thread reader;
+    {
+        const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::read, 3), flux::key(flux::mode::write, 3));
+        EXPECT_EQ(one.on.constraint_counts()[0].totals().taken, 1u);
+        reader = std::thread([&] {
+            const flux::hold_keys own(two.flow, lock, flux::key(flux::mode::read, 3));
+            entered = true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_FALSE(entered) << "it is held by a writer";
+    }
+    reader.join();
+    EXPECT_TRUE(entered);
+    const flux::constraint_totals waited = two.on.constraint_counts()[0].totals();
+    EXPECT_EQ(waited.waited, 1u);
+    EXPECT_GT(waited.waited_ns, 1'000'000u);
+    EXPECT_EQ(one.flow.counted().acquisitions, 1u);
+}
+
+TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
+{
+    running one;
+    flux::program_lock lock{0};
+    const auto totals = [&] { return one.on.constraint_counts()[0].totals(); };
+    {
+        const flux::hold first(one.flow, lock, flux::mode::write);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_EQ(totals().timed, 1u);
+    EXPECT_GE(totals().held_ns, 2'000'000u);
+    for (unsigned again = 1; again < 2 * flux::constraint_count::holds_for_each_timed; ++again) {
+        const flux::hold next(one.flow, lock, flux::mode::read);
+    }
+    EXPECT_EQ(totals().timed, 2u);
+    EXPECT_EQ(totals().taken, 2 * flux::constraint_count::holds_for_each_timed);
+}
+
+TEST(HoldKeys, TimesKeysToo)
+{
+    running one;
+    flux::keyed_lock lock{0};
+    {
+        const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::read, 3), flux::key(flux::mode::write, 4));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    const flux::constraint_totals totals = one.on.constraint_counts()[0].totals();
+    EXPECT_EQ(totals.taken, 2u);
+    EXPECT_EQ(totals.timed, 1u);
+    EXPECT_GE(totals.held_ns, 2'000'000u);
+}
+
+// Transfers over accounts in both directions, and audits of two accounts, neither of which may see half a transfer.
+TEST(HoldKeys, TransfersInAnyDirectionNeitherMixNorDeadlock)
+{
+    constexpr int accounts = 4;
+    constexpr int rounds = 20'000;
+    flux::keyed_lock lock{0};
+    std::array<long, accounts> balances{};
+    std::atomic<int> mixed{0};
+    std::vector<std::thread> threads;
+    for (unsigned number = 0; number < 4; ++number) {
+        threads.emplace_back([&, number] {
+            running own;
+            for (unsigned round = 0; round < rounds; ++round) {
+                const unsigned from = (round + number) % accounts;
+                const unsigned to = (round / 7 + number * 3) % accounts;
+                if (round % 4 == 0) {
+                    const flux::hold_keys both(own.flow, lock, flux::key(flux::mode::read, 0),
+                                               flux::key(flux::mode::read, 1), flux::key(flux::mode::read, 2),
+                                               flux::key(flux::mode::read, 3));
+                    mixed += balances[0] + balances[1] + balances[2] + balances[3] != 0;
+                } else {
+                    const flux::hold_keys both(own.flow, lock, flux::key(flux::mode::write, from),
+                                               flux::key(flux::mode::write, to));
+                    balances[from] -= 1;
+                    balances[to] += 1;
+                }
+            }
+        });
+    }
+    for (std::thread &each : threads) {
+        each.join();
+    }
+    EXPECT_EQ(mixed, 0);
+}
+
+TEST(HoldSession, KeepsTheFlowsOfOneSessionApartAndNoOthers)
+{
+    running one;
+    running two;
+    running three;
+    one.flow.set_session(1);
+    two.flow.set_session(2);
+    three.flow.set_session(1);
+    flux::session_lock lock{1};
+    std::atomic<bool> entered{false};
+    std::thread same;
+    {
+        const flux::hold_session first(one.flow, lock, flux::mode::write);
+        const flux::hold_session other(two.flow, lock, flux::mode::write);
+        same = std::thread([&] {
+            const flux::hold_session own(three.flow, lock, flux::mode::write);
+            entered = true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_FALSE(entered);
+    }
+    same.join();
+    EXPECT_TRUE(entered);
+}
+
+} // namespace

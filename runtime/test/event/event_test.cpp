@@ -1,0 +1,465 @@
+#include "flux/event/event.hpp"
+
+#include "../support/running_source.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using flux::strategy_kind;
+using sample::running_source;
+
+/// Keeps its processor busy.
+void spin(std::chrono::microseconds time)
+{
+    const auto until = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+}
+
+/// Returns when this is so; ends the tests where it does not come to be.
+template <class Condition>
+void await(Condition condition)
+{
+    const auto until = std::chrono::steady_clock::now() + 100s;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > until) {
+            std::fputs("what was to come did not\n", stderr);
+            std::abort();
+        }
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+bool is_at(flux::node_number node)
+{
+    return flux::running_flow->position() == node;
+}
+
+/// A place where flows park until the test lets them go on.
+class barrier
+{
+  public:
+    void wait()
+    {
+        flux::waiter &place = flux::running_flow->place();
+        {
+            const std::lock_guard alone(lock_);
+            places_.push_back(&place);
+        }
+        place.wait();
+    }
+
+    std::size_t waiting()
+    {
+        const std::lock_guard alone(lock_);
+        return places_.size();
+    }
+
+    void wake_all()
+    {
+        const std::lock_guard alone(lock_);
+        for (flux::waiter *const each : places_) {
+            each->wake();
+        }
+        places_.clear();
+    }
+
+  private:
+    std::mutex lock_;
+    std::vector<flux::waiter *> places_;
+};
+
+/// Values of a flow that passes Begin, no line but the empty one, and End.
+sample::Listen_out plain()
+{
+    return {2, 2, -1};
+}
+
+TEST(Event, FlowsThatWaitLeaveTheLoopToOthers)
+{
+    barrier gate;
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin) && flux::running_flow->id() <= 100) {
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(200, [](int) { return plain(); });
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 200, 1);
+        running.await_finished(100);
+        EXPECT_EQ(gate.waiting(), 100u);
+        gate.wake_all();
+        running.await_finished(200);
+        EXPECT_EQ(running.counts().finished[flux::index_of(flux::outcome::done)], 200u);
+        EXPECT_GE(running.facts().stack_bytes, 4096u);
+    }
+}
+
+TEST(Event, AFlowThatHasBegunStaysOnItsLoop)
+{
+    barrier gate;
+    std::mutex guard;
+    std::map<std::uint64_t, std::set<std::thread::id>> threads;
+    std::atomic<int> held{0};
+    sample::work = [&](const sample::Listen_out &) {
+        {
+            const std::lock_guard alone(guard);
+            threads[flux::running_flow->id()].insert(std::this_thread::get_id());
+        }
+        if (is_at(sample::node_Begin)) {
+            if (flux::running_flow->id() <= 3) {
+                ++held; // each holds a loop until all three are held
+                await([&] { return held == 3; });
+            }
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(60, [](int) { return plain(); });
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 60, 3);
+        await([&] { return gate.waiting() == 60; });
+        gate.wake_all();
+        running.await_finished(60);
+    }
+    std::set<std::thread::id> all;
+    for (const auto &[id, own] : threads) {
+        EXPECT_EQ(own.size(), 1u) << id;
+        all.insert(own.begin(), own.end());
+    }
+    EXPECT_EQ(all.size(), 3u);
+}
+
+TEST(Event, ALoopWithoutWorkTakesWhatHasNotBegun)
+{
+    std::atomic<bool> first_holds{false};
+    std::atomic<bool> all_made{false};
+    std::atomic<int> others{0};
+    sample::work = [&](const sample::Listen_out &) {
+        const std::uint64_t flow = flux::running_flow->id();
+        if (is_at(sample::node_Begin) && flow == 1) {
+            first_holds = true;
+            await([&] { return others == 50; }); // holds its loop, with what waits there
+        } else if (is_at(sample::node_Begin) && flow == 2) {
+            await([&] { return all_made.load(); }); // and so does this: the others are handed out in turns
+        } else if (is_at(sample::node_End) && flow != 1) {
+            ++others;
+        }
+    };
+    const auto produce = sample::flows(51, [](int) { return plain(); });
+    sample::listen = [&, made = 0](sample::Listen_out &into) mutable {
+        if (made == 1) {
+            // None of the others has begun on its loop, which it would have to end on.
+            await([&] { return first_holds.load(); });
+        }
+        all_made = made == 51;
+        made += made < 51 ? 1 : 0;
+        return produce(into);
+    };
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
+    running.await_finished(51);
+    EXPECT_EQ(others, 50);
+}
+
+/// Waits as another waiter does, and counts that: whoever waits for a lock is in its queue by then.
+class counted_waiter final : public flux::waiter
+{
+  public:
+    counted_waiter(flux::waiter &inner, std::atomic<int> &waits) : inner_(inner), waits_(waits) {}
+
+    bool wait_until(flux::moment deadline) noexcept override
+    {
+        ++waits_;
+        return inner_.wait_until(deadline);
+    }
+
+    void wake() noexcept override { inner_.wake(); }
+
+  private:
+    flux::waiter &inner_;
+    std::atomic<int> &waits_;
+};
+
+TEST(Event, ConstraintsAreTakenFirstComeFirstServedByFibersAndThreads)
+{
+    flux::lock contended;
+    flux::thread_waiter own;
+    contended.acquire(flux::mode::write, own);
+    std::atomic<int> waiting{0};
+    std::vector<std::string> order; // under the lock
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            const std::string name = std::to_string(flux::running_flow->id());
+            counted_waiter place(flux::running_flow->place(), waiting);
+            contended.acquire(flux::mode::write, place);
+            order.push_back(name);
+            contended.release(flux::mode::write);
+        }
+    };
+    std::atomic<int> to_start{0};
+    sample::listen = [&](sample::Listen_out &values) {
+        if (to_start == 0) {
+            usleep(500);
+            return false;
+        }
+        --to_start;
+        values = plain();
+        return true;
+    };
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
+        std::vector<std::thread> threads;
+        for (int round = 0; round < 3; ++round) {
+            to_start = 1;
+            await([&] { return waiting == 2 * round + 1; });
+            threads.emplace_back([&] {
+                flux::thread_waiter own_place;
+                counted_waiter place(own_place, waiting);
+                contended.acquire(flux::mode::write, place);
+                order.emplace_back("thread");
+                contended.release(flux::mode::write);
+            });
+            await([&] { return waiting == 2 * round + 2; });
+        }
+        contended.release(flux::mode::write);
+        running.await_finished(3);
+        for (std::thread &each : threads) {
+            each.join();
+        }
+    }
+    EXPECT_EQ(order, (std::vector<std::string>{"1", "thread", "2", "thread", "3", "thread"}));
+}
+
+/// Makes flows as `sample::flows` does, the first and then the others when that one has begun; knows when all wait.
+class followers
+{
+  public:
+    template <class Values>
+    void make(int flows, Values values)
+    {
+        auto produce = sample::flows(flows, values);
+        sample::listen = [this, flows, produce](sample::Listen_out &into) {
+            if (made_ == 1) {
+                await([this] { return begun_.load(); });
+            }
+            // Who comes back has handed over what it made before.
+            all_wait_ = made_ == flows;
+            made_ += made_ < flows;
+            return produce(into);
+        };
+    }
+
+    /// Called by the first flow: returns when all others wait, and its slice is over.
+    void hold_loop()
+    {
+        begun_ = true;
+        await([this] { return all_wait_.load(); });
+        spin(1ms);
+    }
+
+  private:
+    int made_ = 0; // by the source
+    std::atomic<bool> begun_{false};
+    std::atomic<bool> all_wait_{false};
+};
+
+TEST(Event, AHeavyFlowGivesWayBetweenTwoNodes)
+{
+    followers light;
+    int heavy_nodes = 0; // these on the one loop
+    std::vector<int> heavy_nodes_at_end;
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->id() == 1) {
+            ++heavy_nodes;
+            light.hold_loop();
+        } else if (is_at(sample::node_End)) {
+            heavy_nodes_at_end.push_back(heavy_nodes);
+        }
+    };
+    light.make(11, [](int) { return plain(); });
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 1);
+        running.await_finished(11);
+    }
+    // On a busy machine a light one may be interrupted for longer than its slice, and then it gives way itself: how
+    // many end between the two nodes of the heavy one is not said, but without its giving way none would.
+    EXPECT_GE(std::count(heavy_nodes_at_end.begin(), heavy_nodes_at_end.end(), 1), 1);
+    EXPECT_EQ(heavy_nodes_at_end.size(), 10u);
+    EXPECT_EQ(heavy_nodes, 2);
+}
+
+/// All of the flow is under a constraint.
+flux::outcome run_held(flux::flow &flow, sample::Listen_out &values)
+{
+    static flux::program_lock around{0};
+    const flux::hold held(flow, around, flux::mode::read);
+    return sample::Main_run(flow, values);
+}
+
+constexpr flux::source_info held_sources[] = {flux::make_source<sample::Listen_produce, run_held>(
+    {"Listen", "a.flux", 1}, sample::function_Listen_produce, sample::function_Main_run)};
+
+TEST(Event, WhoHoldsAConstraintDoesNotGiveWay)
+{
+    flux::program in = sample::program;
+    in.sources = held_sources;
+    followers light;
+    std::vector<std::uint64_t> ended; // on the one loop
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->id() == 1) {
+            light.hold_loop();
+        }
+        if (is_at(sample::node_End)) {
+            ended.push_back(flux::running_flow->id());
+        }
+    };
+    light.make(4, [](int) { return plain(); });
+    {
+        running_source running(in, 0, strategy_kind::event, 100, 1);
+        running.await_finished(4, 0);
+    }
+    EXPECT_EQ(ended, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
+{
+    constexpr std::size_t fibers = 3;
+    barrier gate;
+    std::atomic<int> begun{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            ++begun;
+            gate.wait();
+        }
+    };
+    sample::listen = sample::flows(20, [](int) { return plain(); });
+    flux::runners all(sample::program);
+    const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, fibers);
+    flux::source source(sample::program, sample::source_Listen, 100, *strategy, *all.borrow());
+    flux::allow_interrupts();
+    source.start();
+    const auto ended = [&] {
+        const flux::source_counts now = all.total().of_source(sample::source_Listen);
+        return now.started - now.in_progress();
+    };
+    while (ended() != 20) {
+        EXPECT_LE(gate.waiting(), fibers);
+        std::this_thread::sleep_for(2ms);
+        gate.wake_all();
+    }
+    EXPECT_EQ(begun, 20);
+    await([&] {
+        source.stop();
+        return source.ended();
+    });
+    source.join();
+    strategy->finish();
+    sample::listen = nullptr;
+    sample::work = nullptr;
+}
+
+/// How long the calling thread has had a processor.
+std::chrono::nanoseconds own_processor_time()
+{
+    std::timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+/// Runs three flows on one loop whose last node calls `hold()` until the watchdog has found that it holds the loop, for
+/// 5 ms at least, and that each time; what is said.
+std::string hold_loop(std::function<void()> hold)
+{
+    std::atomic<running_source *> watched{nullptr};
+    const auto found = [&](std::uint64_t times) {
+        const flux::loop_facts known = watched.load()->facts();
+        return std::any_of(known.holds.begin(), known.holds.end(), [&](const flux::loop_hold &each) {
+            return each.node == sample::node_End && each.times == times && each.longest >= 5ms;
+        });
+    };
+    std::uint64_t holds = 0; // on the one loop
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_End)) {
+            ++holds;
+            // It is found while it goes on, however long that takes on a busy machine; longer makes it no other hold.
+            const auto until = std::chrono::steady_clock::now() + 100s;
+            while (watched.load() == nullptr || !found(holds)) {
+                hold();
+                ASSERT_LT(std::chrono::steady_clock::now(), until) << "it is not found";
+            }
+        }
+    };
+    sample::listen = sample::flows(3, [](int) { return plain(); });
+    testing::internal::CaptureStderr();
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 1, 1);
+        watched = &running;
+        running.await_finished(3);
+        EXPECT_TRUE(found(3));
+    }
+    return testing::internal::GetCapturedStderr();
+}
+
+TEST(Event, TheWatchdogNamesTheNodeThatHoldsALoop)
+{
+    const std::string line = "flux: End (sample.flux:5) holds its event loop for more than a millisecond: it ";
+    // What the test itself computes between two holds may be found first; `thread_usage_test.cpp` tells them apart.
+    const std::string either[] = {line + "computes, and other flows wait\n",
+                                  line + "waits in a system call, and other flows wait\n"};
+    const std::function<void()> holds[] = {[] { spin(20ms); }, [] { usleep(20'000); }};
+    for (const auto &hold : holds) {
+        const std::string said = hold_loop(hold);
+        EXPECT_TRUE(said == either[0] || said == either[1]) << said;
+    }
+}
+
+TEST(Event, TheWatchdogDoesNotNameANodeThatHasNoProcessor)
+{
+    // The loop has what others leave of one processor, next to nothing; the node needs a tenth of a millisecond.
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    std::atomic<bool> end{false};
+    std::vector<std::thread> others;
+    for (int number = 0; number < 2; ++number) {
+        others.emplace_back([&] {
+            sched_setaffinity(0, sizeof one, &one);
+            while (!end) {
+            }
+        });
+    }
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            const sched_param lowest{};
+            sched_setaffinity(0, sizeof one, &one);
+            sched_setscheduler(0, SCHED_IDLE, &lowest);
+            const auto until = own_processor_time() + 100us;
+            while (own_processor_time() < until) {
+            }
+        }
+    };
+    sample::listen = sample::flows(5, [](int) { return plain(); });
+    testing::internal::CaptureStderr();
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 1, 1);
+        running.await_finished(5);
+        end = true;
+        for (std::thread &each : others) {
+            each.join();
+        }
+        EXPECT_TRUE(running.facts().holds.empty());
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+} // namespace

@@ -1,0 +1,136 @@
+#include "flux/flow/path_counts.hpp"
+
+#include "flux/strategy/runner.hpp"
+#include "../support/sample_program.hpp"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace {
+
+using flux::outcome;
+
+std::map<flux::path_number, std::uint64_t> contents(const flux::path_table &table)
+{
+    std::map<flux::path_number, std::uint64_t> found;
+    table.visit([&](flux::path_number number, std::uint64_t count) { found[number] += count; });
+    return found;
+}
+
+TEST(PathTable, CountsFewPathsAndMany)
+{
+    for (const flux::path_number total : {flux::path_number{3}, flux::path_limit}) {
+        flux::path_table table(total);
+        table.add(0);
+        table.add(total - 1);
+        table.add(total - 1);
+        EXPECT_EQ(contents(table), (std::map<flux::path_number, std::uint64_t>{{0, 1}, {total - 1, 2}}));
+        EXPECT_EQ(table.lost(), 0u);
+    }
+}
+
+TEST(PathTable, KeepsANumberThatIsOutOfItsRange)
+{
+    flux::path_table table(3);
+    table.add(1);
+    table.add(7);
+    EXPECT_EQ(contents(table), (std::map<flux::path_number, std::uint64_t>{{1, 1}, {7, 1}}));
+}
+
+TEST(PathTable, AddsUp)
+{
+    flux::path_table sum(5);
+    flux::path_table other(5);
+    sum.add(4, 10);
+    other.add(4);
+    other.add(0);
+    other.add(flux::path_limit);
+    sum.add(other);
+    EXPECT_EQ(contents(sum), (std::map<flux::path_number, std::uint64_t>{{0, 1}, {4, 11}, {flux::path_limit, 1}}));
+}
+
+TEST(PathCounts, CountFlowsByOutcomeAndPathAndWhatTheyDid)
+{
+    flux::runner on(sample::program);
+    flux::path_counts counts(sample::program);
+    const auto flow_with = [&](sample::Listen_out values) {
+        flux::flow flow;
+        flow.run_on(on);
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, sample::Main_run(flow, values));
+    };
+    flow_with({1, 2, -1});
+    flow_with({1, 2, -1});
+    flow_with({1, 0, -1});
+    counts.started(sample::source_Listen);
+    const flux::source_counts &of = counts.of_source(sample::source_Listen);
+    EXPECT_EQ(of.started, 4u);
+    EXPECT_EQ(of.finished[flux::index_of(outcome::done)], 2u);
+    EXPECT_EQ(of.finished[flux::index_of(outcome::failed)], 1u);
+    EXPECT_EQ(of.in_progress(), 1u);
+    EXPECT_EQ(of.counted.calls, 6u + 6u + 5u);
+    EXPECT_EQ(of.counted.dispatches, 6u);
+    EXPECT_EQ(of.counted.acquisitions, 3u);
+    EXPECT_EQ(of.counted.failures, 1u);
+    using counted = std::map<flux::path_number, std::uint64_t>;
+    EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[0]), (counted{{1, 2}}));
+    EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[1]), (counted{{3, 1}}));
+    EXPECT_TRUE(counts.function_paths().empty());
+}
+
+TEST(PathCounts, CountWhatIsCutByItself)
+{
+    flux::runner on(sample::program);
+    flux::flow flow;
+    flow.run_on(on);
+    sample::Listen_out values{1, 2, -1};
+    EXPECT_EQ(sample::Cut_run(flow, values), outcome::done);
+    EXPECT_EQ(flow.path(), 0u) << "the register goes on as it was before the call";
+    flux::thread_waiter place;
+    on.count(place, [](const flux::path_counts &counts) {
+        const auto &of_choose = counts.function_paths().at(sample::function_Choose);
+        EXPECT_EQ(contents(of_choose[0]), (std::map<flux::path_number, std::uint64_t>{{1, 1}}));
+    });
+}
+
+TEST(PathCounts, AFlowThatWasCutShortIsCancelledAndNothingElse)
+{
+    flux::path_counts counts(sample::program);
+    for (const outcome exit : flux::all_outcomes) {
+        flux::flow flow;
+        flow.cancel();
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, exit);
+    }
+    flux::source_counts sum = counts.of_source(sample::source_Listen);
+    sum += sum;
+    EXPECT_EQ(sum.finished, (std::array<std::uint64_t, 3>{2, 0, 0})) << "what is done was not cut short";
+    EXPECT_EQ(sum.cancelled, 4u);
+    EXPECT_EQ(sum.in_progress(), 0u);
+    EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[1]).at(0), 1u) << "its path is known all the same";
+}
+
+TEST(PathCounts, AddUpOverRunners)
+{
+    flux::runners all(sample::program);
+    flux::thread_waiter place;
+    for (int i = 0; i < 3; ++i) {
+        flux::runner *const runner = all.borrow();
+        ASSERT_NE(runner, nullptr);
+        runner->count(place, [](flux::path_counts &counts) {
+            flux::flow flow;
+            counts.started(sample::source_Listen);
+            counts.started(sample::source_Listen);
+            counts.finished(sample::source_Listen, flow, outcome::done);
+            counts.took(sample::function_Choose, outcome::failed, 1);
+        });
+    }
+    const flux::path_counts total = all.total();
+    EXPECT_EQ(total.of_source(sample::source_Listen).started, 6u);
+    EXPECT_EQ(total.of_source(sample::source_Listen).in_progress(), 3u);
+    EXPECT_EQ(contents(total.flow_paths(sample::source_Listen)[0]).at(0), 3u);
+    EXPECT_EQ(contents(total.function_paths().at(sample::function_Choose)[1]).at(1), 3u);
+    EXPECT_EQ(all.flows_in_progress(), 3u);
+}
+
+} // namespace

@@ -1,0 +1,83 @@
+#include "flux/io/socket.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <span>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// As `wait_for_events`, until it is not interrupted: a ring that another test has closed does that, too.
+int wait_for(const flux::descriptor &epoll, std::span<epoll_event> into, flux::moment until)
+{
+    int came = 0;
+    do {
+        came = flux::wait_for_events(epoll, into, until);
+    } while (came < 0 && errno == EINTR);
+    return came;
+}
+
+/// Whether an epoll instance is waited for as it is to be: not too short, and no longer than until there is something.
+bool waits_well()
+{
+    const flux::descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
+    const flux::descriptor counter(eventfd(0, EFD_CLOEXEC));
+    epoll_event wanted{EPOLLIN, {}};
+    epoll_event events[4];
+    epoll_ctl(epoll.get(), EPOLL_CTL_ADD, counter.get(), &wanted);
+    const auto begin = flux::clock::now();
+    bool well = wait_for(epoll, events, begin + 2500us) == 0;
+    well = well && flux::clock::now() >= begin + 2500us;
+    for (const flux::moment past : {flux::moment::min(), begin}) {
+        well = well && wait_for(epoll, events, past) == 0;
+    }
+    eventfd_write(counter.get(), 1);
+    for (const flux::moment until : {flux::moment::min(), flux::clock::now() + 1000h, flux::never}) {
+        well = well && wait_for(epoll, events, until) == 1;
+    }
+    return well;
+}
+
+/// From now on this call of the system fails with this error in this process.
+void refuse(unsigned call, unsigned error)
+{
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog whole{static_cast<unsigned short>(std::size(program)), program};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole) != 0) {
+        std::_Exit(0); // a sandbox that has no filters has nothing to show
+    }
+}
+
+void waits_well_without_the_newer_call(unsigned error)
+{
+    refuse(SYS_epoll_pwait2, error);
+    std::_Exit(waits_well() ? 0 : 1);
+}
+
+TEST(Socket, EventsAreWaitedForUntilAMoment)
+{
+    EXPECT_TRUE(waits_well());
+}
+
+TEST(Socket, EventsAreWaitedForWhereTheKernelOrAContainerRefusesTheNewerCall)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(waits_well_without_the_newer_call(ENOSYS), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(waits_well_without_the_newer_call(EPERM), testing::ExitedWithCode(0), "");
+}
+
+} // namespace

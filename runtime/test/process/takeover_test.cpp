@@ -1,0 +1,275 @@
+#include "flux/process/takeover.hpp"
+
+#include "../support/io_peers.hpp"
+
+#include <flux/process/adoption.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <gtest/gtest.h>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+/// A folder with a path for servers, and somebody who speaks as servers do.
+class Takeover : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        std::string name = (std::filesystem::temp_directory_path() / "takeover-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder = name;
+        path = folder + "/place";
+    }
+
+    void TearDown() override
+    {
+        EXPECT_TRUE(flux::all_adopted_are_taken());
+        std::filesystem::remove_all(folder);
+    }
+
+    flux::address at() const { return *flux::parse_address("unix:" + path); }
+
+    /// Connects to whoever listens there.
+    flux::descriptor connected() const
+    {
+        flux::descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        EXPECT_EQ(connect(made.get(), at().get(), at().size), 0) << strerror(errno);
+        return made;
+    }
+
+    /// Listens there, as another program does.
+    flux::descriptor listening(int type = SOCK_SEQPACKET) const
+    {
+        flux::descriptor made(socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
+        EXPECT_EQ(bind(made.get(), at().get(), at().size), 0) << strerror(errno);
+        EXPECT_EQ(listen(made.get(), 8), 0);
+        return made;
+    }
+
+    /// Why a server cannot have the place.
+    std::string refusal() const
+    {
+        try {
+            const flux::takeover place(path);
+        } catch (const std::runtime_error &problem) {
+            return problem.what();
+        }
+        return "none";
+    }
+
+    std::string folder;
+    std::string path;
+};
+
+/// The beginning of what a server says, of this version.
+std::string greeting(std::uint32_t version, std::uint32_t sockets)
+{
+    std::string bytes("flux takeover\0\0\0", 16);
+    const pid_t process = 4711;
+    bytes.append(reinterpret_cast<const char *>(&version), sizeof version);
+    bytes.append(reinterpret_cast<const char *>(&sockets), sizeof sockets);
+    bytes.append(reinterpret_cast<const char *>(&process), sizeof process);
+    return bytes;
+}
+
+/// Sends a record with a socket.
+void pass(const flux::descriptor &to, std::string bytes, int passed)
+{
+    iovec whole{bytes.data(), bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof passed)> control{};
+    msghdr message{};
+    message.msg_iov = &whole;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr &header = *CMSG_FIRSTHDR(&message);
+    header.cmsg_level = SOL_SOCKET;
+    header.cmsg_type = SCM_RIGHTS;
+    header.cmsg_len = CMSG_LEN(sizeof passed);
+    std::memcpy(CMSG_DATA(&header), &passed, sizeof passed);
+    EXPECT_EQ(sendmsg(to.get(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size())) << strerror(errno);
+}
+
+/// The next one that connects.
+flux::descriptor accepted(const flux::descriptor &by)
+{
+    return flux::descriptor(accept4(by.get(), nullptr, nullptr, SOCK_CLOEXEC));
+}
+
+/// How a server's time in its place ends.
+std::future<flux::end_reason> end_of(flux::takeover &place)
+{
+    return std::async(std::launch::async, [&place] { return place.wait(); });
+}
+
+TEST_F(Takeover, TheSocketsOfAServerGoToTheNext)
+{
+    auto listener = flux::open_listener(flux::loopback_address(0));
+    ASSERT_TRUE(listener.has_value());
+    const flux::address known = flux::local_address(*listener);
+    std::optional<flux::takeover> first(path);
+    first->begun();
+    auto first_end = end_of(*first);
+    flux::takeover second(path);
+    EXPECT_EQ(first_end.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout)
+        << "the second has not begun";
+    const auto adopted = flux::open_listener(known);
+    ASSERT_TRUE(adopted.has_value());
+    second.begun();
+    const flux::end_reason reason = first_end.get();
+    EXPECT_EQ(reason.signal, 0);
+    EXPECT_EQ(reason.successor, getpid());
+    {
+        const flux::public_socket closed = *std::move(listener);
+    }
+    first.reset();
+    const plain_peer peer(known);
+    flux::address from;
+    EXPECT_TRUE(flux::try_accept(*adopted, from).has_value());
+
+    auto second_end = end_of(second);
+    flux::takeover third(path);
+    const auto again = flux::open_listener(known);
+    EXPECT_TRUE(again.has_value());
+    third.begun();
+    EXPECT_EQ(second_end.get().successor, getpid()) << "the path went with the place";
+}
+
+TEST_F(Takeover, MoreSocketsGoThanOneRecordPasses)
+{
+    constexpr std::size_t many = 150;
+    std::vector<flux::public_socket> all;
+    for (std::size_t number = 0; number < many; ++number) {
+        auto opened = flux::open_datagram_socket(flux::loopback_address(0), flux::sharing::none);
+        ASSERT_TRUE(opened.has_value());
+        all.push_back(*std::move(opened));
+    }
+    flux::takeover first(path);
+    auto first_end = end_of(first);
+    flux::takeover second(path);
+    for (const flux::public_socket &each : all) {
+        EXPECT_TRUE(flux::take_adopted(flux::local_address(each), flux::socket_kind::datagrams).has_value());
+    }
+    second.begun();
+    EXPECT_EQ(first_end.get().signal, 0);
+}
+
+TEST_F(Takeover, AServerGoesOnWhereTheOneThatWasToFollowEnds)
+{
+    flux::takeover first(path);
+    auto first_end = end_of(first);
+    for (int round = 0; round < 3; ++round) {
+        const flux::descriptor ends = connected();
+        char byte = 0;
+        EXPECT_EQ(recv(ends.get(), &byte, 1, 0), 1) << "it is greeted";
+    }
+    flux::takeover second(path);
+    second.begun();
+    EXPECT_EQ(first_end.get().signal, 0);
+}
+
+TEST_F(Takeover, APathThatACrashedServerHasLeftIsTaken)
+{
+    listening();
+    EXPECT_TRUE(std::filesystem::is_socket(path));
+    flux::takeover next(path);
+    auto end = end_of(next);
+    flux::takeover last(path);
+    last.begun();
+    EXPECT_EQ(end.get().signal, 0) << "it listens there";
+}
+
+TEST_F(Takeover, AServerThatEndsBeforeItHasPassedAnythingLeavesItsPlaceEmpty)
+{
+    std::optional<flux::descriptor> ending = listening();
+    auto next = std::async(std::launch::async, [this] { return refusal(); });
+    {
+        const flux::descriptor unanswered = accepted(*ending);
+        ending.reset();
+    }
+    EXPECT_EQ(next.get(), "none");
+}
+
+TEST_F(Takeover, WhatAServerHasPassedBeforeItEndsIsAdopted)
+{
+    std::optional<flux::descriptor> ending = listening();
+    auto passed = flux::open_listener(flux::loopback_address(0));
+    ASSERT_TRUE(passed.has_value());
+    const flux::address known = flux::local_address(*passed);
+    auto next = std::async(std::launch::async, [this] { return flux::takeover(path); });
+    {
+        const flux::descriptor to = accepted(*ending);
+        pass(to, greeting(1, 2), ending->get());
+        pass(to, "s", (*passed).get());
+        ending.reset();
+    }
+    flux::takeover place = next.get();
+    EXPECT_TRUE(flux::take_adopted(known, flux::socket_kind::listener).has_value());
+    place.begun();
+    auto end = end_of(place);
+    flux::takeover last(path);
+    EXPECT_TRUE(flux::take_adopted(known, flux::socket_kind::listener).has_value());
+    last.begun();
+    EXPECT_EQ(end.get().signal, 0);
+}
+
+TEST_F(Takeover, OtherVersionsAndOtherProgramsAreRefused)
+{
+    flux::descriptor other = listening();
+    auto next = std::async(std::launch::async, [this] { return refusal(); });
+    pass(accepted(other), greeting(2, 0), other.get());
+    EXPECT_EQ(next.get(), "the server at " + path + " hands over in another way (version 2, not 1): end it first");
+    next = std::async(std::launch::async, [this] { return refusal(); });
+    pass(accepted(other), "220 mail.example.org", other.get());
+    EXPECT_EQ(next.get(), "what listens at " + path + " is not a server to take over from");
+    other = flux::descriptor();
+    unlink(path.c_str());
+    const flux::descriptor for_streams = listening(SOCK_STREAM);
+    EXPECT_EQ(refusal(), "what listens at " + path + " is not a server to take over from");
+}
+
+TEST_F(Takeover, APathThatIsSomethingElseIsLeftAsItIs)
+{
+    std::ofstream(path) << "precious";
+    EXPECT_EQ(refusal(), path + " is there, and is not a socket: name another path");
+    EXPECT_EQ(std::filesystem::file_size(path), 8u);
+    path = folder + "/none/place";
+    EXPECT_EQ(refusal(), folder + "/none/: No such file or directory");
+}
+
+TEST_F(Takeover, OnlyTheSameUserTakesOver)
+{
+    constexpr uid_t nobody = 65534;
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "nobody else can be had";
+    }
+    flux::takeover first(path);
+    auto first_end = end_of(first);
+    std::filesystem::permissions(folder, std::filesystem::perms::all);
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+    const pid_t process = fork();
+    if (process == 0) {
+        _exit(seteuid(nobody) == 0 && refusal().find("is of user 0: only the same user") != std::string::npos ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(process, &status, 0), process);
+    EXPECT_EQ(status, 0);
+    flux::takeover second(path);
+    second.begun();
+    EXPECT_EQ(first_end.get().signal, 0) << "it goes on until its own user takes over";
+}
+
+} // namespace

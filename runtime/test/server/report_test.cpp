@@ -1,0 +1,167 @@
+#include "flux/server/report.hpp"
+
+#include "flux/strategy/runner.hpp"
+#include "../support/sample_program.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace {
+
+/// What was counted of the one constraint.
+constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
+
+const flux::loop_facts some_loops = {{{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192};
+
+/// Counts of a few flows of each source.
+flux::path_counts some_counts(flux::runner &on)
+{
+    flux::path_counts counts(sample::program);
+    const auto run = [&](std::size_t source, sample::Listen_out values, int times) {
+        for (int i = 0; i < times; ++i) {
+            sample::Listen_out own = values;
+            flux::flow flow;
+            flow.run_on(on);
+            counts.started(source);
+            const auto of_source = source == sample::source_Listen ? sample::Main_run : sample::Cut_run;
+            counts.finished(source, flow, of_source(flow, own));
+        }
+    };
+    run(sample::source_Listen, {1, 2, -1}, 6);
+    run(sample::source_Listen, {2, 2, sample::node_End}, 3);
+    run(sample::source_Spread, {2, 2, -1}, 1);
+    counts.started(sample::source_Listen);
+    counts.took(sample::function_Listen_produce, flux::outcome::failed, 0);
+    return counts;
+}
+
+TEST(Report, ForPeople)
+{
+    flux::runner on(sample::program);
+    EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints, some_loops),
+              "flux: sample: 11 flows: 7 done, 3 failed, 0 ended by an error handler, 1 cancelled\n"
+              "      56 calls, 20 dispatches, 6 acquisitions, 0 parks, 3 failures; 0 times a source had nothing\n"
+              "\n"
+              "       flows    share  path\n"
+              "           6   60.00%  Listen -> Begin -> Choose:[one] -> One -> Choose:[two] -> End\n"
+              "           3   30.00%  Listen -> Begin -> Choose:[two] -> Choose:[two] -> End -> ERROR  -- failed\n"
+              "           1   10.00%  Listen -> Begin -> Choose:[two] -> Choose -> End\n"
+              "\n"
+              "       times  path through a function that is counted by itself\n"
+              "           1  Listen_produce: Listen -> ERROR  -- failed\n"
+              "\n"
+              "       taken        waited     ms waited  us held each  constraint\n"
+               "           6             2         1.500         0.750  shared\n"
+              "\n"
+              "           8  KiB of stack, the most that a flow needed\n"
+              "\n"
+              "       times    longest ms  node that held its event loop for more than a millisecond\n"
+              "           3          21.5  One\n");
+}
+
+TEST(Report, ForPrograms)
+{
+    flux::runner on(sample::program);
+    EXPECT_EQ(
+        flux::json_report(sample::program, some_counts(on), some_constraints, some_loops, flux::strategy_kind::thread),
+        R"({
+  "flux": "0.1.0",
+  "program": "sample",
+  "strategy": "thread",
+  "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
+  "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3},
+  "lost": 0,
+  "sources": [
+    {"name": "Listen", "file": "sample.flux", "line": 8, "nothing": 0, "flows": )"
+        R"({"started": 10, "done": 6, "failed": 3, "ended": 0, "cancelled": 1}},
+    {"name": "Spread", "file": "sample.flux", "line": 9, "nothing": 0, "flows": )"
+        R"({"started": 1, "done": 1, "failed": 0, "ended": 0, "cancelled": 0}},
+    {"name": "every 10ms", "file": "sample.flux", "line": 10, "nothing": 0, "flows": )"
+        R"({"started": 0, "done": 0, "failed": 0, "ended": 0, "cancelled": 0}}
+  ],
+  "constraints": [
+    {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
+  ],
+  "stack_bytes": 8192,
+  "holds": [
+    {"name": "One", "times": 3, "longest_ns": 21500000}
+  ],
+  "paths": [
+    {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[one]", "One", "Choose:[two]", "End"]},
+    {"source": "Listen", "exit": "failed", "number": 10, "count": 3, "share": 0.300000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[two]", "Choose:[two]", "End", "ERROR"]},
+    {"source": "Spread", "exit": "done", "number": 1, "count": 1, "share": 0.100000, )"
+        R"("labels": ["Listen", "Begin", "Choose:[two]", "Choose", "End"]}
+  ],
+  "cut": [
+    {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 1, "labels": ["Listen", "ERROR"]}
+  ]
+}
+)");
+}
+
+TEST(Report, OfNothing)
+{
+    const flux::path_counts counts(sample::program);
+    const std::string json =
+        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
+    EXPECT_EQ(flux::text_report(sample::program, counts, some_constraints, some_loops).find("nan"), std::string::npos);
+}
+
+TEST(Report, AnUnknownNumberIsShownAsANumber)
+{
+    flux::path_counts counts(sample::program);
+    counts.took(sample::function_Choose, flux::outcome::done, 77);
+    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
+    EXPECT_NE(text.find("Choose: path 77"), std::string::npos);
+    const std::string json =
+        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
+}
+
+TEST(Report, EscapesNames)
+{
+    flux::program in = sample::program;
+    in.name = "a\"b\\c\n";
+    const std::string json = flux::json_report(in, flux::path_counts(in), {}, {}, flux::strategy_kind::pool);
+    EXPECT_NE(json.find(R"("program": "a\"b\\c\u000a")"), std::string::npos) << json;
+}
+
+TEST(Report, SumsUpManyPaths)
+{
+    flux::path_counts counts(sample::program);
+    for (flux::path_number number = 0; number < 45; ++number) {
+        flux::flow flow;
+        flow.add_path(number);
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, flux::outcome::done);
+    }
+    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
+    EXPECT_NE(text.find("           5   11.11%  on 5 more paths\n"), std::string::npos);
+}
+
+TEST(Report, GoesToAFile)
+{
+    const std::string file = testing::TempDir() + "flux_report_test.json";
+    flux::options how;
+    how.report = flux::report_kind::json;
+    how.report_file = file;
+    const flux::path_counts counts(sample::program);
+    flux::report(sample::program, counts, some_constraints, some_loops, how);
+    std::stringstream content;
+    content << std::ifstream(file).rdbuf();
+    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, some_constraints, some_loops, how.strategy));
+    std::remove(file.c_str());
+
+    how.report_file = "/nowhere/at/all";
+    testing::internal::CaptureStderr();
+    flux::report(sample::program, counts, some_constraints, some_loops, how);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "flux: the report cannot be written to /nowhere/at/all: No such file or directory\n");
+}
+
+} // namespace

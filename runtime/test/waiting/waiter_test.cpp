@@ -1,0 +1,110 @@
+#include "flux/waiting/waiter.hpp"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Waiter, AWakeThatComesFirstIsNotLost)
+{
+    flux::thread_waiter place;
+    place.wake();
+    place.wait(); // returns, or the test hangs
+    SUCCEED();
+}
+
+TEST(Waiter, WaitsUntilItIsWoken)
+{
+    flux::thread_waiter place;
+    std::atomic<bool> gone_on{false};
+    std::thread other([&] {
+        place.wait();
+        gone_on = true;
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(gone_on);
+    place.wake();
+    other.join();
+    EXPECT_TRUE(gone_on);
+}
+
+TEST(Waiter, EveryWaitIsAnsweredByOneWakeAndSeesWhatWasWrittenBefore)
+{
+    constexpr int rounds = 20'000;
+    flux::thread_waiter here;
+    flux::thread_waiter there;
+    int ball = 0; // plain: the thread sanitizer sees whether waiting orders the accesses
+    std::thread other([&] {
+        for (int round = 0; round < rounds; ++round) {
+            there.wait();
+            EXPECT_EQ(ball, 2 * round + 1);
+            ++ball;
+            here.wake();
+        }
+    });
+    for (int round = 0; round < rounds; ++round) {
+        ++ball;
+        there.wake();
+        here.wait();
+        EXPECT_EQ(ball, 2 * round + 2);
+    }
+    other.join();
+}
+
+TEST(Waiter, WaitsNoLongerThanUntilItsDeadline)
+{
+    flux::thread_waiter place;
+    const flux::moment deadline = flux::clock::now() + 20ms;
+    EXPECT_FALSE(place.wait_until(deadline));
+    EXPECT_GE(flux::clock::now(), deadline);
+    for (const flux::moment past : {deadline, flux::moment(), flux::moment::min()}) {
+        EXPECT_FALSE(place.wait_until(past));
+    }
+    place.wake();
+    EXPECT_TRUE(place.wait_until(deadline)) << "a wake that came first, though the deadline has passed";
+    EXPECT_FALSE(place.wait_until(deadline)) << "it was for one wait";
+}
+
+TEST(Waiter, ADeadlineDoesNotKeepAWakeAway)
+{
+    flux::thread_waiter place;
+    const flux::moment begin = flux::clock::now();
+    std::thread other([&] {
+        std::this_thread::sleep_for(20ms);
+        place.wake();
+    });
+    EXPECT_TRUE(place.wait_until(begin + 30s));
+    EXPECT_LT(flux::clock::now(), begin + 10s);
+    other.join();
+}
+
+// Each wake is for exactly one wait: that of the round, or where its deadline came first, the next.
+TEST(Waiter, AWakeThatRacesWithTheDeadlineIsNeverLost)
+{
+    constexpr int rounds = 2'000;
+    flux::thread_waiter place;
+    std::atomic<int> round{0};
+    std::thread other([&] {
+        for (int seen = 0; seen < rounds; ++seen) {
+            round.wait(seen);
+            std::this_thread::sleep_for(std::chrono::microseconds(seen % 100));
+            place.wake();
+        }
+    });
+    int late = 0;
+    for (int number = 1; number <= rounds; ++number) {
+        const flux::moment deadline = flux::clock::now() + 100us;
+        round = number;
+        round.notify_one();
+        if (!place.wait_until(deadline)) {
+            ++late;
+            place.wait(); // returns, or the test hangs
+        }
+    }
+    other.join();
+    EXPECT_LT(late, rounds);
+}
+
+} // namespace
