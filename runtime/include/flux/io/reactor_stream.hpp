@@ -1,0 +1,61 @@
+/// \file
+/// A stream of the reactor: a connected socket that epoll watches on edges, in both directions, from its first moment
+/// to its last.
+#pragma once
+
+#include "flux/io/direction.hpp"
+#include "flux/io/interest.hpp"
+#include "flux/io/ready_queue.hpp"
+#include "flux/io/socket.hpp"
+
+#include <utility>
+
+namespace flux {
+
+/// On one loop.
+class reactor_stream final : public stream, public watched
+{
+  public:
+    explicit reactor_stream(descriptor socket) noexcept : socket_(std::move(socket)) {}
+
+    /// From now on it is watched.
+    io_result<void> join(interest &of) noexcept
+    {
+        return of.add(socket_, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this);
+    }
+
+    /// Waits until a connection that has begun is made: 0 or the error.
+    int finish_connect(moment deadline) noexcept
+    {
+        output_.open = false;
+        const int error = output_.wait(deadline);
+        return error != 0 ? error : connect_error(socket_);
+    }
+
+    const descriptor &socket() const noexcept { return socket_; }
+
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override;
+    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override;
+    void end_output() noexcept override;
+    bool has_input() noexcept override;
+    void came(std::uint32_t events) noexcept override;
+
+    /// Goes into this queue once, when there is input or at once.
+    void queue_in(ready_queue<reactor_stream> &to, void *whom, bool at_once) noexcept;
+
+    /// Goes into no queue any more: whether it would have.
+    bool leave_queue() noexcept { return std::exchange(queue_, nullptr) != nullptr; }
+
+    void *owner = nullptr;
+    /// Its neighbour in a queue.
+    reactor_stream *next = nullptr;
+
+  private:
+    const descriptor socket_;
+    direction input_;
+    direction output_{true};
+    bool ended_ = false;
+    ready_queue<reactor_stream> *queue_ = nullptr;
+};
+
+} // namespace flux

@@ -1,0 +1,46 @@
+#include "flux/io/proactor_stream.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/socket.h>
+
+namespace flux {
+
+proactor_stream::~proactor_stream()
+{
+    ring &through = input_->through().ring;
+    through.abandon(std::move(input_));
+}
+
+io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
+{
+    // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
+    // the peer has its answer before the other flows of this turn have made theirs.
+    const io_result<std::span<iovec>> left = try_send(input_->socket(), parts);
+    if (!left.has_value() && left.error() != EAGAIN) {
+        return unexpected(left.error());
+    }
+    parts = left.has_value() ? *left : drop_first(parts, 0);
+    while (!parts.empty()) {
+        msghdr message{};
+        message.msg_iov = parts.data();
+        message.msg_iovlen = parts.size();
+        operation sending;
+        const int sent = sending.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
+            io_uring_prep_sendmsg(&entry, input_->socket().get(), &message, MSG_NOSIGNAL | MSG_WAITALL);
+        });
+        parts = drop_first(parts, static_cast<std::size_t>(std::max(sent, 0)));
+        const int error = sending.error() != 0 ? sending.error() : -std::min(sent, 0);
+        if (!parts.empty() && error != 0) {
+            return unexpected(error);
+        }
+    }
+    return {};
+}
+
+void proactor_stream::end_output() noexcept
+{
+    shutdown(input_->socket().get(), SHUT_WR);
+}
+
+} // namespace flux

@@ -1,0 +1,77 @@
+#include "flux/io/reactor_stream.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+
+namespace flux {
+
+io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment deadline) noexcept
+{
+    while (true) {
+        if (const int error = input_.wait(deadline); error != 0) {
+            return unexpected(error);
+        }
+        const io_result<std::size_t> count = try_receive(socket_, into);
+        if (count.has_value() || count.error() != EAGAIN) {
+            // Less than there is room for is all there was; but the end is told only once.
+            input_.open = ended_ || !count.has_value() || *count == into.size();
+            return count;
+        }
+        input_.open = false;
+    }
+}
+
+io_result<void> reactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
+{
+    while (!parts.empty()) {
+        if (const int error = output_.wait(deadline); error != 0) {
+            return unexpected(error);
+        }
+        const io_result<std::span<iovec>> left = try_send(socket_, parts);
+        if (!left.has_value() && left.error() != EAGAIN) {
+            return unexpected(left.error());
+        }
+        parts = left.has_value() ? *left : parts;
+        output_.open = left.has_value();
+    }
+    return {};
+}
+
+void reactor_stream::end_output() noexcept
+{
+    shutdown(socket_.get(), SHUT_WR);
+}
+
+bool reactor_stream::has_input() noexcept
+{
+    input_.open = input_.open || socket_has_input(socket_);
+    return input_.open;
+}
+
+void reactor_stream::queue_in(ready_queue<reactor_stream> &to, void *whom, bool at_once) noexcept
+{
+    owner = whom;
+    // What the mark was set for, a flow may have received since.
+    input_.open = input_.open && (at_once || socket_has_input(socket_));
+    if (at_once || input_.open) {
+        to.push(*this);
+    } else {
+        queue_ = &to;
+    }
+}
+
+void reactor_stream::came(std::uint32_t events) noexcept
+{
+    ended_ = ended_ || (events & end_events) != 0;
+    if ((events & (EPOLLIN | end_events)) != 0) {
+        input_.set();
+        if (ready_queue<reactor_stream> *const to = std::exchange(queue_, nullptr)) {
+            to->push(*this);
+        }
+    }
+    if ((events & (EPOLLOUT | end_events)) != 0) {
+        output_.set();
+    }
+}
+
+} // namespace flux
