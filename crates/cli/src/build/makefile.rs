@@ -221,16 +221,18 @@ FLAGS = -O2 -g
 HOME_OF_SOURCES = $(CURDIR)
 SOURCES = $(sort $(wildcard src/*.cpp src/*/*.cpp))
 # Each room is one file that includes its sources: what these all include is then read once, and not for each of them.
+# Those files are in a folder of their own, as a room and a source may have one name: src/io/ and src/io.cpp.
 ROOMS = $(sort $(dir $(SOURCES)))
-OBJECTS = $(ROOMS:%/=%.o)
+OBJECTS = $(ROOMS:%/=whole/%.o)
 
 libflux.a: $(OBJECTS)
 \t@echo '  archive  $@'
 \t@rm -f $@
 \t@$(AR) rcs $@ $(OBJECTS)
 
-$(OBJECTS:.o=.cpp): %.cpp: $(SOURCES)
-\t@printf '#include \"%s\"\\n' $(wildcard $*/*.cpp) > $@
+$(OBJECTS:.o=.cpp): whole/%.cpp: $(SOURCES)
+\t@mkdir -p $(@D)
+\t@printf '#include <%s>\\n' $(wildcard $*/*.cpp) > $@
 
 %.o: %.cpp
 \t@echo '  compile  runtime/$<'
