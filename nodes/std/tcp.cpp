@@ -2,6 +2,7 @@
 
 #include "tcp.flux.h"
 
+#include "flux/log.hpp"
 #include "flux/strategy/source.hpp"
 
 #include <algorithm>
@@ -45,6 +46,7 @@ flux::listener &listener_of(int port)
             give_up(port, std::strerror(opened.error()));
         }
         known = *std::move(opened);
+        flux::log_line("listening on %s", known->local().text().c_str());
     }
     return *known;
 }

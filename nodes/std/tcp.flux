@@ -4,8 +4,9 @@
 // for, under `--flux-runtime=event` no other flow waits for. A client that sends nothing costs no flow: `Listen` gives a
 // connection when there is something to read. One that is silent for a minute between two requests is closed.
 //
-// A port is listened on from the first call of a source for it, over IPv6 and IPv4; port 0 is any that is free. Several
-// sources may listen on one port, and share its connections.
+// A port is listened on from the first call of a source for it, over IPv6 and IPv4; port 0 is any that is free. The server
+// says on standard error at which address it listens: `flux: listening on [::]:8080`. Several sources may listen on one
+// port, and share its connections.
 
 include "flux/connection.hpp";
 include "string";

@@ -2,6 +2,8 @@
 
 #include "udp.flux.h"
 
+#include "flux/log.hpp"
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -34,12 +36,17 @@ flux::datagram_socket &open(int port)
         give_up(port, "ports are numbers from 0 to 65535");
     }
     const std::lock_guard<std::mutex> alone(opening);
-    const auto known = found.emplace(port, static_cast<std::uint16_t>(port)).first;
+    const auto [known, is_new] = found.emplace(port, static_cast<std::uint16_t>(port));
     auto opened = flux::running_io().bind(flux::any_address(known->second));
     if (!opened.has_value()) {
         give_up(port, std::strerror(opened.error()));
     }
-    known->second = (*opened)->local().port();
+    const flux::address local = (*opened)->local();
+    // Each loop has a socket of its own at this address, which is said once.
+    if (is_new) {
+        flux::log_line("listening on udp %s", local.text().c_str());
+    }
+    known->second = local.port();
     return *all.emplace_back(*std::move(opened));
 }
 

@@ -1,7 +1,8 @@
 // Messages over UDP.
 //
-// A port is bound by the first call of a source for it, over IPv6 and IPv4; port 0 is any that is free. Answers leave
-// from the port that the message came to. A peer belongs to the flow that got it.
+// A port is bound by the first call of a source for it, over IPv6 and IPv4; port 0 is any that is free. The server
+// says on standard error at which address it listens: `flux: listening on udp [::]:7002`. Answers leave from the port that
+// the message came to. A peer belongs to the flow that got it.
 
 include "udp.h";
 include "string";

@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use support::{LIMIT, Server, free_port};
+use support::{LIMIT, Server};
 
 /// What runs the flows.
 const RUNTIMES: [&[&str]; 6] = [
@@ -55,12 +56,13 @@ struct Example {
 
 impl Example {
     fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Self {
-        let port = free_port();
-        let report = server.with_file_name(format!("report-{port}.json"));
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let report = server.with_file_name(format!("report-{number}.json"));
         let mut command = Command::new(server);
-        command.arg(format!("--port={port}")).args(runtime).args(arguments).stderr(Stdio::null());
+        command.arg("--port=0").args(runtime).args(arguments);
         command.arg(format!("--flux-report=json:{}", report.display()));
-        Self { server: Server::start(&mut command, port), report }
+        Self { server: Server::listening(&mut command), report }
     }
 
     /// A connection, as soon as the server has started.

@@ -9,9 +9,9 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, flux, free_port, text};
+use support::{Server, flux, text};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
@@ -29,10 +29,7 @@ fn site() -> &'static Path {
 }
 
 fn start(arguments: &[&str]) -> Server {
-    let port = free_port();
-    let mut site = Command::new(site());
-    site.arg(format!("--port={port}")).args(arguments).current_dir(example()).stderr(Stdio::null());
-    Server::start(&mut site, port)
+    Server::listening(Command::new(site()).arg("--port=0").args(arguments).current_dir(example()))
 }
 
 /// What the server answers.
@@ -76,6 +73,14 @@ fn options_reach_the_modules_that_declare_them() {
         assert_eq!(refused.status.code(), Some(2), "{argument}");
         assert!(text(&refused.stderr).starts_with(said), "{argument}: {}", text(&refused.stderr));
     }
+}
+
+#[test]
+fn a_server_says_where_it_listens() {
+    let server = start(&[]);
+    let address = format!("flux: listening on [::]:{}\n", server.port);
+    assert!(server.port != 0 && server.said().contains(&address), "{}", server.said());
+    assert_eq!(server.said().matches("listening").count(), 1, "{}", server.said());
 }
 
 #[test]

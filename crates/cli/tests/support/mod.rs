@@ -2,10 +2,11 @@
 
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
 /// Longer than anything takes on a machine that is busy.
@@ -63,16 +64,45 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// What a server of the standard modules says of the address that it listens on.
+const LISTENING: &str = "flux: listening on ";
+
 /// A server that ends with the test.
 pub struct Server {
     process: Child,
     pub port: u16,
+    said: Arc<RwLock<String>>,
 }
 
 impl Server {
     /// Starts it; it will listen on this port.
     pub fn start(command: &mut Command, port: u16) -> Self {
-        Self { process: command.spawn().unwrap(), port }
+        Self { process: command.spawn().unwrap(), port, said: Arc::default() }
+    }
+
+    /// Starts it and waits until it listens, on the port that it says.
+    pub fn listening(command: &mut Command) -> Self {
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let mut server = Self { process, port: 0, said: Arc::default() };
+        let said = Arc::clone(&server.said);
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| *said.write().unwrap() += &(line + "\n"))
+        });
+        server.port = wait_for("a server that listens", || {
+            let ended = server.try_wait();
+            let said = server.said();
+            let address = said.lines().find_map(|line| line.strip_prefix(LISTENING));
+            assert!(address.is_some() || ended.is_none(), "it ended and did not listen: {said}");
+            // Of a Unix socket there is no port.
+            address.map(|address| address.rsplit(':').next().unwrap().parse().unwrap_or(0))
+        });
+        server
+    }
+
+    /// What it has said on standard error; of one that is `listening`.
+    pub fn said(&self) -> String {
+        self.said.read().unwrap().clone()
     }
 
     /// The number of its process.
