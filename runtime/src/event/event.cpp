@@ -23,7 +23,7 @@ class event final : public strategy
     event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io, std::size_t fibers)
         : watchdog_(of)
     {
-        loops_.all.reserve(workers);
+        loops_.reserve(workers);
         for (std::size_t number = 0; number < workers; ++number) {
             std::size_t sources = 0;
             for (source_number source = 0; source < of.sources.size(); ++source) {
@@ -33,7 +33,7 @@ class event final : public strategy
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            loops_.all.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers, sources));
+            loops_.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers, sources));
         }
         try {
             start_threads();
@@ -47,9 +47,9 @@ class event final : public strategy
     {
         // One that rests, or else the next in turn.
         const auto rests = [](const auto &each) { return each->rests(); };
-        const auto resting = std::find_if(loops_.all.begin(), loops_.all.end(), rests);
-        const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % loops_.all.size();
-        loop &chosen = resting != loops_.all.end() ? **resting : *loops_.all[turn];
+        const auto resting = std::find_if(loops_.begin(), loops_.end(), rests);
+        const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size();
+        loop &chosen = resting != loops_.end() ? **resting : *loops_[turn];
         chosen.push(made);
         // Another that has come to rest meanwhile may take it.
         if (!chosen.wake()) {
@@ -57,39 +57,28 @@ class event final : public strategy
         }
     }
 
-    void offer(branch_base &unstarted) noexcept override
-    {
-        if (loop *const home = unstarted.of().from().home()) {
-            return home->offer_pinned(unstarted);
-        }
-        loops_.offered.push(unstarted);
-        wake_one();
-    }
+    void offer(branch_base &unstarted) noexcept override { loop::running()->offer(unstarted); }
 
-    bool take_back(branch_base &offered) noexcept override
-    {
-        loop *const home = offered.of().from().home();
-        return home != nullptr ? home->take_back_pinned(offered) : loops_.offered.take_back(offered);
-    }
+    bool take_back(branch_base &offered) noexcept override { return loop::running()->take_back(offered); }
 
     void finish() noexcept override
     {
         for (std::size_t number = 0; number < started_; ++number) {
-            loops_.all[number]->close();
+            loops_[number]->close();
         }
         for (std::size_t number = 0; number < started_; ++number) {
-            loops_.all[number]->join();
+            loops_[number]->join();
         }
         started_ = 0;
         watchdog_.finish();
     }
 
-    std::span<const std::unique_ptr<loop>> homes() const noexcept override { return loops_.all; }
+    std::span<const std::unique_ptr<loop>> homes() const noexcept override { return loops_; }
 
     loop_facts facts() override
     {
         loop_facts known{watchdog_.holds()};
-        for (const auto &each : loops_.all) {
+        for (const auto &each : loops_) {
             known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
         }
         return known;
@@ -98,20 +87,20 @@ class event final : public strategy
   private:
     void wake_one() noexcept
     {
-        std::any_of(loops_.all.begin(), loops_.all.end(), [](const auto &each) { return each->wake(); });
+        std::any_of(loops_.begin(), loops_.end(), [](const auto &each) { return each->wake(); });
     }
 
     void start_threads()
     {
-        watchdog_.start(loops_.all);
-        for (const auto &each : loops_.all) {
+        watchdog_.start(loops_);
+        for (const auto &each : loops_) {
             each->start(watchdog_);
             ++started_;
         }
     }
 
     watchdog watchdog_;
-    loops loops_;
+    loop_list loops_;
     // Whose thread runs: so many, from the first.
     std::size_t started_ = 0;
     std::atomic<std::size_t> turn_{0};

@@ -18,6 +18,8 @@ constexpr std::chrono::microseconds slice{100};
 /// Where there is no memory for a fiber it is tried again after so long: those that have begun may wait for it.
 constexpr std::chrono::milliseconds memory_rest{10};
 
+constinit thread_local loop *running_loop = nullptr;
+
 } // namespace
 
 /// A fiber of a loop, with the flow or the branch that it runs. It is where that waits.
@@ -169,7 +171,7 @@ loop::resident *loop::row::pop() noexcept
     return taken;
 }
 
-loop::loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t fibers, std::size_t sources)
+loop::loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, std::size_t fibers, std::size_t sources)
     : loops_(of), runner_(own), io_(std::move(through)), most_residents_(fibers + sources),
       slice_(cycle_clock::counts_in(slice))
 {
@@ -197,6 +199,11 @@ void loop::begin(source &replicable) noexcept
     resident &own = *for_sources_.pop();
     own.begin(&replicable);
     wake_up(own);
+}
+
+loop *loop::running() noexcept
+{
+    return running_loop;
 }
 
 bool loop::run_pinned(flow &made) noexcept
@@ -241,6 +248,7 @@ void loop::work(watchdog &watched_by) noexcept
     watched_ = watched_thread::calling();
     const on_signal_stack here(runner_.stack());
     run_on_io(io_.get());
+    running_loop = this;
     while (true) {
         // Flows that go on by themselves must not keep the others from the world.
         if (io_->cycles() - looked_at_ >= slice_) {
@@ -328,10 +336,7 @@ loop::resident *loop::next() noexcept
         ready = woken_.pop();
     }
     if (ready == nullptr) {
-        ready = begin_first_of(pinned_branches_);
-    }
-    if (ready == nullptr) {
-        ready = begin_first_of(loops_.offered);
+        ready = begin_first_of(branches_);
     }
     return ready != nullptr ? ready : next_in_order();
 }
@@ -380,7 +385,7 @@ loop::resident *loop::begin_first_of(Waiting &waiting) noexcept
 
 loop::resident *loop::steal() noexcept
 {
-    for (const auto &each : loops_.all) {
+    for (const auto &each : loops_) {
         if (resident *const begun = begin_first_of(each->inbox_)) {
             return begun;
         }
@@ -491,10 +496,10 @@ void loop::wake_up(resident &asleep) noexcept
 bool loop::has_work() const noexcept
 {
     const auto some_wait = [](const auto &each) { return !each->inbox_.empty(); };
-    const bool may_begin = !out_of_fibers_;
-    const bool own_work = !made_.empty() || !pinned_branches_.empty();
-    return just_woken_.load() != nullptr || (may_begin && (own_work || !loops_.offered.empty())) ||
-           (may_begin && std::any_of(loops_.all.begin(), loops_.all.end(), some_wait));
+    const auto some_may_begin = [&] {
+        return !made_.empty() || !branches_.empty() || std::any_of(loops_.begin(), loops_.end(), some_wait);
+    };
+    return just_woken_.load() != nullptr || (!out_of_fibers_ && some_may_begin());
 }
 
 // Returns when there may be something to do; false where the thread is to end. Who gives it something does that first

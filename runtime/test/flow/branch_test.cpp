@@ -502,8 +502,38 @@ TEST_P(BranchAtOnce, BranchesRunConcurrently)
 
 INSTANTIATE_TEST_SUITE_P(Branch, BranchAtOnce,
                          testing::Values(setting{"thread", strategy_kind::thread, 0},
-                                         setting{"pool_of_4", strategy_kind::pool, 4},
-                                         setting{"event_of_4", strategy_kind::event, 4}),
+                                         setting{"pool_of_4", strategy_kind::pool, 4}),
+                         [](const auto &tested) { return std::string(tested.param.name); });
+
+using BranchOnLoops = Branch;
+
+TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
+{
+    std::mutex guard;
+    std::map<int, std::set<std::thread::id>> threads;
+    const auto note = [&](int flow) {
+        const std::lock_guard alone(guard);
+        threads[flow].insert(std::this_thread::get_id());
+    };
+    std::atomic<int> leaves{0};
+    work = [&](flux::flow &flow, int number, int) {
+        note(number);
+        // The other loops have time enough to take what they could, while this one is held and while it is not.
+        std::this_thread::sleep_for(1ms);
+        flux::park(flow).wait(flux::clock::now() + 1ms);
+        note(number);
+        return tree<1>(flow, leaves);
+    };
+    at_leaf = [&](flux::flow &flow) { note(static_cast<int>(flow.id()) - 1); };
+    run(20);
+    at_leaf = nullptr;
+    EXPECT_EQ(threads.size(), 20u);
+    for (const auto &[flow, own] : threads) {
+        EXPECT_EQ(own.size(), 1u) << flow;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Branch, BranchOnLoops, testing::Values(setting{"event_of_4", strategy_kind::event, 4}),
                          [](const auto &tested) { return std::string(tested.param.name); });
 
 using BranchAlone = Branch;

@@ -3,15 +3,16 @@
 /// stack and no thread.
 ///
 /// A flow that starts waits at one of the loops, first in, first out. A loop that has nothing to do takes one from
-/// another; once a flow runs, it stays on its loop, as the compiler and the C library keep things for a thread. A flow
-/// runs on until it ends or has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken
-/// and those that wait to start take turns, so that what others wait for goes on soon and nobody starves.
+/// another. Once a flow runs it stays on its loop, as the compiler and the C library keep things for a thread. So do its
+/// branches: they share what the flow has, a connection say, which belongs to one loop. A flow runs on until it ends or
+/// has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken and those that wait to
+/// start take turns, so that what others wait for goes on soon and nobody starves.
 ///
 /// A source that is replicable has an instance on every loop, a fiber among the others. What it makes is pinned: it
-/// starts on that loop, and so do its branches. It runs on the source's own fiber, at once where nobody else waits, and
-/// where it does not wait either the source goes on with the next, and nothing was switched. Where it waits the source
-/// goes on with another fiber. So a source is never ahead of what it makes. Flows that others have put there and those
-/// of the loop's own sources start in turns.
+/// starts on that loop. It runs on the source's own fiber, at once where nobody else waits, and where it does not wait
+/// either the source goes on with the next, and nothing was switched. Where it waits the source goes on with another
+/// fiber. So a source is never ahead of what it makes. Flows that others have put there and those of the loop's own
+/// sources start in turns.
 ///
 /// A node cannot be interrupted, but between two nodes a flow that has run for its slice of 100 µs gives way, if it
 /// holds no constraint and others wait: it goes on when all have started that waited then. So a flow waits at most for

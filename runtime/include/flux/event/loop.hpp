@@ -2,15 +2,14 @@
 /// An event loop: a thread that runs flows as fibers, as `event.hpp` says.
 ///
 /// Others reach it in three ways: they push flows that are to start, they take some of these away, and they wake fibers
-/// of it. All else is the thread's own and needs no lock: the sources that run on it too, with what they make. The
-/// branches of other flows belong to all loops together.
+/// of it. All else is the thread's own and needs no lock: the flows that have begun, with their branches, and the
+/// sources that run here, with what they make.
 #pragma once
 
 #include "flux/flow/branch_list.hpp"
 #include "flux/event/fiber.hpp"
 #include "flux/event/inbox.hpp"
 #include "flux/io/loop_io.hpp"
-#include "flux/event/offers.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/waiting/thread_usage.hpp"
 #include "flux/waiting/timer_wheel.hpp"
@@ -36,11 +35,8 @@ struct loop_turn {
 
 class loop;
 
-/// The loops of a server, and what they share.
-struct loops {
-    std::vector<std::unique_ptr<loop>> all;
-    offers offered;
-};
+/// The loops of a server.
+using loop_list = std::vector<std::unique_ptr<loop>>;
 
 /// A thread with its flows.
 class loop
@@ -48,7 +44,7 @@ class loop
   public:
     /// One of these loops. Uses this runner and this I/O, and at most so many fibers for flows, at least 1; so many
     /// sources will begin on it. Throws `std::bad_alloc`.
-    loop(loops &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources);
+    loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources);
     ~loop();
     loop(const loop &) = delete;
     loop &operator=(const loop &) = delete;
@@ -62,15 +58,18 @@ class loop
     /// The source makes flows on this loop from now on. Called once for each of its sources, by one thread.
     void begin(source &replicable) noexcept;
 
-    // For the sources that run here, and what they make.
+    /// The loop whose thread calls; null elsewhere.
+    static loop *running() noexcept;
+
+    // For what runs here.
 
     /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has
     /// come to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
     bool run_pinned(flow &made) noexcept;
 
-    /// As `strategy::offer` and `strategy::take_back`, to this loop alone.
-    void offer_pinned(branch_base &unstarted) noexcept { pinned_branches_.push(unstarted); }
-    bool take_back_pinned(branch_base &offered) noexcept { return pinned_branches_.take_back(offered); }
+    /// As `strategy::offer` and `strategy::take_back`, for the flow that runs here.
+    void offer(branch_base &unstarted) noexcept { branches_.push(unstarted); }
+    bool take_back(branch_base &offered) noexcept { return branches_.take_back(offered); }
 
     // For any thread.
 
@@ -145,7 +144,7 @@ class loop
     void collect_due() noexcept;
     void wake_up(resident &asleep) noexcept;
 
-    loops &loops_;
+    const loop_list &loops_;
     runner &runner_;
     const std::unique_ptr<loop_io> io_;
     // Those for sources included.
@@ -166,9 +165,9 @@ class loop
     // Those that wait until a time, and when it was last looked whether that has come, and whether anything else has.
     timer_wheel timers_{io_->now()};
     std::uint64_t looked_at_ = 0;
-    // The sources of this loop that have made a flow which has not begun, and the branches of their flows.
+    // The sources of this loop that have made a flow which has not begun, and the branches of flows that have.
     row made_;
-    branch_list pinned_branches_;
+    branch_list branches_;
     bool turn_of_made_ = false;
     // Those that were woken since, the last one first.
     std::atomic<resident *> just_woken_{nullptr};
