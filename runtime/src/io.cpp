@@ -2,22 +2,18 @@
 
 #include "flux/io/blocking_io.hpp"
 #include "flux/io/loop_io.hpp"
+#include "flux/io/loop_owned.hpp"
 
 namespace flux {
-namespace {
-
-constinit thread_local loop_io *of_loop = nullptr;
-
-} // namespace
 
 io &running_io() noexcept
 {
-    return of_loop != nullptr ? *static_cast<io *>(of_loop) : blocking_io();
+    return io_of_running_loop != nullptr ? *static_cast<io *>(io_of_running_loop) : blocking_io();
 }
 
 void run_on_io(loop_io *own) noexcept
 {
-    of_loop = own;
+    io_of_running_loop = own;
 }
 
 } // namespace flux

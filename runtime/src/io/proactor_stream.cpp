@@ -14,6 +14,7 @@ proactor_stream::~proactor_stream()
 
 io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
 {
+    assert_on_its_loop();
     // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
     // the peer has its answer before the other flows of this turn have made theirs.
     const io_result<std::span<iovec>> left = try_send(input_->socket(), parts);
@@ -40,6 +41,7 @@ io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) n
 
 void proactor_stream::end_output() noexcept
 {
+    assert_on_its_loop();
     shutdown(input_->socket().get(), SHUT_WR);
 }
 

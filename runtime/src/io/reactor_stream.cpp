@@ -7,6 +7,7 @@ namespace flux {
 
 io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment deadline) noexcept
 {
+    assert_on_its_loop();
     while (true) {
         if (const int error = input_.wait(deadline); error != 0) {
             return unexpected(error);
@@ -23,6 +24,7 @@ io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment
 
 io_result<void> reactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
 {
+    assert_on_its_loop();
     while (!parts.empty()) {
         if (const int error = output_.wait(deadline); error != 0) {
             return unexpected(error);
@@ -39,11 +41,13 @@ io_result<void> reactor_stream::send(std::span<iovec> parts, moment deadline) no
 
 void reactor_stream::end_output() noexcept
 {
+    assert_on_its_loop();
     shutdown(socket_.get(), SHUT_WR);
 }
 
 bool reactor_stream::has_input() noexcept
 {
+    assert_on_its_loop();
     input_.open = input_.open || socket_has_input(socket_);
     return input_.open;
 }

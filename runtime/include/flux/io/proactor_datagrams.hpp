@@ -2,6 +2,7 @@
 /// Datagrams of the proactor: a call is tried, and the ring waits for the socket where that would block.
 #pragma once
 
+#include "flux/io/loop_owned.hpp"
 #include "flux/io/ring.hpp"
 #include "flux/io/socket.hpp"
 
@@ -12,7 +13,7 @@
 namespace flux {
 
 /// On one loop.
-class proactor_datagram_socket final : public datagram_socket
+class proactor_datagram_socket final : public datagram_socket, public loop_owned
 {
   public:
     proactor_datagram_socket(ring &through, public_socket socket) noexcept
@@ -38,6 +39,7 @@ class proactor_datagram_socket final : public datagram_socket
     template <class Attempt>
     auto insist(unsigned events, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
     {
+        assert_on_its_loop();
         while (true) {
             auto result = attempt();
             if (result.has_value() || result.error() != EAGAIN) {

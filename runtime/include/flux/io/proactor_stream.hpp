@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flux/io/intake.hpp"
+#include "flux/io/loop_owned.hpp"
 
 #include <memory>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace flux {
 
 /// On one loop.
-class proactor_stream final : public stream
+class proactor_stream final : public stream, public loop_owned
 {
   public:
     explicit proactor_stream(std::unique_ptr<intake> input) noexcept : input_(std::move(input)) {}
@@ -18,12 +19,17 @@ class proactor_stream final : public stream
 
     io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
     {
+        assert_on_its_loop();
         return input_->receive(into, deadline);
     }
 
     io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override;
     void end_output() noexcept override;
-    bool has_input() noexcept override { return input_->look(); }
+    bool has_input() noexcept override
+    {
+        assert_on_its_loop();
+        return input_->look();
+    }
 
     intake &input() noexcept { return *input_; }
 

@@ -4,6 +4,7 @@
 
 #include "flux/io/direction.hpp"
 #include "flux/io/interest.hpp"
+#include "flux/io/loop_owned.hpp"
 #include "flux/io/socket.hpp"
 
 #include <cerrno>
@@ -12,7 +13,7 @@
 namespace flux {
 
 /// On one loop.
-class reactor_datagram_socket final : public datagram_socket, public watched
+class reactor_datagram_socket final : public datagram_socket, public watched, public loop_owned
 {
   public:
     explicit reactor_datagram_socket(public_socket socket) noexcept : socket_(std::move(socket)) {}
@@ -44,8 +45,9 @@ class reactor_datagram_socket final : public datagram_socket, public watched
   private:
     // Calls `attempt` until it gives something else than EAGAIN.
     template <class Attempt>
-    static auto insist(direction &through, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
+    auto insist(direction &through, moment deadline, Attempt attempt) noexcept -> decltype(attempt())
     {
+        assert_on_its_loop();
         while (true) {
             if (const int error = through.wait(deadline); error != 0) {
                 return unexpected(error);

@@ -5,6 +5,7 @@
 
 #include "flux/io/direction.hpp"
 #include "flux/io/interest.hpp"
+#include "flux/io/loop_owned.hpp"
 #include "flux/io/ready_queue.hpp"
 #include "flux/io/socket.hpp"
 
@@ -13,7 +14,7 @@
 namespace flux {
 
 /// On one loop.
-class reactor_stream final : public stream, public watched
+class reactor_stream final : public stream, public watched, public loop_owned
 {
   public:
     explicit reactor_stream(descriptor socket) noexcept : socket_(std::move(socket)) {}

@@ -1,0 +1,39 @@
+/// \file
+/// What belongs to one event loop: a stream, say. It is used by what runs on the loop that it was made on, and by
+/// nothing else, so it needs no lock. Each call says so first, as two threads in one stream lose wake-ups and worse,
+/// seldom and silently.
+#pragma once
+
+namespace flux {
+
+class loop_io;
+
+/// The I/O of the loop whose thread calls; null elsewhere.
+inline thread_local constinit loop_io *io_of_running_loop = nullptr;
+
+/// A base of such things. Made off all loops, it is to be used off all loops.
+class loop_owned
+{
+  public:
+    loop_owned(const loop_owned &) = delete;
+    loop_owned &operator=(const loop_owned &) = delete;
+
+    /// Ends the server where another loop's thread calls, or none's. The crash message names the node.
+    void assert_on_its_loop() const noexcept
+    {
+        if (io_of_running_loop != loop_) [[unlikely]] {
+            used_elsewhere();
+        }
+    }
+
+  protected:
+    loop_owned() noexcept = default;
+    ~loop_owned() = default;
+
+  private:
+    [[noreturn]] static void used_elsewhere() noexcept;
+
+    const loop_io *const loop_ = io_of_running_loop;
+};
+
+} // namespace flux
