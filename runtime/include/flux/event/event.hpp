@@ -3,9 +3,9 @@
 /// stack and no thread.
 ///
 /// A flow that starts waits at one of the loops, first in, first out. A loop that has nothing to do takes one from
-/// another. Once a flow runs it stays on its loop, as the compiler and the C library keep things for a thread. So do its
-/// branches: they share what the flow has, a connection say, which belongs to one loop. A flow runs on until it ends or
-/// has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken and those that wait to
+/// another. Once a flow runs it stays on its loop, as the compiler and the C library keep things for a thread. So do
+/// its branches: they share what the flow has, a connection say, which belongs to one loop. A flow runs on until it
+/// ends or has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken and those that wait to
 /// start take turns, so that what others wait for goes on soon and nobody starves.
 ///
 /// A source that is replicable has an instance on every loop, a fiber among the others. What it makes is pinned: it

@@ -44,7 +44,8 @@ class loop
   public:
     /// One of these loops. Uses this runner and this I/O, and at most so many fibers for flows, at least 1; so many
     /// sources will begin on it. Throws `std::bad_alloc`.
-    loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers, std::size_t sources);
+    loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, std::size_t most_fibers,
+         std::size_t sources);
     ~loop();
     loop(const loop &) = delete;
     loop &operator=(const loop &) = delete;
