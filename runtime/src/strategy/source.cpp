@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 namespace flux {
 
@@ -39,6 +40,7 @@ void source::join()
 void source::stop() noexcept
 {
     stopping_.store(true);
+    flow_ended_.happened();
     flow *const making = making_.load();
     if (flow *seen = making; making != nullptr && making_.compare_exchange_strong(seen, nullptr)) {
         making->cancel();
@@ -64,6 +66,7 @@ void source::run(flow &started, runner &on) noexcept
     on.count(on.place(), [&](path_counts &counts) { counts.finished(number_, started, exit); });
     running_flow = nullptr;
     home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
+    flow_ended_.happened();
 }
 
 void source::run_thread() noexcept
@@ -71,6 +74,7 @@ void source::run_thread() noexcept
     char thread_name[16]; // the kernel's limit
     std::snprintf(thread_name, sizeof thread_name, "%s", info_.node.name);
     pthread_setname_np(pthread_self(), thread_name);
+    prctl(PR_SET_TIMERSLACK, 1); // nanosecond: the kernel's 50 µs would double the shortest pause
     const on_signal_stack here(own_.stack());
     make_flows();
 }
@@ -149,8 +153,7 @@ bool source::wait_for_beat(flow &into) noexcept
 
 bool source::make_values(flow &into) noexcept
 {
-    const bool timed = slow_down_.watching();
-    const auto before = timed ? running_io().now() : moment();
+    const moment tried_at = backoff_.watching() ? running_io().now() : moment();
     outcome made = outcome::failed;
     bool on_a_path = true;
     try {
@@ -172,23 +175,34 @@ bool source::make_values(flow &into) noexcept
         }
     });
     if (made != outcome::done) {
-        failed(into.error(), timed ? running_io().now() - before : std::chrono::nanoseconds(0));
+        pause(into.error(), tried_at);
         return false;
     }
-    slow_down_.succeeded();
+    backoff_.succeeded();
+    flow_ended_.ignore();
     return true;
 }
 
-// Rests where the source must be slowed down.
-void source::failed(int error, std::chrono::nanoseconds took) noexcept
+// After a failure, where the source did not wait by itself.
+void source::pause(int error, moment tried_at) noexcept
 {
-    const std::chrono::milliseconds pause = slow_down_.failed(took);
-    if (slow_down_.to_be_named()) {
-        log_line("source %s (%s:%u) fails again and again without waiting for anything, with %s: it is slowed down",
-                 info_.node.name, info_.node.file, info_.node.line, describe_error(error).c_str());
+    flow_ended_.watch();
+    const moment now = running_io().now();
+    const backoff::pause length = backoff_.failed(now, now - tried_at);
+    if (backoff_.to_be_named()) {
+        log_line("source %s (%s:%u) fails again and again without waiting for anything, with %s: it is tried every "
+                 "%d ms, or when one of its flows ends",
+                 info_.node.name, info_.node.file, info_.node.line, describe_error(error).c_str(),
+                 static_cast<int>(backoff::longest_pause.count()));
     }
-    if (pause.count() != 0) {
-        own_.place().wait_until(running_io().now() + pause);
+    if (length.at_most.count() == 0) {
+        return;
+    }
+    waiter &place = own_.place();
+    place.wait_until(now + length.at_least);
+    const bool goes_on = length.at_most > length.at_least && !stopping_.load();
+    if (goes_on && flow_ended_.wait(place, now + length.at_most)) {
+        backoff_.flow_ended(running_io().now());
     }
 }
 

@@ -1,8 +1,14 @@
 #include "flux/strategy/source.hpp"
 
+#include "flux/simulation/simulation.hpp"
+#include "flux/sleep.hpp"
+#include "flux/strategy/sources.hpp"
 #include "../support/running_source.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace {
 
@@ -54,24 +60,107 @@ TEST(Source, ThatItIsInterruptedAtTheEndIsNoFailure)
     EXPECT_EQ(counts.nothing, 0u);
 }
 
-TEST(Source, IsSlowedDownWhenItFailsWithoutWaiting)
+TEST(Source, IsNamedWhenItHasFailedWithoutWaitingForLong)
 {
-    std::atomic<int> calls{0};
-    sample::listen = [&](sample::Listen_out &) {
-        ++calls;
-        return false;
-    };
+    sample::listen = [&](sample::Listen_out &) { return false; };
     testing::internal::CaptureStderr();
+    std::string said;
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        std::this_thread::sleep_for(300ms);
+        while (said.empty()) {
+            std::this_thread::sleep_for(10ms);
+            said = testing::internal::GetCapturedStderr();
+            testing::internal::CaptureStderr();
+        }
     }
-    const std::string said = testing::internal::GetCapturedStderr();
-    // 16 free ones, then pauses of 1, 2, 4, ... 100 ms: 9 of them or so in 300 ms.
-    EXPECT_GE(calls, 17);
-    EXPECT_LE(calls, 40);
+    testing::internal::GetCapturedStderr();
     EXPECT_EQ(said, "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
-                    "error 24 (Too many open files): it is slowed down\n");
+                    "error 24 (Too many open files): it is tried every 100 ms, or when one of its flows ends\n");
+}
+
+/// A source that polls in simulated time: there is something for it only when its flow has ended.
+namespace polling {
+
+std::chrono::milliseconds flow_takes;
+int flows_left;
+bool flow_in_progress;
+flux::moment ended_at;
+std::vector<std::chrono::nanoseconds> found_after;
+std::vector<std::chrono::nanoseconds> tried_in_vain_after;
+
+flux::outcome produce(flux::flow &flow)
+{
+    if (flow_in_progress || flows_left == 0) {
+        tried_in_vain_after.push_back(flux::running_io().now() - ended_at);
+        flow.failed_in(flux::no_node, EAGAIN);
+        return flow.failed();
+    }
+    --flows_left;
+    flow_in_progress = true;
+    found_after.push_back(flux::running_io().now() - ended_at);
+    return flow.done();
+}
+
+flux::outcome run(flux::flow &flow)
+{
+    flux::sleep_for(flow_takes);
+    flow_in_progress = false;
+    ended_at = flux::running_io().now();
+    return flow.done();
+}
+
+/// So many flows that take so long, one after another; then nothing for a while.
+void simulate(int flows, std::chrono::milliseconds each)
+{
+    flow_takes = each;
+    flows_left = flows;
+    flow_in_progress = false;
+    found_after.clear();
+    tried_in_vain_after.clear();
+    flux::source_info sources[] = {flux::make_replicable_source<produce, run>(
+        {"Poll", "a.flux", 1}, sample::function_Listen_produce, sample::function_Beat_run)};
+    flux::program in = sample::program;
+    in.sources = sources;
+    flux::runners all(in);
+    auto made = std::make_unique<flux::simulation>(1, flux::simulated_faults());
+    flux::simulation &world = *made;
+    const auto strategy = flux::make_event_strategy(
+        all, in, 1, [&made] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
+    flux::sources running(in, 10, 0ms, *strategy, all);
+    running.start();
+    world.begin();
+    world.await_rest(200s);
+    running.stop();
+    world.await_rest(200s);
+    EXPECT_TRUE(running.ended());
+    running.join();
+    strategy->finish();
+}
+
+} // namespace polling
+
+TEST(Source, ThatPausesGoesOnWhenAFlowEnds)
+{
+    testing::internal::CaptureStderr();
+    polling::simulate(20, 5000ms);
+    testing::internal::GetCapturedStderr();
+    ASSERT_EQ(polling::found_after.size(), 20u);
+    polling::found_after.erase(polling::found_after.begin());
+    EXPECT_LE(std::ranges::max(polling::found_after), flux::backoff::shortest_pause);
+}
+
+TEST(Source, ThatPollsIsTriedRarelyWhereNothingHappens)
+{
+    testing::internal::CaptureStderr();
+    polling::simulate(1, 1ms);
+    testing::internal::GetCapturedStderr();
+    const auto in_first = [](std::chrono::nanoseconds time) {
+        return std::ranges::count_if(polling::tried_in_vain_after, [&](auto after) { return after < time; });
+    };
+    // Of pauses that are a sixteenth of the time so far there are 11 in each doubling.
+    EXPECT_LE(in_first(1600ms), 16 + 11 * 12);
+    EXPECT_GE(in_first(11600ms) - in_first(1600ms), 90);
+    EXPECT_LE(in_first(11600ms) - in_first(1600ms), 100);
 }
 
 TEST(Source, ThatWaitsAndFailsIsNotSlowedDown)

@@ -3,13 +3,15 @@
 /// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
 ///
 /// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
-/// anything (no descriptors left, say) would spin: it is slowed down, and named on standard error, once.
+/// anything (no descriptors left, say) would spin: it pauses between its tries (`backoff.hpp`), and where it does so
+/// for long it is named on standard error, once.
 #pragma once
 
 #include "flux/flow/flow_store.hpp"
 #include "flux/flow/paths.hpp"
+#include "flux/strategy/backoff.hpp"
+#include "flux/strategy/early_end.hpp"
 #include "flux/strategy/runner.hpp"
-#include "flux/strategy/slow_down.hpp"
 #include "flux/strategy/strategy.hpp"
 #include "flux/waiting/timer.hpp"
 
@@ -87,7 +89,7 @@ class source
     bool produce(flow &into) noexcept;
     bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
-    void failed(int error, std::chrono::nanoseconds took) noexcept;
+    void pause(int error, moment tried_at) noexcept;
 
     const program &program_;
     const source_info &info_;
@@ -98,7 +100,9 @@ class source
     const std::chrono::milliseconds time_;
     const instance instance_;
     flow_store flows_;
-    slow_down slow_down_;
+    backoff backoff_;
+    // Of a pause.
+    early_end flow_ended_;
     timer timer_;
     // Instances number their flows in turns, so that no two flows of a source have one number.
     std::uint64_t next_id_;
