@@ -60,6 +60,77 @@ TYPED_TEST(Io, SendsPartsInOrderAndReceivesThem)
     });
 }
 
+TYPED_TEST(Io, SendsMorePartsThanTheKernelTakesAtOnce)
+{
+    this->run([this] {
+        connected both(this->io);
+        std::string sent = pattern(9'000);
+        std::vector<iovec> parts;
+        for (std::size_t begin = 0; begin < sent.size(); begin += 3) {
+            parts.push_back({sent.data() + begin, 3});
+        }
+        EXPECT_TRUE(both.near->send(parts, in(5000ms)).has_value());
+        EXPECT_TRUE(receive_all(*both.far, sent.size()) == sent);
+    });
+}
+
+TYPED_TEST(Io, WhatIsUrgentComesInItsOrderAndSoDoesWhatIsBehindIt)
+{
+    this->run([this] {
+        place server(this->io);
+        const plain_peer peer(server.listener->local());
+        const auto accepted = server.accept();
+        EXPECT_EQ(receive(*accepted, 1, in(1ms)), "error ETIMEDOUT");
+        for (int round = 0; round < 2; ++round) {
+            peer.send("abc");
+            EXPECT_EQ(::send(peer.socket.get(), "d", 1, MSG_OOB), 1);
+            peer.send("efg");
+            std::string all;
+            while (all.size() < 7 && !all.starts_with("error")) {
+                all += receive(*accepted, 100, in(5000ms));
+            }
+            EXPECT_EQ(all, "abcdefg");
+        }
+    });
+}
+
+/// Sends the text, and a descriptor with its last byte.
+void send_with_descriptor(const plain_peer &by, std::string text)
+{
+    iovec all{text.data(), text.size()};
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &all;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr &passed = *CMSG_FIRSTHDR(&message);
+    passed.cmsg_level = SOL_SOCKET;
+    passed.cmsg_type = SCM_RIGHTS;
+    passed.cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(&passed), &by.socket, sizeof(int));
+    EXPECT_EQ(sendmsg(by.socket.get(), &message, 0), static_cast<ssize_t>(text.size()));
+}
+
+TYPED_TEST(Io, ReadsOnBehindDescriptorsThatAPeerOfAUnixSocketPasses)
+{
+    const std::string path = testing::TempDir() + "flux_io_test." + std::to_string(getpid());
+    this->run([&, this] {
+        const place server(this->io, *flux::parse_address("unix:" + path));
+        const plain_peer peer(server.listener->local());
+        const auto accepted = server.accept();
+        EXPECT_EQ(receive(*accepted, 1, in(1ms)), "error ETIMEDOUT");
+        send_with_descriptor(peer, "abc");
+        peer.send("def");
+        std::string all;
+        while (all.size() < 6 && !all.starts_with("error")) {
+            all += receive(*accepted, 100, in(5000ms));
+        }
+        EXPECT_EQ(all, "abcdef");
+    });
+    unlink(path.c_str());
+}
+
 TYPED_TEST(Io, ReadsWhatHasComeInPiecesOfAnySize)
 {
     this->run([this] {

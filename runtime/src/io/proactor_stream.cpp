@@ -17,15 +17,20 @@ io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) n
     assert_on_its_loop();
     // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
     // the peer has its answer before the other flows of this turn have made theirs.
-    const io_result<std::span<iovec>> left = try_send(input_->socket(), parts);
-    if (!left.has_value() && left.error() != EAGAIN) {
-        return unexpected(left.error());
+    bool has_room = true;
+    while (has_room) {
+        const std::size_t beyond_one_call = parts.size() - std::min(parts.size(), most_parts);
+        const io_result<std::span<iovec>> left = try_send(input_->socket(), parts);
+        if (!left.has_value() && left.error() != EAGAIN) {
+            return unexpected(left.error());
+        }
+        parts = left.has_value() ? *left : drop_first(parts, 0);
+        has_room = left.has_value() && !parts.empty() && parts.size() <= beyond_one_call;
     }
-    parts = left.has_value() ? *left : drop_first(parts, 0);
     while (!parts.empty()) {
         msghdr message{};
         message.msg_iov = parts.data();
-        message.msg_iovlen = parts.size();
+        message.msg_iovlen = std::min(parts.size(), most_parts);
         operation sending;
         const int sent = sending.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
             io_uring_prep_sendmsg(&entry, input_->socket().get(), &message, MSG_NOSIGNAL | MSG_WAITALL);

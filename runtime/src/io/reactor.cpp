@@ -45,7 +45,7 @@ class reactor final : public loop_io, public watched
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }
-        std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(std::move(*std::move(opened))));
+        std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(std::move(*std::move(opened)), to));
         if (made == nullptr) {
             return unexpected(ENOMEM);
         }

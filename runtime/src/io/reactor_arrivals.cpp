@@ -120,7 +120,8 @@ io_result<arrivals::arrival> reactor_arrivals::accept() noexcept
     if (!accepted.has_value()) {
         return unexpected(accepted.error());
     }
-    std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(std::move(*std::move(accepted))));
+    std::unique_ptr<reactor_stream> made(
+        new (std::nothrow) reactor_stream(std::move(*std::move(accepted)), somebody.from));
     if (made == nullptr) {
         return unexpected(ENOMEM);
     }

@@ -14,8 +14,8 @@ io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment
         }
         const io_result<std::size_t> count = try_receive(socket_, into);
         if (count.has_value() || count.error() != EAGAIN) {
-            // Less than there is room for is all there was; but the end is told only once.
-            input_.open = ended_ || !count.has_value() || *count == into.size();
+            // Less than there is room for is all there was, so nobody has to ask; but the end is an edge only once.
+            input_.open = ended_ || may_stop_short_ || !count.has_value() || *count == into.size();
             return count;
         }
         input_.open = false;
@@ -67,6 +67,7 @@ void reactor_stream::queue_in(ready_queue<reactor_stream> &to, void *whom, bool 
 void reactor_stream::came(std::uint32_t events) noexcept
 {
     ended_ = ended_ || (events & end_events) != 0;
+    may_stop_short_ = may_stop_short_ || (events & EPOLLPRI) != 0;
     if ((events & (EPOLLIN | end_events)) != 0) {
         input_.set();
         if (ready_queue<reactor_stream> *const to = std::exchange(queue_, nullptr)) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -57,14 +58,20 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     if (type == SOCK_STREAM) {
         set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
     }
-    if (how == sharing::of_loops) {
-        set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
-    }
     if (at.storage.ss_family == AF_INET6) {
         set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     }
+    // The kernel lets any process of this user share an address that may be shared. So the first of our sockets is
+    // bound as the only one, which fails where another server has the address, and only then lets others of ours in.
+    const bool joins_our_own = how == sharing::of_loops && is_bound_here(at);
+    if (joins_our_own) {
+        set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
+    }
     if (bind(number, at.get(), at.size) != 0) {
         return unexpected(errno);
+    }
+    if (how == sharing::of_loops && !joins_our_own) {
+        set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
     }
     return opened;
 }
@@ -94,7 +101,7 @@ ssize_t send_some(int to, std::span<iovec> parts) noexcept
     }
     msghdr message{};
     message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
+    message.msg_iovlen = std::min(parts.size(), most_parts);
     return sendmsg(to, &message, how);
 }
 
@@ -127,9 +134,7 @@ io_result<public_socket> open_listener(const address &at) noexcept
             return opened;
         }
         const int number = (*opened).get();
-        if (address.storage.ss_family != AF_UNIX) {
-            set_option(number, IPPROTO_TCP, TCP_NODELAY, 1); // those it accepts inherit it
-        }
+        set_stream_options(number, address); // those it accepts inherit them
         if (listen(number, SOMAXCONN) != 0) {
             return unexpected(errno);
         }
@@ -137,8 +142,19 @@ io_result<public_socket> open_listener(const address &at) noexcept
     });
 }
 
+void set_stream_options(int socket, const address &of) noexcept
+{
+    if (of.storage.ss_family != AF_UNIX) {
+        set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    set_option(socket, SOL_SOCKET, SO_OOBINLINE, 1);
+}
+
 io_result<public_socket> open_datagram_socket(const address &at, sharing how) noexcept
 {
+    // Of two loops that bind the same address at once one has to be the first.
+    static std::mutex binding;
+    const std::lock_guard alone(binding);
     return open_public(at, socket_kind::datagrams,
                        [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
 }
@@ -146,8 +162,8 @@ io_result<public_socket> open_datagram_socket(const address &at, sharing how) no
 io_result<descriptor> open_stream_socket(const address &to) noexcept
 {
     io_result<descriptor> opened = open_socket(to, SOCK_STREAM);
-    if (opened.has_value() && to.storage.ss_family != AF_UNIX) {
-        set_option((*opened).get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    if (opened.has_value()) {
+        set_stream_options((*opened).get(), to);
     }
     return opened;
 }

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <mutex>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdexcept>
 #include <string_view>
 #include <sys/socket.h>
@@ -217,9 +217,8 @@ void adopt(descriptor given, socket_origin from, const std::string &name)
     fcntl(number, F_SETFD, FD_CLOEXEC);
     fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK);
     const address at = local_address(given);
-    if (at.storage.ss_family != AF_UNIX && is_of_kind(number, socket_kind::listener)) {
-        const int on = 1;
-        setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); // as those that are opened here
+    if (is_of_kind(number, socket_kind::listener)) {
+        set_stream_options(number, at); // as those that are opened here
     }
     std::string full_name = at.text() + ", " + name;
     log_line("adopted %s", full_name.c_str());
@@ -268,6 +267,21 @@ bool any_public_socket() noexcept
     sockets &all = all_sockets();
     const std::lock_guard alone(all.lock);
     return !all.open.empty();
+}
+
+bool is_bound_here(const address &at) noexcept
+{
+    const auto is_just = [&at](const address &bound) {
+        return bound.size == at.size && std::memcmp(&bound.storage, &at.storage, at.size) == 0;
+    };
+    sockets &all = all_sockets();
+    const std::lock_guard alone(all.lock);
+    return std::any_of(all.open.begin(), all.open.end(), [&](const open_socket &each) {
+        address bound;
+        bound.size = sizeof bound.storage;
+        return is_of_kind(each.number, socket_kind::datagrams) &&
+               getsockname(each.number, bound.get(), &bound.size) == 0 && is_just(bound);
+    });
 }
 
 void settle_adopted() noexcept

@@ -68,6 +68,31 @@ void waits_well_without_the_newer_call(unsigned error)
     std::_Exit(waits_well() ? 0 : 1);
 }
 
+/// A socket for messages as another server has one for one of its loops.
+flux::descriptor of_another_server(const flux::address &at)
+{
+    flux::descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    EXPECT_EQ(bind(socket.get(), at.get(), at.size), 0);
+    return socket;
+}
+
+TEST(Socket, ThoseOfAllLoopsShareAnAddressAndNoOtherServerDoes)
+{
+    const flux::address any = flux::loopback_address(0);
+    const auto of_loop = [](const flux::address &at) { return open_datagram_socket(at, flux::sharing::of_loops); };
+    {
+        const auto first = of_loop(any);
+        const flux::address at = flux::local_address(*first);
+        EXPECT_TRUE(of_loop(at).has_value());
+        EXPECT_TRUE(of_loop(at).has_value());
+        EXPECT_EQ(open_datagram_socket(at, flux::sharing::none).error(), EADDRINUSE);
+    }
+    const flux::descriptor theirs = of_another_server(any);
+    EXPECT_EQ(of_loop(flux::local_address(theirs)).error(), EADDRINUSE);
+}
+
 TEST(Socket, EventsAreWaitedForUntilAMoment)
 {
     EXPECT_TRUE(waits_well());

@@ -72,13 +72,13 @@ inline std::string pattern(std::size_t size)
 
 /// A listener on this machine, and where its peers arrive.
 struct place {
-    explicit place(flux::io &through)
-        : listener(*through.listen(flux::loopback_address(0))), arrivals(through.make_arrivals())
+    explicit place(flux::io &through, const flux::address &at = flux::loopback_address(0))
+        : listener(*through.listen(at)), arrivals(through.make_arrivals())
     {
         EXPECT_TRUE(arrivals->watch(*listener).has_value());
     }
 
-    std::unique_ptr<flux::stream> accept() { return (*arrivals->next()).accepted; }
+    std::unique_ptr<flux::stream> accept() const { return (*arrivals->next()).accepted; }
 
     std::unique_ptr<flux::listener> listener;
     std::unique_ptr<flux::arrivals> arrivals;

@@ -17,12 +17,16 @@ namespace flux {
 class reactor_stream final : public stream, public watched, public loop_owned
 {
   public:
-    explicit reactor_stream(descriptor socket) noexcept : socket_(std::move(socket)) {}
+    /// Connected to this peer, or soon.
+    reactor_stream(descriptor socket, const address &peer) noexcept
+        : socket_(std::move(socket)), may_stop_short_(peer.storage.ss_family == AF_UNIX)
+    {
+    }
 
     /// From now on it is watched.
     io_result<void> join(interest &of) noexcept
     {
-        return of.add(socket_, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this);
+        return of.add(socket_, EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET, *this);
     }
 
     /// Waits until a connection that has begun is made: 0 or the error.
@@ -56,6 +60,8 @@ class reactor_stream final : public stream, public watched, public loop_owned
     direction input_;
     direction output_{true};
     bool ended_ = false;
+    // A receive may give less than there is: it stops at urgent data, and on a Unix socket at passed descriptors.
+    bool may_stop_short_;
     ready_queue<reactor_stream> *queue_ = nullptr;
 };
 

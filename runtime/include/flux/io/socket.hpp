@@ -53,7 +53,13 @@ class public_socket : public descriptor
 /// where there is no IPv6 it is IPv4's. Connections that it accepts send what they have without delay.
 io_result<public_socket> open_listener(const address &at) noexcept;
 
-/// Whether an address is a socket's own, or that of the sockets of all loops: then the kernel gives each peer to one.
+/// What a stream is to do, or those that a listener accepts: it sends without delay, and what its peer calls urgent
+/// stands among the other bytes, where it was sent (RFC 6093, section 6). Else the kernel says that a socket is empty
+/// where a receive comes to the place of urgent data, though more has come behind that.
+void set_stream_options(int socket, const address &of) noexcept;
+
+/// Whether an address is a socket's own, or that of the sockets of all loops of this process: then the kernel gives
+/// each peer to one of these. In either case no other process has it.
 enum class sharing : unsigned char { none, of_loops };
 
 /// A socket for messages at this address, which is treated in the same way.
@@ -81,7 +87,11 @@ io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> 
 /// Whether a receive would give something: bytes, the end or an error.
 bool socket_has_input(const descriptor &of) noexcept;
 
-/// Sends as much as there is room for, and takes that off the parts: what is left has at least one byte, or is empty.
+/// The kernel takes so many parts with one call (IOV_MAX).
+inline constexpr std::size_t most_parts = 1024;
+
+/// Sends as much as there is room for, of the first `most_parts`, and takes that off the parts: what is left has at
+/// least one byte, or is empty.
 io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept;
 
 /// A message.

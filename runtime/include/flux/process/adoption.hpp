@@ -42,6 +42,9 @@ bool all_adopted_are_taken() noexcept;
 /// Whether peers can reach the server at any socket that is open here.
 bool any_public_socket() noexcept;
 
+/// Whether a socket for messages that is open here is bound to just this address.
+bool is_bound_here(const address &at) noexcept;
+
 /// Names those on standard error that nobody has asked for. Those of the server before are closed: nobody will accept
 /// from them.
 void settle_adopted() noexcept;
