@@ -16,37 +16,22 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
+
+import server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOAD = os.path.join(HERE, "load", "build", "flux-load")
-
-
-def start(command, processor):
-    """The server and the port it says it listens on."""
-    pinned = ["taskset", "-c", str(processor)] + command
-    server = subprocess.Popen(pinned, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + 10
-    for line in server.stdout:
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-        if found:
-            return server, int(found.group(1))
-        if time.monotonic() > deadline:
-            break
-    sys.exit(f"pairs: {' '.join(command)} does not say where it listens")
+LOAD_LIMIT_S = 60
 
 
 def measure(command, options):
     """One run: answers a second, and milliseconds of processor time for each."""
-    server, port = start(command, options.server_processor)
-    try:
+    with server.running(command, processor=options.server_processor) as started:
         load = ["taskset", "-c", str(options.load_processor), LOAD, "--json", "--closed", str(options.connections)]
-        load += ["--port", str(port), "--duration", str(options.seconds), "--warmup", "1", "--pid", str(server.pid)]
-        report = json.loads(subprocess.run(load + options.targets, check=True, capture_output=True, text=True).stdout)
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.stdout.read()
-        server.wait(timeout=60)
+        load += ["--port", str(started.port), "--duration", str(options.seconds), "--warmup", "1"]
+        load += ["--pid", str(started.pid)]
+        report = json.loads(server.words(load + options.targets, LOAD_LIMIT_S + options.seconds))
+        started.end(signal.SIGTERM)
     return report
 
 

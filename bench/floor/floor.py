@@ -1,78 +1,63 @@
 #!/usr/bin/env python3
-"""Compares a server that sends back what it is sent with the floors, bare loops of epoll and io_uring that do nothing
-else, in turns (A B C B C A …), each pinned to one processor and the load to the other.
+"""Compares what a message costs over std.tcp with the floors, bare loops of epoll and of io_uring that do nothing else:
+sent back, and answered by a fixed 1 KiB; one message at a time on each connection, and eight at once.
 
-Prints for 64 and 512 connections the ratio server/floor of processor time for each message of 1 KiB, round by round:
-the median and a 95 % interval by bootstrap.
+Three parts. `time`: processor time for a message, in turns, the server on one processor and the load on the other; the
+median of the ratios beside the loop of epoll, with the lowest and the highest. `count`: instructions outside of the
+kernel and system calls for a message, which are the same on a busy machine. `balance`: how connections are spread over
+four loops.
+
+A short look: --pairs 3 --seconds 0.5, or --part count --work fixed --at-once 1.
 """
 
 import argparse
+import itertools
+import json
 import os
-import re
-import socket
-import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
-import pairs
+import balance
+import cases
+import counts
+import processor_time
 
-BUILD = os.path.join(HERE, "build")
-FLOORS = {name: f"{BUILD}/{name}_echo {{port}}" for name in ("epoll", "uring")}
+PARTS = {"time": processor_time.table, "count": counts.table, "balance": balance.table}
 
 
-def free_port():
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def read_options():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=cases.BUILD, help="the folder that `make all` has built")
+    parser.add_argument("--part", choices=PARTS, action="append", help="one of the parts, instead of all")
+    parser.add_argument("--work", choices=cases.SIZES, action="append")
+    parser.add_argument("--at-once", type=int, action="append", help="messages at once on each connection")
+    parser.add_argument("--connections", type=int, action="append")
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=2, help="measured seconds of each run")
+    parser.add_argument("--server-processor", type=int, default=0)
+    parser.add_argument("--load-processor", type=int, default=os.cpu_count() - 1)
+    parser.add_argument("--json", action="store_true", help="the results, one object, instead of the table")
+    options = parser.parse_args()
+    return options
 
 
-def measure(command, connections, options):
-    """Nanoseconds of the server's processor time for each message."""
-    port = free_port()
-    pinned = ["taskset", "-c", str(options.server_processor)] + command.format(port=port).split()
-    server = subprocess.Popen(pinned, stdout=subprocess.DEVNULL)
-    try:
-        load = ["taskset", "-c", str(options.load_processor), f"{BUILD}/echo_load"]
-        load += [str(word) for word in (port, server.pid, connections, options.seconds, options.bytes)]
-        said = subprocess.run(load, check=True, capture_output=True, text=True).stdout
-    finally:
-        server.kill()
-        server.wait()
-    return float(re.search(r"([\d.]+) ns of processor time", said).group(1))
-
-
-def compare(commands, connections, options):
-    """A line for each floor: what it takes, and how many times that the server does."""
-    runs = {name: [] for name in commands}
-    names = list(commands)
-    for turn in range(options.pairs):
-        # Who goes first changes, so that a machine that slows down favours none.
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
-            runs[name].append(measure(commands[name], connections, options))
-    for floor in FLOORS:
-        ratios = [ours / theirs for ours, theirs in zip(runs["server"], runs[floor])]
-        took = sorted(runs[floor])[len(runs[floor]) // 2]
-        ratio = "%.3f  [%.3f, %.3f]" % pairs.interval(ratios)
-        print(f"{connections:>11}  {floor:<6}  {took / 1000:>8.2f} us   {ratio}", flush=True)
+def cases_of(part, options):
+    """Counts hardly depend on the number of connections: the first is enough."""
+    connections = options.connections or cases.CONNECTIONS[:1 if part == "count" else None]
+    return list(itertools.product(options.work or cases.SIZES, options.at_once or cases.AT_ONCE, connections))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", required=True, help="the server's command, with {port} where it is told its port")
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=2, help="measured seconds of each run")
-    parser.add_argument("--bytes", type=int, default=1024, help="the size of a message")
-    parser.add_argument("--server-processor", type=int, default=0)
-    parser.add_argument("--load-processor", type=int, default=1)
-    options = parser.parse_args()
-    if "{port}" not in options.server:
-        parser.error("--server says nothing of a {port}")
-    print("connections  floor   of the floor  server/floor, 95 %")
-    for connections in (64, 512):
-        compare({"server": options.server, **FLOORS}, connections, options)
+    options = read_options()
+    results = {}
+    for part in options.part or PARTS:
+        options.cases = cases_of(part, options)
+        for line, result in PARTS[part](options):
+            if not options.json:
+                print(line, flush=True)
+            if result is not None:
+                results.setdefault(part, []).append(result)
+    if options.json:
+        print(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

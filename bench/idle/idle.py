@@ -7,49 +7,42 @@ says how many.
 """
 
 import argparse
+import os
 import resource
 import select
 import socket
-import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import server
+
 # Each address of the loopback network has ports of its own, some 28,000.
 CONNECTIONS_FOR_EACH_ADDRESS = 20_000
+PATIENCE_S = 30
 
 
-def resident_kib(process):
+def resident_kib(pid):
     """Kibibytes of memory that the process has."""
-    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
-def free_port():
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def settled(process):
+def settled(pid):
     """Kibibytes of memory, when that grows no more."""
-    before, now = -1, resident_kib(process)
+    before, now = -1, resident_kib(pid)
     while now != before:
         time.sleep(0.5)
-        before, now = now, resident_kib(process)
+        before, now = now, resident_kib(pid)
     return now
 
 
-def sleep(server, flows):
+def sleep(sleepers, flows):
     """Kibibytes of memory with so many flows asleep."""
-    command = [server, "--flux-runtime=event", "--flux-workers=1", f"--flux-max-flows={flows}"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
+    command = [sleepers, "--flux-runtime=event", "--flux-workers=1", f"--flux-max-flows={flows}"]
+    with server.running(command, listens=False) as started:
         time.sleep(1)
-        return settled(process)
-    finally:
-        process.kill()
-        process.wait()
+        return settled(started.pid)
 
 
 def raise_limit(wanted):
@@ -67,25 +60,20 @@ def connect(port, number):
     """The connection of this number, from an address that has a port left."""
     made = socket.socket()
     made.bind((f"127.0.0.{2 + number // CONNECTIONS_FOR_EACH_ADDRESS}", 0))
-    while True:
-        try:
-            made.connect(("127.0.0.1", port))
-            return made
-        except ConnectionRefusedError:
-            time.sleep(0.05)  # it has not started
+    made.settimeout(PATIENCE_S)
+    made.connect(("127.0.0.1", port))
+    return made
 
 
-def hold(server, io, wanted):
+def hold(echo, io, wanted):
     """How many connections were held, the memory before and with them, and how many answered at last."""
     count = min(wanted, raise_limit(wanted + 1000) - 1000)
-    port = free_port()
-    command = [server, f"--port={port}", "--flux-runtime=event", "--flux-workers=1", f"--flux-io={io}"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
-        clients = [connect(port, 0)]
-        before = settled(process)
-        clients += [connect(port, number) for number in range(1, count)]
-        with_them = settled(process)
+    command = [echo, "--port=0", "--flux-runtime=event", "--flux-workers=1", f"--flux-io={io}"]
+    with server.running(command) as started:
+        clients = [connect(started.port, 0)]
+        before = settled(started.pid)
+        clients += [connect(started.port, number) for number in range(1, count)]
+        with_them = settled(started.pid)
         poll = select.epoll()
         by_number = {client.fileno(): client for client in clients}
         for client in clients:
@@ -93,12 +81,11 @@ def hold(server, io, wanted):
             poll.register(client, select.EPOLLIN | select.EPOLLONESHOT)
         answered = 0
         while answered < count:
-            for number, _ in poll.poll(10) or sys.exit(f"only {answered} of {count} connections answered"):
-                answered += by_number[number].recv(100) == b"still there?"
+            events = poll.poll(PATIENCE_S)
+            if not events:
+                raise RuntimeError(f"only {answered} of {count} connections answered")
+            answered += sum(by_number[number].recv(100) == b"still there?" for number, _ in events)
         return count, before, with_them, answered
-    finally:
-        process.kill()
-        process.wait()
 
 
 def main():

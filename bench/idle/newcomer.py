@@ -8,16 +8,13 @@ seconds.
 """
 
 import argparse
-import contextlib
 import os
-import socket
 import statistics
-import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import idle
+import server
 
 PATIENCE = 5  # seconds
 # Each keeps a flow of the relay, and each loop has its part of the bound.
@@ -26,17 +23,6 @@ RUNTIMES = {
     "pool of 16": ["--flux-runtime=pool", "--flux-workers=16", MANY_FLOWS],
     "event": ["--flux-runtime=event", MANY_FLOWS],
 }
-
-
-@contextlib.contextmanager
-def running(command):
-    """The server, until the end of the block."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
 
 
 def asked(client, question, end):
@@ -75,19 +61,17 @@ def newcomers(port, others, question, end):
 
 def relay(options, flags):
     """The relay before the echo."""
-    behind, port = idle.free_port(), idle.free_port()
-    echo = [options.echo, f"--port={behind}", "--flux-runtime=event"]
-    with running(echo), running([options.relay, f"--port={port}", f"--server=127.0.0.1:{behind}"] + flags):
-        idle.connect(behind, 0).close()
-        return newcomers(port, options.others, b"hello", b"hello")
+    with server.running([options.echo, "--port=0", "--flux-runtime=event"]) as behind:
+        before = [options.relay, "--port=0", f"--server=127.0.0.1:{behind.port}"]
+        with server.running(before + flags) as started:
+            return newcomers(started.port, options.others, b"hello", b"hello")
 
 
 def image(options, flags):
     """The image server, and a picture from its cache; its answers end as a JPEG does."""
-    port = idle.free_port()
-    with running([options.image, "--root", options.pictures, "--port", str(port)] + flags):
+    with server.running([options.image, "--root", options.pictures, "--port", "0"] + flags) as started:
         request = f"GET {options.picture} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
-        return newcomers(port, options.others, request, b"\xff\xd9")
+        return newcomers(started.port, options.others, request, b"\xff\xd9")
 
 
 def main():
