@@ -3,7 +3,7 @@
 use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
-use flux_diagnostic::{Severity, json, render};
+use flux_diagnostic::{Diagnostics, Severity, json, render};
 use flux_driver::Compilation;
 use flux_source::{FileId, SourceMap};
 use std::path::{Path, PathBuf};
@@ -49,8 +49,11 @@ fn locate(path: &Path) -> Result<PathBuf> {
     let folder = path.display();
     let listing =
         std::fs::read_dir(path).map_err(|error| Failure::usage(format!("cannot list {folder}: {}", plain(&error))))?;
-    let files = listing.filter_map(|entry| entry.ok()).map(|entry| entry.path());
-    let mut programs: Vec<_> = files.filter(|file| file.extension().is_some_and(|end| end == "flux")).collect();
+    let files: Vec<_> = listing.filter_map(|entry| entry.ok()).map(|entry| entry.path()).collect();
+    let mut programs: Vec<_> = files.iter().filter(|file| file.extension().is_some_and(|end| end == "flux")).collect();
+    if programs.is_empty() {
+        programs = files.iter().filter(|file| file.extension().is_none() && is_program(file)).collect();
+    }
     programs.sort();
     match programs.as_slice() {
         [only] => Ok(only.strip_prefix(".").unwrap_or(only).to_owned()),
@@ -60,6 +63,13 @@ fn locate(path: &Path) -> Result<PathBuf> {
             Err(Failure::usage(format!("{count} programs in {folder}: name one of them, {} say", first.display())))
         }
     }
+}
+
+/// Whether a file without a suffix, as many had in 2006, is a program: it has a line that begins with `source`, and an
+/// arrow.
+fn is_program(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.contains("=>") && text.lines().any(|line| line.split_whitespace().next() == Some("source"))
 }
 
 /// Reads and compiles the program at `path`, or the only one in the folder there.
@@ -74,9 +84,19 @@ pub fn compile(path: &Path) -> Result<Program> {
 }
 
 impl Program {
-    /// Shows the diagnostics from `least` up, and fails where one is an error.
+    /// Shows what the compiler has to say, from `least` up, and fails where something is an error.
     pub fn report(&self, least: Severity, format: MessageFormat, terminal: &Terminal) -> Result {
-        let diagnostics = &self.compilation.diagnostics;
+        self.show(&self.compilation.diagnostics, least, format, terminal)
+    }
+
+    /// Shows diagnostics of this program, from `least` up, and fails where one is an error.
+    pub fn show(
+        &self,
+        diagnostics: &Diagnostics,
+        least: Severity,
+        format: MessageFormat,
+        terminal: &Terminal,
+    ) -> Result {
         for diagnostic in diagnostics.sorted() {
             if diagnostic.severity < least {
                 continue;

@@ -18,14 +18,13 @@ use std::path::Path;
 
 /// Writes the functions that no source defines, or all.
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
-    let mut program = compile(&arguments.program)?;
+    let program = compile(&arguments.program)?;
     program.report(Severity::Warning, MessageFormat::Human, terminal)?;
     let home = files::parent(&program.path);
     let modules = Modules::of(&program);
     let mut sources = sources::find(&arguments.sources, &home)?;
     modules.add_own(&mut sources)?;
-    let visible = visible(arguments, &mut program, &sources)?;
-    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let visible = visible(arguments, &program, &sources, terminal)?;
     let names: Vec<_> = visible.declarations().map(|one| one.name.clone()).collect();
     let is_declared = |name: &str| names.iter().any(|one| one == name);
     let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program)).collect();
@@ -90,7 +89,7 @@ impl<'a> There<'a> {
 }
 
 /// What the headers of the program declare.
-fn visible(arguments: &Stubs, program: &mut Program, sources: &[NodeSource]) -> Result<Visible> {
+fn visible(arguments: &Stubs, program: &Program, sources: &[NodeSource], terminal: &Terminal) -> Result<Visible> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let directory = files::parent(&program.path).join("build").join(name);
     let compiler = visible::Compiler { command: &arguments.cxx, flags: &[], directory: &directory };
@@ -98,7 +97,7 @@ fn visible(arguments: &Stubs, program: &mut Program, sources: &[NodeSource]) -> 
         files::create_directory(&directory)?;
         write_runtime(&directory.join("runtime"))?;
     }
-    visible::visible(program, sources, &compiler)
+    visible::visible(program, sources, &compiler, terminal)
 }
 
 /// All functions of the program that can be plain; those of modules are declared in headers of their own.

@@ -3,10 +3,9 @@
 //! Flux does not read C++. But it asks for functions by name, and what a source defines under such a name decides how
 //! it is declared and called: in C or C++, with which of a node's structs. So the text is read as tokens and braces: a
 //! brace after a parameter list opens a function, one after `namespace` or `extern` more of the same, and any other
-//! something that holds no functions of ours. Lines of the preprocessor are left out; of what they choose between, a
-//! part is read and those after it are too, up to one that leaves braces open, which would else be counted twice; never
-//! what stands under `#if 0`.
+//! something that holds no functions of ours.
 
+use super::cpp_tokens::{Token, is_word, tokens};
 use std::ops::Range;
 
 /// A function, defined.
@@ -26,12 +25,6 @@ pub struct Definition {
 
 /// What a namespace without a name is called, as compilers call it.
 const UNNAMED: &str = "(anonymous namespace)";
-
-/// A word, `::` or a single character, and where it starts.
-struct Token<'text> {
-    text: &'text str,
-    start: usize,
-}
 
 impl Definition {
     /// Whether it is outside of namespaces and classes.
@@ -169,99 +162,6 @@ fn closing(tokens: &[Token<'_>], opening: usize) -> usize {
         }
     }
     tokens.len().saturating_sub(1)
-}
-
-fn is_word(token: &str) -> bool {
-    token.starts_with(|first: char| first.is_alphabetic() || first == '_')
-}
-
-/// Words, `::` and single characters of C text; comments, literals and what is the preprocessor's left out.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found = vec![];
-    let mut conditions = vec![];
-    let mut open = 0;
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        let Some(first) = rest.chars().next() else { return found };
-        let is_left_out = conditions.iter().any(|part| !matches!(part, Part::Read(_)));
-        let end = if first == '#' {
-            let end = line_end(rest);
-            choose(rest.split_at(end).0, open, &mut conditions);
-            end
-        } else if is_left_out || rest.starts_with("//") {
-            line_end(rest)
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |at| at + 2)
-        } else if first == '"' || first == '\'' {
-            literal_end(rest, first)
-        } else {
-            let word = rest.find(|one: char| !one.is_alphanumeric() && one != '_').unwrap_or(rest.len());
-            let sign = if rest.starts_with("::") { 2 } else { first.len_utf8() };
-            let (token, after) = rest.split_at(word.max(sign));
-            open += match token {
-                "{" => 1,
-                "}" => -1,
-                _ => 0,
-            };
-            found.push(Token { text: token, start: text.len() - rest.len() });
-            rest = after;
-            continue;
-        };
-        rest = rest.split_at(end).1;
-    }
-}
-
-/// A part of what lies between `#if` and `#endif`.
-enum Part {
-    /// It is read; so many braces were open where it begins.
-    Read(i32),
-    /// It is left out; the next one is read.
-    Before,
-    /// It is left out, as one before it was read and ends inside of what it has begun.
-    After,
-}
-
-/// What a line of the preprocessor, where so many braces are open, says of those after it.
-fn choose(line: &str, open: i32, conditions: &mut Vec<Part>) {
-    let directive = line.trim_start_matches(|one: char| one == '#' || one.is_whitespace());
-    let word_end = directive.find(|one: char| !one.is_alphabetic()).unwrap_or(directive.len());
-    let (word, condition) = directive.split_at(word_end);
-    let condition = condition.trim_start_matches([' ', '\t', '(']);
-    let is_none = condition.split(|one: char| !one.is_alphanumeric()).next() == Some("0");
-    match word {
-        "if" if is_none => conditions.push(Part::Before),
-        "if" | "ifdef" | "ifndef" => conditions.push(Part::Read(open)),
-        "else" | "elif" => {
-            let next = match conditions.pop() {
-                Some(Part::Before) => Part::Read(open),
-                Some(Part::Read(begun)) if begun == open => Part::Read(open),
-                _ => Part::After,
-            };
-            conditions.push(next);
-        }
-        "endif" => _ = conditions.pop(),
-        _ => {}
-    }
-}
-
-/// Where a line ends, those continued by a backslash included.
-fn line_end(text: &str) -> usize {
-    let continued = |at: &usize| !text.split_at(*at).0.ends_with('\\');
-    text.match_indices('\n').map(|(at, _)| at).find(continued).unwrap_or(text.len())
-}
-
-fn literal_end(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, one) in text.char_indices().skip(1) {
-        match one {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if one == quote || one == '\n' => return at + one.len_utf8(),
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Whether a program's sources are written for the compiler of 2006: one of them, or a header beside one, includes
 //! `mStructs.h` or `mImpl.h`. Then that interface is generated, and they are compiled as what they are.
 
+use super::cpp_tokens::includes;
 use super::definitions::definitions;
 use super::files::parent;
 use super::sources::NodeSource;
@@ -72,8 +73,10 @@ pub fn read_c_as_cpp(sources: &mut [NodeSource]) {
     let says_it = |text: &str| text.contains("extern \"C\"");
     let mut texts = headers(sources).into_iter().chain(sources.iter().map(|source| source.text.clone()));
     let has_c = texts.any(|text| says_it(&text));
-    for source in sources.iter_mut().filter(|source| source.is_c) {
-        source.is_c = has_c && !includes_interface(&source.text);
+    let is_cpp = |source: &NodeSource| !has_c || includes_interface(&source.text);
+    let cpp: BTreeSet<_> = sources.iter().filter(|one| is_cpp(one)).map(|one| one.path.clone()).collect();
+    for source in sources.iter_mut() {
+        source.is_c &= !cpp.contains(source.compiled_as());
     }
 }
 
@@ -93,15 +96,7 @@ fn is_header(path: &Path) -> bool {
 }
 
 fn includes_interface(text: &str) -> bool {
-    text.lines().any(|line| {
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-        let included = directive.and_then(|directive| directive.strip_prefix("include")).map(str::trim);
-        included.is_some_and(|name| {
-            HEADERS.iter().any(|header| {
-                [format!("\"{header}\""), format!("<{header}>")].iter().any(|quoted| name.starts_with(quoted))
-            })
-        })
-    })
+    includes(text).iter().any(|include| HEADERS.contains(&include.name.trim_matches(['"', '<', '>'])))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::returns;
 use super::sources::NodeSource;
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
+use flux_back_cpp::GeneratedFile;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,18 @@ MAKEFLAGS += --no-builtin-rules
 /// How the linker is told what the runtime needs: as archives, so that a server runs where they are not installed.
 pub const RUNTIME_LIBRARIES: [&str; 2] = ["-l:libboost_context.a", "-l:liburing.a"];
 
+/// What a server is made of.
+pub struct Parts<'a> {
+    /// Where headers of the author's are: beside the program, and beside its modules.
+    pub folders: &'a [PathBuf],
+    /// The sources of the nodes.
+    pub sources: &'a [NodeSource],
+    /// What flux has written.
+    pub generated: &'a [GeneratedFile],
+    /// Whether the sources are written for the compiler of 2006.
+    pub is_of_2006: bool,
+}
+
 /// What is to be compiled, and how.
 pub struct Plan {
     name: String,
@@ -26,17 +39,24 @@ pub struct Plan {
     cxx: String,
     flags: Vec<String>,
     libraries: Vec<String>,
-    /// What `-I` names beside the runtime.
+    /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
+    copies: Vec<Copied>,
+    /// Those that were generated.
+    headers: Vec<String>,
 }
 
 struct Object {
     name: String,
     source: String,
     language: Language,
-    /// The source is a copy, and this what it is a copy of.
-    copy_of: Option<String>,
+}
+
+/// What is compiled in the place of a source, or included in it.
+struct Copied {
+    of: String,
+    path: String,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -48,24 +68,17 @@ enum Language {
 }
 
 impl Plan {
-    /// The plan for a server called `name`, built in `directory`; headers are in `home` and in the folders of modules.
-    pub fn new(
-        arguments: &Build,
-        name: &str,
-        directory: &Path,
-        (home, of_modules): (&Path, &[PathBuf]),
-        sources: &[NodeSource],
-        is_of_2006: bool,
-    ) -> Result<Self> {
+    /// The plan for a server called `name`, built in `directory`.
+    pub fn new(arguments: &Build, name: &str, directory: &Path, parts: &Parts<'_>) -> Result<Self> {
+        let Parts { sources, generated, is_of_2006, .. } = *parts;
         let directory = absolute(directory)?;
+        let place = |path: &Path| make_path(&relative(&directory, path));
+        let mut copies = vec![];
+        for (original, copy) in if is_of_2006 { returns::copies(&directory, sources) } else { vec![] } {
+            copies.push(Copied { of: place(original)?, path: place(&copy)? });
+        }
         let mut objects: Vec<Object> = vec![];
-        for source in sources {
-            let copy = is_of_2006.then(|| returns::copy(&directory, source)).flatten();
-            let original = make_path(&relative(&directory, &source.path))?;
-            let (path, copy_of) = match copy {
-                Some(copy) => (make_path(&relative(&directory, &copy))?, Some(original)),
-                None => (original, None),
-            };
+        for source in sources.iter().filter(|source| source.includer.is_none()) {
             let file = source.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let taken = objects.iter().filter(|object| object.source.ends_with(&format!("/{file}"))).count();
             let name = if taken == 0 { format!("{file}.o") } else { format!("{file}.{}.o", taken + 1) };
@@ -75,15 +88,16 @@ impl Plan {
                 (false, true) => Language::CppOf2006,
                 (false, false) => Language::Cpp,
             };
-            objects.push(Object { name, source: path, language, copy_of });
+            objects.push(Object { name, source: place(&source.path)?, language });
         }
         let mut folders = String::new();
-        for folder in std::iter::once(home).chain(of_modules.iter().map(PathBuf::as_path)) {
-            folders += &format!("-I{} ", make_path(&relative(&directory, &absolute(folder)?))?);
+        for folder in parts.folders {
+            folders += &format!("-I{} ", place(&absolute(folder)?)?);
         }
+        let headers = generated.iter().map(|file| file.name.clone()).filter(|name| name.ends_with(".h")).collect();
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
-        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, folders, objects })
+        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, folders, objects, copies, headers })
     }
 
     /// The flags of every compilation.
@@ -110,7 +124,8 @@ impl Plan {
 
 CC = {cc}
 CXX = {cxx}
-CPPFLAGS = -I. {folders}-Iruntime/include
+# Not -I., as this folder has the server, too: one called queue is not to be read for <queue>.
+CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.
 FLAGS = {flags}
 CFLAGS = $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
@@ -119,12 +134,13 @@ LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
 FLUX_LDLIBS = {runtime_libraries}
 OBJECTS = {name}.flux.o {objects}
+HEADERS = {headers}
 
 {name}: $(OBJECTS) $(FLUX_LIBRARY)
 \t@echo '  link  $@'
 \t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
 
-{name}.flux.o: {name}.flux.cpp Makefile
+{name}.flux.o: {name}.flux.cpp Makefile $(HEADERS)
 \t@echo '  compile  $<'
 \t@{compile_generated}
 
@@ -140,9 +156,14 @@ runtime/libflux.a:
             },
             libraries = self.libraries.join(" "),
             objects = objects.join(" "),
+            headers = self.headers.join(" "),
         );
         for object in &self.objects {
             text += &self.rule(object);
+        }
+        let changed = "error: $< has changed, and $@ was made of it: run flux build again";
+        for Copied { of, path } in &self.copies {
+            let _ = write!(text, "{path}: {of}\n\t@echo '{changed}' >&2; false\n\n");
         }
         text.push_str("clean:\n\t@rm -f $(OBJECTS) $(OBJECTS:.o=.d) ");
         let _ = write!(text, "{name}\n\n.PHONY: clean\n\n{MOVED}-include $(OBJECTS:.o=.d)\n");
@@ -151,23 +172,18 @@ runtime/libflux.a:
 
     /// How one object is made.
     fn rule(&self, object: &Object) -> String {
-        let header = if self.is_of_2006() { "mImpl.h".to_owned() } else { format!("{}.flux.h", self.name) };
-        let Object { name: target, source, copy_of, .. } = object;
+        let Object { name: target, source, .. } = object;
+        let copy = self.copies.iter().find(|copy| copy.of == *source);
         // What the original includes from beside it is found from the copy, too.
-        let folder = copy_of.as_ref().map(|original| format!(" -iquote {}", parent(Path::new(original)).display()));
-        let folder = folder.unwrap_or_default();
+        let folder = copy.map(|_| format!(" -iquote {}", parent(Path::new(source)).display())).unwrap_or_default();
         let command = match object.language {
             Language::C => compile("CC", "CFLAGS", &folder),
             Language::Cpp => compile("CXX", "CXXFLAGS", &folder),
             Language::COf2006 => compile_2006("CC", "C_WAYS", "CFLAGS_2006", &folder),
             Language::CppOf2006 => compile_2006("CXX", "CXX_WAYS", "CXXFLAGS_2006", &folder),
         };
-        let compile = format!("{target}: {source} Makefile {header}\n\t@echo '  compile  $<'\n\t@{command}\n\n");
-        let copy = copy_of.as_ref().map(|original| {
-            let message = "error: $< has changed, and $@ was made of it: run flux build again";
-            format!("{source}: {original}\n\t@echo '{message}' >&2; false\n\n")
-        });
-        compile + &copy.unwrap_or_default()
+        let source = copy.map_or(source, |copy| &copy.path);
+        format!("{target}: {source} Makefile $(HEADERS)\n\t@echo '  compile  $<'\n\t@{command}\n\n")
     }
 
     fn is_of_2006(&self) -> bool {

@@ -2,6 +2,7 @@
 //! and what a user without flux does are the same.
 
 mod assertions;
+mod cpp_tokens;
 pub mod definitions;
 mod errors;
 pub mod files;
@@ -54,11 +55,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
     let compiler = visible::Compiler { command: &arguments.cxx, flags: &arguments.cflags, directory: &directory };
-    let visible = visible::visible(&mut program, &sources, &compiler)?;
-    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    let visible = visible::visible(&program, &sources, &compiler, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
     let folders = modules.folders(&directory, &home);
-    let plan = Plan::new(arguments, &name, &directory, (&home, &folders), &sources, is_of_2006)?;
+    let parts = makefile::Parts { folders: &folders, sources: &sources, generated: &generated, is_of_2006 };
+    let plan = Plan::new(arguments, &name, &directory, &parts)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
@@ -74,7 +75,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let library = runtime_library::cached(arguments, &plan, terminal)?;
     let (mut is_made, mut said) = make(arguments, &directory, &library, terminal)?;
     if is_made && is_of_2006 && returns::add(&said, &directory, &sources, terminal)? {
-        let plan = Plan::new(arguments, &name, &directory, (&home, &folders), &sources, is_of_2006)?;
+        let plan = Plan::new(arguments, &name, &directory, &parts)?;
         write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }

@@ -74,13 +74,13 @@ impl Modules {
         Ok(())
     }
 
-    /// The folders in which the headers of modules are, that of the program apart.
+    /// The folders in which the author's headers are: that of the program, and those of modules.
     pub fn folders(&self, directory: &Path, home: &Path) -> Vec<PathBuf> {
         let own = self.own.iter().map(|file| parent(file));
         let standard = (!self.standard.is_empty()).then(|| directory.join(STANDARD));
-        let mut folders = vec![];
+        let mut folders = vec![home.to_owned()];
         for folder in own.chain(standard) {
-            if folder != home && !folders.contains(&folder) {
+            if !folders.contains(&folder) {
                 folders.push(folder);
             }
         }

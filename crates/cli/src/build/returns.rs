@@ -18,8 +18,25 @@ const FOLDER: &str = "returns";
 const ADDED: &str = "/* added by flux: */ return {}; ";
 const ADDED_IN_C: &str = "/* added by flux: */ return 0; ";
 
-/// The copy that is to be compiled in the place of a source, if there is one that is of the source as it is now.
-pub fn copy(directory: &Path, source: &NodeSource) -> Option<PathBuf> {
+/// The copies that are to be compiled in the place of sources, each after its original: of those that are compiled
+/// together there are all, as the sources are now, or none.
+pub fn copies<'a>(directory: &Path, sources: &'a [NodeSource]) -> Vec<(&'a Path, PathBuf)> {
+    let all: Vec<_> = sources.iter().map(|source| (source, copy(directory, source))).collect();
+    let old = all.iter().filter(|(_, copy)| copy.is_none());
+    let old: BTreeSet<_> = old.map(|(source, _)| source.compiled_as()).collect();
+    let mut found = vec![];
+    for (source, copy) in &all {
+        match copy {
+            Some(copy) if !old.contains(source.compiled_as()) => found.push((source.path.as_path(), copy.clone())),
+            // There may be none. One that cannot be removed cannot be written either, which is said there.
+            _ => _ = std::fs::remove_file(place(directory, source)),
+        }
+    }
+    found
+}
+
+/// The copy of a source, if there is one that is of the source as it is now.
+fn copy(directory: &Path, source: &NodeSource) -> Option<PathBuf> {
     let path = place(directory, source);
     let text = std::fs::read_to_string(&path).ok()?;
     let (_, copied) = text.split_once("\n#line 1 ").and_then(|(_, rest)| rest.split_once('\n'))?;
@@ -35,24 +52,23 @@ pub fn copy(directory: &Path, source: &NodeSource) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Writes a copy of each source that the compilers warned about in what they `said`. Whether there is one.
+/// Writes a copy of each source that the compilers warned about in what they `said`, and of those that are compiled
+/// with it, so that the copies include each other. Whether there is one.
 pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Terminal) -> Result<bool> {
-    let mut lines: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut lines: BTreeMap<PathBuf, BTreeSet<usize>> = BTreeMap::new();
     for (file, line) in said.lines().filter_map(warning) {
-        let path = absolute(&directory.join(&file)).ok();
-        if let Some(index) = sources.iter().position(|source| Some(&source.path) == path.as_ref()) {
-            lines.entry(index).or_default().insert(line);
+        if let Ok(path) = absolute(&directory.join(&file)) {
+            lines.entry(path).or_default().insert(line);
         }
     }
-    let mut is_any = false;
-    for (index, lines) in lines {
-        let Some(source) = sources.get(index) else { continue };
-        let ends = ends(source, &lines);
-        if ends.is_empty() {
-            continue;
-        }
-        is_any = true;
-        write_if_changed(&place(directory, source), &with_returns(directory, source, &ends))?;
+    let no_lines = BTreeSet::new();
+    let ends: Vec<_> = sources.iter().map(|one| ends(one, lines.get(&one.path).unwrap_or(&no_lines))).collect();
+    let lacking = || sources.iter().zip(&ends).filter(|(_, ends)| !ends.is_empty());
+    let compiled: BTreeSet<_> = lacking().map(|(source, _)| source.compiled_as()).collect();
+    for (source, ends) in sources.iter().zip(&ends).filter(|(source, _)| compiled.contains(source.compiled_as())) {
+        write_if_changed(&place(directory, source), &with_returns(directory, source, ends))?;
+    }
+    for (source, ends) in lacking() {
         let name = source.path.file_name().unwrap_or_default().to_string_lossy();
         let functions: Vec<_> = ends.iter().map(|(_, function)| format!("`{function}`")).collect();
         let end = if functions.len() == 1 { "ends" } else { "end" };
@@ -61,7 +77,7 @@ pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Term
             functions.join(", ")
         ));
     }
-    Ok(is_any)
+    Ok(!compiled.is_empty())
 }
 
 /// What the compilers `said` but for their warnings about missing returns, which are no mistake of the author's: each
@@ -174,6 +190,7 @@ mod tests {
             is_c: false,
             text: text.to_owned(),
             functions: definitions(text),
+            includer: None,
         };
         let ends = ends(&source, &BTreeSet::from([5, 9, 12]));
         let copy = with_returns(Path::new("/nowhere"), &source, &ends);

@@ -1,9 +1,11 @@
 //! The C and C++ sources of a program's nodes.
 
+use super::cpp_tokens::includes;
 use super::definitions::{Definition, definitions};
-use super::files::absolute;
+use super::files::{absolute, parent};
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A source file of nodes.
@@ -16,19 +18,62 @@ pub struct NodeSource {
     pub text: String,
     /// The functions that it defines.
     pub functions: Vec<Definition>,
+    /// Another source that includes it, and with which it is compiled: not by itself.
+    pub includer: Option<PathBuf>,
 }
 
 impl NodeSource {
+    /// The source that is compiled: this one, or the one that includes it.
+    pub fn compiled_as(&self) -> &Path {
+        self.includer.as_deref().unwrap_or(&self.path)
+    }
+
     /// The functions that it defines outside of namespaces; the generated header declares those of C with C linkage.
     pub fn global_functions(&self) -> impl Iterator<Item = &Definition> {
         self.functions.iter().filter(|function| function.is_global())
     }
 }
 
-/// The sources that were named, or those beside the program.
+/// The sources that were named, or those beside the program. Of the latter some may include others.
 pub fn find(named: &[PathBuf], home: &Path) -> Result<Vec<NodeSource>> {
-    let paths = if named.is_empty() { beside(home)? } else { named.to_vec() };
-    paths.iter().map(|path| read(path)).collect()
+    if !named.is_empty() {
+        return named.iter().map(|path| read(path)).collect();
+    }
+    let mut sources = beside(home)?.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    find_includers(&mut sources);
+    Ok(sources)
+}
+
+/// Finds the sources that others include, which are in the language of those. Two that include each other are the
+/// first one's.
+fn find_includers(sources: &mut [NodeSource]) {
+    for index in 0..sources.len() {
+        let Some(source) = sources.get(index).filter(|source| source.includer.is_none()) else { continue };
+        let (includer, is_c) = (source.path.clone(), source.is_c);
+        let included = included_by(&source.path, &source.text);
+        let is_included = |one: &&mut NodeSource| one.path != includer && included.contains(&one.path);
+        for one in sources.iter_mut().filter(is_included) {
+            one.includer = Some(includer.clone());
+            one.is_c = is_c;
+        }
+    }
+}
+
+/// The files that a source includes whatever is defined, itself or through others, as far as they are found from where
+/// they are included.
+fn included_by(path: &Path, text: &str) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut unread = vec![(path.to_owned(), text.to_owned())];
+    while let Some((path, text)) = unread.pop() {
+        for include in includes(&text).iter().filter(|include| !include.is_conditional) {
+            let Some(name) = include.name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) else { continue };
+            let Ok(included) = parent(&path).join(name).canonicalize() else { continue };
+            if found.insert(included.clone()) {
+                unread.extend(std::fs::read_to_string(&included).map(|text| (included, text)));
+            }
+        }
+    }
+    found
 }
 
 fn beside(home: &Path) -> Result<Vec<PathBuf>> {
@@ -52,7 +97,7 @@ pub fn read(path: &Path) -> Result<NodeSource> {
         .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let functions = definitions(&text);
-    Ok(NodeSource { path, is_c, text, functions })
+    Ok(NodeSource { path, is_c, text, functions, includer: None })
 }
 
 #[derive(PartialEq)]

@@ -6,11 +6,13 @@ use super::files::{parent, write_if_changed};
 use super::interface_2006;
 use super::modules::Modules;
 use super::sources::NodeSource;
+use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::program::{Program, plain};
+use crate::terminal::Terminal;
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
-use flux_diagnostic::Diagnostics;
+use flux_diagnostic::{Diagnostics, Severity};
 use flux_ir::program::split_name;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -43,14 +45,17 @@ pub fn is_asked(program: &Program, sources: &[NodeSource]) -> bool {
     questions(program, sources).is_some()
 }
 
-/// The plain functions of the program; those that do not fit are errors of the program.
-pub fn visible(program: &mut Program, sources: &[NodeSource], compiler: &Compiler<'_>) -> Result<Visible> {
+/// The plain functions of the program; those that do not fit are errors of the program, and shown.
+pub fn visible(
+    program: &Program,
+    sources: &[NodeSource],
+    compiler: &Compiler<'_>,
+    terminal: &Terminal,
+) -> Result<Visible> {
     let Some(probe) = questions(program, sources) else { return Ok(Visible::default()) };
     let file = compiler.directory.join("probe.cpp");
     write_if_changed(&file, &probe.text())?;
-    let home = parent(&program.path);
-    let mut folders = Modules::of(program).folders(compiler.directory, &home);
-    folders.insert(0, home);
+    let folders = Modules::of(program).folders(compiler.directory, &parent(&program.path));
     let mut said = ask(&file, &folders, compiler, &[])?;
     if said.contains("too many errors emitted") {
         said = ask(&file, &folders, compiler, &["-ferror-limit=0"])?;
@@ -58,7 +63,7 @@ pub fn visible(program: &mut Program, sources: &[NodeSource], compiler: &Compile
     let (visible, misfits) = probe.read(&said);
     let mut diagnostics = Diagnostics::new();
     flux_driver::functions::report_misfits(&misfits, &mut diagnostics);
-    program.compilation.diagnostics = diagnostics;
+    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)?;
     Ok(visible)
 }
 
