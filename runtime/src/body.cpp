@@ -12,6 +12,10 @@ body::body(std::size_t window_bytes) : window_(std::max<std::size_t>(window_byte
 
 io_result<void> body::push(std::string_view bytes, moment deadline) noexcept
 {
+    if (const int error = within_io_budget(); error != 0) {
+        return unexpected(error);
+    }
+    spend_io_budget(bytes.size());
     const locked alone(alone_, mode::write, running_flow->place());
     while (!bytes.empty()) {
         if (abandoned_) {
@@ -37,6 +41,9 @@ void body::end(int error) noexcept
 
 io_result<std::size_t> body::pull(std::span<std::byte> into, moment deadline) noexcept
 {
+    if (const int error = within_io_budget(); error != 0) {
+        return unexpected(error);
+    }
     const locked alone(alone_, mode::write, running_flow->place());
     while (true) {
         if (error_ != 0) {
@@ -44,6 +51,7 @@ io_result<std::size_t> body::pull(std::span<std::byte> into, moment deadline) no
         }
         if (const std::size_t count = take(into); count != 0 || ended_) {
             pushes_.wake();
+            spend_io_budget(count);
             return count;
         }
         if (const int error = wait_at(pulls_, deadline); error != 0) {

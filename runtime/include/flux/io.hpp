@@ -11,11 +11,13 @@
 /// by no other, so nothing here needs a lock. Elsewhere any thread may use a stream, one at a time for each direction.
 ///
 /// Every call that waits ends as its park does: with a result, with ETIMEDOUT when its deadline or the flow's has
-/// passed, with ECANCELED when the flow is cancelled. Other errors are the system's, by their numbers in `errno.h`.
+/// passed, with ECANCELED when the flow is cancelled. So does one of many calls in a row that never wait
+/// (`io/budget.hpp`). Other errors are the system's, by their numbers in `errno.h`.
 #pragma once
 
 #include "flux/address.hpp"
 #include "flux/expected.hpp"
+#include "flux/io/budget.hpp"
 #include "flux/moment.hpp"
 
 #include <cstddef>
@@ -39,11 +41,30 @@ class stream
     stream &operator=(const stream &) = delete;
 
     /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
-    virtual io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept = 0;
+    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept
+    {
+        if (const int error = within_io_budget(); error != 0) {
+            return unexpected(error);
+        }
+        const io_result<std::size_t> received = do_receive(into, deadline);
+        spend_io_budget(received.has_value() ? *received : 0);
+        return received;
+    }
 
     /// Sends all of it, the parts one after the other. After an error it is not known how much has been sent. Changes
     /// what `parts` say.
-    virtual io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept = 0;
+    io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept
+    {
+        if (const int error = within_io_budget(); error != 0) {
+            return unexpected(error);
+        }
+        std::size_t bytes = 0;
+        for (const iovec &each : parts) {
+            bytes += each.iov_len;
+        }
+        spend_io_budget(bytes);
+        return do_send(parts, deadline);
+    }
 
     /// There is no more to send: the peer comes to the end of its input.
     virtual void end_output() noexcept = 0;
@@ -53,6 +74,11 @@ class stream
 
   protected:
     stream() noexcept = default;
+
+  private:
+    virtual io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept = 0;
+    // As long as it sends without waiting, it refills its budget after each part of the way.
+    virtual io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept = 0;
 };
 
 /// Where peers connect to.
@@ -87,17 +113,36 @@ class datagram_socket
     datagram_socket &operator=(const datagram_socket &) = delete;
 
     /// Waits for a message. What does not fit into `into` of it is lost.
-    virtual io_result<datagram> receive(std::span<std::byte> into, moment deadline = never) noexcept = 0;
+    io_result<datagram> receive(std::span<std::byte> into, moment deadline = never) noexcept
+    {
+        if (const int error = within_io_budget(); error != 0) {
+            return unexpected(error);
+        }
+        const io_result<datagram> received = do_receive(into, deadline);
+        spend_io_budget(received.has_value() ? (*received).size : 0);
+        return received;
+    }
 
     /// Sends a message.
-    virtual io_result<void> send(std::span<const std::byte> message, const address &to,
-                                 moment deadline = never) noexcept = 0;
+    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline = never) noexcept
+    {
+        if (const int error = within_io_budget(); error != 0) {
+            return unexpected(error);
+        }
+        spend_io_budget(message.size());
+        return do_send(message, to, deadline);
+    }
 
     /// Its own address.
     virtual address local() const noexcept = 0;
 
   protected:
     datagram_socket() noexcept = default;
+
+  private:
+    virtual io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept = 0;
+    virtual io_result<void> do_send(std::span<const std::byte> message, const address &to,
+                                    moment deadline) noexcept = 0;
 };
 
 /// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, and is used

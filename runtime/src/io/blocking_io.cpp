@@ -88,12 +88,12 @@ class blocking_stream final : public stream
   public:
     explicit blocking_stream(descriptor socket) noexcept : socket_(std::move(socket)) {}
 
-    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         return insist(socket_, POLLIN, deadline, [&] { return try_receive(socket_, into); });
     }
 
-    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
+    io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override
     {
         while (!parts.empty()) {
             const auto left = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
@@ -101,6 +101,9 @@ class blocking_stream final : public stream
                 return unexpected(left.error());
             }
             parts = *left;
+            if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
+                return unexpected(error);
+            }
         }
         return {};
     }
@@ -135,12 +138,12 @@ class blocking_datagram_socket final : public datagram_socket
   public:
     explicit blocking_datagram_socket(public_socket socket) noexcept : socket_(std::move(socket)) {}
 
-    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         return insist(socket_, POLLIN, deadline, [&] { return try_receive_from(socket_, into); });
     }
 
-    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
+    io_result<void> do_send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
     {
         return insist(socket_, POLLOUT, deadline, [&] { return try_send_to(socket_, message, to); });
     }

@@ -12,7 +12,7 @@ proactor_stream::~proactor_stream()
     through.abandon(std::move(input_));
 }
 
-io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
+io_result<void> proactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept
 {
     assert_on_its_loop();
     // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
@@ -26,6 +26,9 @@ io_result<void> proactor_stream::send(std::span<iovec> parts, moment deadline) n
         }
         parts = left.has_value() ? *left : drop_first(parts, 0);
         has_room = left.has_value() && !parts.empty() && parts.size() <= beyond_one_call;
+        if (const int error = has_room ? refill_io_budget(deadline) : 0; error != 0) {
+            return unexpected(error);
+        }
     }
     while (!parts.empty()) {
         msghdr message{};

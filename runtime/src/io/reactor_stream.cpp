@@ -5,7 +5,7 @@
 
 namespace flux {
 
-io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment deadline) noexcept
+io_result<std::size_t> reactor_stream::do_receive(std::span<std::byte> into, moment deadline) noexcept
 {
     assert_on_its_loop();
     while (true) {
@@ -22,7 +22,7 @@ io_result<std::size_t> reactor_stream::receive(std::span<std::byte> into, moment
     }
 }
 
-io_result<void> reactor_stream::send(std::span<iovec> parts, moment deadline) noexcept
+io_result<void> reactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept
 {
     assert_on_its_loop();
     while (!parts.empty()) {
@@ -35,6 +35,9 @@ io_result<void> reactor_stream::send(std::span<iovec> parts, moment deadline) no
         }
         parts = left.has_value() ? *left : parts;
         output_.open = left.has_value();
+        if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
+            return unexpected(error);
+        }
     }
     return {};
 }

@@ -58,7 +58,7 @@ class simulated_stream final : public stream, public simulated_waiting
         socket_ = {};
     }
 
-    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         const auto ready = [this] { return socket_.readable(); };
         if (const int error = wait(socket_.reader(), ready, deadline); error != 0) {
@@ -73,7 +73,7 @@ class simulated_stream final : public stream, public simulated_waiting
         return count;
     }
 
-    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override
+    io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override
     {
         parts = drop_first(parts, 0);
         while (!parts.empty()) {
@@ -84,9 +84,10 @@ class simulated_stream final : public stream, public simulated_waiting
             if (const int error = socket_.error(); error != 0) {
                 return unexpected(error);
             }
-            const simulated_work sending(network_);
-            const std::string_view first(static_cast<const char *>(parts[0].iov_base), parts[0].iov_len);
-            parts = drop_first(parts, socket_.put(first));
+            parts = drop_first(parts, put(parts[0]));
+            if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
+                return unexpected(error);
+            }
         }
         return {};
     }
@@ -112,6 +113,12 @@ class simulated_stream final : public stream, public simulated_waiting
     void *owner = nullptr;
 
   private:
+    std::size_t put(const iovec &part)
+    {
+        const simulated_work sending(network_);
+        return socket_.put({static_cast<const char *>(part.iov_base), part.iov_len});
+    }
+
     // Waits until `ready` gives true; sometimes a little longer, and sometimes in vain.
     template <class Ready>
     int wait(simulated_place &place, Ready ready, moment deadline) noexcept
@@ -283,7 +290,7 @@ class simulated_datagram_socket final : public datagram_socket
   public:
     simulated_datagram_socket(simulated_network &of, const address &at) : network_(of), mailbox_(of, at) {}
 
-    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         while (mailbox_.arrived.empty()) {
             parked_flow waits;
@@ -298,7 +305,7 @@ class simulated_datagram_socket final : public datagram_socket
         return datagram{count, from};
     }
 
-    io_result<void> send(std::span<const std::byte> message, const address &to, moment) noexcept override
+    io_result<void> do_send(std::span<const std::byte> message, const address &to, moment) noexcept override
     {
         if (network_.time.chance(network_.faults.out_of_memory)) {
             return unexpected(ENOBUFS);

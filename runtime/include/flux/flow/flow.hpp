@@ -143,6 +143,7 @@ class flow
         failed_node_ = no_node;
         counters_ = {};
         deadline_ = never;
+        io_spent = 0;
         cancellation_.begin();
     }
 
@@ -229,6 +230,8 @@ class flow
     /// What the flow has done so far.
     const counters &counted() const noexcept { return counters_; }
 
+    /// What it has spent of its budget for I/O (`io/budget.hpp`).
+    std::uint32_t io_spent = 0;
     /// For lists: a flow stands in one at a time, idle or queued.
     flow *next = nullptr;
     /// The one that its store made before it; null for the first.

@@ -21,12 +21,12 @@ class proactor_datagram_socket final : public datagram_socket, public loop_owned
     {
     }
 
-    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         return insist(POLLIN, deadline, [&] { return try_receive_from(socket_, into); });
     }
 
-    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
+    io_result<void> do_send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
     {
         return insist(POLLOUT, deadline, [&] { return try_send_to(socket_, message, to); });
     }

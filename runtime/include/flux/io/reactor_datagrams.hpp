@@ -20,12 +20,12 @@ class reactor_datagram_socket final : public datagram_socket, public watched, pu
 
     io_result<void> join(interest &of) noexcept { return of.add(socket_, EPOLLIN | EPOLLOUT | EPOLLET, *this); }
 
-    io_result<datagram> receive(std::span<std::byte> into, moment deadline) noexcept override
+    io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         return insist(input_, deadline, [&] { return try_receive_from(socket_, into); });
     }
 
-    io_result<void> send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
+    io_result<void> do_send(std::span<const std::byte> message, const address &to, moment deadline) noexcept override
     {
         return insist(output_, deadline, [&] { return try_send_to(socket_, message, to); });
     }

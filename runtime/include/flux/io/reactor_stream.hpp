@@ -39,8 +39,8 @@ class reactor_stream final : public stream, public watched, public loop_owned
 
     const descriptor &socket() const noexcept { return socket_; }
 
-    io_result<std::size_t> receive(std::span<std::byte> into, moment deadline) noexcept override;
-    io_result<void> send(std::span<iovec> parts, moment deadline) noexcept override;
+    io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override;
+    io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
     void end_output() noexcept override;
     bool has_input() noexcept override;
     void came(std::uint32_t events) noexcept override;
