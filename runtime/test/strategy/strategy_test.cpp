@@ -120,45 +120,4 @@ TEST(StrategyThread, EveryFlowHasAThreadOfItsOwnAndTheyAreGoneAtTheEnd)
     EXPECT_EQ(alive, 0);
 }
 
-TEST(StrategyPool, RunsFlowsOnSoManyThreadsInTheOrderTheyStarted)
-{
-    std::mutex guard;
-    std::set<std::thread::id> threads;
-    std::vector<std::uint64_t> order;
-    sample::work = [&](const sample::Listen_out &) {
-        const std::lock_guard alone(guard);
-        threads.insert(std::this_thread::get_id());
-        order.push_back(flux::running_flow->id());
-    };
-    sample::listen = sample::flows(200, [](int) { return sample::Listen_out{2, 2, sample::node_Begin}; });
-    {
-        running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 50, 1);
-        running.await_finished(200);
-    }
-    EXPECT_EQ(threads.size(), 1u);
-    EXPECT_EQ(order.size(), 200u);
-    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
-}
-
-TEST(StrategyPool, AFullQueueHoldsTheSourceBack)
-{
-    std::atomic<bool> open{false};
-    std::atomic<int> made{0};
-    sample::work = [&](const sample::Listen_out &) { open.wait(false); };
-    sample::listen = sample::flows(20, [&](int) {
-        ++made;
-        return sample::Listen_out{2, 2, sample::node_Begin};
-    });
-    {
-        running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100, 2, 3);
-        std::this_thread::sleep_for(50ms);
-        // Two run, three wait in the queue, one waits with the source for a place there.
-        EXPECT_EQ(made, 6);
-        open = true;
-        open.notify_all();
-        running.await_finished(20);
-    }
-    EXPECT_EQ(made, 20);
-}
-
 } // namespace

@@ -42,13 +42,13 @@ inline std::function<bool(Listen_out &)> flows(int count, std::function<Listen_o
     };
 }
 
-/// Starts a source, and ends it in good order.
+/// Starts a source, and ends it in good order. A pool grows where `most` is more than its workers.
 class running_source
 {
   public:
     running_source(const flux::program &in, std::size_t number, flux::strategy_kind kind, std::size_t max_flows,
-                   std::size_t workers = 2, std::size_t queue = 4)
-        : all(in), strategy_(make(kind, in, all, workers, queue)),
+                   std::size_t workers = 2, std::size_t queue = 4, std::size_t most = 0)
+        : all(in), strategy_(make(kind, in, all, workers, queue, most)),
           source(in, number, max_flows, *strategy_, *all.borrow())
     {
         flux::allow_interrupts();
@@ -85,13 +85,13 @@ class running_source
 
   private:
     static std::unique_ptr<flux::strategy> make(flux::strategy_kind kind, const flux::program &in, flux::runners &all,
-                                                std::size_t workers, std::size_t queue)
+                                                std::size_t workers, std::size_t queue, std::size_t most)
     {
         switch (kind) {
         case flux::strategy_kind::thread:
             return flux::make_thread_strategy(all);
         case flux::strategy_kind::pool:
-            return flux::make_pool_strategy(all, workers, queue);
+            return flux::make_pool_strategy(all, workers, queue, most);
         case flux::strategy_kind::event:
             return flux::make_event_strategy(all, in, workers, flux::make_reactor);
         }

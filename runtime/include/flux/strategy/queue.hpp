@@ -6,6 +6,7 @@
 
 #include "flux/flow/branch_list.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -43,12 +44,28 @@ class queue
     /// Nothing will be pushed any more.
     void close() noexcept;
 
+    // For the one who watches it.
+
+    /// Returns when more stands in the queue than threads wait for; false when the queue is closed.
+    bool await_backlog() noexcept;
+
+    /// How much stands in the queue, if that is more than threads wait for and none is taken in this time; else 0.
+    std::size_t stands_still_for(std::chrono::milliseconds time) noexcept;
+
   private:
+    bool has_backlog() const noexcept { return size_ + branches_ > idle_; }
+    void pushed(std::unique_lock<std::mutex> &guard) noexcept;
+
     const std::size_t capacity_;
     std::mutex lock_;
     std::condition_variable not_full_;
     std::condition_variable not_empty_;
+    // For the one who watches.
+    std::condition_variable backlog_;
+    bool watcher_rests_ = false;
+    std::size_t taken_ = 0;
     std::size_t size_ = 0;
+    std::size_t branches_ = 0;
     std::size_t idle_ = 0;
     bool closed_ = false;
     flow *first_ = nullptr;

@@ -72,6 +72,9 @@ class runners
   public:
     explicit runners(const program &of) noexcept : program_(of) {}
 
+    /// The program whose flows they run.
+    const program &of() const noexcept { return program_; }
+
     /// One that nobody else uses, until it is given back; null where there is no memory.
     runner *borrow() noexcept;
 
