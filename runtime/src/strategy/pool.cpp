@@ -151,8 +151,8 @@ class pool final : public strategy
         if (workers_.size() == before) {
             log_rarely("all %zu threads of the pool wait, %s, and there are no more to be had", before, where.c_str());
         } else {
-            log_line("all %zu threads of the pool wait, %s, and %zu flows or branches wait for a thread: the pool grows "
-                     "to %zu threads, of at most %zu",
+            log_line("all %zu threads of the pool wait, %s, and %zu flows or branches wait for a thread: the pool "
+                     "grows to %zu threads, of at most %zu",
                      before, where.c_str(), queued, workers_.size(), most_);
         }
     }

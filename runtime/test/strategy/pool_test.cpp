@@ -130,8 +130,8 @@ TEST(Pool, GrowsWhileAllItsThreadsWait)
         running.await_finished(7);
     }
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_TRUE(said.starts_with("flux: all 2 threads of the pool wait, 2 of them in Begin (sample.flux:2), and 5 flows "
-                                 "or branches wait for a thread: the pool grows to 4 threads, of at most 8\n"))
+    EXPECT_TRUE(said.starts_with("flux: all 2 threads of the pool wait, 2 of them in Begin (sample.flux:2), and 5 "
+                                 "flows or branches wait for a thread: the pool grows to 4 threads, of at most 8\n"))
         << said;
 }
 
