@@ -30,6 +30,8 @@ pub struct Writer<'a> {
     pub(crate) writes_output: bool,
     /// The variable that holds what the nodes of the current block returned.
     pub(crate) error: String,
+    /// The variable with the inputs of each step so far that has some.
+    pub(crate) inputs: HashMap<StepId, String>,
     /// The variable with each output of the steps so far.
     pub(crate) outputs: HashMap<(StepId, usize), String>,
     /// The variable with the error of each step that has one.
@@ -51,6 +53,7 @@ pub fn function(context: &Context<'_>, function: &flow::Function) -> Vec<Declara
         reads_input: false,
         writes_output: false,
         error: String::new(),
+        inputs: HashMap::new(),
         outputs: HashMap::new(),
         errors: HashMap::new(),
     };

@@ -218,7 +218,7 @@ fn tests<'a>(context: &'a Context<'_>, function: &'a Function) -> Vec<(Predicate
     let parameter = |value| match value {
         Value::Input(index) => function.inputs.get(index),
         Value::Output(step, index) => context.flow.callee_outputs(&uses.step(step)?.callee).get(index).copied(),
-        Value::Error(_) | Value::Constant(_) => None,
+        Value::Changed(..) | Value::Error(_) | Value::Constant(_) => None,
     };
     let tests = lines.iter().flat_map(|line| &line.tests);
     tests.filter_map(|test| Some((test.predicate, parameter(uses.value(&test.value, None))?))).collect()

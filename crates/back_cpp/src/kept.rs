@@ -1,9 +1,12 @@
 //! What error handlers read of the inputs of a node that failed.
 //!
-//! The node is given a copy of such a value and the handler the value itself, so its type must be one that can be
-//! copied. What the C++ compiler would say about that in its own words, far from the cause, is said here in the user's.
+//! A node whose handler is a node is given a copy of such a value and the handler the value itself. A function handler
+//! is given what the node left, so a plain function that takes a value by moving is given a copy. Either way the type
+//! must be one that can be copied. What the C++ compiler would say about that in its own words, far from the cause, is
+//! said here in the words of the user.
 
 use crate::Context;
+use crate::plain::Passing;
 use crate::structs::{Side, struct_name};
 use crate::tree::{Declaration, Expression};
 use crate::uses::Uses;
@@ -21,7 +24,10 @@ pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
         for step in function.body.all_steps() {
             let Some(node) = node_of(context.flow, step) else { continue };
             let node = &context.flow.program.nodes[node];
-            let inputs = node.inputs().iter().enumerate().filter(|(index, _)| uses.is_kept(step.id, *index));
+            let plain = context.options.visible.nodes.get(&node.name);
+            let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
+            let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
+            let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
             let objects = inputs.map(|(_, input)| input).filter(|input| !input.is_evidently_scalar());
             let new = objects.filter(|input| types.insert(&input.ty));
             assertions.extend(new.map(|input| assertion(context, step, node, input)));

@@ -8,6 +8,7 @@ use crate::names::cpp_name;
 use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
+use flux_ir::flow::StepId;
 use flux_ir::program::{Node, Parameter};
 use flux_source::Span;
 use std::collections::BTreeMap;
@@ -77,10 +78,11 @@ impl Visible {
 }
 
 impl Writer<'_> {
-    /// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`.
+    /// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`. What a
+    /// handler sees afterwards is copied and not moved.
     pub(crate) fn call_plain(
         &self,
-        node: &Node,
+        (step, node): (StepId, &Node),
         function: &PlainFunction,
         (input, output): (Option<&str>, Option<&str>),
         error: &str,
@@ -90,8 +92,12 @@ impl Writer<'_> {
         let values = members(node, Side::In).iter().map(|parameter| member(input, parameter));
         let outputs: Vec<_> = members(node, Side::Out).iter().map(|parameter| member(output, parameter)).collect();
         let given = values.chain(outputs.iter().cloned());
-        let arguments = given.zip(&function.passing).map(|(value, passing)| match passing {
+        let arguments = given.zip(&function.passing).enumerate().map(|(at, (value, passing))| match passing {
             Passing::Value => value,
+            Passing::Moved if self.uses.is_changed(step, at) => {
+                let copy = Expression::name("decltype").call(vec![value.clone()]);
+                copy.call(vec![value])
+            }
             Passing::Moved => Expression::name("std::move").call(vec![value]),
             Passing::Address => value.address(),
         });

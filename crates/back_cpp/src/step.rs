@@ -59,14 +59,15 @@ impl Writer<'_> {
         };
         let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
         let call = match plain {
-            Some(function) => self.call_plain(node, function, (input.as_deref(), output.as_deref()), &error),
+            Some(function) => self.call_plain((step.id, node), function, (input.as_deref(), output.as_deref()), &error),
             None if shape.returns() => Statement::Assign(Expression::name(&error), call),
             None => Statement::Run(call),
         };
         self.guard(step, input.as_deref(), (context.names.node(id), error), call, out)
     }
 
-    /// A plain function does not return an error: it fails only by throwing.
+    /// A plain function does not return an error: it fails only by throwing. It is given the struct of the node that
+    /// failed where that is still as the node left it.
     fn call_handler(
         &mut self,
         step: &Step,
@@ -79,7 +80,9 @@ impl Writer<'_> {
         let node = &context.flow.program.nodes[node];
         let shape = handler_shape(context, function, node);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
-        let input = self.declare_inputs(step, ty, function, failed, out);
+        let is_left = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
+        let left = failed.filter(|_| is_left).and_then(|failed| self.inputs.get(&failed)).cloned();
+        let input = left.or_else(|| self.declare_inputs(step, ty, function, failed, out));
         let arguments = self.arguments(&shape, input.as_deref(), None, failed);
         let error = self.own_error(function, out);
         let call = Statement::Run(Expression::name(format!("::{}", cpp_name(function))).call(arguments));

@@ -14,6 +14,8 @@ pub enum Value {
     Input(usize),
     /// An output of a step.
     Output(StepId, usize),
+    /// An input of the step that failed, as its node left it.
+    Changed(StepId, usize),
     /// The error of the step that failed; `None` outside of failure blocks: the error in hand.
     Error(Option<StepId>),
     /// A constant.
@@ -34,14 +36,15 @@ pub struct Uses<'a> {
     steps: HashMap<StepId, (&'a Step, Option<StepId>)>,
     last: HashSet<Place>,
     kept: HashSet<(StepId, usize)>,
+    changed: HashSet<(StepId, usize)>,
     errors: HashSet<StepId>,
 }
 
 impl<'a> Uses<'a> {
     /// Walks a function. O(its size), with the values that are alive at once.
     pub fn of(function: &'a Function) -> Self {
-        let mut uses =
-            Self { steps: HashMap::new(), last: HashSet::new(), kept: HashSet::new(), errors: HashSet::new() };
+        let (steps, last, errors) = (HashMap::new(), HashSet::new(), HashSet::new());
+        let mut uses = Self { steps, last, kept: HashSet::new(), changed: HashSet::new(), errors };
         uses.collect(&function.body, None);
         uses.block(&function.body, None, &HashSet::new());
         uses
@@ -52,6 +55,7 @@ impl<'a> Uses<'a> {
         match operand {
             Operand::Input(index) => Value::Input(*index),
             Operand::Output(step, index) => Value::Output(*step, *index),
+            Operand::Changed(step, index) => Value::Changed(*step, *index),
             Operand::Error => Value::Error(failed),
             Operand::Constant(constant) => Value::Constant(constant.clone()),
             Operand::Kept(step, index) => {
@@ -70,6 +74,11 @@ impl<'a> Uses<'a> {
     /// Whether a failure block reads this input of the step that failed.
     pub fn is_kept(&self, step: StepId, input: usize) -> bool {
         self.kept.contains(&(step, input))
+    }
+
+    /// Whether a failure block reads this input of the step that failed, as its node left it.
+    pub fn is_changed(&self, step: StepId, input: usize) -> bool {
+        self.changed.contains(&(step, input))
     }
 
     /// Whether a failure block reads the error of this step.
@@ -131,6 +140,9 @@ impl<'a> Uses<'a> {
         if let Operand::Kept(step, index) = operand {
             self.kept.insert((*step, *index));
         }
+        if let Operand::Changed(step, index) = operand {
+            self.changed.insert((*step, *index));
+        }
         let value = self.value(operand, failed);
         if let Value::Error(Some(step)) = value {
             self.errors.insert(step);
@@ -153,7 +165,7 @@ function F (S x, S y) => (S u, S v) {
     %1 = node N(in.x, in.x) else failed
     %2 = node N(in.y, %1.c) else {
         %3 = node N(%2.in.a, %2.in.b) else {
-            %4 = handler H for N(%3.in.a, %3.in.b) else failed
+            %4 = handler H for N(%3.changed.a, %3.changed.b) else failed
             ended
         }
         resume %3.c
@@ -169,10 +181,10 @@ function F (S x, S y) => (S u, S v) {
         let last = |step, index| uses.is_last(Place::Argument(StepId(step), index));
         assert_eq!([last(1, 0), last(1, 1)], [false, true], "of two in a list, the second");
         assert_eq!([last(2, 0), last(2, 1)], [false, false], "a failure block reads them");
-        assert_eq!([last(3, 0), last(3, 1)], [false, false], "that of the fallback too");
-        assert_eq!([last(4, 0), last(4, 1)], [true, true]);
+        assert_eq!([last(3, 0), last(3, 1)], [true, true], "what its handler takes is the node's own");
         assert!(uses.is_last(Place::Resumed(StepId(2), 0)));
-        assert_eq!([1, 2, 3].map(|step| uses.is_kept(StepId(step), 0)), [false, true, true]);
+        assert_eq!([1, 2, 3].map(|step| uses.is_kept(StepId(step), 0)), [false, true, false]);
+        assert_eq!([1, 2, 3].map(|step| uses.is_changed(StepId(step), 0)), [false, false, true]);
     }
 
     #[test]

@@ -27,6 +27,10 @@ impl Writer<'_> {
                 let output = self.outputs.get(&(*step, *index)).map_or("", String::as_str);
                 Expression::name(output).member(name)
             }
+            Value::Changed(step, _) => {
+                let name = self.parameter(value).map_or("", |parameter| &parameter.name);
+                Expression::name(self.inputs.get(step).map_or("", String::as_str)).member(name)
+            }
             Value::Error(step) => match step.and_then(|step| self.errors.get(&step)) {
                 Some(variable) => Expression::name(variable),
                 None => self.on_flow(contract::ERROR, vec![]),
@@ -43,6 +47,7 @@ impl Writer<'_> {
                 let callee = &self.uses.step(*step)?.callee;
                 self.context.flow.callee_outputs(callee).get(*index).copied()
             }
+            Value::Changed(step, index) => self.context.flow.callee_inputs(&self.uses.step(*step)?.callee).get(*index),
             Value::Error(_) | Value::Constant(_) => None,
         }
     }
@@ -127,6 +132,7 @@ impl Writer<'_> {
         }
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(values)));
         out.extend(copies);
+        self.inputs.insert(step.id, name.clone());
         Some(name)
     }
 

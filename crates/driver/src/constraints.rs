@@ -81,7 +81,7 @@ impl<'a> Printer<'a> {
             Operand::Constant(_) => return (0, operand.clone()),
             Operand::Input(at) => self.call.inputs.get(*at),
             Operand::Kept(step, at) => self.call.kept.get(step).and_then(|inputs| inputs.get(*at)),
-            Operand::Output(..) | Operand::Error => None,
+            Operand::Output(..) | Operand::Changed(..) | Operand::Error => None,
         };
         known.cloned().unwrap_or_else(|| (self.call.number, operand.clone()))
     }

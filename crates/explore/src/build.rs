@@ -276,7 +276,7 @@ impl<'a> Builder<'a> {
             Operand::Input(at) => frame.call.inputs.get(*at).copied().unwrap_or_default(),
             Operand::Output(step, at) => frame.outputs.get(&(*step, *at)).copied().unwrap_or_default(),
             Operand::Constant(constant) => self.constant(constant),
-            Operand::Kept(..) | Operand::Error => 0,
+            Operand::Kept(..) | Operand::Changed(..) | Operand::Error => 0,
         }
     }
 

@@ -36,7 +36,7 @@ fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Releva
             match given_to(operand, &inputs) {
                 Operand::Input(at) => drop(relevant.inputs.insert(*at)),
                 Operand::Output(step, at) => drop(relevant.outputs.insert((*step, *at))),
-                Operand::Kept(..) | Operand::Error | Operand::Constant(_) => {}
+                Operand::Kept(..) | Operand::Changed(..) | Operand::Error | Operand::Constant(_) => {}
             }
         }
     }

@@ -244,7 +244,8 @@ pub enum Callee {
     Handler {
         /// The C++ function.
         function: String,
-        /// The node whose inputs it takes.
+        /// The node whose inputs it takes: where that is concrete, as it left them ([`Operand::Changed`]), else as it
+        /// was given them ([`Operand::Kept`]).
         node: NodeId,
     },
     /// `int F(X_in *in)`, X being the source's target: its result is the flow's session.
@@ -274,6 +275,9 @@ pub enum Operand {
     Output(StepId, usize),
     /// In a failure block: an input of the step that failed, as it was before the call.
     Kept(StepId, usize),
+    /// For a [`Callee::Handler`]: an input of the concrete node that failed, as that node left it. It is the node's
+    /// own, so nothing is copied.
+    Changed(StepId, usize),
     /// In a failure block: the error code.
     Error,
     /// A constant.

@@ -249,16 +249,22 @@ impl<'a> Lowering<'a> {
     /// What happens when step `failing`, a call of `node`, has failed and `handler` takes its place.
     fn handle(&mut self, current: &mut Current, handler: &Handler, node: NodeId, failing: StepId) -> Block {
         let failed_node = &self.program.nodes[node];
-        let kept = |(index, parameter): (usize, &Parameter)| (Operand::Kept(failing, index), parameter.clone());
-        let mut values: Vec<Value> = failed_node.inputs().iter().enumerate().map(kept).collect();
         let ended = End::Ended { offset: 0 };
         match &handler.target {
             HandlerTarget::Function(function) => {
-                let inputs = values.into_iter().map(|(operand, _)| operand).collect();
+                // The function gets what its node has, so that it sees what that has done. An abstract node passes its
+                // inputs on, so what it has is gone.
+                let operand = match failed_node.body {
+                    Body::Concrete => Operand::Changed,
+                    Body::Chain(_) | Body::Dispatch(_) => Operand::Kept,
+                };
+                let inputs = (0..failed_node.inputs().len()).map(|index| operand(failing, index)).collect();
                 let callee = Callee::Handler { function: function.clone(), node };
                 Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
             }
             HandlerTarget::Node(target) => {
+                let kept = |(index, parameter): (usize, &Parameter)| (Operand::Kept(failing, index), parameter.clone());
+                let mut values: Vec<Value> = failed_node.inputs().iter().enumerate().map(kept).collect();
                 let wanted = self.program.nodes[*target].inputs();
                 let given = handler_values(failed_node.inputs(), wanted);
                 values.extend(

@@ -597,7 +597,7 @@ fn as_held(taken: &Acquisition) -> Held {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => HeldKey::Inputs(vec![*at]),
         Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
-        Operand::Output(..) | Operand::Kept(..) | Operand::Error => HeldKey::Lost,
+        Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error => HeldKey::Lost,
     };
     let key = taken.key.iter().map(part).collect();
     Held { constraint: taken.constraint, mode: taken.mode, key, moved: taken.moved_for.is_some() }
@@ -647,7 +647,7 @@ fn translate(key: &[Operand], inputs: &[Operand]) -> Option<Vec<Operand>> {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => inputs.get(*at).cloned(),
         Operand::Constant(_) => Some(operand.clone()),
-        Operand::Output(..) | Operand::Kept(..) | Operand::Error => None,
+        Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error => None,
     };
     key.iter().map(part).collect()
 }

@@ -7,7 +7,7 @@ use flux_ir::program::{ConstraintId, Mode, Parameter, Program, Requirement, Scop
 pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
     let constants = step.inputs.iter().map_while(|input| match input {
         Operand::Constant(constant) => Some(program.constant_text(constant)),
-        Operand::Input(_) | Operand::Output(..) | Operand::Kept(..) | Operand::Error => None,
+        _ => None,
     });
     let constants: Vec<_> = constants.collect();
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
@@ -71,7 +71,7 @@ fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) ->
         (_, Operand::Constant(constant)) => flow.program.constant_text(constant),
         (Some(position), _) => name(flow.callee_inputs(&step.callee).get(position)),
         (None, Operand::Input(position)) => name(function.inputs.get(*position)),
-        (None, Operand::Output(..) | Operand::Kept(..) | Operand::Error) => "…".to_owned(),
+        (None, Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error) => "…".to_owned(),
     }
 }
 

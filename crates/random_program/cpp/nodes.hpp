@@ -265,16 +265,19 @@ class call
         put(to, combine(digest_, 16 + index), flow_);
     }
 
-    // Destroys what the node was given, as a node may do with its own copy.
-    template <class T> void spoil(T &input)
+    // Changes input `index`, as a node may do with its own copy: a function that handles its failure sees that.
+    template <class T> void change(unsigned index, T &input)
     {
         if (combine(digest_, 5) % 2 == 0) {
             input = T{};
+            put(input, combine(digest_, 64 + index), flow_);
         }
     }
-    void spoil(int (&input)[3])
+    void change(unsigned index, int (&input)[3])
     {
-        input[1] = input[0] ^ 1;
+        if (combine(digest_, 5) % 2 == 0) {
+            put(input, combine(digest_, 64 + index), flow_);
+        }
     }
 
   private:

@@ -91,8 +91,8 @@ fn node_function(model: &Model, node: &Node, behaviour: &Behaviour, promised: &H
         text.push_str(&format!("    const {class} {class}_{}({}.of({thing}));\n", constraint.name, constraint.name));
     }
     text.push_str(&format!("    call here(\"{name}\", own, in->flow, {{{}}});\n", bits(&node.inputs)));
-    for input in node.inputs.iter().skip(1) {
-        text.push_str(&format!("    here.spoil(in->{});\n", input.name));
+    for (index, input) in node.inputs.iter().enumerate().skip(1).filter(|(_, input)| input.ty != Type::Error) {
+        text.push_str(&format!("    here.change({index}, in->{});\n", input.name));
     }
     text.push_str("    if (const int error = here.decide(); error != 0) {\n        return error;\n    }\n");
     for (index, output) in node.outputs.iter().enumerate() {

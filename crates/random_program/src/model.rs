@@ -340,6 +340,17 @@ impl Behaviour {
         }
     }
 
+    /// What a call with this digest leaves of its inputs: it may change those after the first.
+    pub fn changed(digest: u64, inputs: &[Parameter], bits: &mut [u64]) {
+        if !combine(digest, 5).is_multiple_of(2) {
+            return;
+        }
+        let changing = inputs.iter().zip(bits).enumerate().skip(1).filter(|(_, (input, _))| input.ty != Type::Error);
+        for (index, (input, bits)) in changing {
+            *bits = input.ty.narrow(combine(digest, 64 + index as u64));
+        }
+    }
+
     /// What a call with this digest gives as output `index`, of type `ty`; the flow's number, output 0, is handed on
     /// instead.
     pub fn output(digest: u64, index: usize, ty: Type) -> u64 {

@@ -322,11 +322,17 @@ impl<'a> Interpreter<'a> {
     /// Lets `handler` take the place of `node`, which failed with `error` when it was given `inputs`.
     fn handle(&mut self, node: &Node, handler: &Handler, inputs: Vec<Value>, error: u64) -> Outcome {
         match handler {
-            Handler::Function { name, behaviour } => {
+            Handler::Function { name, behaviour: own } => {
                 self.counts.calls += 1;
                 self.called(name);
-                let given = inputs.iter().map(|(parameter, bits)| parameter.ty.narrow(*bits));
-                match behaviour.decide(behaviour.digest(given.chain([Type::Error.narrow(error)]))) {
+                let narrow = |(parameter, bits): &Value| parameter.ty.narrow(*bits);
+                let mut given: Vec<_> = inputs.iter().map(narrow).collect();
+                if let Some(failed) = behaviour(node) {
+                    // It sees what the node has made of its inputs.
+                    Behaviour::changed(failed.digest(given.iter().copied()), &node.inputs, &mut given);
+                }
+                let given = given.into_iter();
+                match own.decide(own.digest(given.chain([Type::Error.narrow(error)]))) {
                     Decision::Throw => self.call_failed(0),
                     Decision::Succeed | Decision::Fail(_) => Outcome::Ended,
                 }

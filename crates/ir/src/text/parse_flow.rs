@@ -301,10 +301,12 @@ impl<'text> FunctionParser<'_, 'text> {
         let step = step_id(line)?;
         let (inputs, outputs) = self.steps.get(&step).copied().unwrap_or_default();
         line.expect(".")?;
-        let mut kept = *line;
-        if kept.eat_word("in") && kept.eat(".") {
-            *line = kept;
-            return line.position(names.ports(inputs)).map(|index| Operand::Kept(step, index));
+        for (word, operand) in [("in", Operand::Kept as fn(_, _) -> _), ("changed", Operand::Changed)] {
+            let mut of_failed = *line;
+            if of_failed.eat_word(word) && of_failed.eat(".") {
+                *line = of_failed;
+                return line.position(names.ports(inputs)).map(|index| operand(step, index));
+            }
         }
         line.position(names.ports(outputs)).map(|index| Operand::Output(step, index))
     }

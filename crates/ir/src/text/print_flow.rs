@@ -202,6 +202,7 @@ impl FunctionPrinter<'_> {
             Operand::Input(index) => ("in.".to_owned(), Some(Ports::FunctionInputs(self.id)), *index),
             Operand::Output(step, index) => (format!("%{}.", step.0), called(step).1, *index),
             Operand::Kept(step, index) => (format!("%{}.in.", step.0), called(step).0, *index),
+            Operand::Changed(step, index) => (format!("%{}.changed.", step.0), called(step).0, *index),
             Operand::Error => return self.printer.write("error"),
             Operand::Constant(constant) => return self.printer.constant(constant),
         };

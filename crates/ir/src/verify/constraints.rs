@@ -349,7 +349,7 @@ fn value(operand: &Operand, inputs: &HashMap<StepId, &[Operand]>, carried: &[Val
         Operand::Input(at) => carried.get(*at).cloned().unwrap_or(Value::Unknown),
         Operand::Output(step, at) => Value::Made(*step, *at),
         Operand::Constant(constant) => Value::Constant(constant.clone()),
-        Operand::Kept(..) | Operand::Error => Value::Unknown,
+        Operand::Kept(..) | Operand::Changed(..) | Operand::Error => Value::Unknown,
     }
 }
 

@@ -81,6 +81,8 @@ enum Place {
 /// A step as those after it see it; without what its callee takes and gives where there is no such callee.
 struct Called<'a> {
     id: StepId,
+    /// The node, where it calls a concrete one.
+    node: Option<NodeId>,
     inputs: Option<&'a [Parameter]>,
     outputs: Option<Vec<&'a Parameter>>,
 }
@@ -189,16 +191,32 @@ impl<'a> Checker<'a> {
         let takes = self.called(step);
         let (mut inputs, mut outputs) = (None, None);
         if !takes.is_empty() {
-            for takes in &takes {
+            let takes_all = self.takes_what_failed(step);
+            for takes in takes.iter().filter(|_| !takes_all) {
                 self.values(&step.inputs, takes.iter(), step.span, || format!("the callee of step %{number}"));
             }
             inputs = Some(self.flow.callee_inputs(&step.callee));
             outputs = Some(self.flow.callee_outputs(&step.callee));
         }
         self.acquisitions(step);
-        self.failing.push(Called { id, inputs, outputs });
+        let node = match step.callee {
+            Callee::Node(node) => Some(node),
+            _ => None,
+        };
+        self.failing.push(Called { id, node, inputs, outputs });
         self.block(&step.failure, Place::Failure);
-        self.failing.pop().unwrap_or(Called { id, inputs: None, outputs: None })
+        self.failing.pop().unwrap_or(Called { id, node, inputs: None, outputs: None })
+    }
+
+    /// Whether a step is a handler that is handed all that the node left which failed.
+    fn takes_what_failed(&self, step: &Step) -> bool {
+        let Callee::Handler { node, .. } = step.callee else { return false };
+        let failing = self.failing.last().filter(|failing| failing.node == Some(node));
+        let left = failing.and_then(|failing| Some((failing.id, failing.inputs?.len())));
+        left.is_some_and(|(id, count)| {
+            let changed: Vec<_> = (0..count).map(|index| Operand::Changed(id, index)).collect();
+            count > 0 && step.inputs == changed
+        })
     }
 
     /// The inputs of each thing that `step` calls; none where something is wrong with one of them.
@@ -306,6 +324,10 @@ impl<'a> Checker<'a> {
                 let input = failing.inputs?.get(*index);
                 self.require(input.is_some(), span, || format!("step %{} has no input {index}", step.0));
                 input
+            }
+            Operand::Changed(step, _) => {
+                self.add(span, &format!("what step %{} left goes to a handler of its failure, as a whole", step.0));
+                None
             }
             Operand::Error => {
                 self.require(!self.failing.is_empty(), span, || "there is no error here".to_owned());

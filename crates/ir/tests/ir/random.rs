@@ -353,11 +353,12 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
 
 fn any_operand(choices: &mut Choices) -> Operand {
     let step = StepId(choices.below(12) as u32);
-    match choices.below(5) {
+    match choices.below(6) {
         0 => Operand::Input(choices.below(4)),
         1 => Operand::Output(step, choices.below(4)),
         2 => Operand::Kept(step, choices.below(4)),
         3 => Operand::Error,
+        4 => Operand::Changed(step, choices.below(4)),
         _ => Operand::Constant(choices.constant()),
     }
 }

@@ -256,6 +256,26 @@ fn values_are_known_where_they_are_used() {
 }
 
 #[test]
+fn what_a_node_left_goes_as_a_whole_to_a_handler_of_its_failure() {
+    let wrong = |step| format!("function `Serve`: what step %{step} left goes to a handler of its failure, as a whole");
+    // Step 3 calls a function: it has no struct that a handler could be given.
+    breaks_flow("%3.in.to, 7", "%3.changed.to, 7", &[&wrong(3)]);
+    breaks_flow("Read(in.socket)", "Read(%1.changed.socket)", &[&wrong(1)]);
+    for (changes, expected) in [
+        (["ReadRequest(%1.in.socket)", "ReadRequest(%1.changed.socket)"], vec![]),
+        (["%1.in.close, %1.in.request)", "%1.in.close, %1.changed.request)"], vec!["request"]),
+    ] {
+        let flow = parse_flow(&changed(IMAGE, changes[0], changes[1])).unwrap();
+        let found = messages(verify::flow(&flow, Stage::Lowered));
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(
+            found.iter().all(|one| one.contains("what step %1 left goes to a handler of its failure")),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
 fn kept_inputs_and_the_error_are_there_in_failure_blocks_alone() {
     breaks_flow("Read(in.socket)", "Read(error)", &["function `Serve`: there is no error here"]);
     breaks_flow(

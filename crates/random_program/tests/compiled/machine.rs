@@ -165,7 +165,8 @@ impl<'a> Machine<'a> {
     /// Runs a step; says how the block was left where it does not go on.
     fn step(&self, state: &mut State, frame: &mut Frame, step: &Step) -> Option<Left> {
         let inputs: Vec<_> = step.inputs.iter().map(|one| value(frame, one, state.error)).collect();
-        if breaks(self.flow.callee_inputs(&step.callee), &inputs) {
+        let copied = !step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
+        if copied && breaks(self.flow.callee_inputs(&step.callee), &inputs) {
             return Some(Left::Faulted);
         }
         for (index, bits) in inputs.iter().enumerate() {
@@ -204,9 +205,14 @@ impl<'a> Machine<'a> {
             }
             Callee::Handler { function, node } => {
                 let node = self.nodes[self.flow.program.nodes[*node].name.as_str()];
+                let mut inputs = narrowed(node, &inputs);
+                if step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..))) {
+                    let failed = self::behaviour(node).digest(inputs.iter().copied());
+                    Behaviour::changed(failed, &node.inputs, &mut inputs);
+                }
                 let behaviour = self.handlers[function.as_str()];
                 let error = Type::Error.narrow(state.error);
-                let digest = behaviour.digest(narrowed(node, &inputs).into_iter().chain([error]));
+                let digest = behaviour.digest(inputs.into_iter().chain([error]));
                 let done = self.decide(state, behaviour, digest);
                 (if done { Exit::Done } else { Exit::Failed }, vec![])
             }
@@ -307,7 +313,8 @@ fn value(frame: &Frame, operand: &Operand, error: u64) -> u64 {
     match operand {
         Operand::Input(index) => frame.inputs[*index],
         Operand::Output(step, index) => frame.outputs[&(*step, *index)],
-        Operand::Kept(step, index) => frame.kept[&(*step, *index)],
+        // What the node has made of it is known where the handler is called.
+        Operand::Kept(step, index) | Operand::Changed(step, index) => frame.kept[&(*step, *index)],
         Operand::Error => error,
         Operand::Constant(_) => panic!("random programs bind no constants"),
     }

@@ -221,7 +221,7 @@ flux::outcome Page_branch_2_branch_2(flux::flow &flow, Page_branch_2_branch_2_in
 try {
     int error = 0;
 
-    Weather_in Weather_input{in.socket, in.request};
+    Weather_in Weather_input{in.socket, std::move(in.request)};
     Weather_out Weather_output{};
     try {
         flow.call(node_Weather);
@@ -233,11 +233,10 @@ try {
         flow.failed_in(node_Weather, error);
 
         // branches.flux:14: handle error Weather => Apologise;
-        Weather_in Apologise_input{in.socket, std::move(in.request)};
         int Apologise_error = 0;
         try {
             flow.call(node_Apologise);
-            ::Apologise(&Apologise_input, error);
+            ::Apologise(&Weather_input, error);
         } catch (...) {
             Apologise_error = flow.caught();
         }

@@ -190,13 +190,10 @@ flux::outcome lock_a(flux::flow &flow_2, lock_a_in &in_2)
         flow_2.failed_in(node_Turn_Input, error);
 
         // corners.flux:26: handle error Turn_Input => nodes;
-        Turn_Input_in nodes_input{{}, {}, in_2.tint};
-        flux::copy(nodes_input.matrix, in_2.matrix);
-        flux::copy(nodes_input.name, in_2.name);
         int nodes_error = 0;
         try {
             flow_2.call(node_nodes);
-            ::nodes(&nodes_input, error);
+            ::nodes(&Turn_Input_input, error);
         } catch (...) {
             nodes_error = flow_2.caught();
         }

@@ -87,11 +87,10 @@ try {
         flow.failed_in(node_ReadInFromDisk, error);
 
         // image.flux:28: handle error ReadInFromDisk => FourOhFour;
-        ReadInFromDisk_in FourOhFour_input{in.socket, in.close, in.request};
         int FourOhFour_error = 0;
         try {
             flow.call(node_FourOhFour);
-            ::FourOhFour(&FourOhFour_input, error);
+            ::FourOhFour(&ReadInFromDisk_input, error);
         } catch (...) {
             FourOhFour_error = flow.caught();
         }
@@ -160,11 +159,10 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
         flow.failed_in(node_ReadRequest, error);
 
         // image.flux:27: handle error ReadRequest => BadRequest;
-        ReadRequest_in BadRequest_input{in.socket};
         int BadRequest_error = 0;
         try {
             flow.call(node_BadRequest);
-            ::BadRequest(&BadRequest_input, error);
+            ::BadRequest(&ReadRequest_input, error);
         } catch (...) {
             BadRequest_error = flow.caught();
         }

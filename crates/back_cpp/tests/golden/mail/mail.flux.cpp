@@ -301,7 +301,7 @@ try {
             flow.failed_in(node_LookupInCache, LookupInCache_error);
 
             // mail.flux:35: handle error LookupInCache => Guess, holding cache, hosts
-            Guess_in Guess_input{in.address, in.text};
+            Guess_in Guess_input{std::move(in.address), std::move(in.text)};
             Guess_out Guess_output{};
             int Guess_error = 0;
             try {
@@ -316,11 +316,10 @@ try {
                 flow.failed_in(node_Guess, Guess_error);
 
                 // mail.flux:36: handle error Guess => Bounce;
-                Guess_in Bounce_input{std::move(in.address), std::move(in.text)};
                 int Bounce_error = 0;
                 try {
                     flow.call(node_Bounce);
-                    ::Bounce(&Bounce_input, Guess_error);
+                    ::Bounce(&Guess_input, Guess_error);
                 } catch (...) {
                     Bounce_error = flow.caught();
                 }

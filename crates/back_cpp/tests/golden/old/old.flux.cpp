@@ -132,11 +132,10 @@ flux::outcome Page(flux::flow &flow, Page_in &in)
         flow.failed_in(node_Parse, error);
 
         // old.flux:14: handle error Parse => Failed;
-        Parse_in Failed_input{nullptr, in.socket};
         int Failed_error = 0;
         try {
             flow.call(node_Failed);
-            ::Failed(&Failed_input);
+            ::Failed(&Parse_input);
         } catch (...) {
             Failed_error = flow.caught();
         }

@@ -81,11 +81,10 @@ try {
         flow.failed_in(node_Odd, error);
 
         // paths.flux:23: handle error Odd => Complain;
-        Odd_in Complain_input{in.value};
         int Complain_error = 0;
         try {
             flow.call(node_Complain);
-            ::Complain(&Complain_input, error);
+            ::Complain(&Odd_input, error);
         } catch (...) {
             Complain_error = flow.caught();
         }
@@ -165,11 +164,10 @@ flux::outcome Square_4(flux::flow &flow, Square_4_in &in, Square_4_out &out)
             flow.failed_in(node_Odd, Odd_error);
 
             // paths.flux:23: handle error Odd => Complain;
-            Odd_in Complain_input{in.value};
             int Complain_error = 0;
             try {
                 flow.call(node_Complain);
-                ::Complain(&Complain_input, Odd_error);
+                ::Complain(&Odd_input, Odd_error);
             } catch (...) {
                 Complain_error = flow.caught();
             }
@@ -210,11 +208,10 @@ flux::outcome Square_4(flux::flow &flow, Square_4_in &in, Square_4_out &out)
             flow.failed_in(node_Odd, Odd_error);
 
             // paths.flux:23: handle error Odd => Complain;
-            Odd_in Complain_input{Square_2_output.value};
             int Complain_error = 0;
             try {
                 flow.call(node_Complain);
-                ::Complain(&Complain_input, Odd_error);
+                ::Complain(&Odd_input, Odd_error);
             } catch (...) {
                 Complain_error = flow.caught();
             }

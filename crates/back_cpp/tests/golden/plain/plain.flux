@@ -19,3 +19,4 @@ Discount:[_, _] = ;
 Lower (item wanted, long cents) => (item wanted, long cents);
 handle error Find => NotThere;
 atomic Find:{shelf(session)};
+handle error Print => Unprinted;

@@ -21,6 +21,7 @@ enum node : flux::node_number {
     node_Discount,
     node_Lower,
     node_NotThere,
+    node_Unprinted,
 };
 
 // The functions below, as the path graph numbers them.
@@ -33,6 +34,10 @@ enum function : flux::function_number {
 
 // The constraints, by their numbers in the table below.
 flux::session_lock lock_shelf{0};
+
+// What error handlers read of the inputs of a node, which is given a copy.
+static_assert(flux::keepable<decltype(Print_in::text)>,
+              "plain.flux:22: the handler of Print reads its input 'text', so its type must be one that can be copied");
 
 // plain.flux:12: source Ask {session: Who} => Sale;
 flux::outcome Ask_produce(flux::flow &flow, Ask_out &out)
@@ -116,11 +121,10 @@ try {
         flow.failed_in(node_Find, error);
 
         // plain.flux:20: handle error Find => NotThere;
-        Find_in NotThere_input{in.number};
         int NotThere_error = 0;
         try {
             flow.call(node_NotThere);
-            ::NotThere(&NotThere_input, error);
+            ::NotThere(&Find_input, error);
         } catch (...) {
             NotThere_error = flow.caught();
         }
@@ -200,13 +204,26 @@ try {
     Print_in Print_input{std::move(Label_output.text)};
     try {
         flow.call(node_Print);
-        ::Print(std::move(Print_input.text));
+        ::Print(decltype(Print_input.text)(Print_input.text));
     } catch (...) {
         error = flow.caught();
     }
     if (error != 0) {
         flow.failed_in(node_Print, error);
-        return flow.failed(9);
+
+        // plain.flux:22: handle error Print => Unprinted;
+        int Unprinted_error = 0;
+        try {
+            flow.call(node_Unprinted);
+            ::Unprinted(&Print_input, error);
+        } catch (...) {
+            Unprinted_error = flow.caught();
+        }
+        if (Unprinted_error != 0) {
+            flow.failed_in(node_Unprinted, Unprinted_error);
+            return flow.failed(9);
+        }
+        return flow.ended(1);
     }
 
     return flow.done();
@@ -254,6 +271,7 @@ constexpr flux::node_info nodes[] = {
     {"Discount", "plain.flux", 15},
     {"Lower", "plain.flux", 19},
     {"NotThere", "plain.flux", 20},
+    {"Unprinted", "plain.flux", 22},
 };
 
 // Who shares each constraint.
@@ -265,8 +283,8 @@ constexpr flux::constraint_info constraints[] = {
 constexpr flux::path_function path_functions[] = {
     {"Ask_produce", {1, 1, 0}, {1, 2, 3}},
     {"Discount", {2, 2, 0}, {8, 9, 10}},
-    {"Sale", {2, 12, 1}, {18, 19, 20}},
-    {"Ask_run", {2, 14, 1}, {48, 49, 50}},
+    {"Sale", {2, 12, 3}, {18, 19, 20}},
+    {"Ask_run", {2, 14, 3}, {51, 52, 53}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
@@ -294,45 +312,48 @@ constexpr flux::path_vertex path_vertices[] = {
     {flux::path_kind::start, nullptr, 0, 15, 0},
     {flux::path_kind::join, nullptr, 0, 15, 1},
     {flux::path_kind::join, nullptr, 0, 16, 8},
-    {flux::path_kind::join, nullptr, 0, 24, 2},
-    {flux::path_kind::label, "Find", 0, 26, 1},
-    {flux::path_kind::label, "ERROR", 0, 27, 1},
-    {flux::path_kind::join, nullptr, 0, 28, 1},
-    {flux::path_kind::label, "NotThere", 0, 29, 1},
-    {flux::path_kind::label, "ERROR", 0, 30, 1},
-    {flux::path_kind::join, nullptr, 0, 31, 1},
-    {flux::path_kind::label, "Check", 0, 32, 1},
-    {flux::path_kind::label, "ERROR", 0, 33, 1},
-    {flux::path_kind::join, nullptr, 0, 34, 1},
-    {flux::path_kind::label, "Price", 0, 35, 1},
-    {flux::path_kind::label, "ERROR", 0, 36, 1},
-    {flux::path_kind::join, nullptr, 0, 37, 1},
-    {flux::path_kind::call_ended, nullptr, function_Discount, 38, 1},
-    {flux::path_kind::call_done, nullptr, function_Discount, 39, 1},
-    {flux::path_kind::call_failed, nullptr, function_Discount, 40, 1},
-    {flux::path_kind::join, nullptr, 0, 41, 1},
-    {flux::path_kind::label, "Old", 0, 42, 1},
-    {flux::path_kind::label, "ERROR", 0, 43, 1},
-    {flux::path_kind::join, nullptr, 0, 44, 1},
-    {flux::path_kind::label, "Label", 0, 45, 1},
-    {flux::path_kind::label, "ERROR", 0, 46, 1},
-    {flux::path_kind::join, nullptr, 0, 47, 1},
-    {flux::path_kind::label, "Print", 0, 48, 1},
-    {flux::path_kind::label, "ERROR", 0, 49, 1},
-    {flux::path_kind::join, nullptr, 0, 50, 1},
-    {flux::path_kind::label, "ERROR", 0, 51, 1},
-    // Ask_run, from 47
-    {flux::path_kind::start, nullptr, 0, 52, 0},
-    {flux::path_kind::join, nullptr, 0, 52, 1},
-    {flux::path_kind::join, nullptr, 0, 53, 3},
+    {flux::path_kind::join, nullptr, 0, 24, 3},
+    {flux::path_kind::label, "Find", 0, 27, 1},
+    {flux::path_kind::label, "ERROR", 0, 28, 1},
+    {flux::path_kind::join, nullptr, 0, 29, 1},
+    {flux::path_kind::label, "NotThere", 0, 30, 1},
+    {flux::path_kind::label, "ERROR", 0, 31, 1},
+    {flux::path_kind::join, nullptr, 0, 32, 1},
+    {flux::path_kind::label, "Check", 0, 33, 1},
+    {flux::path_kind::label, "ERROR", 0, 34, 1},
+    {flux::path_kind::join, nullptr, 0, 35, 1},
+    {flux::path_kind::label, "Price", 0, 36, 1},
+    {flux::path_kind::label, "ERROR", 0, 37, 1},
+    {flux::path_kind::join, nullptr, 0, 38, 1},
+    {flux::path_kind::call_ended, nullptr, function_Discount, 39, 1},
+    {flux::path_kind::call_done, nullptr, function_Discount, 40, 1},
+    {flux::path_kind::call_failed, nullptr, function_Discount, 41, 1},
+    {flux::path_kind::join, nullptr, 0, 42, 1},
+    {flux::path_kind::label, "Old", 0, 43, 1},
+    {flux::path_kind::label, "ERROR", 0, 44, 1},
+    {flux::path_kind::join, nullptr, 0, 45, 1},
+    {flux::path_kind::label, "Label", 0, 46, 1},
+    {flux::path_kind::label, "ERROR", 0, 47, 1},
+    {flux::path_kind::join, nullptr, 0, 48, 1},
+    {flux::path_kind::label, "Print", 0, 49, 1},
+    {flux::path_kind::label, "ERROR", 0, 50, 1},
+    {flux::path_kind::join, nullptr, 0, 51, 1},
+    {flux::path_kind::label, "Unprinted", 0, 52, 1},
+    {flux::path_kind::label, "ERROR", 0, 53, 1},
+    {flux::path_kind::join, nullptr, 0, 54, 1},
+    {flux::path_kind::label, "ERROR", 0, 55, 1},
+    // Ask_run, from 50
+    {flux::path_kind::start, nullptr, 0, 56, 0},
     {flux::path_kind::join, nullptr, 0, 56, 1},
-    {flux::path_kind::label, "ERROR", 0, 57, 1},
-    {flux::path_kind::join, nullptr, 0, 58, 1},
-    {flux::path_kind::call_ended, nullptr, function_Sale, 59, 1},
-    {flux::path_kind::call_done, nullptr, function_Sale, 60, 1},
-    {flux::path_kind::call_failed, nullptr, function_Sale, 61, 1},
+    {flux::path_kind::join, nullptr, 0, 57, 3},
+    {flux::path_kind::join, nullptr, 0, 60, 1},
+    {flux::path_kind::label, "ERROR", 0, 61, 1},
     {flux::path_kind::join, nullptr, 0, 62, 1},
-    {flux::path_kind::label, "ERROR", 0, 63, 1},
+    {flux::path_kind::call_ended, nullptr, function_Sale, 63, 1},
+    {flux::path_kind::call_done, nullptr, function_Sale, 64, 1},
+    {flux::path_kind::call_failed, nullptr, function_Sale, 65, 1},
+    {flux::path_kind::join, nullptr, 0, 66, 1},
+    {flux::path_kind::label, "ERROR", 0, 67, 1},
 };
 
 // Where each edge comes from, and what it adds to the path number.
@@ -342,11 +363,12 @@ constexpr flux::path_edge path_edges[] = {
     // Discount, from 5
     {14, 0}, {15, 1}, {13, 0}, {16, 1}, {7, 0}, {11, 0}, {12, 0}, {12, 0}, {7, 0}, {7, 0},
     // Sale, from 15
-    {45, 0}, {25, 0}, {28, 1}, {31, 2}, {35, 3}, {38, 5}, {41, 7}, {44, 9}, {46, 11}, {26, 0}, {33, 1}, {17, 0},
-    {21, 0}, {21, 0}, {22, 0}, {24, 0}, {24, 0}, {23, 0}, {27, 0}, {27, 0}, {29, 0}, {30, 0}, {30, 0}, {32, 0}, {32, 0},
-    {32, 0}, {34, 0}, {36, 0}, {37, 0}, {37, 0}, {39, 0}, {40, 0}, {40, 0}, {42, 0}, {43, 0}, {43, 0}, {17, 0},
-    // Ask_run, from 52
-    {56, 0}, {51, 0}, {55, 1}, {57, 13}, {53, 0}, {47, 0}, {47, 0}, {52, 0}, {52, 0}, {52, 0}, {54, 0}, {47, 0},
+    {45, 0}, {25, 0}, {28, 1}, {31, 2}, {35, 3}, {38, 5}, {41, 7}, {47, 9}, {49, 11}, {26, 0}, {33, 1}, {48, 1},
+    {17, 0}, {21, 0}, {21, 0}, {22, 0}, {24, 0}, {24, 0}, {23, 0}, {27, 0}, {27, 0}, {29, 0}, {30, 0}, {30, 0}, {32, 0},
+    {32, 0}, {32, 0}, {34, 0}, {36, 0}, {37, 0}, {37, 0}, {39, 0}, {40, 0}, {40, 0}, {42, 0}, {43, 0}, {43, 0}, {44, 0},
+    {46, 0}, {46, 0}, {17, 0},
+    // Ask_run, from 56
+    {59, 0}, {54, 0}, {58, 1}, {60, 13}, {56, 0}, {50, 0}, {50, 0}, {55, 0}, {55, 0}, {55, 0}, {57, 0}, {50, 0},
 };
 
 // Where flows come from.

@@ -88,3 +88,6 @@ int Old(struct Old_in *in, struct Old_out *out);
 
 // plain.flux:20: handle error Find => NotThere;
 void NotThere(struct Find_in *in, int error);
+
+// plain.flux:22: handle error Print => Unprinted;
+void Unprinted(struct Print_in *in, int error);

@@ -57,11 +57,10 @@ flux::outcome Open(flux::flow &flow, Open_in &in, Open_out &out)
         flow.failed_in(node_Seek, error);
 
         // ways.flux:18: handle error Seek => NotFound;
-        Seek_in NotFound_input{in.request};
         int NotFound_error = 0;
         try {
             flow.call(node_NotFound);
-            ::NotFound(&NotFound_input, error);
+            ::NotFound(&Seek_input, error);
         } catch (...) {
             NotFound_error = flow.caught();
         }
@@ -94,11 +93,10 @@ flux::outcome Open_after_Cache_Load(flux::flow &flow, Open_in &in, Open_out &out
         flow.failed_in(node_Seek, error);
 
         // ways.flux:17: handle error Cache -> Load -> Open -> Seek => Miss;
-        Seek_in Miss_input{in.request};
         int Miss_error = 0;
         try {
             flow.call(node_Miss);
-            ::Miss(&Miss_input, error);
+            ::Miss(&Seek_input, error);
         } catch (...) {
             Miss_error = flow.caught();
         }
@@ -156,11 +154,10 @@ flux::outcome Load(flux::flow &flow, Load_in &in, Load_out &out)
             flow.failed_in(node_Again, Again_error);
 
             // ways.flux:22: handle error Read -> Again => GiveUp;
-            Again_in GiveUp_input{Open_output.request, error};
             int GiveUp_error = 0;
             try {
                 flow.call(node_GiveUp);
-                ::GiveUp(&GiveUp_input, Again_error);
+                ::GiveUp(&Again_input, Again_error);
             } catch (...) {
                 GiveUp_error = flow.caught();
             }
@@ -257,11 +254,10 @@ flux::outcome Answer(flux::flow &flow, Answer_in &in)
         flow.failed_in(node_Disk, error);
 
         // ways.flux:27: handle error Cache -> Load -> Disk => Replace;
-        Disk_in Replace_input{Load_output.request};
         int Replace_error = 0;
         try {
             flow.call(node_Replace);
-            ::Replace(&Replace_input, error);
+            ::Replace(&Disk_input, error);
         } catch (...) {
             Replace_error = flow.caught();
         }
