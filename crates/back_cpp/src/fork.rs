@@ -70,18 +70,19 @@ impl Writer<'_> {
     pub(crate) fn fork(&mut self, step: &Step, branches: &[Branch], failed: Option<StepId>, out: &mut Vec<Statement>) {
         let values = self.branch_values(step, branches, failed, out);
         let path = self.begin_path(step, "join", out);
+        let mut before = vec![];
         let variables: Vec<_> =
-            branches.iter().zip(&values).map(|(branch, values)| self.branch(branch, values, out)).collect();
+            branches.iter().zip(&values).map(|(branch, values)| self.branch(branch, values, &mut before)).collect();
         for (branch, variable) in branches.iter().zip(&variables) {
             if let Some(earlier) = branch.after.and_then(|after| variables.get(after)) {
                 let arguments = [variable, earlier].map(Expression::name).to_vec();
-                out.push(Statement::Run(Expression::name(contract::START_AFTER.spelling).call(arguments)));
+                before.push(Statement::Run(Expression::name(contract::START_AFTER.spelling).call(arguments)));
             }
         }
         let join = if step.paths.cut { contract::JOIN_CUT } else { contract::JOIN };
         let arguments = std::iter::once(&self.flow).chain(&variables).map(Expression::name).collect();
         let call = Expression::name(join.spelling).call(arguments);
-        let outcome = self.call_holding(step, "join", None, (vec![], call), out);
+        let outcome = self.call_holding(step, "join", None, (before, call), out);
         self.unless_ended(step, &outcome, path.as_deref(), out);
         self.after_call(step, "join", &outcome, path.as_deref(), out)
     }

@@ -29,7 +29,8 @@ impl Writer<'_> {
         }
     }
 
-    /// `image.flux:25: StoreInCache, holding cache`; nothing where the comment over the function says the same.
+    /// `image.flux:25: StoreInCache, within 2s, holding cache`; nothing where the comment over the function says the
+    /// same.
     fn step_comment(&self, step: &Step) -> Option<String> {
         let statement = self.context.statement(step.span);
         let nodes = &self.context.flow.program.nodes;
@@ -38,8 +39,15 @@ impl Writer<'_> {
             self.held(taken.constraint, taken.mode, &self.taken_key(step, taken)) + &moved.unwrap_or_default()
         });
         let held: Vec<_> = held.collect();
+        let mut said = statement.trim_end_matches(';').to_owned();
+        if let Some(time) = &step.within {
+            said.push_str(&format!(", within {}", self.context.flow.program.duration_text(time)));
+        }
         if !held.is_empty() {
-            return Some(format!("{}, holding {}", statement.trim_end_matches(';'), held.join(", ")));
+            said.push_str(&format!(", holding {}", held.join(", ")));
+        }
+        if step.within.is_some() || !held.is_empty() {
+            return Some(said);
         }
         (step.span != self.function.span).then_some(statement)
     }
@@ -149,7 +157,8 @@ impl Writer<'_> {
     ) {
         let (number, variable) = (Expression::name(number), Expression::name(&error));
         let scope = self.locals.enter();
-        let mut guarded = self.holds(step, input);
+        let mut guarded = self.deadline(step);
+        guarded.extend(self.holds(step, input));
         guarded.push(Statement::Run(self.on_flow(contract::CALL, vec![number.clone()])));
         guarded.push(call);
         self.locals.leave(scope);
@@ -168,6 +177,14 @@ impl Writer<'_> {
         self.block(&step.failure, Some(step.id), &mut statements);
         self.locals.leave(scope);
         statements
+    }
+
+    /// The deadline of a step, where it has one. It stands before the constraints, so what waits for them counts.
+    fn deadline(&mut self, step: &Step) -> Vec<Statement> {
+        let Some(time_ms) = &step.within else { return vec![] };
+        let arguments = vec![Expression::name(&self.flow), self.context.constant(time_ms)];
+        let declarator = Declarator::constant(contract::WITHIN.spelling, self.locals.claim("limit"));
+        vec![Statement::Variable(declarator, Initial::Arguments(arguments))]
     }
 
     /// The constraints of a step, in the one order; all keys of one constraint together. `input` is the variable with
@@ -249,14 +266,15 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) -> String {
         let outcome = self.locals.claim(&format!("{stem}_outcome"));
-        if step.acquire.is_empty() {
+        if step.acquire.is_empty() && step.within.is_none() {
             out.extend(before);
             let variable = Declarator::constant(contract::OUTCOME.spelling, &outcome);
             out.push(Statement::Variable(variable, Initial::Value(call)));
             return outcome;
         }
         let scope = self.locals.enter();
-        let mut guarded = self.holds(step, input);
+        let mut guarded = self.deadline(step);
+        guarded.extend(self.holds(step, input));
         guarded.extend(before);
         guarded.push(Statement::Assign(Expression::name(&outcome), call));
         self.locals.leave(scope);

@@ -53,6 +53,11 @@ fn golden_with(name: &str, options: &Options) {
 }
 
 #[test]
+fn steps_with_deadlines() {
+    golden("deadlines", &[]);
+}
+
+#[test]
 fn the_image_server_of_the_paper() {
     golden("image", &[]);
 }
@@ -184,7 +189,19 @@ fn a_header_without_objects_is_c_too() {
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let code = ["image", "mail", "corners", "locks", "paths", "keys", "options", "branches", "cut_branches", "plain"];
+    let code = [
+        "image",
+        "mail",
+        "corners",
+        "locks",
+        "paths",
+        "keys",
+        "options",
+        "branches",
+        "cut_branches",
+        "plain",
+        "deadlines",
+    ];
     let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let of_2006 = ["mStructs.h", "old.flux.cpp"].map(|name| folder("old").join(name));
     let files = code.into_iter().chain(of_2006).chain([folder("plain").join("plain.h")]);

@@ -129,6 +129,9 @@ symbols! {
     /// Sets the path register and leaves the function as failed: something outside a node threw.
     FAULT = Member "fault",
         "{ flow.fault(flux::path_number{}) } noexcept -> std::same_as<flux::outcome>;";
+    /// The deadline of a step, `flux::within limit(flow, 300)`, in milliseconds, for as long as it stands.
+    WITHIN = Type "flux::within",
+        "static_assert(std::is_nothrow_constructible_v<flux::within, flux::flow &, std::int64_t>);";
     /// Sets the flow's session.
     SET_SESSION = Member "set_session",
         "{ flow.set_session(int{}) } noexcept -> std::same_as<void>;";

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 const EVERYTHING: &str = r#"include "image.h";
 use std.http as web;
 option port : int = 8080;
+option idle : duration = 300ms;
 type Command = unit (int n) {
     a : uint8;   # a comment
 };
@@ -23,7 +24,7 @@ Read (int socket) => (int socket, std::map<int, char *> m, int x[3]);
 typedef hit TestInCache;
 source Listen(8080) {session: Client} => Page;
 source every 100ms => Beat;
-Page = Read -> web.Find -> (Log("a\n", -1, 64k, true) & & (A & B)) -> Write;
+Page = Read within 2s -> web.Find -> (Log("a\n", -1, 64k, true) & & (A & B)) within idle -> Write;
 Find:[_, *, hit] = ;
 Find[_, _, _] = Load -> Store;
 handle error Page -> * -> Load => FourOhFour;

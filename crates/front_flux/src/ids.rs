@@ -44,6 +44,8 @@ ids! {
     NESTING_TOO_DEEP = "nesting-too-deep";
     /// A heartbeat that is not a duration above zero.
     TIMER_PERIOD = "timer-period";
+    /// A deadline that is not a duration above zero.
+    DEADLINE_DURATION = "deadline-duration";
 
     // Parameters.
     /// A parameter without a name or without a type.

@@ -7,7 +7,7 @@
 
 use crate::ids;
 use crate::load::LoadedFile;
-use crate::syntax::{Application, Chain, ConstantValue, Name, NameOrAny, Origin, Statement, Step, Syntax};
+use crate::syntax::{Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_source::Span;
 use std::borrow::Cow;
@@ -282,19 +282,22 @@ fn walk_pattern(kind: Kind, pattern: &mut NameOrAny<'_>, visit: &mut Visit<'_>) 
 /// The recursion is as deep as parallel steps are in each other, which the parser bounds.
 fn walk_chain(chain: &mut Chain<'_>, visit: &mut Visit<'_>) {
     for step in &mut chain.steps {
-        match step {
-            Step::Apply(application) => walk_application(application, visit),
-            Step::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
+        match &mut step.action {
+            Action::Apply(application) => walk_application(application, visit),
+            Action::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
         }
+        step.within.iter_mut().for_each(|time| walk_constant(time, visit));
     }
 }
 
 fn walk_application(application: &mut Application<'_>, visit: &mut Visit<'_>) {
     visit(Kind::Node, &mut application.node, false);
-    for constant in &mut application.constants {
-        if let ConstantValue::Option(name) = &mut constant.value {
-            visit(Kind::Option, name, false);
-        }
+    application.constants.iter_mut().for_each(|constant| walk_constant(constant, visit));
+}
+
+fn walk_constant(constant: &mut Constant<'_>, visit: &mut Visit<'_>) {
+    if let ConstantValue::Option(name) = &mut constant.value {
+        visit(Kind::Option, name, false);
     }
 }
 

@@ -208,7 +208,16 @@ pub struct Chain<'text> {
 
 /// One step.
 #[derive(Clone, Debug)]
-pub enum Step<'text> {
+pub struct Step<'text> {
+    /// What it does.
+    pub action: Action<'text>,
+    /// `within 300ms`: the time that it has.
+    pub within: Option<Constant<'text>>,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum Action<'text> {
     /// `Find("public")`
     Apply(Application<'text>),
     /// `(A & B)`: at least one branch.

@@ -220,6 +220,9 @@ pub struct Step {
     pub callee: Callee,
     /// What it is called with, one for each input of the callee.
     pub inputs: Vec<Operand>,
+    /// By when it is to have ended, in milliseconds from its beginning; what waits for constraints counts, what its
+    /// failure block does does not.
+    pub within: Option<Constant>,
     /// Taken in this order before the call, released in reverse after it, whatever way it ends.
     pub acquire: Vec<Acquisition>,
     /// What happens on a failure, the constraints released.

@@ -223,7 +223,17 @@ pub struct Chain {
 
 /// One step of a chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+pub struct Step {
+    /// What it does.
+    pub action: Action,
+    /// `within 300ms`: by when it is to have ended, in milliseconds from its beginning; an integer above 0, or an
+    /// option that is a duration.
+    pub within: Option<Constant>,
+}
+
+/// What a step does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
     /// A node is applied.
     Apply(Application),
     /// `(A & B)`: the chains run concurrently on copies of the same inputs, and their outputs are joined.
@@ -379,6 +389,16 @@ impl Program {
             Constant::Option(option) => self.options[*option].name.clone(),
         }
     }
+
+    /// As [`Self::constant_text`], of a duration: `100ms`, `2s`, `5m`, and an option by its name.
+    pub fn duration_text(&self, time: &Constant) -> String {
+        match time {
+            Constant::Integer(time_ms) if time_ms % 60_000 == 0 => format!("{}m", time_ms / 60_000),
+            Constant::Integer(time_ms) if time_ms % 1000 == 0 => format!("{}s", time_ms / 1000),
+            Constant::Integer(time_ms) => format!("{time_ms}ms"),
+            other => self.constant_text(other),
+        }
+    }
 }
 
 impl Node {
@@ -404,17 +424,28 @@ impl Node {
 }
 
 impl Chain {
-    /// Every application in it, parallel branches included, in textual order.
-    pub fn applications(&self) -> Vec<&Application> {
+    /// Every step in it, those of parallel branches after the step that they are of, in textual order.
+    pub fn all_steps(&self) -> Vec<&Step> {
         let mut found = vec![];
         let mut open: Vec<&Step> = self.steps.iter().rev().collect();
         while let Some(step) = open.pop() {
-            match step {
-                Step::Apply(application) => found.push(application),
-                Step::Parallel(branches, _) => open.extend(branches.iter().flat_map(|chain| &chain.steps).rev()),
+            found.push(step);
+            if let Action::Parallel(branches, _) = &step.action {
+                open.extend(branches.iter().flat_map(|chain| &chain.steps).rev());
             }
         }
         found
+    }
+
+    /// Every application in it, parallel branches included, in textual order.
+    pub fn applications(&self) -> Vec<&Application> {
+        fn applied(step: &Step) -> Option<&Application> {
+            match &step.action {
+                Action::Apply(application) => Some(application),
+                Action::Parallel(..) => None,
+            }
+        }
+        self.all_steps().into_iter().filter_map(applied).collect()
     }
 }
 

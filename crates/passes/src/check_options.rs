@@ -1,5 +1,5 @@
 //! Looks for options that change nothing. Requires: resolved. Establishes: nothing; warns of options that no step and
-//! no source is given, as whoever sets their flags will think that they do something.
+//! no source is given and that no deadline is, as whoever sets their flags will think that they do something.
 
 use crate::check_constants::applications;
 use crate::ids;
@@ -11,6 +11,7 @@ use std::collections::HashSet;
 pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
     let used: HashSet<OptionId> = applications(program)
         .flat_map(|application| &application.constants)
+        .chain(deadlines(program))
         .filter_map(|constant| match constant {
             Constant::Option(option) => Some(*option),
             Constant::Integer(_) | Constant::Text(_) | Constant::Boolean(_) => None,
@@ -22,4 +23,10 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         let warning = Diagnostic::warning(ids::UNUSED_OPTION, headline, option.span);
         diagnostics.push(warning.help(format!("give it to a step, `Node({name})`, or to a source, or take it out")));
     }
+}
+
+/// The deadlines of all steps.
+fn deadlines(program: &Program) -> impl Iterator<Item = &Constant> {
+    let chains = program.nodes.iter().flat_map(|(_, node)| node.chains());
+    chains.flat_map(|chain| chain.all_steps()).filter_map(|step| step.within.as_ref())
 }

@@ -13,9 +13,9 @@ use crate::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
-    Application, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Parameter, Program, Requirement,
+    Action, Application, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parameter, Program,
+    Requirement,
 };
-use flux_ir::program::{Line as ProgramLine, Step as ProgramStep};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -197,14 +197,17 @@ impl<'a> Lowering<'a> {
         mut values: Vec<Value>,
     ) -> Vec<Value> {
         for step in &chain.steps {
-            values = match step {
-                ProgramStep::Apply(application) => self.apply(current, steps, application, &values),
-                ProgramStep::Parallel(branches, span) => {
+            values = match &step.action {
+                Action::Apply(application) => self.apply(current, steps, application, &values),
+                Action::Parallel(branches, span) => {
                     let values = self.fork(current, steps, branches, *span, &values);
                     current.context = self.walks.paths.after(current.context, None);
                     values
                 }
             };
+            if let Some(last) = steps.last_mut() {
+                last.within.clone_from(&step.within);
+            }
         }
         values
     }
@@ -368,7 +371,8 @@ impl Current {
         span: Span,
     ) -> Step {
         self.steps += 1;
-        Step { id: StepId(self.steps), callee, inputs, acquire, failure, paths: StepPaths::default(), span }
+        let (id, paths) = (StepId(self.steps), StepPaths::default());
+        Step { id, callee, inputs, within: None, acquire, failure, paths, span }
     }
 
     fn finish(self, inputs: &[Parameter], outputs: &[Parameter], body: Block, span: Span) -> Function {

@@ -5,7 +5,7 @@
 //! see [`crate::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
 
 use crate::handler_paths::{Context, HandlerPaths};
-use flux_ir::program::{Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Step};
+use flux_ir::program::{Action, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
@@ -137,9 +137,9 @@ impl<'a> Walks<'a> {
 
     fn along(&mut self, chain: &Chain, mut at: At) {
         for step in &chain.steps {
-            at = match step {
-                Step::Apply(application) => self.meet(at, application.node),
-                Step::Parallel(branches, _) => {
+            at = match &step.action {
+                Action::Apply(application) => self.meet(at, application.node),
+                Action::Parallel(branches, _) => {
                     branches.iter().for_each(|branch| self.along(branch, at));
                     self.pass(at, None)
                 }

@@ -8,7 +8,7 @@ use crate::canvas::Canvas;
 use crate::looks::{Look, Looks};
 use crate::{Arrow, Frame, FrameId, Kind, Picture, Shape, ShapeId, Way, label};
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
-use flux_ir::program::{Origin, Source};
+use flux_ir::program::{Constant, Origin, Source};
 use flux_source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -153,7 +153,8 @@ impl<'a> Drawer<'a> {
                 self.block(produce, body, vec![], 0).done
             }
             (None, Origin::Timer(milliseconds)) => {
-                let text = format!("every {}", label::duration(*milliseconds));
+                let period = Constant::Integer(i64::try_from(*milliseconds).unwrap_or(i64::MAX));
+                let text = format!("every {}", self.flow.program.duration_text(&period));
                 vec![Tail::of(self.place(Kind::Source, text, vec![], source.span))]
             }
             (None, Origin::Node(_)) => vec![],
@@ -255,7 +256,13 @@ impl<'a> Drawer<'a> {
                 let label = format!("session {function}");
                 return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
             }
-            Callee::Fork(branches) => self.fork(branches, tails, depth),
+            Callee::Fork(branches) => {
+                let tails = match label::within(&self.flow.program, step) {
+                    Some(limit) => tails.into_iter().map(|tail| tail.labelled(limit.clone())).collect(),
+                    None => tails,
+                };
+                self.fork(branches, tails, depth)
+            }
             Callee::Function(callee) => self.function(id, step, *callee, tails, depth),
         };
         let mut next = drawn.next;

@@ -13,9 +13,14 @@ pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
 }
 
-/// What a step takes, as a program would say it: `cache`, `hits?`, `visitor(session)`, `account(from)`. Where it is to
-/// be explained: for whom it was moved up to here, `accounts for Move`, and what the step's node needs and is held
-/// around it, `has cache?`.
+/// `within 300ms`, where a step has a deadline.
+pub(crate) fn within(program: &Program, step: &Step) -> Option<String> {
+    step.within.as_ref().map(|time| format!("within {}", program.duration_text(time)))
+}
+
+/// The deadline of a step, and what it takes, as a program would say it: `within 300ms`, `cache`, `hits?`,
+/// `visitor(session)`, `account(from)`. Where it is to be explained: for whom it was moved up to here, `accounts for
+/// Move`, and what the step's node needs and is held around it, `has cache?`.
 pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step, explained: bool) -> Vec<String> {
     let key_of = |one: &Acquisition| one.key.iter().map(|operand| key_name(flow, function, step, operand)).collect();
     let taken = step.acquire.iter().map(|one| {
@@ -30,7 +35,7 @@ pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step, explained: b
         let key = one.key.iter().filter_map(|at| inputs.get(*at)).map(|input| input.name.clone()).collect();
         format!("has {}", required(flow, one.constraint, one.mode, key))
     });
-    taken.chain(had).collect()
+    within(&flow.program, step).into_iter().chain(taken).chain(had).collect()
 }
 
 /// What the node of a step needs and the step does not take: it is held around it.
@@ -79,13 +84,4 @@ fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) ->
 pub(crate) fn patterns(flow: &Flow, function: &Function, line: &Line) -> String {
     let label = flow.line_label(function, line);
     label.split_once(":[").map_or(label.clone(), |(_, patterns)| format!("[{patterns}"))
-}
-
-/// A duration as a program would say it: `100ms`, `2s`, `5m`.
-pub(crate) fn duration(milliseconds: u64) -> String {
-    match milliseconds {
-        minutes if minutes > 0 && minutes % 60_000 == 0 => format!("{}m", minutes / 60_000),
-        seconds if seconds > 0 && seconds % 1000 == 0 => format!("{}s", seconds / 1000),
-        other => format!("{other}ms"),
-    }
 }

@@ -2,8 +2,8 @@
 //! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
 
 use flux_ir::program::{
-    Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node, NodeId,
-    Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
+    NodeId, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
 };
 use flux_source::Span;
 
@@ -130,14 +130,15 @@ impl Generator {
         for _ in 0..1 + self.random.below(2) {
             if forks > 0 && self.random.chance(15) {
                 let branches = (0..2 + self.random.below(2)).map(|_| self.chain(below, forks - 1)).collect();
-                steps.push(Step::Parallel(branches, Span::default()));
+                steps.push(Step { action: Action::Parallel(branches, Span::default()), within: None });
             } else {
                 // Mostly what is newest: programs nest.
                 let from = if self.random.chance(70) { below.len().saturating_sub(2) } else { 0 };
                 let node = below[from + self.random.below(below.len() - from)];
                 let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
                 let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
-                steps.push(Step::Apply(Application { node, constants, span: Span::default() }));
+                let action = Action::Apply(Application { node, constants, span: Span::default() });
+                steps.push(Step { action, within: None });
             }
         }
         Chain { steps, span: Span::default() }

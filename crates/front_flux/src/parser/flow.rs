@@ -2,7 +2,7 @@
 
 use super::{DEPTH_LIMIT, Parsed, Parser};
 use crate::ids;
-use crate::syntax::{Application, Chain, Flow, Name, NameOrAny, Patterns, Statement, Step};
+use crate::syntax::{Action, Application, Chain, Constant, Flow, Name, NameOrAny, Patterns, Statement, Step};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use std::fmt;
@@ -35,8 +35,11 @@ impl<'text> Parser<'text, '_> {
         let help = self.advice_after_step();
         let (expected, place) = match chain.steps.last() {
             None => ("a node or `;`", format!("after the empty flow of `{}`", node.text)),
-            Some(Step::Apply(last)) => ("`->` or `;`", format!("after the step `{}`", last.node.text)),
-            Some(Step::Parallel(..)) => ("`->` or `;`", "after a parallel step".to_owned()),
+            Some(Step { action: Action::Apply(last), within: None }) => {
+                ("`->` or `;`", format!("after the step `{}`", last.node.text))
+            }
+            Some(Step { within: Some(_), .. }) => ("`->` or `;`", "after the deadline of a step".to_owned()),
+            Some(_) => ("`->` or `;`", "after a parallel step".to_owned()),
         };
         let span = self.end_statement(start, expected, format_args!("{place}"), help)?;
         if chain.steps.is_empty() {
@@ -105,12 +108,28 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// `step = step1 | "(" [ chain ] { "&" [ chain ] } ")"`
+    /// `step = ( step1 | "(" [ chain ] { "&" [ chain ] } ")" ) [ "within" constant ]`
     fn step(&mut self, place: fmt::Arguments) -> Parsed<Step<'text>> {
-        if !self.at(TokenKind::OpenParenthesis) {
+        let action = if self.at(TokenKind::OpenParenthesis) {
+            self.parallel()?
+        } else {
             let help = self.advice_for_step();
-            return Ok(Step::Apply(self.application(place, format_args!("{help}"))?));
+            Action::Apply(self.application(place, format_args!("{help}"))?)
+        };
+        Ok(Step { action, within: self.within()? })
+    }
+
+    /// `[ "within" constant ]`: no other word can come after a step, but for the first of the next line.
+    fn within(&mut self) -> Parsed<Option<Constant<'text>>> {
+        if !self.at_word("within") || self.starts_statement(self.position) {
+            return Ok(None);
         }
+        self.bump();
+        self.constant(format_args!("after `within`")).map(Some)
+    }
+
+    /// `"(" [ chain ] { "&" [ chain ] } ")"`
+    fn parallel(&mut self) -> Parsed<Action<'text>> {
         let (start, open) = (self.position, self.bump());
         if self.depth == DEPTH_LIMIT {
             let headline = format!("more than {DEPTH_LIMIT} parallel steps in each other");
@@ -138,7 +157,7 @@ impl<'text> Parser<'text, '_> {
         for branch in branches.iter_mut().filter(|branch| branch.steps.is_empty()) {
             branch.span = span;
         }
-        Ok(Step::Parallel(branches, span))
+        Ok(Action::Parallel(branches, span))
     }
 
     /// `step1 = qname [ "(" constant { "," constant } ")" ]`

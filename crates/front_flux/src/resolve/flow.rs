@@ -5,7 +5,7 @@ use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::{self, Flow, NameOrAny, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Application, Body, Chain, Line, NodeId, Origin, PredicateId, Source, Step};
+use flux_ir::program::{Action, Application, Body, Chain, Line, NodeId, Origin, PredicateId, Source, Step};
 use std::collections::HashMap;
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -119,20 +119,26 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn chain(&mut self, chain: &'syntax syntax::Chain<'syntax>) -> Chain {
         let mut steps = Vec::with_capacity(chain.steps.len());
         for step in &chain.steps {
-            match step {
-                syntax::Step::Apply(application) => steps.push(Step::Apply(self.application(application))),
-                syntax::Step::Parallel(branches, span) => {
+            let within = step.within.as_ref().and_then(|time| self.deadline(time));
+            let action = match &step.action {
+                syntax::Action::Apply(application) => Action::Apply(self.application(application)),
+                syntax::Action::Parallel(branches, span) => {
                     let mut branches: Vec<_> = branches.iter().map(|branch| self.chain(branch)).collect();
-                    match branches.pop() {
-                        // `(A -> B)` alone is `A -> B`.
-                        Some(only) if branches.is_empty() => steps.extend(only.steps),
-                        last => {
-                            branches.extend(last);
-                            steps.push(Step::Parallel(branches, *span));
+                    match branches.as_mut_slice() {
+                        // `(A -> B)` alone is `A -> B`, unless it has a deadline of its own.
+                        [only] if within.is_none() || only.steps.is_empty() => {
+                            steps.append(&mut only.steps);
+                            continue;
                         }
+                        [Chain { steps: only, .. }] if matches!(only.as_slice(), [Step { within: None, .. }]) => {
+                            steps.extend(only.pop().map(|step| Step { within, ..step }));
+                            continue;
+                        }
+                        _ => Action::Parallel(branches, *span),
                     }
                 }
-            }
+            };
+            steps.push(Step { action, within });
         }
         Chain { steps, span: chain.span }
     }

@@ -10,6 +10,9 @@ use flux_ir::program::{Constant, OptionKind, ServerOption};
 /// The flags that every server has, and what its runtime's flags start with.
 const TAKEN_FLAGS: [&str; 3] = ["help", "flux", "flux-"];
 
+/// How a deadline is written.
+const DEADLINE: &str = "write a duration, `within 300ms`, or the name of an option that is one";
+
 /// The flag of an option, without the dashes before it: `tcp-idle-time` of `tcp.idle_time`. Capitals aside, since the
 /// environment has none but them.
 fn flag(name: &str) -> String {
@@ -109,6 +112,53 @@ impl<'syntax> Resolver<'syntax, '_> {
             self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
         }
         known.map(Constant::Option)
+    }
+
+    /// The time that a step has; none where it is wrong, which has been reported or is now.
+    pub(super) fn deadline(&mut self, time: &'syntax syntax::Constant) -> Option<Constant> {
+        let name = match &time.value {
+            ConstantValue::Wrong => return None,
+            ConstantValue::Number(Quantity { value: value @ 1.., unit: Unit::Millisecond }) => {
+                return Some(Constant::Integer(*value));
+            }
+            ConstantValue::Number(Quantity { value, unit }) => {
+                let headline = match unit {
+                    Unit::Millisecond => "a deadline of no time has always passed".to_owned(),
+                    Unit::Byte => "a deadline is a duration, not a size".to_owned(),
+                    Unit::One => format!("the deadline `{value}` has no unit"),
+                };
+                return self.report_deadline(headline, time);
+            }
+            ConstantValue::Text(_) | ConstantValue::Boolean(_) => {
+                return self.report_deadline("a deadline is a duration".to_owned(), time);
+            }
+            ConstantValue::Option(name) => name.as_str(),
+        };
+        if let Some(id) = self.options.get(name).copied() {
+            let option = &self.program.options[id];
+            if option.kind == OptionKind::Duration {
+                return Some(Constant::Option(id));
+            }
+            let headline = format!("a deadline is a duration, and the option `{name}` is {}", described(option.kind));
+            return self.report_deadline(headline, time);
+        }
+        if self.is_unknown(ids::UNKNOWN_OPTION, name) {
+            let may_suggest = self.may_suggest(name);
+            let durations = self.program.options.iter().filter(|(_, option)| option.kind == OptionKind::Duration);
+            let near = nearest(name, durations.map(|(_, option)| option.name.as_str()));
+            let help = match near.filter(|_| may_suggest) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => DEADLINE.to_owned(),
+            };
+            let headline = format!("there is no option `{name}`");
+            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, time.span).help(help));
+        }
+        None
+    }
+
+    fn report_deadline(&mut self, headline: String, time: &syntax::Constant) -> Option<Constant> {
+        self.report(Diagnostic::error(ids::DEADLINE_DURATION, headline, time.span).help(DEADLINE));
+        None
     }
 
     /// What to write for `name`, which is no option, as a constant of `step`.

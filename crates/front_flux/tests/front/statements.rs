@@ -2,7 +2,7 @@
 
 use crate::{flow, handlers, nodes, program, read, requirements, sources};
 use flux_front::load::LoadedFile;
-use flux_ir::program::{Body, Constant, Scope, Step};
+use flux_ir::program::{Action, Body, Constant, Scope};
 
 #[test]
 fn a_program_is_called_by_the_stem_of_its_file() {
@@ -59,7 +59,7 @@ fn sources_have_sessions_constants_and_heartbeats() {
 fn constants_are_in_the_units_of_the_runtime() {
     let read = program(r#"A = B(-1, 64k, 2s, "a\"\\\n\t", false);"#);
     let Body::Chain(chain) = &read.nodes[read.node_named("A").expect("it has a flow")].body else { panic!("a chain") };
-    let Step::Apply(application) = &chain.steps[0] else { panic!("an application") };
+    let Action::Apply(application) = &chain.steps[0].action else { panic!("an application") };
     let numbers = [-1, 65_536, 2_000].map(Constant::Integer);
     let others = [Constant::Text("a\"\\\n\t".into()), Constant::Boolean(false)];
     assert_eq!(application.constants, [numbers.as_slice(), &others].concat());
@@ -82,7 +82,7 @@ fn chains_know_their_places() {
     assert_eq!(&text[span("A").range()], "B ->\n  (C & )");
     assert_eq!(&text[span("D").range()], "D = ;");
     let Body::Chain(chain) = &read.nodes[read.node_named("A").expect("it has a flow")].body else { panic!("a chain") };
-    let Step::Parallel(branches, span) = &chain.steps[1] else { panic!("a parallel step") };
+    let Action::Parallel(branches, span) = &chain.steps[1].action else { panic!("a parallel step") };
     assert_eq!((&text[span.range()], &text[branches[0].span.range()]), ("(C & )", "C"));
     assert_eq!(branches[1].span, *span);
 }

@@ -239,12 +239,13 @@ impl<'text> FunctionParser<'_, 'text> {
         let callee = self.callee(&mut line)?;
         self.steps.insert(id, (Ports::inputs_of(&callee), Ports::outputs_of(&callee)));
         let inputs = line.list("(", ")", |line| self.operand(line))?;
+        let within = self.parser.within(&mut line)?;
         let holding = line.eat_word("holding");
         let acquire = if holding { line.separated(",", |line| self.acquisition(line))? } else { vec![] };
         let paths = if line.eat_word("paths") { step_paths(&mut line)? } else { StepPaths::default() };
         line.expect_word("else")?;
         let failure = self.block(line, depth + 1)?;
-        Ok(Step { id, callee, inputs, acquire, failure, paths, span })
+        Ok(Step { id, callee, inputs, within, acquire, failure, paths, span })
     }
 
     fn callee(&self, line: &mut Cursor<'_>) -> Result<Callee, ParseError> {

@@ -5,9 +5,9 @@ use super::names::{Labels, Names, Ports};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
 use crate::program::{
-    Application, Body, Chain, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node,
-    NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, ServerOption,
-    Signature, Source, Step,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line,
+    Module, ModuleId, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope,
+    ServerOption, Signature, Source, Step,
 };
 
 /// The program that `text` says.
@@ -202,14 +202,21 @@ impl<'a> Parser<'a> {
     }
 
     fn step(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Step, ParseError> {
-        if !line.at("(") {
-            return self.application(line).map(Step::Apply);
-        }
-        let span = line.span()?;
-        line.expect("(")?;
-        let branches = line.separated("&", |line| self.chain(line, depth + 1))?;
-        line.expect(")")?;
-        Ok(Step::Parallel(branches, span))
+        let action = if line.at("(") {
+            let span = line.span()?;
+            line.expect("(")?;
+            let branches = line.separated("&", |line| self.chain(line, depth + 1))?;
+            line.expect(")")?;
+            Action::Parallel(branches, span)
+        } else {
+            self.application(line).map(Action::Apply)?
+        };
+        Ok(Step { action, within: self.within(line)? })
+    }
+
+    /// `within 300`, where it comes next.
+    pub(super) fn within(&self, line: &mut Cursor<'_>) -> Result<Option<Constant>, ParseError> {
+        if line.eat_word("within") { line.constant(&self.names.options).map(Some) } else { Ok(None) }
     }
 
     fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {

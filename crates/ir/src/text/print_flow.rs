@@ -137,6 +137,7 @@ impl FunctionPrinter<'_> {
         self.printer.write("(");
         self.operands(&step.inputs);
         self.printer.write(")");
+        self.printer.within(step.within.as_ref());
         for (index, acquisition) in step.acquire.iter().enumerate() {
             self.printer.write(if index == 0 { " holding " } else { ", " });
             self.acquisition(acquisition);

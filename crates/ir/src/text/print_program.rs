@@ -5,8 +5,8 @@ use super::lexical;
 use super::names::{Names, Ports};
 use super::printer::Printer;
 use crate::program::{
-    Application, Body, Chain, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin, Parameter,
-    Program, Requirement, Scope, ServerOption, Source, Step,
+    Action, Application, Body, Chain, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId,
+    Origin, Parameter, Program, Requirement, Scope, ServerOption, Source, Step,
 };
 
 /// The text of `program`.
@@ -171,15 +171,28 @@ impl Printer {
 
     fn chain(&mut self, chain: &Chain) {
         self.span(chain.span);
-        self.separated(" -> ", &chain.steps, |printer, step| match step {
-            Step::Apply(application) => printer.application(application),
-            Step::Parallel(branches, span) => {
-                printer.span(*span);
-                printer.write("(");
-                printer.separated(" & ", branches, Self::chain);
-                printer.write(")");
+        self.separated(" -> ", &chain.steps, Self::step);
+    }
+
+    fn step(&mut self, step: &Step) {
+        match &step.action {
+            Action::Apply(application) => self.application(application),
+            Action::Parallel(branches, span) => {
+                self.span(*span);
+                self.write("(");
+                self.separated(" & ", branches, Self::chain);
+                self.write(")");
             }
-        });
+        }
+        self.within(step.within.as_ref());
+    }
+
+    /// ` within 300`, where there is a deadline.
+    pub(super) fn within(&mut self, within: Option<&Constant>) {
+        if let Some(time) = within {
+            self.write(" within ");
+            self.constant(time);
+        }
     }
 
     fn application(&mut self, application: &Application) {

@@ -3,7 +3,7 @@
 
 use super::Violations;
 use super::names::is_free_identifier;
-use super::program::{constraint_and_key, is_known};
+use super::program::{constraint_and_key, is_known, within};
 use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
     StepId,
@@ -199,6 +199,9 @@ impl<'a> Checker<'a> {
             outputs = Some(self.flow.callee_outputs(&step.callee));
         }
         self.acquisitions(step);
+        within(&self.flow.program, self.violations, step.within.as_ref(), step.span);
+        let runs = matches!(step.callee, Callee::Node(_) | Callee::Function(_) | Callee::Fork(_));
+        self.require(step.within.is_none() || runs, step.span, || format!("step %{number} cannot have a deadline"));
         let node = match step.callee {
             Callee::Node(node) => Some(node),
             _ => None,

@@ -4,8 +4,8 @@
 use super::Violations;
 use crate::arena::Arena;
 use crate::program::{
-    Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind, Origin,
-    Program, Requirement, Scope, Step,
+    Action, Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind,
+    Origin, Program, Requirement, Scope, ServerOption,
 };
 use flux_source::Span;
 use std::collections::HashSet;
@@ -126,14 +126,25 @@ impl Checker<'_> {
 
     fn chain(&mut self, chain: &Chain) {
         chain.applications().into_iter().for_each(|application| self.application(application));
-        let mut open: Vec<&Step> = chain.steps.iter().collect();
-        while let Some(step) = open.pop() {
-            if let Step::Parallel(branches, span) = step {
+        for step in chain.all_steps() {
+            if let Action::Parallel(branches, span) = &step.action {
                 self.violations.require(!branches.is_empty(), *span, || "a parallel step has no branch".to_owned());
-                open.extend(branches.iter().flat_map(|branch| &branch.steps));
             }
+            within(self.program, self.violations, step.within.as_ref(), chain.span);
         }
     }
+}
+
+/// A deadline is a time above 0, or an option that is a duration.
+pub(super) fn within(program: &Program, violations: &mut Violations, within: Option<&Constant>, span: Span) {
+    let is_duration = |option: &ServerOption| option.kind == OptionKind::Duration;
+    let is_time = match within {
+        None => true,
+        Some(Constant::Integer(time_ms)) => *time_ms > 0,
+        Some(Constant::Option(option)) => program.options.find(*option).is_some_and(is_duration),
+        Some(Constant::Text(_) | Constant::Boolean(_)) => false,
+    };
+    violations.require(is_time, span, || "a step has a deadline that is no duration".to_owned());
 }
 
 /// A constraint is one that there is, and has a key exactly where its scope is keyed.

@@ -234,11 +234,13 @@ fn any_program_line(choices: &mut Choices, counts: Counts) -> program::Line {
 fn any_chain(choices: &mut Choices, counts: Counts, depth: usize) -> Chain {
     let span = choices.span();
     let steps = choices.list(3, |choices| {
-        if depth > 0 && choices.below(4) == 3 {
+        let action = if depth > 0 && choices.below(4) == 3 {
             let branches = (0..=choices.below(3)).map(|_| any_chain(choices, counts, depth - 1)).collect();
-            return program::Step::Parallel(branches, choices.span());
-        }
-        program::Step::Apply(any_application(choices, counts))
+            program::Action::Parallel(branches, choices.span())
+        } else {
+            program::Action::Apply(any_application(choices, counts))
+        };
+        program::Step { action, within: choices.chance().then(|| choices.constant()) }
     });
     Chain { steps, span }
 }
@@ -333,6 +335,7 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
             _ => Callee::Session { function: choices.name(), node: choices.id(counts.nodes) },
         },
         inputs: choices.list(3, any_operand),
+        within: choices.chance().then(|| choices.constant()),
         acquire: choices.list(2, |choices| Acquisition {
             constraint: choices.id(counts.constraints),
             mode: choices.mode(),

@@ -167,7 +167,8 @@ impl Maker<'_, '_> {
         let (ty, name) = ("int".to_owned(), "error".to_owned());
         known.push((Operand::Error, Parameter { ty, name, array: String::new(), span: Span::default() }));
         let failure = self.block(known, outputs, Place::Failure(&gives), depth - 1);
-        Step { id, callee, inputs, acquire, failure, paths: StepPaths::default(), span: Span::default() }
+        let (paths, span) = (StepPaths::default(), Span::default());
+        Step { id, callee, inputs, within: None, acquire, failure, paths, span }
     }
 
     fn callee(&mut self, failing: bool) -> Callee {

@@ -3,7 +3,7 @@
 use crate::random;
 use flux_ir::flow::{Callee, Exits, Flow, FunctionId, StepPaths};
 use flux_ir::paths;
-use flux_ir::program::{Body, Chain, NodeId, Step};
+use flux_ir::program::{Action, Body, Chain, NodeId, Step};
 use flux_ir::text::{parse_flow, parse_program, print_flow};
 use flux_ir::verify::{self, Stage, Violation};
 use flux_source::{FileId, Span};
@@ -87,8 +87,9 @@ fn what_the_text_form_cannot_say_is_found_too() {
 
     let mut program = parse_program("program p\nnode A () => ()").unwrap();
     let span = Span { file: FileId(0), start: 3, end: 4 };
-    let inner = Chain { steps: vec![Step::Parallel(vec![], span)], span };
-    program.nodes[id].body = Body::Chain(Chain { steps: vec![Step::Parallel(vec![inner], span)], span });
+    let parallel = |branches| Step { action: Action::Parallel(branches, span), within: None };
+    let inner = Chain { steps: vec![parallel(vec![])], span };
+    program.nodes[id].body = Body::Chain(Chain { steps: vec![parallel(vec![inner])], span });
     let expected = Violation { message: "a parallel step has no branch".to_owned(), span };
     assert_eq!(verify::program(&program, Stage::Resolved), [expected]);
 }

@@ -113,6 +113,13 @@ struct program_lock {
     unsigned number;
 };
 
+class within
+{
+  public:
+    within(flow &, std::int64_t) noexcept {}
+    within(const within &) = delete;
+};
+
 class hold
 {
   public:
