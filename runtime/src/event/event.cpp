@@ -45,13 +45,13 @@ class event final : public strategy
 
     void start(flow &made, runner &) noexcept override
     {
-        // One that rests, or else the next in turn.
-        const auto rests = [](const auto &each) { return each->rests(); };
-        const auto resting = std::find_if(loops_.begin(), loops_.end(), rests);
+        // One that is idle, or else the next in turn.
+        const auto is_idle = [](const auto &each) { return each->idle(); };
+        const auto idle = std::find_if(loops_.begin(), loops_.end(), is_idle);
         const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size();
-        loop &chosen = resting != loops_.end() ? **resting : *loops_[turn];
+        loop &chosen = idle != loops_.end() ? **idle : *loops_[turn];
         chosen.push(made);
-        // Another that has come to rest meanwhile may take it.
+        // Another that is idle by now may take it.
         if (!chosen.wake()) {
             wake_one();
         }

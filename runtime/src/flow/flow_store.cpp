@@ -13,8 +13,7 @@ flow_store::flow_store(const source_info &of, std::size_t limit) : source_(of), 
 
 flow_store::~flow_store()
 {
-    flow *back = returned_.load(std::memory_order_acquire);
-    for (flow *unused : {idle_, back == &nobody_yet_ ? nullptr : back}) {
+    for (flow *unused : {idle_, returned_.take()}) {
         while (unused != nullptr) {
             flow *const next = unused->next;
             source_.destroy(unused);
@@ -26,7 +25,7 @@ flow_store::~flow_store()
 flow &flow_store::take(waiter &place) noexcept
 {
     while (idle_ == nullptr) {
-        idle_ = returned_.exchange(nullptr, std::memory_order_acquire);
+        idle_ = returned_.take();
         if (idle_ == nullptr && made_ < limit_) {
             idle_ = make();
         }
@@ -48,18 +47,14 @@ void flow_store::put_back(flow &unused) noexcept
 
 void flow_store::give_back(flow &finished) noexcept
 {
-    flow *top = returned_.load(std::memory_order_acquire);
-    do {
-        finished.next = top == &nobody_yet_ ? nullptr : top;
-    } while (!returned_.compare_exchange_weak(top, &finished, std::memory_order_acq_rel, std::memory_order_acquire));
-    if (top == &nobody_yet_) {
+    if (returned_.push(finished)) {
         place_->wake();
     }
 }
 
 void flow_store::give_back_here(flow &finished) noexcept
 {
-    if (returned_.load(std::memory_order_relaxed) == &nobody_yet_) {
+    if (returned_.is_awaited()) {
         give_back(finished);
     } else {
         put_back(finished);
@@ -87,8 +82,7 @@ flow *flow_store::make() noexcept
 void flow_store::wait_for_one(waiter &place) noexcept
 {
     place_ = &place;
-    flow *none = nullptr;
-    if (returned_.compare_exchange_strong(none, &nobody_yet_, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    if (returned_.await()) {
         place.wait();
     }
 }

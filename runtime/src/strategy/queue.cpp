@@ -10,9 +10,7 @@ void queue::push(flow &started) noexcept
 {
     std::unique_lock guard(lock_);
     not_full_.wait(guard, [this] { return size_ < capacity_; });
-    started.next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = &started;
-    last_ = &started;
+    started_.push_back(started);
     ++size_;
     pushed(guard);
 }
@@ -51,19 +49,17 @@ queued queue::pop() noexcept
 {
     std::unique_lock guard(lock_);
     ++idle_;
-    not_empty_.wait(guard, [this] { return !offered_.empty() || first_ != nullptr || closed_; });
+    not_empty_.wait(guard, [this] { return !offered_.empty() || !started_.empty() || closed_; });
     --idle_;
     ++taken_;
     if (branch_base *const begun = offered_.pop()) {
         --branches_;
         return {begun, nullptr};
     }
-    if (first_ == nullptr) {
+    flow *const taken = started_.pop_front();
+    if (taken == nullptr) {
         return {};
     }
-    flow *const taken = first_;
-    first_ = taken->next;
-    taken->next = nullptr;
     const bool was_full = size_ == capacity_;
     --size_;
     guard.unlock();

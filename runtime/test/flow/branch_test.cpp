@@ -533,6 +533,64 @@ TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
     }
 }
 
+/// Two flows of one loop that wake each other, so that one of them can always run.
+class restless_pair
+{
+  public:
+    /// Called by each of them; `which` is 0 or 1. Returns when `until()` is so, or after many turns.
+    template <class Condition>
+    void run(flux::flow &own, std::size_t which, Condition until)
+    {
+        places_[which] = &own.place();
+        if (which == 0) {
+            own.place().wait();
+        }
+        while (!until() && turns_ < most_turns) {
+            ++turns_;
+            places_[1 - which]->wake();
+            own.place().wait();
+        }
+        if (!std::exchange(ended_, true)) {
+            places_[1 - which]->wake();
+        }
+    }
+
+    /// Whether they gave it up.
+    bool was_in_vain() const { return turns_ == most_turns; }
+
+  private:
+    static constexpr int most_turns = 10'000;
+    std::array<flux::waiter *, 2> places_{};
+    int turns_ = 0;
+    bool ended_ = false;
+};
+
+using BranchOnOneLoop = Branch;
+
+TEST_P(BranchOnOneLoop, ABranchBeginsWhileOthersCouldAlwaysGoOn)
+{
+    restless_pair pair;
+    bool begun = false;
+    flux::waiter *first = nullptr;
+    work = [&](flux::flow &flow, int number, int branch) {
+        if (number < 2 && branch == 0) {
+            pair.run(flow, static_cast<std::size_t>(number), [&] { return begun; });
+        } else if (number == 2 && branch == 0) {
+            first = &flow.place();
+            flow.place().wait(); // for the second branch
+        } else if (number == 2 && branch == 1) {
+            begun = true;
+            first->wake();
+        }
+        return outcome::done;
+    };
+    run(3);
+    EXPECT_FALSE(pair.was_in_vain());
+}
+
+INSTANTIATE_TEST_SUITE_P(Branch, BranchOnOneLoop, testing::Values(setting{"event_of_1", strategy_kind::event, 1}),
+                         [](const auto &tested) { return std::string(tested.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Branch, BranchOnLoops, testing::Values(setting{"event_of_4", strategy_kind::event, 4}),
                          [](const auto &tested) { return std::string(tested.param.name); });
 

@@ -8,8 +8,19 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 10] =
-    ["code_2006", "waiting", "flow", "constraint", "io", "process", "strategy", "event", "simulation", "server"];
+const ROOMS: [&str; 11] = [
+    "code_2006",
+    "list",
+    "waiting",
+    "flow",
+    "constraint",
+    "io",
+    "process",
+    "strategy",
+    "event",
+    "simulation",
+    "server",
+];
 
 /// Whose sources call a room above: where a flow ends, it says so to its source; a crash names the flow and its source;
 /// a source begins on a loop; sockets may be adopted; the simulation ends as a server does, with a report.

@@ -5,8 +5,8 @@
 /// A flow that starts waits at one of the loops, first in, first out. A loop that has nothing to do takes one from
 /// another. Once a flow runs it stays on its loop, as the compiler and the C library keep things for a thread. So do
 /// its branches: they share what the flow has, a connection say, which belongs to one loop. A flow runs on until it
-/// ends or has to wait: for a constraint, it parks, and goes on when it has it. Those that were woken and those that wait to
-/// start take turns, so that what others wait for goes on soon and nobody starves.
+/// ends or has to wait: for a constraint, it parks, and goes on when it has it. In which order a loop goes on with what
+/// can run is the `scheduler`'s: what others wait for goes on soon, and nobody starves.
 ///
 /// A source that is replicable has an instance on every loop, a fiber among the others. What it makes is pinned: it
 /// starts on that loop. It runs on the source's own fiber, at once where nobody else waits, and where it does not wait

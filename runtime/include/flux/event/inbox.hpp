@@ -3,6 +3,9 @@
 /// bound of its own, as a source has one for its flows.
 #pragma once
 
+#include "flux/event/scheduler.hpp"
+#include "flux/list/intrusive_list.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -22,16 +25,14 @@ class inbox
     flow *pop() noexcept;
 
     /// Whether there is none.
-    bool empty() const noexcept { return taken() == pushed(); }
+    bool empty() const noexcept { return taken_.load() == pushed_.load(); }
 
     /// How many were ever appended, and how many taken.
-    std::uint64_t pushed() const noexcept { return pushed_.load(); }
-    std::uint64_t taken() const noexcept { return taken_.load(); }
+    queue_counts counts() const noexcept { return {pushed_.load(), taken_.load()}; }
 
   private:
     std::mutex lock_;
-    flow *first_ = nullptr;
-    flow *last_ = nullptr;
+    intrusive_list<flow> list_;
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<std::uint64_t> taken_{0};
 };

@@ -4,12 +4,18 @@
 /// Others reach it in three ways: they push flows that are to start, they take some of these away, and they wake fibers
 /// of it. All else is the thread's own and needs no lock: the flows that have begun, with their branches, and the
 /// sources that run here, with what they make.
+///
+/// In which order it goes on with all that is the `scheduler`'s; the fibers and their memory are the
+/// `resident_store`'s.
 #pragma once
 
-#include "flux/flow/branch_list.hpp"
-#include "flux/event/fiber.hpp"
 #include "flux/event/inbox.hpp"
+#include "flux/event/resident_store.hpp"
+#include "flux/event/scheduler.hpp"
+#include "flux/flow/branch_list.hpp"
 #include "flux/io/loop_io.hpp"
+#include "flux/list/intrusive_list.hpp"
+#include "flux/list/push_stack.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/waiting/thread_usage.hpp"
 #include "flux/waiting/timer_wheel.hpp"
@@ -56,6 +62,9 @@ class loop
     /// What it uses.
     runner &own() const noexcept { return runner_; }
 
+    /// The time, by its I/O.
+    moment now() const noexcept { return io_->now(); }
+
     /// The source makes flows on this loop from now on. Called once for each of its sources, by one thread.
     void begin(source &replicable) noexcept;
 
@@ -66,7 +75,7 @@ class loop
 
     /// The source that runs has made this flow: runs that in its turn, on the source's own fiber. True where it has
     /// come to its end so; false where it had to wait, and the source has gone on with another fiber meanwhile.
-    bool run_pinned(flow &made) noexcept;
+    bool run_pinned(flow &made) noexcept { return running_resident_->run_made(made); }
 
     /// As `strategy::offer` and `strategy::take_back`, for the flow that runs here.
     void offer(branch_base &unstarted) noexcept { branches_.push(unstarted); }
@@ -77,10 +86,10 @@ class loop
     /// The flow is to start here, or wherever it is taken to. Any thread calls this.
     void push(flow &started) noexcept;
 
-    /// Whether its thread rests, as there is nothing to do. Any thread may ask.
-    bool rests() const noexcept { return rests_.load(); }
+    /// Whether its thread waits, as there is nothing to do. Any thread may ask.
+    bool idle() const noexcept { return idle_.load(); }
 
-    /// If its thread rests, has it look again for something to do. Any thread calls this.
+    /// If its thread is idle, has it look again for something to do. Any thread calls this.
     bool wake() noexcept;
 
     /// What runs now. Any thread may ask.
@@ -96,87 +105,57 @@ class loop
     void join();
 
     /// The most bytes of stack that a flow has needed so far. Any thread may ask.
-    std::size_t high_water_mark() const noexcept { return stacks_.high_water_mark(); }
+    std::size_t high_water_mark() const noexcept { return residents_.high_water_mark(); }
 
   private:
-    class resident;
+    friend class resident;
 
-    /// Residents in a row, linked through themselves.
-    class row
-    {
-      public:
-        bool empty() const noexcept { return first_ == nullptr; }
-        resident *first() const noexcept { return first_; }
-        void push(resident &last) noexcept;
-        resident *pop() noexcept;
-        /// How many were ever appended, and how many taken.
-        std::uint64_t pushed() const noexcept { return pushed_; }
-        std::uint64_t taken() const noexcept { return taken_; }
-
-      private:
-        resident *first_ = nullptr;
-        resident *last_ = nullptr;
-        std::uint64_t pushed_ = 0;
-        std::uint64_t taken_ = 0;
-    };
-
-    void work(watchdog &watched_by) noexcept;
+    void work_until_closed(watchdog &watched_by) noexcept;
     void run(resident &next) noexcept;
-    void begin_turn(const resident &of) noexcept;
-    bool may_begin_at(std::uint64_t now) noexcept;
-    void go_on_elsewhere(source &making) noexcept;
-    void say_whether_crowded() noexcept;
     resident *next() noexcept;
-    resident *next_in_order() noexcept;
-    resident *begin_first() noexcept;
-    resident *begin_first_made() noexcept;
+    work_set can_run() noexcept;
+    resident *take(work which) noexcept;
+    resident *take_made() noexcept;
     template <class Waiting>
     resident *begin_first_of(Waiting &waiting) noexcept;
     resident *steal() noexcept;
-    resident *free_resident() noexcept;
-    bool has_free_resident() noexcept;
-    resident *make_resident() noexcept;
-    resident &first_resident();
-    void set_free(resident &unused) noexcept;
     bool has_work() const noexcept;
-    bool rest() noexcept;
+    bool wait_for_work() noexcept;
     void look_at_world() noexcept;
     void collect_woken() noexcept;
     void collect_due() noexcept;
+    void update_crowded() noexcept;
+
+    // For its residents.
+    void begin_turn(const resident &of) noexcept;
+    bool may_begin_at(std::uint64_t now) noexcept;
+    void go_on_elsewhere(source &making) noexcept;
     void wake_up(resident &asleep) noexcept;
 
     const loop_list &loops_;
     runner &runner_;
     const std::unique_ptr<loop_io> io_;
-    // Those for sources included.
-    const std::size_t most_residents_;
     const std::uint64_t slice_;
-    inbox inbox_;
-    stack_store stacks_;
-    std::vector<std::unique_ptr<resident>> residents_;
+    resident_store residents_;
+    scheduler order_;
     // The one that runs, or did last.
     resident *running_resident_ = nullptr;
     // Those for sources that have not begun.
-    row for_sources_;
-    // Those without a flow, the one that was used last first; those that were woken; those that gave way.
-    resident *free_ = nullptr;
-    row woken_;
-    row gave_way_;
-    bool turn_of_woken_ = false;
+    intrusive_list<resident> for_sources_;
+    // What can run. Flows that others have started here; those that were woken; those that gave way; the sources of
+    // this loop that have made a flow which has not begun; the branches of flows that have.
+    inbox inbox_;
+    intrusive_list<resident> woken_;
+    intrusive_list<resident> gave_way_;
+    intrusive_list<resident> made_;
+    queue_counts made_counts_;
+    branch_list branches_;
     // Those that wait until a time, and when it was last looked whether that has come, and whether anything else has.
     timer_wheel timers_{io_->now()};
     std::uint64_t looked_at_ = 0;
-    // The sources of this loop that have made a flow which has not begun, and the branches of flows that have.
-    row made_;
-    branch_list branches_;
-    bool turn_of_made_ = false;
-    // Those that were woken since, the last one first.
-    std::atomic<resident *> just_woken_{nullptr};
-    // There is no fiber for another flow, so flows wait until one that has begun ends; or until it is time to look for
-    // memory again, where that was lacking.
-    bool out_of_fibers_ = false;
-    moment memory_again_ = never;
-    std::atomic<bool> rests_{false};
+    // Those that were woken since the last look.
+    push_stack<resident> just_woken_;
+    std::atomic<bool> idle_{false};
     std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> turns_{0};
     std::atomic<const waiter *> running_{nullptr};

@@ -24,7 +24,7 @@
 namespace flux {
 
 /// A branch without the types of its values: what strategies run.
-class alignas(64) branch_base
+class alignas(64) branch_base : public listed<branch_base>
 {
   public:
     branch_base(const branch_base &) = delete;
@@ -36,10 +36,8 @@ class alignas(64) branch_base
     /// Who runs it, or will.
     flow &of() noexcept { return own_; }
 
-    /// For the strategy that it is offered to: whether somebody has begun with it, and its neighbours in a list.
+    /// For the strategy that it is offered to: whether somebody has begun with it.
     bool begun = false;
-    branch_base *next = nullptr;
-    branch_base *previous = nullptr;
 
   protected:
     branch_base(flow &parent, function_number number) noexcept : number_(number) { own_.begin_branch(parent); }

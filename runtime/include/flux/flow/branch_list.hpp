@@ -3,31 +3,27 @@
 #pragma once
 
 #include "flux/flow/branch.hpp"
+#include "flux/list/intrusive_list.hpp"
 
 namespace flux {
 
-/// A list of branches, linked through themselves.
+/// Branches, first in, first out.
 class branch_list
 {
   public:
-    bool empty() const noexcept { return first_ == nullptr; }
+    bool empty() const noexcept { return list_.empty(); }
 
     /// Appends the branch.
-    void push(branch_base &unstarted) noexcept
-    {
-        unstarted.previous = last_;
-        (last_ == nullptr ? first_ : last_->next) = &unstarted;
-        last_ = &unstarted;
-    }
+    void push(branch_base &unstarted) noexcept { list_.push_back(unstarted); }
 
     /// Takes the first branch, which has begun then; null where there is none.
     branch_base *pop() noexcept
     {
-        branch_base *const begun = first_;
-        if (begun != nullptr) {
-            take_back(*begun);
+        branch_base *const first = list_.pop_front();
+        if (first != nullptr) {
+            first->begun = true;
         }
-        return begun;
+        return first;
     }
 
     /// Takes this branch out, which has begun then; false where it had before.
@@ -36,14 +32,12 @@ class branch_list
         if (offered.begun) {
             return false;
         }
-        (offered.previous == nullptr ? first_ : offered.previous->next) = offered.next;
-        (offered.next == nullptr ? last_ : offered.next->previous) = offered.previous;
+        list_.remove(offered);
         return offered.begun = true;
     }
 
   private:
-    branch_base *first_ = nullptr;
-    branch_base *last_ = nullptr;
+    intrusive_list<branch_base> list_;
 };
 
 } // namespace flux

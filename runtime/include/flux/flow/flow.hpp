@@ -14,6 +14,7 @@
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
+#include "flux/list/intrusive_list.hpp"
 #include "flux/moment.hpp"
 #include "flux/waiting/node_number.hpp"
 #include "flux/flow/outcome.hpp"
@@ -40,8 +41,8 @@ inline constinit const std::atomic<bool> nobody_waits{false};
 /// Where a flow says that it is which runs on nothing.
 inline constinit std::atomic<node_number> nowhere{no_node};
 
-/// The header of a flow.
-class flow
+/// The header of a flow. It is in one list at a time, of those that nobody uses or that wait to start.
+class flow : public listed<flow>
 {
   public:
     flow() noexcept = default;
@@ -232,8 +233,6 @@ class flow
 
     /// What it has spent of its budget for I/O (`io/budget.hpp`).
     std::uint32_t io_spent = 0;
-    /// For lists: a flow stands in one at a time, idle or queued.
-    flow *next = nullptr;
     /// The one that its store made before it; null for the first.
     flow *made_before = nullptr;
 

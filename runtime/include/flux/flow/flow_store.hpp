@@ -2,12 +2,12 @@
 /// The flows of one source: made when first needed, used again, never more than a bound. That is the source's bound of
 /// flows in progress: where none is left, the source waits for one to come back.
 ///
-/// One thread takes (the source's), many give back. What is given back goes on a lock-free stack that the taker takes
-/// as a whole, so the stack has no ABA problem, and a flow costs one atomic operation.
+/// One thread takes (the source's), many give back.
 #pragma once
 
 #include "flux/flow/flow.hpp"
 #include "flux/flow/program.hpp"
+#include "flux/list/push_stack.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -52,9 +52,8 @@ class flow_store
     std::atomic<flow *> last_made_{nullptr};
     flow *idle_ = nullptr;
     waiter *place_ = nullptr;
-    // What came back; or `nobody_yet_` where none came back and the source waits.
-    std::atomic<flow *> returned_{nullptr};
-    flow nobody_yet_;
+    // What came back; the next is awaited while the source waits.
+    push_stack<flow> returned_;
 };
 
 } // namespace flux

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "flux/flow/branch_list.hpp"
+#include "flux/list/intrusive_list.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -68,8 +69,7 @@ class queue
     std::size_t branches_ = 0;
     std::size_t idle_ = 0;
     bool closed_ = false;
-    flow *first_ = nullptr;
-    flow *last_ = nullptr;
+    intrusive_list<flow> started_;
     branch_list offered_;
 };
 

@@ -1,0 +1,78 @@
+/// \file
+/// A resident of a loop: a fiber with what it runs, a flow, a branch or a source. It is where that waits.
+#pragma once
+
+#include "flux/event/fiber.hpp"
+#include "flux/event/scheduler.hpp"
+#include "flux/list/intrusive_list.hpp"
+#include "flux/waiting/timer_wheel.hpp"
+#include "flux/waiting/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <variant>
+
+namespace flux {
+
+class branch_base;
+class flow;
+class loop;
+class source;
+
+/// All but `wake` is called on the loop's thread.
+class resident final : public waiter, public timer_wheel::entry, public listed<resident>
+{
+  public:
+    using what = std::variant<flow *, branch_base *, source *>;
+
+    /// Of this loop, on this stack.
+    resident(loop &of, stack on) noexcept : loop_(of), fiber_(on) {}
+
+    // For what it runs.
+
+    bool wait_until(moment deadline) noexcept override;
+    void give_way() noexcept override;
+
+    /// The source that it runs has made this flow: runs that when its turn has come. True where the source goes on here
+    /// afterwards: the flow has not waited.
+    bool run_made(flow &made) noexcept;
+
+    // For whoever it waits for.
+
+    void wake() noexcept override;
+
+    // For its loop.
+
+    /// It is to run this flow, this branch, or this source.
+    void begin(what begun) noexcept;
+
+    /// Goes on with it until it waits or has ended: whether it has.
+    bool resume() noexcept;
+
+    /// The time until which it waits has come: whether it goes on for that. If it was woken meanwhile it goes on for
+    /// that.
+    bool come_due() noexcept;
+
+    /// Since it gave way: whether those have started that waited then.
+    bool is_due(queue_counts started, queue_counts made) const noexcept { return ticket_.is_due(started, made); }
+
+    const stack &on() const noexcept { return fiber_.on(); }
+
+  private:
+    enum state { nobody, asleep, woken };
+
+    void run() noexcept;
+    void park() noexcept;
+
+    loop &loop_;
+    fiber fiber_;
+    what begun_;
+    // When it was resumed, by the loop's cycles.
+    std::uint64_t resumed_at_ = 0;
+    ticket ticket_;
+    // While it runs a flow that its source has made: that source, until it goes on elsewhere.
+    source *source_ = nullptr;
+    std::atomic<state> state_{nobody};
+};
+
+} // namespace flux

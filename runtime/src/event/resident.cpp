@@ -1,0 +1,103 @@
+#include "flux/event/resident.hpp"
+
+#include "flux/event/loop.hpp"
+#include "flux/flow/branch.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/strategy/source.hpp"
+
+#include <utility>
+
+namespace flux {
+
+bool resident::wait_until(moment deadline) noexcept
+{
+    state expected = nobody;
+    if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
+        if (deadline != never) {
+            loop_.timers_.set(*this, deadline);
+        }
+        park();
+        loop_.timers_.cancel(*this);
+    }
+    // One that was woken is not woken again before it waits again.
+    const bool was_woken = state_.load(std::memory_order_acquire) == woken;
+    if (was_woken) {
+        state_.store(nobody, std::memory_order_relaxed);
+    }
+    return was_woken;
+}
+
+bool resident::come_due() noexcept
+{
+    state expected = asleep;
+    return state_.compare_exchange_strong(expected, nobody, std::memory_order_acq_rel);
+}
+
+void resident::wake() noexcept
+{
+    // Whoever sleeps goes on only when it is woken below, however long that takes.
+    if (state_.exchange(woken, std::memory_order_acq_rel) == asleep) {
+        loop_.wake_up(*this);
+    }
+}
+
+void resident::give_way() noexcept
+{
+    if (loop_.io_->cycles() - resumed_at_ < loop_.slice_) {
+        return;
+    }
+    ticket_ = ticket(loop_.inbox_.counts(), loop_.made_counts_);
+    loop_.gave_way_.push_back(*this);
+    park();
+}
+
+bool resident::run_made(flow &made) noexcept
+{
+    const std::uint64_t now = loop_.io_->cycles();
+    if (loop_.may_begin_at(now)) {
+        resumed_at_ = now;
+        loop_.begin_turn(*this);
+    } else {
+        loop_.made_.push_back(*this);
+        ++loop_.made_counts_.pushed;
+        park();
+    }
+    source_ = std::get<source *>(begun_);
+    made.from().run(made, loop_.runner_);
+    return std::exchange(source_, nullptr) != nullptr;
+}
+
+void resident::begin(what begun) noexcept
+{
+    begun_ = begun;
+    fiber_.prepare([](void *self) { static_cast<resident *>(self)->run(); }, this);
+}
+
+bool resident::resume() noexcept
+{
+    resumed_at_ = loop_.io_->cycles();
+    return fiber_.resume();
+}
+
+void resident::run() noexcept
+{
+    if (flow *const *const started = std::get_if<flow *>(&begun_)) {
+        (*started)->from().run(**started, loop_.runner_);
+    } else if (branch_base *const *const offered = std::get_if<branch_base *>(&begun_)) {
+        (*offered)->run(loop_.runner_);
+    } else {
+        std::get<source *>(begun_)->make_flows();
+    }
+}
+
+void resident::park() noexcept
+{
+    if (source *const making = std::exchange(source_, nullptr)) {
+        loop_.go_on_elsewhere(*making);
+    }
+    flow *const here = running_flow;
+    fiber_.park();
+    running_flow = here;
+}
+
+} // namespace flux
