@@ -60,7 +60,6 @@ def connect(port, number):
     """The connection of this number, from an address that has a port left."""
     made = socket.socket()
     made.bind((f"127.0.0.{2 + number // CONNECTIONS_FOR_EACH_ADDRESS}", 0))
-    made.settimeout(PATIENCE_S)
     made.connect(("127.0.0.1", port))
     return made
 

@@ -9,9 +9,9 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
-use support::{Server, flux, free_port, text};
+use support::{Server, flux, text};
 
 const PROGRAM: &str = "
 use std.tcp;
@@ -78,11 +78,10 @@ fn build(folder: &Path, program: &str, nodes: &str) -> PathBuf {
 
 /// Two loops, by this I/O.
 fn start(server: &Path, folder: &Path, io: &str, flags: &[&str]) -> Server {
-    let port = free_port();
     let mut command = Command::new(server);
-    command.args([format!("--port={port}"), format!("--flux-io={io}")]).args(flags);
-    command.args(["--flux-runtime=event", "--flux-workers=2"]).current_dir(folder).stderr(Stdio::null());
-    Server::start(&mut command, port)
+    command.args(["--port=0", &format!("--flux-io={io}")]).args(flags);
+    command.args(["--flux-runtime=event", "--flux-workers=2"]).current_dir(folder);
+    Server::listening(&mut command)
 }
 
 /// Asks; the answer is read later.
