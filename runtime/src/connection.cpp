@@ -23,9 +23,9 @@ connection::connection(std::unique_ptr<stream> through, const address &peer) noe
 {
 }
 
-connection::connection(std::unique_ptr<stream> through, const address &peer,
-                       std::shared_ptr<connections> owner) noexcept
-    : through_(std::move(through)), owner_(std::move(owner)), peer_(peer)
+connection::connection(arrivals::arrival accepted, std::shared_ptr<connections> owner) noexcept
+    : through_(std::move(accepted.accepted)), owner_(std::move(owner)), peer_(accepted.from),
+      seat_(std::move(accepted.seat))
 {
 }
 
@@ -156,8 +156,7 @@ void connections::close_entrance() noexcept
 // Null where there is no memory: the peer is sent away.
 connection *connections::add(arrivals::arrival somebody) noexcept
 {
-    auto *const fresh =
-        new (std::nothrow) connection(std::move(somebody.accepted), somebody.from, shared_from_this());
+    auto *const fresh = new (std::nothrow) connection(std::move(somebody), shared_from_this());
     if (fresh != nullptr) {
         const moment now = through_.now();
         const std::lock_guard alone(lock_);
@@ -239,7 +238,7 @@ void connections::end() noexcept
         }
     }
     // Nobody will be given those that were told. Who has not been accepted waits for the next server.
-    while (void *const owner = arrivals_->next_told()) {
+    while (void *const owner = arrivals_->next_ready()) {
         static_cast<connection *>(owner)->close();
     }
 }

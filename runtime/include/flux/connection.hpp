@@ -32,7 +32,7 @@ class connection
     /// Belongs to nobody: is closed when it is given back.
     connection(std::unique_ptr<stream> through, const address &peer) noexcept;
     /// Belongs to a source.
-    connection(std::unique_ptr<stream> through, const address &peer, std::shared_ptr<connections> owner) noexcept;
+    connection(arrivals::arrival accepted, std::shared_ptr<connections> owner) noexcept;
     connection(const connection &) = delete;
     connection &operator=(const connection &) = delete;
 
@@ -80,6 +80,7 @@ class connection
     connection *next_ = nullptr;
     connection *previous_ = nullptr;
     const address peer_;
+    const accept_seat seat_;
 };
 
 /// When a source gives a new connection: as soon as it is there, or when it has input.

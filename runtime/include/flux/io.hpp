@@ -17,6 +17,7 @@
 
 #include "flux/address.hpp"
 #include "flux/expected.hpp"
+#include "flux/io/accept_seat.hpp"
 #include "flux/io/budget.hpp"
 #include "flux/moment.hpp"
 
@@ -159,10 +160,9 @@ class arrivals
         std::unique_ptr<stream> accepted;
         address from;
         void *owner = nullptr;
+        /// Who keeps it as long as the connection lasts is counted for the loop: new ones go where the fewest are.
+        accept_seat seat = {};
     };
-
-    /// How long nobody is accepted when that has failed: without descriptors, say.
-    static constexpr std::chrono::milliseconds accept_rest{100};
 
     virtual ~arrivals() = default;
     arrivals(const arrivals &) = delete;
@@ -171,16 +171,16 @@ class arrivals
     /// Peers of the listener come here from now on; it outlives this. It may be watched by the arrivals of many loops.
     virtual io_result<void> watch(listener &from) noexcept = 0;
 
-    /// When the stream has input, or comes to its end or an error, it is told once, by `owner`; or else soon, where
+    /// When the stream has input, or comes to its end or an error, `next` gives its `owner` once; or else soon, where
     /// that is not to be waited for. Nobody waits for the stream meanwhile. It is made by the same I/O.
     virtual io_result<void> watch(stream &idle, void *owner, bool soon = false) noexcept = 0;
 
-    /// The stream is not told any more; false where it has been, and `next` gives it still.
+    /// The stream is not waited for any more; false where it has input already, and `next` gives it still.
     virtual bool forget(stream &watched) noexcept = 0;
 
-    /// The owner of a stream that has been told and that `next` has not given: that gives it no more. Null where there
-    /// is none.
-    virtual void *next_told() noexcept = 0;
+    /// The owner of a stream that has been notified and that `next` has not given: that gives it no more. Null where
+    /// there is none.
+    virtual void *next_ready() noexcept = 0;
 
     /// Waits for the next arrival.
     virtual io_result<arrival> next(moment deadline = never) noexcept = 0;

@@ -80,6 +80,7 @@ class event final : public strategy
         loop_facts known{watchdog_.holds()};
         for (const auto &each : loops_) {
             known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
+            known.accepted.push_back(each->accepted());
         }
         return known;
     }

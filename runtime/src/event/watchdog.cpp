@@ -79,7 +79,7 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
         }
         const activity seen = look(loops);
         if (seen == activity::same) {
-            look_at_listeners(); // who waits there for a loop that is held
+            accepting::current().look(); // who waits there for a loop that is held
         }
         closely = seen == activity::same || (seen == activity::some && !closely);
         // Who was rung for is seldom still at it, and has not to ring again for its next flow.

@@ -1,67 +1,71 @@
 #include "flux/io/accepting.hpp"
 
-#include <atomic>
-#include <fcntl.h>
-#include <sys/eventfd.h>
+#include <algorithm>
+#include <utility>
 
 namespace flux {
 namespace {
 
-std::atomic<std::size_t> open_entrances{0};
-std::atomic<bool> has_ended{false};
-std::atomic<bool> some_listen{false};
-
-const descriptor &the_bell() noexcept
-{
-    static const descriptor rung(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    return rung;
-}
+std::atomic<accepting *> current_one{nullptr};
 
 } // namespace
 
-void end_accepting() noexcept
+accepting::accepting() noexcept : accepting(current_one.exchange(this)) {}
+
+accepting::~accepting()
 {
-    has_ended.store(true);
-    look_at_listeners();
+    current_one.store(before_);
 }
 
-bool accepting_has_ended() noexcept
+accepting &accepting::current() noexcept
 {
-    return has_ended.load();
+    accepting *const found = current_one.load();
+    if (found != nullptr) {
+        return *found;
+    }
+    // Never destroyed: threads that are left behind may use it to the end.
+    static accepting *const of_process = new accepting(nullptr);
+    return *of_process;
 }
 
-void look_at_listeners() noexcept
+void accepting::drain() noexcept
 {
-    if (some_listen.load()) {
-        eventfd_write(the_bell().get(), 1);
+    drains_.store(true);
+    look();
+}
+
+void accepting::look() noexcept
+{
+    const std::lock_guard alone(lock_);
+    std::ranges::for_each(places_, &accept_place::look);
+}
+
+void accepting::add(accept_place &looks)
+{
+    const std::lock_guard alone(lock_);
+    places_.push_back(&looks);
+    // Whoever drains looks for places after it has said so.
+    if (drains()) {
+        looks.look();
     }
 }
 
-descriptor bell_of_listeners() noexcept
+void accepting::remove(accept_place &looks) noexcept
 {
-    some_listen.store(true);
-    // In this order: who has said so before, and has seen that nobody listens, is seen here.
-    if (has_ended.load()) {
-        eventfd_write(the_bell().get(), 1);
-    }
-    return descriptor(fcntl(the_bell().get(), F_DUPFD_CLOEXEC, 0));
+    const std::lock_guard alone(lock_);
+    std::erase(places_, &looks);
 }
 
-entrance::entrance() noexcept
+entrance::entrance() noexcept : of_(&accepting::current())
 {
-    open_entrances.fetch_add(1);
+    of_->open_entrances_.fetch_add(1);
 }
 
 void entrance::close() noexcept
 {
-    if (std::exchange(open_, false)) {
-        open_entrances.fetch_sub(1);
+    if (accepting *const closed = std::exchange(of_, nullptr)) {
+        closed->open_entrances_.fetch_sub(1);
     }
-}
-
-bool entrance::any_open() noexcept
-{
-    return open_entrances.load() != 0;
 }
 
 } // namespace flux

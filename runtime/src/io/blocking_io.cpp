@@ -1,5 +1,6 @@
 #include "flux/io/blocking_io.hpp"
 
+#include "flux/io/accept_policy.hpp"
 #include "flux/io/accepting.hpp"
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
@@ -154,20 +155,31 @@ class blocking_datagram_socket final : public datagram_socket
     const public_socket socket_;
 };
 
-class blocking_arrivals final : public arrivals
+class blocking_arrivals final : public arrivals, private accept_place
 {
   public:
-    blocking_arrivals() : epoll_(epoll_create1(EPOLL_CLOEXEC))
+    blocking_arrivals() : epoll_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
     {
-        if (epoll_.get() < 0) {
+        if (epoll_.get() < 0 || bell_.get() < 0) {
             throw std::system_error(errno, std::generic_category(), "epoll_create1");
+        }
+    }
+
+    ~blocking_arrivals() override
+    {
+        if (listener_ != nullptr) {
+            accepting_.remove(*this);
         }
     }
 
     io_result<void> watch(listener &from) noexcept override
     {
+        try {
+            accepting_.add(*this);
+        } catch (const std::bad_alloc &) {
+            return unexpected(ENOMEM);
+        }
         listener_ = &static_cast<blocking_listener &>(from);
-        bell_ = bell_of_listeners();
         control(EPOLL_CTL_ADD, bell_, EPOLLIN | EPOLLET, nullptr);
         return control(EPOLL_CTL_ADD, listener_->socket(), EPOLLIN, nullptr);
     }
@@ -192,8 +204,8 @@ class blocking_arrivals final : public arrivals
         return static_cast<blocking_stream &>(watched).owner.exchange(nullptr) != nullptr;
     }
 
-    // Epoll tells `next`, which gives at once.
-    void *next_told() noexcept override { return nullptr; }
+    // Epoll notifies `next`, which gives at once.
+    void *next_ready() noexcept override { return nullptr; }
 
     io_result<arrival> next(moment deadline) noexcept override
     {
@@ -201,7 +213,7 @@ class blocking_arrivals final : public arrivals
             while (next_ < count_) {
                 auto *const told = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
                 if (told == nullptr && !left_) {
-                    leaving_ = leaving_ || accepting_has_ended();
+                    leaving_ = leaving_ || accepting_.drains();
                     if (io_result<arrival> accepted = accept(); accepted.has_value()) {
                         // Until nobody is left it is looked again.
                         next_ -= leaving_ ? 1 : 0;
@@ -230,6 +242,9 @@ class blocking_arrivals final : public arrivals
     }
 
   private:
+    // Each stroke can be seen by a wait for edges.
+    void look() noexcept override { eventfd_write(bell_.get(), 1); }
+
     io_result<void> control(int operation, const descriptor &of, std::uint32_t events, void *told) noexcept
     {
         epoll_event event{};
@@ -259,7 +274,7 @@ class blocking_arrivals final : public arrivals
     void rest(int error) noexcept
     {
         log_rarely("connections wait, as none can be accepted: %s", describe_error(error).c_str());
-        try_again_ = clock::now() + accept_rest;
+        try_again_ = clock::now() + accept_policy::backoff;
         control(EPOLL_CTL_MOD, listener_->socket(), 0, nullptr);
     }
 
@@ -280,10 +295,11 @@ class blocking_arrivals final : public arrivals
         return came == 0 ? ETIMEDOUT : 0;
     }
 
+    accepting &accepting_ = accepting::current();
     const descriptor epoll_;
     blocking_listener *listener_ = nullptr;
-    // It tells as the listener does. Then nobody is to be accepted but who waits; then nobody is any more.
-    descriptor bell_;
+    // It notifies as the listener does. Then nobody is to be accepted but who waits; then nobody is any more.
+    const descriptor bell_;
     bool leaving_ = false;
     bool left_ = false;
     // What has come and is not told yet, from `next_` to `count_`.

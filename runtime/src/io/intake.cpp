@@ -82,7 +82,7 @@ void intake::received(int result, std::uint32_t flags) noexcept
     }
 }
 
-void intake::queue_in(ready_queue<intake> &to, void *whom, bool at_once) noexcept
+void intake::queue_in(ready_queue &to, void *whom, bool at_once) noexcept
 {
     owner = whom;
     if (at_once || has_something()) {

@@ -6,6 +6,7 @@
 #include "flux/io/proactor_stream.hpp"
 #include "flux/io/ring.hpp"
 #include "flux/io/socket.hpp"
+#include "flux/io/socket_listener.hpp"
 
 #include <cerrno>
 #include <new>
@@ -55,15 +56,7 @@ class proactor final : public loop_io
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {
-        io_result<public_socket> opened = open_listener(at);
-        if (!opened.has_value()) {
-            return unexpected(opened.error());
-        }
-        std::unique_ptr<listener> made(new (std::nothrow) proactor_listener(std::move(*std::move(opened))));
-        if (made == nullptr) {
-            return unexpected(ENOMEM);
-        }
-        return made;
+        return open_socket_listener(at);
     }
 
     io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline) noexcept override
@@ -105,21 +98,31 @@ class proactor final : public loop_io
         return made;
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<proactor_arrivals>(shared_); }
+    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<proactor_arrivals>(shared_, arrivals_); }
 
     void wait(moment until) noexcept override
     {
+        if (until != moment::min()) {
+            arrivals_.go_idle();
+        }
         bell_.listen(shared_.ring);
         shared_.ring.wait(until);
     }
 
-    void deliver() noexcept override { shared_.ring.deliver(); }
+    void deliver() noexcept override
+    {
+        shared_.ring.deliver();
+        arrivals_.collect_rings();
+    }
+
     void interrupt() noexcept override { bell_.strike(); }
+    std::uint64_t accepted() const noexcept override { return arrivals_.accepted(); }
 
   private:
     // What is in flight ends before what it uses.
     bell bell_;
     proactor_shared shared_;
+    arrivals_row arrivals_{*this};
 };
 
 } // namespace

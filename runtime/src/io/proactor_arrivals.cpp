@@ -2,41 +2,61 @@
 
 #include "flux/io/proactor_stream.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
+#include <sys/epoll.h>
+#include <utility>
 
 namespace flux {
 
+void listener_poll::begin(ring &through, const descriptor &listener) noexcept
+{
+    if (!in_flight()) {
+        through.submit(*this, [&](io_uring_sqe &entry) {
+            // Of the loops that wait one is notified of each new peer.
+            io_uring_prep_poll_multishot(&entry, listener.get(), EPOLLIN | EPOLLEXCLUSIVE);
+        });
+    }
+}
+
+// Its last result may be that the queue of results has overflown: whoever came since is found by the next poll, which
+// the source begins when it waits again.
+void listener_poll::came(int result, std::uint32_t) noexcept
+{
+    if (notified_ == nullptr) {
+        return;
+    }
+    if (result < 0 && result != -ECANCELED) {
+        notified_->failed(-result);
+    } else {
+        notified_->notified();
+    }
+}
+
 proactor_arrivals::~proactor_arrivals()
 {
-    if (acceptor_ != nullptr) {
-        bell_->tell_nobody();
-        shared_.ring.abandon(std::move(bell_));
-        acceptor_->tell_nobody();
-        shared_.ring.abandon(std::move(acceptor_));
-        // The listener may be closed now, and its number be another's.
-        shared_.ring.flush();
-    }
+    stop_watching();
 }
 
 io_result<void> proactor_arrivals::watch(listener &from) noexcept
 {
-    const descriptor &socket = static_cast<proactor_listener &>(from).socket();
-    std::unique_ptr<acceptor> made(new (std::nothrow) acceptor(shared_.ring, socket, some_));
-    bell_.reset(made == nullptr ? nullptr : new (std::nothrow) bell_of_acceptor(*made));
-    if (bell_ == nullptr) {
+    auto &watched = static_cast<socket_listener &>(from);
+    poll_.reset(new (std::nothrow) listener_poll(*this));
+    if (poll_ == nullptr) {
         return unexpected(ENOMEM);
     }
-    acceptor_ = std::move(made);
-    acceptor_->begin();
-    bell_->begin(shared_.ring);
+    if (const io_result<void> joined = join(watched.group()); !joined.has_value()) {
+        poll_ = nullptr;
+        return joined;
+    }
+    listener_ = &watched;
+    begin_waiting();
     return {};
 }
 
 io_result<void> proactor_arrivals::watch(stream &idle, void *owner, bool soon) noexcept
 {
-    static_cast<proactor_stream &>(idle).input().queue_in(ready_, owner, soon);
+    static_cast<proactor_stream &>(idle).input().queue_in(ready(), owner, soon);
     return {};
 }
 
@@ -45,67 +65,32 @@ bool proactor_arrivals::forget(stream &watched) noexcept
     return static_cast<proactor_stream &>(watched).input().leave_queue();
 }
 
-void *proactor_arrivals::next_told() noexcept
+int proactor_arrivals::accept(arrival &into) noexcept
 {
-    intake *const first = ready_.pop();
-    return first == nullptr ? nullptr : first->owner;
-}
-
-io_result<arrivals::arrival> proactor_arrivals::next(moment deadline) noexcept
-{
-    while (true) {
-        // In turns, so that neither kind keeps the other waiting.
-        turn_of_new_ = !turn_of_new_;
-        const bool some_new = acceptor_ != nullptr && acceptor_->some();
-        if (!ready_.empty() && !(turn_of_new_ && some_new)) {
-            return arrival{nullptr, {}, next_told()};
-        }
-        if (some_new) {
-            if (io_result<arrival> accepted = accept(); accepted.has_value()) {
-                return accepted;
-            }
-            continue;
-        }
-        if (acceptor_ != nullptr && acceptor_->has_left()) {
-            return arrival{};
-        }
-        some_.open = false;
-        if (const int error = wait(deadline); error != 0) {
-            return unexpected(error);
-        }
-    }
-}
-
-io_result<arrivals::arrival> proactor_arrivals::accept() noexcept
-{
-    arrival somebody;
-    io_result<descriptor> accepted = acceptor_->next(somebody.from);
+    io_result<descriptor> accepted = try_accept(listener_->socket(), into.from);
     if (!accepted.has_value()) {
-        return unexpected(accepted.error());
+        return accepted.error();
     }
     std::unique_ptr<intake> input(new (std::nothrow) intake(shared_, *std::move(accepted)));
-    somebody.accepted.reset(input == nullptr ? nullptr : new (std::nothrow) proactor_stream(std::move(input)));
-    if (somebody.accepted == nullptr) {
-        acceptor_->rest(ENOMEM);
-        return unexpected(ENOMEM);
-    }
-    return somebody;
+    into.accepted.reset(input == nullptr ? nullptr : new (std::nothrow) proactor_stream(std::move(input)));
+    return into.accepted == nullptr ? ENOMEM : 0;
 }
 
-// Until there is somebody, or nobody has been accepted for long enough.
-int proactor_arrivals::wait(moment deadline) noexcept
+void proactor_arrivals::begin_waiting() noexcept
 {
-    if (acceptor_ == nullptr) {
-        return some_.wait(deadline);
+    if (poll_ != nullptr) {
+        poll_->begin(shared_.ring, listener_->socket());
     }
-    acceptor_->begin();
-    const moment try_again = acceptor_->try_again();
-    const int error = some_.wait(std::min(deadline, try_again));
-    if (error == ETIMEDOUT && clock::now() >= try_again) {
-        acceptor_->stop_resting();
-        return 0;
+}
+
+void proactor_arrivals::stop_watching() noexcept
+{
+    if (poll_ != nullptr) {
+        poll_->stop();
+        shared_.ring.abandon(std::move(poll_));
+        // The listener may be closed now, and its number be another's.
+        shared_.ring.flush();
     }
-    return error;
 }
 
 } // namespace flux

@@ -5,8 +5,8 @@
 #include "flux/io/reactor_datagrams.hpp"
 #include "flux/io/reactor_stream.hpp"
 #include "flux/io/socket.hpp"
+#include "flux/io/socket_listener.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <sys/eventfd.h>
@@ -31,12 +31,7 @@ class reactor final : public loop_io, public watched
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {
-        io_result<public_socket> opened = open_listener(at);
-        if (!opened.has_value()) {
-            return unexpected(opened.error());
-        }
-        std::unique_ptr<listener> made(new (std::nothrow) reactor_listener(std::move(*std::move(opened))));
-        return given(std::move(made));
+        return open_socket_listener(at);
     }
 
     io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline) noexcept override
@@ -77,36 +72,31 @@ class reactor final : public loop_io, public watched
         return std::unique_ptr<datagram_socket>(std::move(made));
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override
-    {
-        return std::make_unique<reactor_arrivals>(interest_, arrivals_);
-    }
+    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<reactor_arrivals>(interest_, arrivals_); }
 
     void wait(moment until) noexcept override
     {
         if (until != moment::min()) {
-            std::ranges::for_each(arrivals_, &reactor_arrivals::pass_on);
+            arrivals_.go_idle();
         }
         interest_.fetch(until);
     }
-    void deliver() noexcept override { interest_.deliver(); }
+
+    void deliver() noexcept override
+    {
+        interest_.deliver();
+        arrivals_.collect_rings();
+    }
+
     void interrupt() noexcept override { eventfd_write(bell_.get(), 1); }
+    std::uint64_t accepted() const noexcept override { return arrivals_.accepted(); }
 
     // The bell: each stroke is an edge, so it need not be read.
     void came(std::uint32_t) noexcept override {}
 
   private:
-    template <class Made>
-    static io_result<std::unique_ptr<Made>> given(std::unique_ptr<Made> made) noexcept
-    {
-        if (made == nullptr) {
-            return unexpected(ENOMEM);
-        }
-        return made;
-    }
-
     interest interest_;
-    arrivals_row arrivals_;
+    arrivals_row arrivals_{*this};
     const descriptor bell_;
 };
 

@@ -55,7 +55,7 @@ bool reactor_stream::has_input() noexcept
     return input_.open;
 }
 
-void reactor_stream::queue_in(ready_queue<reactor_stream> &to, void *whom, bool at_once) noexcept
+void reactor_stream::queue_in(ready_queue &to, void *whom, bool at_once) noexcept
 {
     owner = whom;
     // What the mark was set for, a flow may have received since.
@@ -73,7 +73,7 @@ void reactor_stream::came(std::uint32_t events) noexcept
     may_stop_short_ = may_stop_short_ || (events & EPOLLPRI) != 0;
     if ((events & (EPOLLIN | end_events)) != 0) {
         input_.set();
-        if (ready_queue<reactor_stream> *const to = std::exchange(queue_, nullptr)) {
+        if (ready_queue *const to = std::exchange(queue_, nullptr)) {
             to->push(*this);
         }
     }

@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -179,8 +180,24 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
     }
 }
 
+// Where there are several loops that accept. Whether one has far more than its part is worth a word: it may be busy alone.
+void add_accepted(text &into, std::span<const std::uint64_t> by_loop)
+{
+    const std::uint64_t sum = std::accumulate(by_loop.begin(), by_loop.end(), std::uint64_t{0});
+    if (by_loop.size() < 2 || sum == 0) {
+        return;
+    }
+    into.add("\n%12" PRIu64 "  connections accepted, by event loop:", sum);
+    for (const std::uint64_t each : by_loop) {
+        into.add(" %" PRIu64, each);
+    }
+    const std::uint64_t even = (sum + by_loop.size() - 1) / by_loop.size();
+    into.add(std::ranges::max(by_loop) > 2 * even ? " -- lopsided\n" : "\n");
+}
+
 void add_loops(text &into, const program &of, const loop_facts &loops)
 {
+    add_accepted(into, loops.accepted);
     if (loops.stack_bytes != 0) {
         into.add("\n%12zu  KiB of stack, the most that a flow needed\n", loops.stack_bytes >> 10);
     }
@@ -307,7 +324,11 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
-    json.add("  \"stack_bytes\": %zu,\n", loops.stack_bytes);
+    json.add("  \"stack_bytes\": %zu,\n  \"accepted\": [", loops.stack_bytes);
+    for (std::size_t number = 0; number < loops.accepted.size(); ++number) {
+        json.add("%s%" PRIu64, number == 0 ? "" : ", ", loops.accepted[number]);
+    }
+    json.add("],\n");
     add_list(json, "holds", loops.holds, ",", [&](const loop_hold &each) {
         json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,
                  quoted(of.nodes[each.node].name).c_str(), each.times,

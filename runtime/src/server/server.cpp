@@ -177,8 +177,8 @@ class server
     {
         allow_interrupts();
         const clock::time_point begin = clock::now();
-        end_accepting();
-        while (entrance::any_open() && clock::now() - begin < patience) {
+        accepting_.drain();
+        while (accepting_.any_open() && clock::now() - begin < patience) {
             std::this_thread::sleep_for(drain_step);
         }
         while (true) {
@@ -225,6 +225,7 @@ class server
 
     const program &program_;
     const options options_;
+    accepting accepting_;
     runners runners_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;

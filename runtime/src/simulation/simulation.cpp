@@ -1,13 +1,13 @@
 #include "flux/simulation/simulation.hpp"
 
 #include "flux/flow/flow.hpp"
+#include "flux/io/loop_arrivals.hpp"
 #include "flux/io/park.hpp"
 #include "flux/io/socket.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <new>
 #include <optional>
 #include <utility>
@@ -40,9 +40,7 @@ class parked_flow final : public simulated_waiting
     park park_{*running_flow};
 };
 
-class simulated_arrivals;
-
-class simulated_stream final : public stream, public simulated_waiting
+class simulated_stream final : public stream, public simulated_waiting, public ready_entry
 {
   public:
     simulated_stream(simulated_network &of, simulated_socket socket, std::size_t &open) noexcept
@@ -98,19 +96,17 @@ class simulated_stream final : public stream, public simulated_waiting
         socket_.end();
     }
 
-    /// Tells these arrivals once, when there is input or soon.
-    void tell(simulated_arrivals &told, void *whom, bool soon) noexcept;
+    /// Goes into this queue once, when there is input or soon.
+    void queue_in(ready_queue &to, void *whom, bool soon) noexcept;
 
-    /// Tells nobody any more: whom it would have told.
-    simulated_arrivals *tell_nobody() noexcept
+    /// Goes into no queue any more: whether it would have.
+    bool leave_queue() noexcept
     {
         socket_.reader().leave();
-        return std::exchange(told_, nullptr);
+        return std::exchange(queue_, nullptr) != nullptr;
     }
 
     void go_on() noexcept override;
-
-    void *owner = nullptr;
 
   private:
     std::size_t put(const iovec &part)
@@ -144,7 +140,7 @@ class simulated_stream final : public stream, public simulated_waiting
     simulated_network &network_;
     simulated_socket socket_;
     std::size_t &open_;
-    simulated_arrivals *told_ = nullptr;
+    ready_queue *queue_ = nullptr;
     bool soon_ = false;
 };
 
@@ -153,122 +149,94 @@ class simulated_listener final : public listener
   public:
     simulated_listener(simulated_network &of, const address &at) : port(of, at) {}
 
+    /// The world has one loop, and nobody but its own sources is to look there.
+    const std::shared_ptr<accept_group> group = std::make_shared<accept_group>(nullptr);
+
     address local() const noexcept override { return port.local(); }
 
     simulated_port port;
 };
 
-class simulated_arrivals final : public arrivals, public simulated_waiting
+class simulated_arrivals final : public loop_arrivals, public simulated_waiting
 {
   public:
-    simulated_arrivals(simulated_network &of, std::size_t &open) : network_(of), open_(open) {}
-
-    ~simulated_arrivals() override
+    simulated_arrivals(simulated_network &of, arrivals_row &row, std::size_t &open)
+        : loop_arrivals(row), network_(of), open_(open)
     {
-        if (listener_ != nullptr) {
-            listener_->port.acceptor.leave();
-        }
     }
+
+    ~simulated_arrivals() override { stop_watching(); }
 
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<simulated_listener &>(from);
-        return {};
+        return join(listener_->group);
     }
 
     io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override
     {
-        static_cast<simulated_stream &>(idle).tell(*this, owner, soon);
+        static_cast<simulated_stream &>(idle).queue_in(ready(), owner, soon);
         return {};
     }
 
-    bool forget(stream &idle) noexcept override
-    {
-        return static_cast<simulated_stream &>(idle).tell_nobody() != nullptr;
-    }
-
-    void *next_told() noexcept override
-    {
-        void *const owner = told_.empty() ? nullptr : told_.front();
-        if (owner != nullptr) {
-            told_.pop_front();
-        }
-        return owner;
-    }
-
-    io_result<arrival> next(moment deadline) noexcept override
-    {
-        while (true) {
-            turn_of_new_ = !turn_of_new_;
-            if (!told_.empty() && !(turn_of_new_ && may_accept())) {
-                return arrival{nullptr, {}, next_told()};
-            }
-            if (may_accept()) {
-                if (std::unique_ptr<stream> made = make_stream()) {
-                    const address from = listener_->port.arrived.front().second;
-                    listener_->port.arrived.pop_front();
-                    return arrival{std::move(made), from, nullptr};
-                }
-                again_at_ = network_.time.now() + accept_rest;
-                continue;
-            }
-            const bool rests = again_at_ > network_.time.now();
-            if (listener_ != nullptr && !rests) {
-                listener_->port.acceptor.wait(*this);
-            }
-            parked_flow waits;
-            const int error = waits.wait_at(some_, rests ? std::min(deadline, again_at_) : deadline);
-            if (error != 0 && !(error == ETIMEDOUT && rests && again_at_ <= deadline)) {
-                return unexpected(error);
-            }
-        }
-    }
+    bool forget(stream &idle) noexcept override { return static_cast<simulated_stream &>(idle).leave_queue(); }
 
     /// Somebody new has come.
-    void go_on() noexcept override { some_.tell(); }
-
-    void append(void *owner)
-    {
-        told_.push_back(owner);
-        some_.tell();
-    }
+    void go_on() noexcept override { notified(); }
 
   private:
-    bool may_accept() const noexcept
+    // Without descriptors and without memory whoever is first waits on.
+    int accept(arrival &into) noexcept override
     {
-        return listener_ != nullptr && !listener_->port.arrived.empty() && again_at_ <= network_.time.now();
+        auto &arrived = listener_->port.arrived;
+        if (arrived.empty()) {
+            return EAGAIN;
+        }
+        if (network_.time.chance(network_.faults.out_of_descriptors)) {
+            return EMFILE;
+        }
+        into.accepted.reset(new (std::nothrow) simulated_stream(network_, std::move(arrived.front().first), open_));
+        if (into.accepted == nullptr) {
+            return ENOMEM;
+        }
+        into.from = arrived.front().second;
+        arrived.pop_front();
+        return 0;
     }
 
-    // For the first of those who wait; null where there is no descriptor or no memory, and it waits on.
-    std::unique_ptr<stream> make_stream() noexcept
+    void begin_waiting() noexcept override
     {
-        if (network_.time.chance(network_.faults.out_of_descriptors)) {
-            return nullptr;
+        if (listener_ == nullptr) {
+            return;
         }
-        simulated_socket &first = listener_->port.arrived.front().first;
-        return std::unique_ptr<stream>(new (std::nothrow) simulated_stream(network_, std::move(first), open_));
+        listener_->port.acceptor.wait(*this);
+        if (!listener_->port.arrived.empty()) {
+            notified();
+        }
+    }
+
+    void stop_watching() noexcept override
+    {
+        if (simulated_listener *const watched = std::exchange(listener_, nullptr)) {
+            watched->port.acceptor.leave();
+        }
     }
 
     simulated_network &network_;
     std::size_t &open_;
     simulated_listener *listener_ = nullptr;
-    bool turn_of_new_ = false;
-    // There were no descriptors: nobody is accepted before.
-    moment again_at_ = simulated_time::start;
-    std::deque<void *> told_;
-    simulated_place some_;
 };
 
-void simulated_stream::tell(simulated_arrivals &told, void *whom, bool soon) noexcept
+void simulated_stream::queue_in(ready_queue &to, void *whom, bool soon) noexcept
 {
-    const simulated_work telling(network_);
+    const simulated_work notifying(network_);
     owner = whom;
     const bool ready = soon || socket_.readable();
     if (ready && network_.time.chance(500)) {
-        told.append(owner);
+        to.push(*this);
         return;
     }
-    told_ = &told;
+    queue_ = &to;
     soon_ = soon;
     socket_.reader().wait(*this);
     if (ready) {
@@ -282,7 +250,7 @@ void simulated_stream::go_on() noexcept
     if (!soon_ && !socket_.readable() && !network_.time.chance(network_.faults.false_wakes)) {
         return socket_.reader().wait(*this);
     }
-    std::exchange(told_, nullptr)->append(owner);
+    std::exchange(queue_, nullptr)->push(*this);
 }
 
 class simulated_datagram_socket final : public datagram_socket
@@ -465,12 +433,15 @@ io_result<std::unique_ptr<datagram_socket>> simulation::bind(const address &at) 
 
 std::unique_ptr<arrivals> simulation::make_arrivals()
 {
-    return std::make_unique<simulated_arrivals>(network_, open_streams_);
+    return std::make_unique<simulated_arrivals>(network_, arrivals_, open_streams_);
 }
 
 void simulation::wait(moment until) noexcept
 {
     network_of_thread = &network_;
+    if (until != moment::min()) {
+        arrivals_.go_idle();
+    }
     const simulated_work going_on(network_);
     std::unique_lock alone(lock_);
     changed_.wait(alone, [this] { return begun_; });
@@ -504,6 +475,7 @@ void simulation::deliver() noexcept
 {
     const simulated_work happening(network_);
     time_.happen();
+    arrivals_.collect_rings();
 }
 
 std::uint64_t simulation::cycles() noexcept

@@ -13,7 +13,7 @@ namespace {
 /// What was counted of the one constraint.
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
 
-const flux::loop_facts some_loops = {{{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192};
+const flux::loop_facts some_loops = {{{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}};
 
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
@@ -55,6 +55,8 @@ TEST(Report, ForPeople)
               "       taken        waited     ms waited  us held each  constraint\n"
                "           6             2         1.500         0.750  shared\n"
               "\n"
+              "          39  connections accepted, by event loop: 30 4 5 -- lopsided\n"
+              "\n"
               "           8  KiB of stack, the most that a flow needed\n"
               "\n"
               "       times    longest ms  node that held its event loop for more than a millisecond\n"
@@ -85,6 +87,7 @@ TEST(Report, ForPrograms)
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
   "stack_bytes": 8192,
+  "accepted": [30, 4, 5],
   "holds": [
     {"name": "One", "times": 3, "longest_ns": 21500000}
   ],

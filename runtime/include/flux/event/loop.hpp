@@ -107,6 +107,9 @@ class loop
     /// The most bytes of stack that a flow has needed so far. Any thread may ask.
     std::size_t high_water_mark() const noexcept { return residents_.high_water_mark(); }
 
+    /// How many peers it has accepted so far. Any thread may ask.
+    std::uint64_t accepted() const noexcept { return io_->accepted(); }
+
   private:
     friend class resident;
 

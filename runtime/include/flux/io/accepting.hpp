@@ -1,36 +1,72 @@
 /// \file
-/// What all who accept are told together: to look at their listener, and that it is for the last time. They have a bell
-/// for it, a descriptor that they wait for beside the listener.
+/// Accepting in a whole server: all places where peers come in, and how they are drained together.
 ///
-/// Of all who wait at a listener the kernel wakes one for each new peer. If that one is held up, by a node that
-/// computes for long, nobody else would come. So the watchdog rings as long as a loop is held, and the others take who
-/// waits there. The held loop has kept nobody to itself whose flow it could not start: who has asked for something when
-/// he is accepted is served before the next is accepted.
+/// If a loop is held up, by a node that computes for long, the kernel may have notified it of a peer whom nobody else
+/// looks after. So the watchdog has all look at their listeners as long as a loop is held, and the others take who waits
+/// there. The held loop has kept nobody to itself whose flow it could not start: a peer that has asked for something
+/// when it is accepted is served before the next is accepted.
 ///
 /// A server that ends, or hands its sockets on, first accepts nobody any more, and only then do its sources stop. So
-/// whoever has been accepted is served, and whoever comes later waits in the socket for the next server. Who is told so
-/// takes those who wait at that moment, and leaves the listener then: he may have been woken for one of them.
+/// whoever has been accepted is served, and whoever comes later waits in the socket for the next server.
 #pragma once
 
-#include "flux/io/socket.hpp"
-
+#include <atomic>
 #include <cstddef>
-#include <utility>
+#include <mutex>
+#include <vector>
 
 namespace flux {
 
-/// Nobody is accepted any more, in the whole process. It cannot be taken back.
-void end_accepting() noexcept;
+/// Who is to look at a listener when all do.
+class accept_place
+{
+  public:
+    /// There may be somebody at the listener; or the drain has begun. Any thread calls this.
+    virtual void look() noexcept = 0;
 
-/// Whether that has been said.
-bool accepting_has_ended() noexcept;
+  protected:
+    ~accept_place() = default;
+};
 
-/// All who accept look at their listeners.
-void look_at_listeners() noexcept;
+/// Of one server. While it exists it is the current one, which listeners belong to that are opened meanwhile; then the
+/// one before is current again. The process has one for those that have none of their own.
+class accepting
+{
+  public:
+    accepting() noexcept;
+    ~accepting();
+    accepting(const accepting &) = delete;
+    accepting &operator=(const accepting &) = delete;
 
-/// The bell: each stroke can be seen by a wait for edges. For each who waits it is a descriptor of its own, as an
-/// instance of epoll takes one but once.
-descriptor bell_of_listeners() noexcept;
+    static accepting &current() noexcept;
+
+    /// Nobody is accepted any more but those who wait now. It cannot be taken back.
+    void drain() noexcept;
+
+    /// Whether that has begun.
+    bool drains() const noexcept { return drains_.load(); }
+
+    /// Whether any entrance is open.
+    bool any_open() const noexcept { return open_entrances_.load() != 0; }
+
+    /// All look at their listeners.
+    void look() noexcept;
+
+    /// From now on this one does; throws `std::bad_alloc`. Or no longer.
+    void add(accept_place &looks);
+    void remove(accept_place &looks) noexcept;
+
+  private:
+    friend class entrance;
+
+    explicit accepting(accepting *before) noexcept : before_(before) {}
+
+    accepting *const before_;
+    std::atomic<std::size_t> open_entrances_{0};
+    std::atomic<bool> drains_{false};
+    std::mutex lock_;
+    std::vector<accept_place *> places_;
+};
 
 /// Where peers come in. It is open as long as there may be somebody who is not served yet.
 class entrance
@@ -44,11 +80,9 @@ class entrance
     /// All have been served, and nobody will be accepted any more.
     void close() noexcept;
 
-    /// Whether any of the process is open.
-    static bool any_open() noexcept;
-
   private:
-    bool open_ = true;
+    // Null where it is closed.
+    accepting *of_;
 };
 
 } // namespace flux

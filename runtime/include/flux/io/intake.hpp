@@ -24,7 +24,7 @@ struct proactor_shared {
 
 /// A connected socket and its input. It is in flight while the kernel receives for it or waits for input, and outlives
 /// its stream until that is over.
-class intake final : public submission
+class intake final : public submission, public ready_entry
 {
   public:
     intake(proactor_shared &through, descriptor socket) noexcept : shared_(through), socket_(std::move(socket)) {}
@@ -42,14 +42,10 @@ class intake final : public submission
     void came(int result, std::uint32_t flags) noexcept override;
 
     /// Goes into this queue once, when there is input or at once.
-    void queue_in(ready_queue<intake> &to, void *whom, bool at_once) noexcept;
+    void queue_in(ready_queue &to, void *whom, bool at_once) noexcept;
 
     /// Goes into no queue any more: whether it would have.
     bool leave_queue() noexcept { return std::exchange(queue_, nullptr) != nullptr; }
-
-    void *owner = nullptr;
-    /// Its neighbour in a queue.
-    intake *next = nullptr;
 
   private:
     void begin() noexcept;
@@ -68,7 +64,7 @@ class intake final : public submission
     bool readable_ = false;
     // Open where there is something to be had.
     direction something_;
-    ready_queue<intake> *queue_ = nullptr;
+    ready_queue *queue_ = nullptr;
 };
 
 } // namespace flux

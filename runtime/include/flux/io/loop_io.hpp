@@ -23,6 +23,9 @@ class loop_io : public io
     /// Ends a wait, this one or the next. Any thread calls this.
     virtual void interrupt() noexcept = 0;
 
+    /// How many peers it has accepted. Any thread calls this.
+    virtual std::uint64_t accepted() const noexcept { return 0; }
+
     /// What slices of work are measured by: the `cycle_clock`, or what a simulation makes of it.
     virtual std::uint64_t cycles() noexcept { return cycle_clock::now(); }
 };

@@ -1,55 +1,58 @@
 /// \file
-/// What a source waits for under the proactor: new peers of its listener, and its idle streams that have input.
+/// What a source waits for under the proactor: the ring waits for the listener, again and again.
+///
+/// Nobody is accepted by an operation: that would go on while the source cannot take anybody, and then a peer would wait
+/// for this loop although another has room.
 #pragma once
 
-#include "flux/io/acceptor.hpp"
-#include "flux/io/direction.hpp"
 #include "flux/io/intake.hpp"
-#include "flux/io/ready_queue.hpp"
-#include "flux/io/socket.hpp"
+#include "flux/io/loop_arrivals.hpp"
+#include "flux/io/ring.hpp"
+#include "flux/io/socket_listener.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace flux {
 
-/// A socket that peers connect to.
-class proactor_listener final : public listener
+/// Waits for a listener, for as long as it is there.
+class listener_poll final : public submission
 {
   public:
-    explicit proactor_listener(public_socket socket) noexcept : socket_(std::move(socket)) {}
+    explicit listener_poll(loop_arrivals &notifies) noexcept : notified_(&notifies) {}
 
-    address local() const noexcept override { return local_address(socket_); }
-    const descriptor &socket() const noexcept { return socket_; }
+    /// Unless it does already.
+    void begin(ring &through, const descriptor &listener) noexcept;
+
+    /// Nobody is notified any more.
+    void stop() noexcept { notified_ = nullptr; }
+
+    void came(int result, std::uint32_t flags) noexcept override;
 
   private:
-    const public_socket socket_;
+    loop_arrivals *notified_;
 };
 
 /// Of one source, on one loop.
-class proactor_arrivals final : public arrivals
+class proactor_arrivals final : public loop_arrivals
 {
   public:
-    explicit proactor_arrivals(proactor_shared &through) noexcept : shared_(through) {}
+    /// Throws `std::bad_alloc`.
+    proactor_arrivals(proactor_shared &through, arrivals_row &row) : loop_arrivals(row), shared_(through) {}
     ~proactor_arrivals() override;
 
     io_result<void> watch(listener &from) noexcept override;
     io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override;
     bool forget(stream &watched) noexcept override;
-    void *next_told() noexcept override;
-    io_result<arrival> next(moment deadline) noexcept override;
 
   private:
-    io_result<arrival> accept() noexcept;
-    int wait(moment deadline) noexcept;
+    int accept(arrival &into) noexcept override;
+    void begin_waiting() noexcept override;
+    void stop_watching() noexcept override;
 
     proactor_shared &shared_;
-    std::unique_ptr<acceptor> acceptor_;
-    std::unique_ptr<bell_of_acceptor> bell_;
-    bool turn_of_new_ = false;
-    // Open where there may be something of either.
-    direction some_;
-    ready_queue<intake> ready_{some_};
+    socket_listener *listener_ = nullptr;
+    // While the listener is watched.
+    std::unique_ptr<listener_poll> poll_;
 };
 
 } // namespace flux

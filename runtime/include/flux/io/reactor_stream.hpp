@@ -14,7 +14,7 @@
 namespace flux {
 
 /// On one loop.
-class reactor_stream final : public stream, public watched, public loop_owned
+class reactor_stream final : public stream, public watched, public ready_entry, public loop_owned
 {
   public:
     /// Connected to this peer, or soon.
@@ -46,14 +46,10 @@ class reactor_stream final : public stream, public watched, public loop_owned
     void came(std::uint32_t events) noexcept override;
 
     /// Goes into this queue once, when there is input or at once.
-    void queue_in(ready_queue<reactor_stream> &to, void *whom, bool at_once) noexcept;
+    void queue_in(ready_queue &to, void *whom, bool at_once) noexcept;
 
     /// Goes into no queue any more: whether it would have.
     bool leave_queue() noexcept { return std::exchange(queue_, nullptr) != nullptr; }
-
-    void *owner = nullptr;
-    /// Its neighbour in a queue.
-    reactor_stream *next = nullptr;
 
   private:
     const descriptor socket_;
@@ -62,7 +58,7 @@ class reactor_stream final : public stream, public watched, public loop_owned
     bool ended_ = false;
     // A receive may give less than there is: it stops at urgent data, and on a Unix socket at passed descriptors.
     bool may_stop_short_;
-    ready_queue<reactor_stream> *queue_ = nullptr;
+    ready_queue *queue_ = nullptr;
 };
 
 } // namespace flux

@@ -9,8 +9,20 @@
 
 namespace flux {
 
-/// Of streams that have a `next` for it alone, on one loop.
-template <class Stream>
+/// A stream as it is in a queue.
+class ready_entry
+{
+  public:
+    /// What the source knows it by.
+    void *owner = nullptr;
+
+  private:
+    friend class ready_queue;
+
+    ready_entry *next_ = nullptr;
+};
+
+/// On one loop.
 class ready_queue
 {
   public:
@@ -21,21 +33,21 @@ class ready_queue
 
     bool empty() const noexcept { return first_ == nullptr; }
 
-    void push(Stream &last) noexcept
+    void push(ready_entry &last) noexcept
     {
-        last.next = nullptr;
-        (empty() ? first_ : last_->next) = &last;
+        last.next_ = nullptr;
+        (empty() ? first_ : last_->next_) = &last;
         last_ = &last;
         awaited_.set();
     }
 
     /// Null where it is empty.
-    Stream *pop() noexcept { return empty() ? nullptr : std::exchange(first_, first_->next); }
+    ready_entry *pop() noexcept { return empty() ? nullptr : std::exchange(first_, first_->next_); }
 
   private:
     direction &awaited_;
-    Stream *first_ = nullptr;
-    Stream *last_ = nullptr;
+    ready_entry *first_ = nullptr;
+    ready_entry *last_ = nullptr;
 };
 
 } // namespace flux

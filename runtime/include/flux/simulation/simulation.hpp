@@ -12,6 +12,7 @@
 /// something has come for it although nothing has. A slice of work is over when the dice say so.
 #pragma once
 
+#include "flux/io/loop_arrivals.hpp"
 #include "flux/io/loop_io.hpp"
 #include "flux/simulation/simulated_network.hpp"
 #include "flux/simulation/simulated_peer.hpp"
@@ -106,6 +107,7 @@ class simulation final : public loop_io
     const std::chrono::nanoseconds begin_peers_;
     stack_store stacks_;
     std::vector<std::unique_ptr<simulated_peer>> peers_;
+    arrivals_row arrivals_{*this};
     std::size_t open_streams_ = 0;
     // From the start the loop has had its slice, so it looks at the world first.
     std::uint64_t cycles_ = longer_than_any_slice;

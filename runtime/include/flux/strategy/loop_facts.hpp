@@ -26,6 +26,8 @@ struct loop_facts {
     std::vector<loop_hold> holds;
     /// The most bytes of stack that a flow has needed, in whole pages; 0 where there are no fibers.
     std::size_t stack_bytes = 0;
+    /// How many peers each loop has accepted.
+    std::vector<std::uint64_t> accepted = {};
 };
 
 } // namespace flux

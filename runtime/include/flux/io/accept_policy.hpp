@@ -1,0 +1,118 @@
+/// \file
+/// Which loop of a server accepts the next peer of a listener. All loops share the listener, so a restart loses nobody;
+/// the kernel notifies any of them. A new peer is to go where the fewest connections are, and nobody is to wait at the
+/// listener while a loop that has room is idle.
+///
+/// This is the policy alone: events go in, decisions come out. It knows no kernel, no thread and no clock, so tests can
+/// try it with every order of events.
+///
+/// A loop accepts when its source asks for the next connection, which it does when it may start a flow: so a loop at its
+/// bound accepts nobody. If another loop that has room has fewer connections, that one is rung instead and has a moment
+/// to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it. What
+/// the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
+///
+/// During a drain those who wait at the listener are accepted by whoever asks, wherever the fewest are, until a loop has
+/// found nobody. Who comes later waits there for the next server.
+#pragma once
+
+#include "flux/moment.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace flux {
+
+/// Of one listener.
+class accept_policy
+{
+  public:
+    /// A loop that accepts from the listener, or one of several sources of a loop, by a number.
+    using member = std::size_t;
+
+    /// How long a member that was rung may take to ask.
+    static constexpr std::chrono::milliseconds patience{1};
+    /// How long nobody accepts after that has failed: without descriptors, say.
+    static constexpr std::chrono::milliseconds backoff{100};
+
+    enum class verdict : unsigned char {
+        /// Try it, and say what has come of it: `accepted`, `found_none` or `failed`.
+        accept,
+        /// Ask again when you are rung, when you are notified, and when the time has come.
+        wait,
+        /// Nobody will be accepted any more. It is said once, later it is `wait`.
+        stopped
+    };
+
+    struct decision {
+        verdict what;
+        moment until = never;
+        /// Who is to be rung: woken, so that it asks.
+        std::optional<member> rings = std::nullopt;
+    };
+
+    /// A further member. Throws `std::bad_alloc`.
+    member join();
+
+    /// It has gone; its connections may be there yet. Gives who is to be rung.
+    std::optional<member> leave(member of, moment now) noexcept;
+
+    /// There may be somebody at the listener.
+    void notify() noexcept { pending_ = true; }
+
+    /// The source of this member can take a connection: whether it is to accept one.
+    decision ask(member by, moment now) noexcept;
+
+    /// It has accepted somebody. There may be more.
+    void accepted(member by) noexcept;
+
+    /// It has found nobody at the listener.
+    void found_none(member by) noexcept;
+
+    /// It could not accept, as something is used up.
+    void failed(moment now) noexcept;
+
+    /// One of its connections has ended.
+    void closed(member of) noexcept { --members_[of].connections; }
+
+    /// Its loop goes idle and its source has not asked: it is at its bound. Gives who is to be rung.
+    std::optional<member> full(member of, moment now) noexcept;
+
+    /// Those who wait now are accepted yet, and nobody later.
+    void drain() noexcept;
+
+    /// Whether a member whose source has asked, and that was not rung, need not ask again.
+    bool quiet() const noexcept { return !pending_ && !draining_; }
+
+    /// How many connections a member has.
+    std::size_t connections(member of) const noexcept { return members_[of].connections; }
+
+  private:
+    struct state {
+        std::size_t connections = 0;
+        // Its source has asked, and its loop has not been idle at its bound since.
+        bool has_room = false;
+        // It was rung and has not asked since; not in time, where it is late.
+        bool is_rung = false;
+        bool is_late = false;
+        moment rung_at = never;
+        // It tries since the drain has begun.
+        bool tries_for_drain = false;
+        bool was_stopped = false;
+    };
+
+    std::optional<member> hand_on(member of, moment now) noexcept;
+    void mark_late(moment now) noexcept;
+
+    std::vector<state> members_;
+    // There may be somebody at the listener, and nobody is just trying.
+    bool pending_ = false;
+    bool draining_ = false;
+    bool drained_ = false;
+    // Nobody accepts before.
+    moment not_before_ = moment::min();
+};
+
+} // namespace flux

@@ -1,0 +1,95 @@
+#include "flux/io/accept_group.hpp"
+
+namespace flux {
+
+accept_group::accept_group(accepting *with) : with_(with)
+{
+    if (with_ != nullptr) {
+        with_->add(*this);
+    }
+}
+
+accept_group::~accept_group()
+{
+    if (with_ != nullptr) {
+        with_->remove(*this);
+    }
+}
+
+accept_policy::member accept_group::join(accept_member &joins)
+{
+    const std::lock_guard alone(lock_);
+    members_.reserve(members_.size() + 1);
+    const accept_policy::member number = policy_.join();
+    members_.push_back(&joins);
+    return number;
+}
+
+void accept_group::leave(accept_policy::member of, moment now) noexcept
+{
+    change([&] {
+        members_[of] = nullptr;
+        ring(policy_.leave(of, now));
+    });
+}
+
+void accept_group::notify() noexcept
+{
+    change([&] { policy_.notify(); });
+}
+
+accept_policy::decision accept_group::ask(accept_policy::member by, moment now) noexcept
+{
+    return change([&] {
+        const accept_policy::decision made = policy_.ask(by, now);
+        ring(made.rings);
+        return made;
+    });
+}
+
+void accept_group::accepted(accept_policy::member by) noexcept
+{
+    change([&] { policy_.accepted(by); });
+}
+
+void accept_group::found_none(accept_policy::member by) noexcept
+{
+    change([&] { policy_.found_none(by); });
+}
+
+void accept_group::failed(moment now) noexcept
+{
+    change([&] { policy_.failed(now); });
+}
+
+void accept_group::full(accept_policy::member of, moment now) noexcept
+{
+    change([&] { ring(policy_.full(of, now)); });
+}
+
+void accept_group::closed(accept_policy::member of) noexcept
+{
+    change([&] { policy_.closed(of); });
+}
+
+void accept_group::look() noexcept
+{
+    change([&] {
+        with_->drains() ? policy_.drain() : policy_.notify();
+        for (accept_member *const each : members_) {
+            if (each != nullptr) {
+                each->ring();
+            }
+        }
+    });
+}
+
+// Under the lock, so that nobody is rung who has left.
+void accept_group::ring(std::optional<accept_policy::member> chosen) noexcept
+{
+    if (chosen && members_[*chosen] != nullptr) {
+        members_[*chosen]->ring();
+    }
+}
+
+} // namespace flux

@@ -1,0 +1,118 @@
+#include "flux/io/accept_policy.hpp"
+
+namespace flux {
+
+accept_policy::member accept_policy::join()
+{
+    members_.emplace_back();
+    return members_.size() - 1;
+}
+
+std::optional<accept_policy::member> accept_policy::leave(member of, moment now) noexcept
+{
+    return full(of, now);
+}
+
+accept_policy::decision accept_policy::ask(member by, moment now) noexcept
+{
+    state &own = members_[by];
+    own.has_room = true;
+    own.is_rung = false;
+    own.is_late = false;
+    if (drained_) {
+        const bool is_first = !own.was_stopped;
+        own.was_stopped = true;
+        return {is_first ? verdict::stopped : verdict::wait};
+    }
+    if (!pending_) {
+        return {verdict::wait};
+    }
+    if (now < not_before_) {
+        return {verdict::wait, not_before_};
+    }
+    mark_late(now);
+    member best = by;
+    for (member each = 0; each < members_.size() && !draining_; ++each) {
+        const state &other = members_[each];
+        if (other.has_room && !other.is_late && other.connections < members_[best].connections) {
+            best = each;
+        }
+    }
+    if (best == by) {
+        // In this order: what comes while it tries is notified again.
+        pending_ = false;
+        own.tries_for_drain = draining_;
+        return {verdict::accept};
+    }
+    state &fewest = members_[best];
+    if (fewest.is_rung) {
+        return {verdict::wait, fewest.rung_at + patience};
+    }
+    fewest.is_rung = true;
+    fewest.rung_at = now;
+    return {verdict::wait, now + patience, best};
+}
+
+void accept_policy::accepted(member by) noexcept
+{
+    ++members_[by].connections;
+    pending_ = true;
+}
+
+void accept_policy::found_none(member by) noexcept
+{
+    drained_ = drained_ || members_[by].tries_for_drain;
+    pending_ = pending_ || (draining_ && !drained_);
+}
+
+void accept_policy::failed(moment now) noexcept
+{
+    pending_ = true;
+    not_before_ = now + backoff;
+}
+
+std::optional<accept_policy::member> accept_policy::full(member of, moment now) noexcept
+{
+    state &own = members_[of];
+    own.has_room = false;
+    own.is_rung = false;
+    own.is_late = false;
+    if (!pending_ || drained_) {
+        return std::nullopt;
+    }
+    return hand_on(of, now);
+}
+
+void accept_policy::drain() noexcept
+{
+    draining_ = true;
+    pending_ = true;
+}
+
+// Somebody else is to look after those who wait. Who was rung already will; one more may be needed to notice where it is
+// late.
+std::optional<accept_policy::member> accept_policy::hand_on(member of, moment now) noexcept
+{
+    std::optional<member> best;
+    for (member each = 0; each < members_.size(); ++each) {
+        const state &other = members_[each];
+        const bool may = each != of && other.has_room && !other.is_rung;
+        if (may && (!best || other.connections < members_[*best].connections)) {
+            best = each;
+        }
+    }
+    if (best) {
+        members_[*best].is_rung = true;
+        members_[*best].rung_at = now;
+    }
+    return best;
+}
+
+void accept_policy::mark_late(moment now) noexcept
+{
+    for (state &each : members_) {
+        each.is_late = each.is_late || (each.is_rung && now >= each.rung_at + patience);
+    }
+}
+
+} // namespace flux

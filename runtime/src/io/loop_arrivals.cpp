@@ -1,0 +1,152 @@
+#include "flux/io/loop_arrivals.hpp"
+
+#include "flux/error.hpp"
+#include "flux/log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+namespace flux {
+
+void arrivals_row::go_idle() noexcept
+{
+    for (loop_arrivals *const each : all_) {
+        const bool at_bound = !each->some_.awaited() && (each->has_room_ || each->was_notified_);
+        if (at_bound && each->group_ != nullptr) {
+            each->has_room_ = false;
+            each->was_notified_ = false;
+            each->group_->full(each->member_, loop.now());
+        }
+    }
+}
+
+void arrivals_row::collect_rings() noexcept
+{
+    for (loop_arrivals *const each : all_) {
+        if (each->was_rung_.load(std::memory_order_relaxed) && each->was_rung_.exchange(false)) {
+            each->is_to_ask_ = true;
+            each->was_notified_ = true;
+            each->some_.set();
+        }
+    }
+}
+
+loop_arrivals::loop_arrivals(arrivals_row &row) : row_(row)
+{
+    row_.all_.push_back(this);
+}
+
+loop_arrivals::~loop_arrivals()
+{
+    if (group_ != nullptr) {
+        group_->leave(member_, row_.loop.now());
+    }
+    std::erase(row_.all_, this);
+}
+
+io_result<void> loop_arrivals::join(std::shared_ptr<accept_group> group) noexcept
+{
+    try {
+        member_ = group->join(*this);
+    } catch (const std::bad_alloc &) {
+        return unexpected(ENOMEM);
+    }
+    group_ = std::move(group);
+    return {};
+}
+
+void loop_arrivals::notified() noexcept
+{
+    was_notified_ = true;
+    group_->notify();
+    some_.set();
+}
+
+void loop_arrivals::ring() noexcept
+{
+    was_rung_.store(true);
+    row_.loop.interrupt();
+}
+
+void *loop_arrivals::next_ready() noexcept
+{
+    ready_entry *const first = ready_.pop();
+    return first == nullptr ? nullptr : first->owner;
+}
+
+io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
+{
+    while (true) {
+        turn_of_new_ = !turn_of_new_;
+        moment until = never;
+        if (group_ != nullptr && (turn_of_new_ || ready_.empty())) {
+            const accept_policy::decision made = decide();
+            arrival somebody;
+            if (made.what == accept_policy::verdict::stopped) {
+                stop_watching();
+                return arrival{};
+            }
+            if (made.what == accept_policy::verdict::accept) {
+                if (try_to_accept(somebody)) {
+                    return somebody;
+                }
+                until = moment::min(); // to be decided anew
+            } else {
+                until = made.until;
+            }
+        }
+        if (!ready_.empty()) {
+            return arrival{nullptr, {}, next_ready(), {}};
+        }
+        if (until == moment::min()) {
+            continue;
+        }
+        some_.open = false;
+        if (until == never) {
+            begin_waiting();
+        }
+        const int error = some_.wait(std::min(deadline, until));
+        if (error != 0 && !(error == ETIMEDOUT && row_.loop.now() >= until)) {
+            return unexpected(error);
+        }
+        is_to_ask_ = is_to_ask_ || error != 0;
+    }
+}
+
+// The source can take a connection. Nearly always nobody waits, and that is known without a lock.
+accept_policy::decision loop_arrivals::decide() noexcept
+{
+    if (has_room_ && !is_to_ask_ && group_->quiet()) {
+        return {accept_policy::verdict::wait};
+    }
+    has_room_ = true;
+    was_notified_ = false;
+    is_to_ask_ = false;
+    return group_->ask(member_, row_.loop.now());
+}
+
+bool loop_arrivals::try_to_accept(arrival &into) noexcept
+{
+    const int error = accept(into);
+    if (error == 0) {
+        group_->accepted(member_);
+        into.seat = accept_seat(group_, member_);
+        // Nobody else writes it.
+        row_.accepted_.store(row_.accepted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else if (error == EAGAIN) {
+        group_->found_none(member_);
+    } else {
+        failed(error);
+    }
+    return error == 0;
+}
+
+void loop_arrivals::failed(int error) noexcept
+{
+    log_rarely("connections wait, as none can be accepted: %s", describe_error(error).c_str());
+    group_->failed(row_.loop.now());
+    some_.set();
+}
+
+} // namespace flux

@@ -1,0 +1,384 @@
+#include "flux/io/accept_policy.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using policy = flux::accept_policy;
+
+/// Loops that accept from one listener in a world of its own: what runs when, who is notified and how long a node holds
+/// its loop is drawn. Loops do what `loop_arrivals` does.
+class loops
+{
+  public:
+    struct loop {
+        policy::member number = 0;
+        /// How many flows its source may start yet.
+        int room = 0;
+        /// A node holds it until then: it does nothing, and sees nothing.
+        flux::moment held_until = flux::moment::min();
+        /// Its source waits, until then at most; else it is at its bound.
+        bool waits = false;
+        flux::moment asks_at = flux::never;
+        bool was_woken = false;
+        bool stopped = false;
+        bool idle = false;
+    };
+
+    loops(std::size_t count, std::uint64_t seed, int room = 1'000'000) : dice_(seed), all_(count)
+    {
+        for (loop &each : all_) {
+            each.number = policy_.join();
+            each.room = room;
+        }
+        settle();
+    }
+
+    std::size_t draw(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(dice_); }
+    flux::moment now() const { return now_; }
+    loop &at(std::size_t number) { return all_[number]; }
+    std::size_t size() const { return all_.size(); }
+    int backlog() const { return backlog_; }
+    std::size_t connections(std::size_t of) const { return policy_.connections(of); }
+    bool is_held(const loop &which) const { return which.held_until > now_; }
+
+    /// Somebody comes: the kernel notifies one of those that wait for events; all where none does.
+    void connect()
+    {
+        ++backlog_;
+        std::vector<loop *> asleep;
+        for (loop &each : all_) {
+            if (!is_held(each) && each.idle) {
+                asleep.push_back(&each);
+            }
+        }
+        if (asleep.empty()) {
+            for (loop &each : all_) {
+                notified_.push_back(&each);
+            }
+        } else {
+            notified_.push_back(asleep[draw(asleep.size())]);
+        }
+    }
+
+    void close(std::size_t of)
+    {
+        policy_.closed(of);
+        all_[of].room += 1;
+        all_[of].was_woken = true; // its source goes on, where it was at its bound
+    }
+
+    void hold(std::size_t which, flux::clock::duration time) { all_[which].held_until = now_ + time; }
+
+    void drain()
+    {
+        policy_.drain();
+        for (loop &each : all_) {
+            each.was_woken = true;
+        }
+    }
+
+    /// What the watchdog does while it sees a loop held.
+    void look()
+    {
+        policy_.notify();
+        for (loop &each : all_) {
+            each.was_woken = true;
+        }
+    }
+
+    void pass(flux::clock::duration time)
+    {
+        const flux::moment end = now_ + time;
+        while (true) {
+            settle();
+            flux::moment next = end;
+            for (const loop &each : all_) {
+                next = std::min({next, std::max(each.waits ? each.asks_at : flux::never, each.held_until),
+                                 is_held(each) ? each.held_until : flux::never});
+            }
+            if (next >= end || next <= now_) {
+                now_ = end;
+                settle();
+                return;
+            }
+            now_ = next;
+        }
+    }
+
+    /// Each that can does what it has to, in any order, until none has.
+    void settle()
+    {
+        for (int turns = 0; turns < 10'000; ++turns) {
+            std::vector<loop *> ready;
+            for (loop &each : all_) {
+                if (!is_held(each) && has_work(each)) {
+                    ready.push_back(&each);
+                }
+            }
+            if (ready.empty()) {
+                return;
+            }
+            turn(*ready[draw(ready.size())]);
+        }
+        ADD_FAILURE() << "they never come to rest";
+    }
+
+  private:
+    bool has_work(const loop &of) const
+    {
+        const bool is_notified = std::ranges::find(notified_, &of) != notified_.end();
+        return is_notified || of.was_woken || !of.idle || (of.waits && of.asks_at <= now_);
+    }
+
+    void turn(loop &own)
+    {
+        own.idle = false;
+        const bool is_notified = std::erase(notified_, &own) != 0;
+        if (is_notified) {
+            policy_.notify();
+        }
+        const bool is_to_ask = own.was_woken || is_notified || own.asks_at <= now_ || !own.waits;
+        own.was_woken = false;
+        if (own.room == 0 || own.stopped) {
+            own.waits = false;
+            ring(policy_.full(own.number, now_));
+            own.idle = true;
+            return;
+        }
+        if (!is_to_ask) {
+            own.idle = true;
+            return;
+        }
+        const policy::decision made = policy_.ask(own.number, now_);
+        ring(made.rings);
+        own.waits = made.what == policy::verdict::wait;
+        own.asks_at = made.until;
+        own.idle = own.waits;
+        own.stopped = made.what == policy::verdict::stopped;
+        if (made.what == policy::verdict::accept) {
+            try_to_accept(own);
+        }
+    }
+
+    void try_to_accept(loop &own)
+    {
+        ASSERT_GT(own.room, 0) << "nobody is accepted at the bound";
+        if (backlog_ == 0) {
+            policy_.found_none(own.number);
+            return;
+        }
+        --backlog_;
+        --own.room;
+        policy_.accepted(own.number);
+        if (hold_after_accepting > 0 && draw(100) < hold_after_accepting) {
+            hold(own.number, std::chrono::milliseconds(1 + draw(50)));
+        }
+    }
+
+    void ring(std::optional<policy::member> whom)
+    {
+        if (whom) {
+            all_[*whom].was_woken = true;
+        }
+    }
+
+  public:
+    /// How often, of a hundred, a flow that begins holds its loop.
+    std::size_t hold_after_accepting = 0;
+
+  private:
+    std::mt19937_64 dice_;
+    policy policy_;
+    flux::moment now_ = flux::moment() + 1h;
+    int backlog_ = 0;
+    std::vector<loop> all_;
+    std::vector<loop *> notified_;
+};
+
+constexpr std::uint64_t seeds = 300;
+
+/// The most and the fewest connections of a loop differ by so many.
+std::size_t spread(const loops &of)
+{
+    std::size_t fewest = of.connections(0);
+    std::size_t most = fewest;
+    for (std::size_t each = 1; each < of.size(); ++each) {
+        fewest = std::min(fewest, of.connections(each));
+        most = std::max(most, of.connections(each));
+    }
+    return most - fewest;
+}
+
+TEST(AcceptPolicy, WhoeverComesOneByOneIsSpreadEvenly)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(1 + seed % 8, seed);
+        for (int number = 0; number < 40; ++number) {
+            world.connect();
+            world.settle();
+            ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
+            ASSERT_LE(spread(world), 1u) << "seed " << seed;
+        }
+    }
+}
+
+TEST(AcceptPolicy, NewPeersFillUpWhereOthersHaveGone)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(4, seed);
+        for (int number = 0; number < 40; ++number) {
+            world.connect();
+            world.settle();
+        }
+        const std::size_t emptied = world.draw(4);
+        for (int number = 0; number < 10; ++number) {
+            world.close(emptied);
+        }
+        for (int number = 0; number < 10; ++number) {
+            world.connect();
+            world.settle();
+        }
+        ASSERT_EQ(spread(world), 0u) << "seed " << seed;
+    }
+}
+
+TEST(AcceptPolicy, ACrowdThatComesAtOnceIsSpreadToo)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(4, seed);
+        for (int number = 0; number < 40; ++number) {
+            world.connect();
+        }
+        world.settle();
+        ASSERT_EQ(world.backlog(), 0);
+        ASSERT_LE(spread(world), 1u) << "seed " << seed;
+    }
+}
+
+/// Nobody waits at the listener while a loop that has room is idle, though flows hold loops for long, loops come to their
+/// bound, and the kernel notifies those that cannot accept. Where a loop is held it may take a moment.
+TEST(AcceptPolicy, NobodyWaitsWhileALoopThatHasRoomIsIdle)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(2 + seed % 4, seed, 1 + static_cast<int>(seed % 5));
+        world.hold_after_accepting = seed % 3 == 0 ? 30 : 0;
+        for (int step = 0; step < 100; ++step) {
+            switch (world.draw(5)) {
+            case 0:
+            case 1:
+                world.connect();
+                break;
+            case 2: {
+                const std::size_t of = world.draw(world.size());
+                if (world.connections(of) != 0 && !world.is_held(world.at(of))) {
+                    world.close(of);
+                }
+                break;
+            }
+            case 3:
+                world.hold(world.draw(world.size()), std::chrono::milliseconds(world.draw(30)));
+                break;
+            default:
+                world.pass(std::chrono::milliseconds(world.draw(5)));
+            }
+            // The watchdog looks again and again while a loop is held; then a moment is enough for each who waits.
+            const auto enough = policy::patience * static_cast<int>(world.size() + 1);
+            for (int look = world.backlog(); look >= 0; --look) {
+                world.look();
+                world.pass(enough);
+            }
+            for (std::size_t each = 0; each < world.size(); ++each) {
+                const bool may = world.at(each).held_until + enough <= world.now() && world.at(each).room > 0;
+                ASSERT_FALSE(may && world.backlog() > 0) << "seed " << seed << ", step " << step;
+            }
+        }
+    }
+}
+
+/// Without the watchdog: whoever is notified while no node holds a loop.
+TEST(AcceptPolicy, NobodyNeedsTheWatchdogWhileNoLoopIsHeld)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(2 + seed % 4, seed, 1 + static_cast<int>(seed % 3));
+        for (int step = 0; step < 200; ++step) {
+            const std::size_t of = world.draw(world.size());
+            if (world.draw(2) == 0) {
+                world.connect();
+            } else if (world.connections(of) != 0) {
+                world.close(of);
+            }
+            if (world.draw(3) == 0) {
+                world.settle();
+                for (std::size_t each = 0; each < world.size(); ++each) {
+                    ASSERT_FALSE(world.at(each).room > 0 && world.backlog() > 0) << "seed " << seed;
+                }
+            }
+        }
+    }
+}
+
+TEST(AcceptPolicy, OneThatIsHeldIsWaitedForAMomentAndNoLonger)
+{
+    loops world(2, 1);
+    world.hold(1, 10s);
+    for (int number = 0; number < 5; ++number) {
+        world.connect();
+        world.pass(2 * policy::patience);
+        EXPECT_EQ(world.backlog(), 0);
+    }
+    EXPECT_EQ(world.connections(0), 5u);
+    world.pass(10s);
+    for (int number = 0; number < 5; ++number) {
+        world.connect();
+        world.settle();
+    }
+    EXPECT_EQ(world.connections(1), 5u) << "it has room again";
+}
+
+TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(1 + seed % 4, seed);
+        const std::size_t waiting = world.draw(10);
+        for (std::size_t number = 0; number < waiting; ++number) {
+            world.connect();
+        }
+        world.drain();
+        world.settle();
+        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
+        for (std::size_t each = 0; each < world.size(); ++each) {
+            ASSERT_TRUE(world.at(each).stopped) << "seed " << seed;
+        }
+        world.connect();
+        world.look();
+        world.pass(1s);
+        ASSERT_EQ(world.backlog(), 1) << "seed " << seed << ": that one waits for the next server";
+    }
+}
+
+TEST(AcceptPolicy, WhereNobodyCanBeAcceptedAllWaitTheSameTime)
+{
+    policy own;
+    const policy::member one = own.join();
+    const policy::member two = own.join();
+    const flux::moment now = flux::moment() + 1h;
+    own.notify();
+    ASSERT_EQ(own.ask(one, now).what, policy::verdict::accept);
+    own.failed(now);
+    EXPECT_EQ(own.ask(one, now).until, now + policy::backoff);
+    EXPECT_EQ(own.ask(two, now + 1ms).until, now + policy::backoff);
+    EXPECT_EQ(own.ask(two, now + policy::backoff).what, policy::verdict::accept);
+    EXPECT_EQ(own.full(one, now), std::nullopt) << "the other one is at it";
+    own.notify();
+    EXPECT_EQ(own.full(one, now), two);
+    EXPECT_EQ(own.leave(two, now), std::nullopt) << "nobody has room";
+}
+
+} // namespace
