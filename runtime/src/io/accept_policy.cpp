@@ -89,8 +89,8 @@ void accept_policy::drain() noexcept
     pending_ = true;
 }
 
-// Somebody else is to look after those who wait. Who was rung already will; one more may be needed to notice where it is
-// late.
+// Somebody else is to look after those who wait. Who was rung already will; one more may be needed to notice where it
+// is late.
 std::optional<accept_policy::member> accept_policy::hand_on(member of, moment now) noexcept
 {
     std::optional<member> best;

@@ -98,7 +98,10 @@ class proactor final : public loop_io
         return made;
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<proactor_arrivals>(shared_, arrivals_); }
+    std::unique_ptr<arrivals> make_arrivals() override
+    {
+        return std::make_unique<proactor_arrivals>(shared_, arrivals_);
+    }
 
     void wait(moment until) noexcept override
     {

@@ -72,7 +72,10 @@ class reactor final : public loop_io, public watched
         return std::unique_ptr<datagram_socket>(std::move(made));
     }
 
-    std::unique_ptr<arrivals> make_arrivals() override { return std::make_unique<reactor_arrivals>(interest_, arrivals_); }
+    std::unique_ptr<arrivals> make_arrivals() override
+    {
+        return std::make_unique<reactor_arrivals>(interest_, arrivals_);
+    }
 
     void wait(moment until) noexcept override
     {

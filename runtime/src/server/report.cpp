@@ -180,7 +180,8 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
     }
 }
 
-// Where there are several loops that accept. Whether one has far more than its part is worth a word: it may be busy alone.
+// Where there are several loops that accept. Whether one has far more than its part is worth a word: it may be busy
+// alone.
 void add_accepted(text &into, std::span<const std::uint64_t> by_loop)
 {
     const std::uint64_t sum = std::accumulate(by_loop.begin(), by_loop.end(), std::uint64_t{0});

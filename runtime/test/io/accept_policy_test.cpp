@@ -262,8 +262,8 @@ TEST(AcceptPolicy, ACrowdThatComesAtOnceIsSpreadToo)
     }
 }
 
-/// Nobody waits at the listener while a loop that has room is idle, though flows hold loops for long, loops come to their
-/// bound, and the kernel notifies those that cannot accept. Where a loop is held it may take a moment.
+/// Nobody waits at the listener while a loop that has room is idle, though flows hold loops for long, loops come to
+/// their bound, and the kernel notifies those that cannot accept. Where a loop is held it may take a moment.
 TEST(AcceptPolicy, NobodyWaitsWhileALoopThatHasRoomIsIdle)
 {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {

@@ -6,13 +6,13 @@
 /// This is the policy alone: events go in, decisions come out. It knows no kernel, no thread and no clock, so tests can
 /// try it with every order of events.
 ///
-/// A loop accepts when its source asks for the next connection, which it does when it may start a flow: so a loop at its
-/// bound accepts nobody. If another loop that has room has fewer connections, that one is rung instead and has a moment
-/// to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it. What
-/// the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
+/// A loop accepts when its source asks for the next connection, which it does when it may start a flow: so a loop at
+/// its bound accepts nobody. If another loop that has room has fewer connections, that one is rung instead and has a
+/// moment to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it.
+/// What the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
 ///
-/// During a drain those who wait at the listener are accepted by whoever asks, wherever the fewest are, until a loop has
-/// found nobody. Who comes later waits there for the next server.
+/// During a drain those who wait at the listener are accepted by whoever asks, wherever the fewest are, until a loop
+/// has found nobody. Who comes later waits there for the next server.
 #pragma once
 
 #include "flux/moment.hpp"

@@ -2,9 +2,9 @@
 /// Accepting in a whole server: all places where peers come in, and how they are drained together.
 ///
 /// If a loop is held up, by a node that computes for long, the kernel may have notified it of a peer whom nobody else
-/// looks after. So the watchdog has all look at their listeners as long as a loop is held, and the others take who waits
-/// there. The held loop has kept nobody to itself whose flow it could not start: a peer that has asked for something
-/// when it is accepted is served before the next is accepted.
+/// looks after. So the watchdog has all look at their listeners as long as a loop is held, and the others take who
+/// waits there. The held loop has kept nobody to itself whose flow it could not start: a peer that has asked for
+/// something when it is accepted is served before the next is accepted.
 ///
 /// A server that ends, or hands its sockets on, first accepts nobody any more, and only then do its sources stop. So
 /// whoever has been accepted is served, and whoever comes later waits in the socket for the next server.

@@ -3,9 +3,9 @@
 ///
 /// A flow whose peer is always faster than itself never parks. It would hold its loop, and go on after its deadline and
 /// its cancellation, as parks are where these are seen. So each call of I/O costs a unit, and one more for each 4 KiB
-/// that it moves, and a flow that has spent its budget does what a park does: it gives way, if it has run for its slice,
-/// and fails where its time is up or it is cancelled. A unit is about the time of a system call, and the budget about
-/// half a slice: so a call reads no clock, and no flow goes on for much longer than a slice.
+/// that it moves, and a flow that has spent its budget does what a park does: it gives way, if it has run for its
+/// slice, and fails where its time is up or it is cancelled. A unit is about the time of a system call, and the budget
+/// about half a slice: so a call reads no clock, and no flow goes on for much longer than a slice.
 #pragma once
 
 #include "flux/flow/flow.hpp"

@@ -1,7 +1,7 @@
 /// \file
 /// What a source on an event loop waits for: new peers of its listener and its own idle streams that have input, in
-/// turns, so that neither kind keeps the other waiting. Whether it accepts a new peer is decided together with the other
-/// loops (`accept_policy.hpp`). How the listener is watched and a peer is accepted is that of the loop's I/O.
+/// turns, so that neither kind keeps the other waiting. Whether it accepts a new peer is decided together with the
+/// other loops (`accept_policy.hpp`). How the listener is watched and a peer is accepted is that of the loop's I/O.
 #pragma once
 
 #include "flux/io/accept_group.hpp"
@@ -57,7 +57,7 @@ class loop_arrivals : public arrivals, private accept_member
     /// There may be somebody at the listener.
     void notified() noexcept;
 
-    /// Nobody can be accepted for now, as something is used up.
+    /// Nobody can be accepted before the backoff has passed, as something is used up.
     void failed(int error) noexcept;
 
   protected:

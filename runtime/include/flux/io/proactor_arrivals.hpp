@@ -1,8 +1,8 @@
 /// \file
 /// What a source waits for under the proactor: the ring waits for the listener, again and again.
 ///
-/// Nobody is accepted by an operation: that would go on while the source cannot take anybody, and then a peer would wait
-/// for this loop although another has room.
+/// Nobody is accepted by an operation: that would go on while the source cannot take anybody, and then a peer would
+/// wait for this loop although another has room.
 #pragma once
 
 #include "flux/io/intake.hpp"
