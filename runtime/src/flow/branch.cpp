@@ -99,11 +99,9 @@ void fork::add_path(outcome exit) noexcept
 
 void fork::cut_path() noexcept
 {
-    parent_.on().count(parent_.place(), [this](path_counts &counts) {
-        for (const branch_base *const each : branches_) {
-            counts.took(each->number_, each->exit_, each->own_.path());
-        }
-    });
+    for (const branch_base *const each : branches_) {
+        parent_.on().counts().took(each->number_, each->exit_, each->own_.path());
+    }
 }
 
 outcome join_all(flow &parent, std::span<branch_base *const> branches, bool cut) noexcept

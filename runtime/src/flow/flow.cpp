@@ -45,7 +45,7 @@ int flow::caught() noexcept
 
 void flow::cut_path(path_number before, function_number callee, outcome exit) noexcept
 {
-    runner_->count(*place_, [&](path_counts &counts) { counts.took(callee, exit, path_); });
+    runner_->counts().took(callee, exit, path_);
     path_ = before;
 }
 

@@ -8,22 +8,26 @@ namespace flux {
 
 void path_table::add_slowly(path_number number, std::uint64_t times) noexcept
 {
-    try {
-        if (number < total_ && total_ <= array_limit) {
-            array_.resize(total_);
-            array_[number] += times;
-        } else {
-            hashed_[number] += times;
+    if (number < total_ && total_ <= array_limit) {
+        if (tally *const made = new (std::nothrow) tally[total_]) {
+            made[number].add(times);
+            return array_.store(made, std::memory_order_release);
         }
-    } catch (const std::bad_alloc &) {
-        lost_ += times;
     }
+    others_.add(number, times);
 }
 
 void path_table::add(const path_table &other) noexcept
 {
-    other.visit([this](path_number number, std::uint64_t times) { add(number, times); });
-    lost_ += other.lost_;
+    if (const tally *const counts = other.array_.load(std::memory_order_acquire)) {
+        for (path_number number = 0; number < other.total_; ++number) {
+            if (const std::uint64_t times = counts[number].value(); times != 0) {
+                add(number, times);
+            }
+        }
+    }
+    other.others_.visit([this](path_number number, std::uint64_t times) { add(number, times); });
+    others_.add_lost(other.lost());
 }
 
 source_counts &source_counts::operator+=(const source_counts &other) noexcept
@@ -38,20 +42,29 @@ source_counts &source_counts::operator+=(const source_counts &other) noexcept
     return *this;
 }
 
-path_counts::path_counts(const program &of) : program_(of), sources_(of.sources.size())
+path_counts::path_counts(const program &of)
+    : program_(&of), sources_(of.sources.size()), functions_(of.path_functions.size()),
+      lost_(std::make_unique<tally>())
 {
     for (source_number source = 0; source < sources_.size(); ++source) {
         const source_paths numbering = paths_of(of, of.sources[source]);
         for (std::size_t exit = 0; exit < outcome_count; ++exit) {
-            sources_[source].paths[exit] = path_table(numbering.total[exit]);
+            sources_[source].paths[exit].set_total(numbering.total[exit]);
         }
     }
 }
 
-void path_counts::made_nothing(source_number source, const flow &by) noexcept
+path_counts::~path_counts()
 {
-    sources_[source].counts.nothing += 1;
-    sources_[source].counts.counted += by.counted();
+    for (const auto &tables : functions_) {
+        delete tables.load(std::memory_order_relaxed);
+    }
+}
+
+void path_counts::had_nothing(source_number source, const flow &by) noexcept
+{
+    sources_[source].nothing.add(1);
+    sources_[source].add(by.counted());
 }
 
 void path_counts::took(function_number function, outcome exit, path_number number) noexcept
@@ -59,55 +72,85 @@ void path_counts::took(function_number function, outcome exit, path_number numbe
     try {
         tables_of(function)[index_of(exit)].add(number);
     } catch (const std::bad_alloc &) {
-        lost_ += 1;
+        lost_->add(1);
     }
 }
 
 void path_counts::add(const path_counts &other)
 {
     for (source_number source = 0; source < sources_.size(); ++source) {
-        sources_[source].counts += other.sources_[source].counts;
+        source_tallies &into = sources_[source];
+        const source_counts counts = other.of_source(source);
+        into.nothing.add(counts.nothing);
+        into.cancelled.add(counts.cancelled);
+        into.add(counts.counted);
         for (std::size_t exit = 0; exit < outcome_count; ++exit) {
-            sources_[source].paths[exit].add(other.sources_[source].paths[exit]);
+            into.finished[exit].add(counts.finished[exit]);
+            into.paths[exit].add(other.flow_paths(source)[exit]);
         }
     }
-    for (const auto &[function, tables] : other.functions_) {
-        path_tables &into = tables_of(function);
-        for (std::size_t exit = 0; exit < outcome_count; ++exit) {
-            into[exit].add(tables[exit]);
+    for (function_number function = 0; function < functions_.size(); ++function) {
+        if (const path_tables *const tables = other.function_paths(function)) {
+            for (std::size_t exit = 0; exit < outcome_count; ++exit) {
+                tables_of(function)[exit].add((*tables)[exit]);
+            }
         }
     }
-    lost_ += other.lost_;
+    lost_->add(other.lost_->value());
+}
+
+void path_counts::add_started(const path_counts &other) noexcept
+{
+    for (source_number source = 0; source < sources_.size(); ++source) {
+        sources_[source].started.add(other.sources_[source].started.value());
+    }
+}
+
+source_counts path_counts::of_source(source_number source) const noexcept
+{
+    const source_tallies &from = sources_[source];
+    source_counts counts;
+    for (std::size_t exit = 0; exit < outcome_count; ++exit) {
+        counts.finished[exit] = from.finished[exit].value();
+    }
+    counts.cancelled = from.cancelled.value();
+    counts.nothing = from.nothing.value();
+    counts.counted = {from.calls.value(), from.dispatches.value(), from.acquisitions.value(), from.parks.value(),
+                      from.failures.value()};
+    counts.started = from.started.value();
+    return counts;
 }
 
 std::uint64_t path_counts::lost() const noexcept
 {
-    std::uint64_t lost = lost_;
+    std::uint64_t lost = lost_->value();
     const auto add_tables = [&lost](const path_tables &tables) {
         for (const path_table &table : tables) {
             lost += table.lost();
         }
     };
-    for (const source_entry &entry : sources_) {
+    for (const source_tallies &entry : sources_) {
         add_tables(entry.paths);
     }
-    for (const auto &[function, tables] : functions_) {
-        add_tables(tables);
+    for (const auto &tables : functions_) {
+        if (const path_tables *const own = tables.load(std::memory_order_acquire)) {
+            add_tables(*own);
+        }
     }
     return lost;
 }
 
 path_tables &path_counts::tables_of(function_number function)
 {
-    const auto found = functions_.find(function);
-    if (found != functions_.end()) {
-        return found->second;
+    path_tables *tables = functions_[function].load(std::memory_order_relaxed);
+    if (tables == nullptr) {
+        tables = new path_tables;
+        for (std::size_t exit = 0; exit < outcome_count; ++exit) {
+            (*tables)[exit].set_total(program_->path_functions[function].paths[exit]);
+        }
+        functions_[function].store(tables, std::memory_order_release);
     }
-    path_tables tables;
-    for (std::size_t exit = 0; exit < outcome_count; ++exit) {
-        tables[exit] = path_table(program_.path_functions[function].paths[exit]);
-    }
-    return functions_.emplace(function, std::move(tables)).first->second;
+    return *tables;
 }
 
 } // namespace flux

@@ -49,14 +49,17 @@ std::vector<taken_path> paths_of_flows(const program &of, const path_counts &cou
     return most_frequent_first(std::move(paths));
 }
 
-std::vector<taken_path> paths_of_functions(const path_counts &counts)
+std::vector<taken_path> paths_of_functions(const program &of, const path_counts &counts)
 {
     std::vector<taken_path> paths;
-    for (const auto &[function, tables] : counts.function_paths()) {
+    for (function_number function = 0; function < of.path_functions.size(); ++function) {
+        const path_tables *const tables = counts.function_paths(function);
         for (const outcome exit : all_outcomes) {
-            tables[index_of(exit)].visit([&, function = function](path_number number, std::uint64_t count) {
-                paths.push_back({function, exit, number, count});
-            });
+            if (tables != nullptr) {
+                (*tables)[index_of(exit)].visit([&](path_number number, std::uint64_t count) {
+                    paths.push_back({function, exit, number, count});
+                });
+            }
         }
     }
     return most_frequent_first(std::move(paths));
@@ -295,7 +298,7 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
         report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
     }
     add_flow_paths(report, of, paths_of_flows(of, counts), sum.all_finished());
-    add_function_paths(report, of, paths_of_functions(counts));
+    add_function_paths(report, of, paths_of_functions(of, counts));
     add_constraints(report, of, constraints);
     add_loops(report, of, loops);
     return report.all;
@@ -314,7 +317,7 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
              sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
              sum.counted.failures, counts.lost());
     add_list(json, "sources", of.sources, ",", [&](const source_info &source) {
-        const source_counts &own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
+        const source_counts own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
         json.add("\"name\": %s, \"file\": %s, \"line\": %u, \"nothing\": %" PRIu64 ", \"flows\": %s",
                  quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
                  json_flows(own).c_str());
@@ -341,7 +344,7 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                  quoted(of.sources[path.of].node.name).c_str(), outcome_name(path.exit), path.number, path.count,
                  static_cast<double>(path.count) / all, json_labels(labels_of_flow(of, path)).c_str());
     });
-    add_list(json, "cut", paths_of_functions(counts), "", [&](const taken_path &path) {
+    add_list(json, "cut", paths_of_functions(of, counts), "", [&](const taken_path &path) {
         json.add("\"function\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.path_functions[path.of].name).c_str(), outcome_name(path.exit), path.number, path.count,
                  json_labels(labels_of_function(of, path)).c_str());

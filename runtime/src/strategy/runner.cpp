@@ -38,7 +38,10 @@ path_counts runners::total()
     thread_waiter place;
     const locked together(lock_, mode::read, place);
     for (const auto &each : all_) {
-        each->count(place, [&](const path_counts &counts) { sum.add(counts); });
+        sum.add(each->counts());
+    }
+    for (const auto &each : all_) {
+        sum.add_started(each->counts());
     }
     return sum;
 }
@@ -58,18 +61,20 @@ std::vector<constraint_totals> runners::total_of_constraints()
 
 std::uint64_t runners::flows_in_progress() noexcept
 {
-    // Unsigned sums wrap: a flow that started on one runner and ended on another cancels out.
-    std::uint64_t sum = 0;
     thread_waiter place;
     const locked together(lock_, mode::read, place);
-    for (const auto &each : all_) {
-        each->count(place, [&](const path_counts &counts) {
+    const auto sum_of = [this](auto count) {
+        std::uint64_t sum = 0;
+        for (const auto &each : all_) {
             for (source_number source = 0; source < program_.sources.size(); ++source) {
-                sum += counts.of_source(source).in_progress();
+                sum += count(each->counts().of_source(source));
             }
-        });
-    }
-    return sum;
+        }
+        return sum;
+    };
+    // In this order: what has ended by the first look has begun by the second.
+    const std::uint64_t ended = sum_of([](const source_counts &counts) { return counts.all_finished(); });
+    return sum_of([](const source_counts &counts) { return counts.started; }) - ended;
 }
 
 } // namespace flux

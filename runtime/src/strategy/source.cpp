@@ -63,7 +63,7 @@ void source::run(flow &started, runner &on) noexcept
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
-    on.count(on.place(), [&](path_counts &counts) { counts.finished(number_, started, exit); });
+    on.counts().finished(number_, started, exit);
     running_flow = nullptr;
     home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
     flow_ended_.happened();
@@ -90,7 +90,7 @@ void source::make_flows() noexcept
         next.run_on(own_);
         if (produce(next)) {
             next_id_ += instance_.of;
-            own_.count(own_.place(), [this](path_counts &counts) { counts.started(number_); });
+            own_.counts().started(number_);
             if (time_.count() != 0) {
                 next.set_deadline(running_io().now() + time_);
             }
@@ -166,15 +166,11 @@ bool source::make_values(flow &into) noexcept
     if (made != outcome::done && stopping_.load()) {
         return false; // it was interrupted, which is no failure of the source
     }
-    own_.count(own_.place(), [&](path_counts &counts) {
-        if (made != outcome::done) {
-            counts.made_nothing(number_, into);
-        }
-        if (on_a_path && (made != outcome::done || paths_.cut)) {
-            counts.took(info_.produce_function, made, into.begin_path());
-        }
-    });
+    if (on_a_path && (made != outcome::done || paths_.cut)) {
+        own_.counts().took(info_.produce_function, made, into.begin_path());
+    }
     if (made != outcome::done) {
+        own_.counts().had_nothing(number_, into);
         pause(into.error(), tried_at);
         return false;
     }

@@ -281,7 +281,7 @@ TEST_P(Branch, PathsThatWouldNotFitAreCountedByThemselves)
     for (const flux::function_number branch : {function_A, function_B, function_C}) {
         for (const outcome exit : exits) {
             std::uint64_t taken = 0;
-            const flux::path_tables &tables = counts.function_paths().at(branch);
+            const flux::path_tables &tables = *counts.function_paths(branch);
             tables[flux::index_of(exit)].visit([&](flux::path_number number, std::uint64_t times) {
                 EXPECT_EQ(number, 0u);
                 taken += times;

@@ -63,7 +63,7 @@ TEST(PathCounts, CountFlowsByOutcomeAndPathAndWhatTheyDid)
     flow_with({1, 2, -1});
     flow_with({1, 0, -1});
     counts.started(sample::source_Listen);
-    const flux::source_counts &of = counts.of_source(sample::source_Listen);
+    const flux::source_counts of = counts.of_source(sample::source_Listen);
     EXPECT_EQ(of.started, 4u);
     EXPECT_EQ(of.finished[flux::index_of(outcome::done)], 2u);
     EXPECT_EQ(of.finished[flux::index_of(outcome::failed)], 1u);
@@ -75,7 +75,7 @@ TEST(PathCounts, CountFlowsByOutcomeAndPathAndWhatTheyDid)
     using counted = std::map<flux::path_number, std::uint64_t>;
     EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[0]), (counted{{1, 2}}));
     EXPECT_EQ(contents(counts.flow_paths(sample::source_Listen)[1]), (counted{{3, 1}}));
-    EXPECT_TRUE(counts.function_paths().empty());
+    EXPECT_EQ(counts.function_paths(sample::function_Choose), nullptr);
 }
 
 TEST(PathCounts, CountWhatIsCutByItself)
@@ -86,11 +86,9 @@ TEST(PathCounts, CountWhatIsCutByItself)
     sample::Listen_out values{1, 2, -1};
     EXPECT_EQ(sample::Cut_run(flow, values), outcome::done);
     EXPECT_EQ(flow.path(), 0u) << "the register goes on as it was before the call";
-    flux::thread_waiter place;
-    on.count(place, [](const flux::path_counts &counts) {
-        const auto &of_choose = counts.function_paths().at(sample::function_Choose);
-        EXPECT_EQ(contents(of_choose[0]), (std::map<flux::path_number, std::uint64_t>{{1, 1}}));
-    });
+    const flux::path_tables *const of_choose = on.counts().function_paths(sample::function_Choose);
+    ASSERT_NE(of_choose, nullptr);
+    EXPECT_EQ(contents((*of_choose)[0]), (std::map<flux::path_number, std::uint64_t>{{1, 1}}));
 }
 
 TEST(PathCounts, AFlowThatWasCutShortIsCancelledAndNothingElse)
@@ -113,23 +111,21 @@ TEST(PathCounts, AFlowThatWasCutShortIsCancelledAndNothingElse)
 TEST(PathCounts, AddUpOverRunners)
 {
     flux::runners all(sample::program);
-    flux::thread_waiter place;
     for (int i = 0; i < 3; ++i) {
         flux::runner *const runner = all.borrow();
         ASSERT_NE(runner, nullptr);
-        runner->count(place, [](flux::path_counts &counts) {
-            flux::flow flow;
-            counts.started(sample::source_Listen);
-            counts.started(sample::source_Listen);
-            counts.finished(sample::source_Listen, flow, outcome::done);
-            counts.took(sample::function_Choose, outcome::failed, 1);
-        });
+        flux::flow flow;
+        flux::path_counts &counts = runner->counts();
+        counts.started(sample::source_Listen);
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, outcome::done);
+        counts.took(sample::function_Choose, outcome::failed, 1);
     }
     const flux::path_counts total = all.total();
     EXPECT_EQ(total.of_source(sample::source_Listen).started, 6u);
     EXPECT_EQ(total.of_source(sample::source_Listen).in_progress(), 3u);
     EXPECT_EQ(contents(total.flow_paths(sample::source_Listen)[0]).at(0), 3u);
-    EXPECT_EQ(contents(total.function_paths().at(sample::function_Choose)[1]).at(1), 3u);
+    EXPECT_EQ(contents((*total.function_paths(sample::function_Choose))[1]).at(1), 3u);
     EXPECT_EQ(all.flows_in_progress(), 3u);
 }
 

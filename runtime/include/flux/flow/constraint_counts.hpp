@@ -2,13 +2,13 @@
 /// How often a constraint was taken, how often a flow had to wait for it, and how long; and how long it was held: what
 /// one thread has counted.
 ///
-/// Only the thread itself adds, so an addition is a load and a store; others may read at any time. To read the clock
-/// costs more than to take a free lock. Who waits reads it anyway; holds are timed only now and then, one of 61 of each
+/// Only the thread itself adds (`tally.hpp`). To read the clock costs more than to take a free lock. Who waits reads it anyway; holds are timed only now and then, one of 61 of each
 /// thread, whether there was a wait or not: their mean is an estimate of the mean of all. (61 is prime: a program that
 /// takes a constraint at two or three places in turn has all of them timed.)
 #pragma once
 
-#include <atomic>
+#include "flux/flow/tally.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +52,7 @@ class constraint_count
     /// It is taken once more; true where that hold is to be timed.
     bool take() noexcept
     {
-        add(taken_, 1);
+        taken_.add(1);
         if (--untimed_ != 0) {
             return false;
         }
@@ -63,36 +63,29 @@ class constraint_count
     /// Once somebody waited so long for it.
     void wait(std::chrono::nanoseconds time) noexcept
     {
-        add(waited_, 1);
-        add(waited_ns_, static_cast<std::uint64_t>(time.count()));
+        waited_.add(1);
+        waited_ns_.add(static_cast<std::uint64_t>(time.count()));
     }
 
     /// A hold that was timed took so long.
     void held(std::chrono::nanoseconds time) noexcept
     {
-        add(timed_, 1);
-        add(held_ns_, static_cast<std::uint64_t>(time.count()));
+        timed_.add(1);
+        held_ns_.add(static_cast<std::uint64_t>(time.count()));
     }
 
     /// What has been counted. Any thread may ask.
     constraint_totals totals() const noexcept
     {
-        return {taken_.load(std::memory_order_relaxed), waited_.load(std::memory_order_relaxed),
-                waited_ns_.load(std::memory_order_relaxed), timed_.load(std::memory_order_relaxed),
-                held_ns_.load(std::memory_order_relaxed)};
+        return {taken_.value(), waited_.value(), waited_ns_.value(), timed_.value(), held_ns_.value()};
     }
 
   private:
-    static void add(std::atomic<std::uint64_t> &to, std::uint64_t more) noexcept
-    {
-        to.store(to.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-    }
-
-    std::atomic<std::uint64_t> taken_{0};
-    std::atomic<std::uint64_t> waited_{0};
-    std::atomic<std::uint64_t> waited_ns_{0};
-    std::atomic<std::uint64_t> timed_{0};
-    std::atomic<std::uint64_t> held_ns_{0};
+    tally taken_;
+    tally waited_;
+    tally waited_ns_;
+    tally timed_;
+    tally held_ns_;
     unsigned untimed_ = 1;
 };
 

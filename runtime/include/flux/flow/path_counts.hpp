@@ -1,19 +1,20 @@
 /// \file
 /// How many flows took which path: what one thread has counted, or the sum over threads.
 ///
-/// Each runner (`runner.hpp`) counts by itself and the counts are added up when somebody asks. Where a source's flows
-/// have few paths to an exit, the counts are an array indexed by the path's number; else a hash table, as most of many
-/// paths are never taken. A count that finds no memory is itself counted, as lost.
+/// Each runner (`runner.hpp`) counts by itself (`tally.hpp`) and the counts are added up when somebody asks. Where a
+/// source's flows have few paths to an exit, the counts are an array indexed by the path's number; else a table by key,
+/// as most of many paths are never taken. A count that finds no memory is itself counted, as lost.
 #pragma once
 
 #include "flux/flow/counters.hpp"
 #include "flux/flow/outcome.hpp"
 #include "flux/flow/paths.hpp"
+#include "flux/flow/tally.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
-#include <map>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 namespace flux {
@@ -25,46 +26,54 @@ class path_table
     /// Up to so many paths, the table is an array.
     static constexpr path_number array_limit = 1024;
 
+    path_table() = default;
     /// For paths numbered below `total`.
-    explicit path_table(path_number total = 0) noexcept : total_(total) {}
+    explicit path_table(path_number total) noexcept : total_(total) {}
+    ~path_table() { delete[] array_.load(std::memory_order_relaxed); }
+    path_table(const path_table &) = delete;
+    path_table &operator=(const path_table &) = delete;
 
-    /// The path was taken this often more. O(1).
+    /// Paths are numbered below `total`; before the first is counted.
+    void set_total(path_number total) noexcept { total_ = total; }
+
+    /// The path was taken this often more. O(1). For the one writer.
     void add(path_number number, std::uint64_t times = 1) noexcept
     {
-        if (number < array_.size()) {
-            array_[number] += times;
+        tally *const counts = array_.load(std::memory_order_relaxed);
+        if (counts != nullptr && number < total_) {
+            counts[number].add(times);
         } else {
             add_slowly(number, times);
         }
     }
 
-    /// Adds what another has counted.
+    /// Adds what another has counted. For the one writer.
     void add(const path_table &other) noexcept;
 
-    /// Calls `each(number, count)` for each path that was taken.
+    /// Calls `each(number, count)` for each path that was taken. Any thread may ask.
     template <class Each>
     void visit(Each each) const
     {
-        for (std::size_t number = 0; number < array_.size(); ++number) {
-            if (array_[number] != 0) {
-                each(path_number{number}, array_[number]);
+        if (const tally *const counts = array_.load(std::memory_order_acquire)) {
+            for (path_number number = 0; number < total_; ++number) {
+                if (const std::uint64_t count = counts[number].value(); count != 0) {
+                    each(number, count);
+                }
             }
         }
-        for (const auto &[number, count] : hashed_) {
-            each(number, count);
-        }
+        others_.visit(each);
     }
 
     /// How often there was no memory to count with.
-    std::uint64_t lost() const noexcept { return lost_; }
+    std::uint64_t lost() const noexcept { return others_.lost(); }
 
   private:
     void add_slowly(path_number number, std::uint64_t times) noexcept;
 
-    path_number total_;
-    std::vector<std::uint64_t> array_;
-    std::unordered_map<path_number, std::uint64_t> hashed_;
-    std::uint64_t lost_ = 0;
+    path_number total_ = 0;
+    // Of `total_`, from when the first is counted, where they are few.
+    std::atomic<tally *> array_{nullptr};
+    tally_table others_;
 };
 
 /// The tables for each exit, by outcome.
@@ -93,56 +102,86 @@ struct source_counts {
     source_counts &operator+=(const source_counts &other) noexcept;
 };
 
-/// All counts, for one program.
+/// All counts, for one program. One thread counts, any thread may ask.
 class path_counts
 {
   public:
     /// Throws `std::bad_alloc`.
     explicit path_counts(const program &of);
+    path_counts(path_counts &&) noexcept = default;
+    ~path_counts();
 
     /// A flow of the source starts.
-    void started(source_number source) noexcept { sources_[source].counts.started += 1; }
+    void started(source_number source) noexcept { sources_[source].started.add(1); }
 
-    /// The source made nothing; `by` is the flow that would have been, and what it did counts.
-    void made_nothing(source_number source, const flow &by) noexcept;
+    /// The source failed; `by` is the flow that would have been, and what it did counts.
+    void had_nothing(source_number source, const flow &by) noexcept;
 
     /// A flow of the source came to its end by this exit.
     void finished(source_number source, const flow &by, outcome exit) noexcept
     {
-        source_entry &entry = sources_[source];
+        source_tallies &entry = sources_[source];
         const bool cut_short = by.cancelled() && exit != outcome::done;
-        (cut_short ? entry.counts.cancelled : entry.counts.finished[index_of(exit)]) += 1;
-        entry.counts.counted += by.counted();
+        entry.add(by.counted());
         entry.paths[index_of(exit)].add(by.path());
+        // Last: who waits for the flow's end finds all the rest counted.
+        (cut_short ? entry.cancelled : entry.finished[index_of(exit)]).add(1);
     }
 
     /// A function whose paths are counted by themselves came to its end on this path.
     void took(function_number function, outcome exit, path_number number) noexcept;
 
-    /// Adds what another has counted for the same program. Throws `std::bad_alloc`.
+    /// Adds what another has counted for the same program, but the flows that started. Throws `std::bad_alloc`.
     void add(const path_counts &other);
+    /// Adds the flows that started by another's count. After `add` of all others: as what has ended has started before,
+    /// there are then never more that have ended.
+    void add_started(const path_counts &other) noexcept;
 
     /// What became of a source's flows.
-    const source_counts &of_source(source_number source) const noexcept { return sources_[source].counts; }
+    source_counts of_source(source_number source) const noexcept;
     /// The paths of a source's flows.
     const path_tables &flow_paths(source_number source) const noexcept { return sources_[source].paths; }
-    /// The paths that were counted by themselves, by function.
-    const std::map<function_number, path_tables> &function_paths() const noexcept { return functions_; }
+    /// The paths through a function that were counted by themselves; null where there were none.
+    const path_tables *function_paths(function_number function) const noexcept
+    {
+        return functions_[function].load(std::memory_order_acquire);
+    }
     /// How often there was no memory to count a path with.
     std::uint64_t lost() const noexcept;
 
   private:
-    struct source_entry {
-        source_counts counts;
+    // Each is written by a thread of its own, so they share no cache line.
+    struct alignas(64) source_tallies {
+        void add(const counters &more) noexcept;
+
+        tally started;
+        tally nothing;
+        std::array<tally, outcome_count> finished;
+        tally cancelled;
+        tally calls;
+        tally dispatches;
+        tally acquisitions;
+        tally parks;
+        tally failures;
         path_tables paths;
     };
 
     path_tables &tables_of(function_number function);
 
-    const program &program_;
-    std::vector<source_entry> sources_;
-    std::map<function_number, path_tables> functions_;
-    std::uint64_t lost_ = 0;
+    const program *program_;
+    std::vector<source_tallies> sources_;
+    // By the functions' numbers, from when the first path is counted.
+    std::vector<std::atomic<path_tables *>> functions_;
+    std::unique_ptr<tally> lost_;
 };
+
+inline void path_counts::source_tallies::add(const counters &more) noexcept
+{
+    calls.add(more.calls);
+    dispatches.add(more.dispatches);
+    acquisitions.add(more.acquisitions);
+    parks.add(more.parks);
+    failures.add(more.failures);
+}
 
 } // namespace flux

@@ -45,13 +45,8 @@ class runner
     /// What its thread counts of each constraint.
     constraint_count *constraint_counts() const noexcept { return constraint_counts_.get(); }
 
-    /// Calls `action(path_counts &)`, alone: others may read the counts at any time. `place` is the caller's.
-    template <class Action>
-    void count(waiter &place, Action action)
-    {
-        const locked alone(counting_, mode::write, place);
-        action(counts_);
-    }
+    /// What its thread counts of flows and their paths. Others may read it at any time.
+    path_counts &counts() noexcept { return counts_; }
 
   private:
     friend class runners;
@@ -61,7 +56,6 @@ class runner
     std::atomic<bool> crowded_{false};
     signal_stack stack_;
     std::unique_ptr<constraint_count[]> constraint_counts_;
-    lock counting_;
     path_counts counts_;
     runner *idle_next_ = nullptr;
 };
