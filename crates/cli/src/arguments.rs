@@ -273,6 +273,9 @@ pub enum Convention {
 #[derive(Args)]
 #[command(after_help = "Exit status: 0 when servers can be built, 1 when something is missing.")]
 pub struct Doctor {
+    /// A program, for the libraries that it links.
+    #[arg(value_name = "PROGRAM")]
+    pub program: Option<PathBuf>,
     /// The C++ compiler.
     #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
     pub cxx: String,

@@ -1,8 +1,9 @@
 //! `flux doctor`: whether this machine has what building and running a server takes, and what to do where it has not.
 
 use crate::arguments::Doctor;
-use crate::build::{RUNTIME_LIBRARIES, cache_directory};
+use crate::build::{RUNTIME_LIBRARIES, cache_directory, links};
 use crate::failure::{Failure, Result};
+use crate::program::compile;
 use crate::terminal::print;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -48,35 +49,39 @@ impl State {
 
 /// One check.
 struct Finding {
-    what: &'static str,
+    what: String,
     state: State,
     /// What there is.
     found: String,
     /// What to do, where something is.
     fix: Option<String>,
     /// The Debian packages that are the fix.
-    packages: &'static [&'static str],
+    packages: Vec<String>,
 }
 
 impl Finding {
-    fn good(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, state: State::Good, found: found.into(), fix: None, packages: &[] }
+    fn good(what: &str, found: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), state: State::Good, found: found.into(), fix: None, packages: vec![] }
     }
 
-    fn bad(what: &'static str, state: State, found: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what, state, found: found.into(), fix: Some(fix.into()), packages: &[] }
+    fn bad(what: &str, state: State, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), state, found: found.into(), fix: Some(fix.into()), packages: vec![] }
     }
 
-    fn in_packages(self, packages: &'static [&'static str]) -> Self {
-        Self { packages, ..self }
+    fn in_packages(self, packages: &[&str]) -> Self {
+        Self { packages: packages.iter().map(ToString::to_string).collect(), ..self }
     }
 }
 
 /// Checks this machine and prints what was found. Fails where something is missing.
 pub fn doctor(arguments: &Doctor) -> Result {
     let [boost, liburing] = libraries(&arguments.cxx);
-    let findings =
-        [compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost, liburing, cache(), files(), graphviz()];
+    let mut findings = vec![compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost, liburing];
+    findings.extend([cache(), files(), graphviz(), pkg_config()]);
+    if let Some(program) = &arguments.program {
+        let program = compile(program)?;
+        findings.extend(links::of(&program).iter().map(|link| linked(&link.library, &arguments.cxx)));
+    }
     match arguments.json {
         true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
         false => print(&table(&findings)),
@@ -99,7 +104,8 @@ fn object(finding: &Finding) -> serde_json::Value {
 
 fn table(findings: &[Finding]) -> String {
     let mut text = String::new();
-    let mut packages: Vec<_> = findings.iter().flat_map(|finding| finding.packages).copied().collect();
+    let mut packages: Vec<_> =
+        findings.iter().flat_map(|finding| finding.packages.iter().map(String::as_str)).collect();
     packages.sort_unstable();
     packages.dedup();
     // Writing to a string cannot fail.
@@ -165,13 +171,7 @@ fn libraries(cxx: &str) -> [Finding; 2] {
     ]
 }
 
-fn library(
-    cxx: &str,
-    what: &'static str,
-    (text, library): (&str, &'static str),
-    fix: &str,
-    packages: &'static [&'static str],
-) -> Finding {
+fn library(cxx: &str, what: &str, (text, library): (&str, &'static str), fix: &str, packages: &[&str]) -> Finding {
     match compiles(cxx, text, &[library, "-o", "/dev/null"]) {
         true => Finding::good(what, library),
         false => Finding::bad(what, State::Missing, "it cannot be linked", fix).in_packages(packages),
@@ -239,6 +239,28 @@ fn graphviz() -> Finding {
         Some(version) => Finding::good("Graphviz", version.trim()),
         None => Finding::bad("Graphviz", State::Optional, "`dot` does not run", "`flux graph` draws svg with it")
             .in_packages(&["graphviz"]),
+    }
+}
+
+fn pkg_config() -> Finding {
+    match output("pkg-config", "--version") {
+        Some(version) => Finding::good("pkg-config", version.trim()),
+        None => {
+            let fix = "it says how the libraries are compiled with that programs link";
+            Finding::bad("pkg-config", State::Optional, "`pkg-config` does not run", fix).in_packages(&["pkgconf"])
+        }
+    }
+}
+
+/// A library that a program names.
+fn linked(library: &str, cxx: &str) -> Finding {
+    match links::is_installed(library, cxx, &[]) {
+        true => Finding::good(library, "the program links it"),
+        false => {
+            let packages: Vec<_> = links::debian_package(library).into_iter().collect();
+            let bad = Finding::bad(library, State::Missing, "it cannot be linked", "the program links it");
+            Finding { packages, ..bad }
+        }
     }
 }
 

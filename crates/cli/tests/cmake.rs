@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 
 /// A program whose server ends by itself.
 const PROGRAM: &str = "\
+link \"uring\";
+link \"m\";
 One () => (int number);
 Twice (int number) => (int number);
 Print (int number) => ();

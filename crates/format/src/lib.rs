@@ -69,6 +69,7 @@ fn kind_and_span(statement: &Statement) -> (Kind, Span) {
         Statement::Option(option) => (Kind::Option, option.span),
         Statement::Unit(unit) => (Kind::Unit, unit.span),
         Statement::Include(include) => (Kind::Other, include.span),
+        Statement::Link(link) => (Kind::Other, link.span),
         Statement::Use(one) => (Kind::Other, one.span),
         Statement::Typedef(typedef) => (Kind::Other, typedef.span),
         Statement::Source(source) => (Kind::Other, source.span),

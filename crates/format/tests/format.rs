@@ -13,6 +13,7 @@ use proptest::prelude::*;
 
 /// Every statement, and most of their parts.
 const EVERYTHING: &str = r#"include "image.h";
+link "sqlite3";
 use std.http as web;
 option port : int = 8080;
 option idle : duration = 300ms;

@@ -26,6 +26,8 @@ ids! {
     BAD_NUMBER = "bad-number";
     /// A reserved word where a name should be.
     RESERVED_WORD = "reserved-word";
+    /// A library whose name is none.
+    LINK_NAME = "link-name";
     /// A name that C++ does not allow.
     INVALID_NAME = "invalid-name";
 

@@ -242,7 +242,7 @@ type Visit<'visit> = dyn FnMut(Kind, &mut Name<'_>, bool) + 'visit;
 /// Goes through all names of a statement that may be of a module.
 fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
     match statement {
-        Statement::Include(_) | Statement::Use(_) | Statement::Unit(_) => {}
+        Statement::Include(_) | Statement::Link(_) | Statement::Use(_) | Statement::Unit(_) => {}
         Statement::Option(option) => visit(Kind::Option, &mut option.name, true),
         Statement::Typedef(typedef) => {
             visit(Kind::Predicate, &mut typedef.name, true);

@@ -25,6 +25,8 @@ pub struct Syntax<'text> {
 pub enum Statement<'text> {
     /// `include "image.h";`
     Include(Include),
+    /// `link "sqlite3";`
+    Link(Link),
     /// `use std.http as web;`
     Use(Use<'text>),
     /// `option port : int = 8080;`
@@ -75,6 +77,15 @@ pub enum NameOrAny<'text> {
 pub struct Include {
     /// As written between the quotes.
     pub path: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `link "sqlite3";`
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// As written between the quotes.
+    pub library: String,
     /// The statement.
     pub span: Span,
 }

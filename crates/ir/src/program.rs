@@ -29,6 +29,8 @@ pub struct Program {
     pub uses: Vec<ModuleId>,
     /// The headers that its own file includes, in order.
     pub includes: Vec<Include>,
+    /// The libraries that the server is linked with, those of modules too, each once, in the order of their mention.
+    pub links: Vec<Link>,
     /// The options, those of modules before the program's own.
     pub options: Arena<ServerOption>,
     /// The predicate types, in the order of their `typedef`s.
@@ -113,6 +115,15 @@ impl OptionKind {
 pub struct Include {
     /// As written between the quotes.
     pub path: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `link "sqlite3";`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The library, without its `lib` and its suffix.
+    pub library: String,
     /// The statement.
     pub span: Span,
 }

@@ -2,11 +2,12 @@
 
 use super::files::{absolute, parent, relative};
 use super::interface_2006::{self, SCRIPT_NAME};
-use super::returns;
 use super::sources::NodeSource;
+use super::{links, returns};
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
 use flux_back_cpp::GeneratedFile;
+use flux_ir::program::Link;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ pub const RUNTIME_LIBRARIES: [&str; 2] = ["-l:libboost_context.a", "-l:liburing.
 pub struct Parts<'a> {
     /// Where headers of the author's are: beside the program, and beside its modules.
     pub folders: &'a [PathBuf],
+    /// The libraries that the program names.
+    pub links: &'a [Link],
     /// The sources of the nodes.
     pub sources: &'a [NodeSource],
     /// What flux has written.
@@ -39,6 +42,8 @@ pub struct Plan {
     cxx: String,
     flags: Vec<String>,
     libraries: Vec<String>,
+    /// Those that the program names.
+    links: Vec<String>,
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
@@ -97,7 +102,8 @@ impl Plan {
         let headers = generated.iter().map(|file| file.name.clone()).filter(|name| name.ends_with(".h")).collect();
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
-        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, folders, objects, copies, headers })
+        let links = parts.links.iter().map(|link| link.library.clone()).collect();
+        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, links, folders, objects, copies, headers })
     }
 
     /// The flags of every compilation.
@@ -125,7 +131,8 @@ impl Plan {
 CC = {cc}
 CXX = {cxx}
 # Not -I., as this folder has the server, too: one called queue is not to be read for <queue>.
-CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.
+{links}\
+CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.{links_flags}
 FLAGS = {flags}
 CFLAGS = $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
@@ -154,7 +161,9 @@ runtime/libflux.a:
                 true => compile_2006("CXX", "FLOW_WAYS", "CXXFLAGS_2006", ""),
                 false => compile("CXX", "CXXFLAGS", ""),
             },
-            libraries = self.libraries.join(" "),
+            links = self.links(),
+            links_flags = if self.links.is_empty() { "" } else { " $(LINKS_CPPFLAGS)" },
+            libraries = self.libraries(),
             objects = objects.join(" "),
             headers = self.headers.join(" "),
         );
@@ -168,6 +177,20 @@ runtime/libflux.a:
         text.push_str("clean:\n\t@rm -f $(OBJECTS) $(OBJECTS:.o=.d) ");
         let _ = write!(text, "{name}\n\n.PHONY: clean\n\n{MOVED}-include $(OBJECTS:.o=.d)\n");
         text
+    }
+
+    /// The libraries that the program names, and how they are asked for.
+    fn links(&self) -> String {
+        match self.links.is_empty() {
+            true => String::new(),
+            false => format!("# What the program links.\nLINKS = {}\n{}", self.links.join(" "), links::VARIABLES),
+        }
+    }
+
+    /// What is given to the linker.
+    fn libraries(&self) -> String {
+        let named = (!self.links.is_empty()).then(|| "$(LINKS_LDLIBS)".to_owned());
+        self.libraries.iter().cloned().chain(named).collect::<Vec<_>>().join(" ")
     }
 
     /// How one object is made.

@@ -7,6 +7,7 @@ pub mod definitions;
 mod errors;
 pub mod files;
 pub mod interface_2006;
+pub mod links;
 mod makefile;
 pub mod modules;
 pub mod prototypes;
@@ -54,11 +55,14 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
-    let compiler = visible::Compiler { command: &arguments.cxx, flags: &arguments.cflags, directory: &directory };
+    let linked = links::of(&program).to_vec();
+    links::require(&program, &arguments.cxx, &arguments.cflags)?;
+    let flags = [arguments.cflags.clone(), links::flags(&linked)].concat();
+    let compiler = visible::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
     let visible = visible::visible(&program, &sources, &compiler, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
-    let folders = modules.folders(&directory, &home);
-    let parts = makefile::Parts { folders: &folders, sources: &sources, generated: &generated, is_of_2006 };
+    let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
+    let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };
     let plan = Plan::new(arguments, &name, &directory, &parts)?;
     for file in &generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;

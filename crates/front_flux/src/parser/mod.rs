@@ -327,7 +327,7 @@ impl<'text> Parser<'text, '_> {
         let next = self.token(position + 1).kind;
         match self.spelling(token) {
             "typedef" | "source" | "handle" | "atomic" => next == TokenKind::Word,
-            "include" if matches!(next, TokenKind::Text { .. }) => true,
+            "include" | "link" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
             "option" | "type" if next == TokenKind::Word => true,
             _ => {

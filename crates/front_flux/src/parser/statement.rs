@@ -3,7 +3,8 @@
 use super::{Parsed, Parser, advice};
 use crate::ids;
 use crate::syntax::{
-    Declaration, Handler, Include, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit, Use,
+    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit,
+    Use,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -11,7 +12,7 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | use | option | typedef | unit | node | source | flow | handler | atomic`
+    /// `statement = include | link | use | option | typedef | unit | node | source | flow | handler | atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
         // A word before one of these is the name of a node, whatever the word.
@@ -27,6 +28,7 @@ impl<'text> Parser<'text, '_> {
         }
         match self.spelling(first) {
             "include" if !names_node => self.include(),
+            "link" if matches!(second, TokenKind::Word | TokenKind::Text { .. }) => self.link(),
             "use" if matches!(second, TokenKind::Word | TokenKind::Text { .. }) => self.use_module(),
             "option" if second == TokenKind::Word => self.option(),
             "type" if second == TokenKind::Word => self.unit(),
@@ -65,6 +67,19 @@ impl<'text> Parser<'text, '_> {
         let path = path.to_owned();
         let span = self.end_statement(start, "`;`", format_args!("after the header `{path}`"), advice::END)?;
         Ok(Statement::Include(Include { path, span }))
+    }
+
+    /// `link = "link" STRING ";"`
+    fn link(&mut self) -> Parsed<Statement<'text>> {
+        let start = self.position;
+        self.bump();
+        let Some(library) = self.take_text() else {
+            let help = format_args!("write `link \"sqlite3\";`");
+            return self.fail_expecting("a library in quotes", format_args!("after `link`"), help);
+        };
+        let library = library.to_owned();
+        let span = self.end_statement(start, "`;`", format_args!("after the library `{library}`"), advice::END)?;
+        Ok(Statement::Link(Link { library, span }))
     }
 
     /// `use = "use" ( qname | STRING ) [ "as" NAME ] ";"`

@@ -10,6 +10,7 @@
 mod constraint;
 mod flow;
 mod handler;
+mod link;
 mod name;
 mod option;
 
@@ -46,6 +47,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
         suggestions_left: SUGGESTION_LIMIT,
     };
     resolver.refuse_units();
+    resolver.resolve_links();
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();

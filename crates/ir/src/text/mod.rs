@@ -8,11 +8,13 @@
 //! # Grammar
 //!
 //! ```text
-//! program    = "program" name { module | use | include | option | predicate | constraint | node | source | handler }
+//! program    = "program" name
+//!              { module | use | include | link | option | predicate | constraint | node | source | handler }
 //!                                                                      in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
 //! include    = "include" TEXT
+//! link       = "link" TEXT
 //! option     = "option" name kind [ "=" constant ]                     a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! predicate  = "predicate" name "=" name                               the type, and the function that tests it
@@ -26,7 +28,8 @@
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate
 //! steps      = [ step { "->" step } ]
-//! step       = apply | "(" steps { "&" steps } ")"
+//! step       = ( apply | "(" steps { "&" steps } ")" ) [ within ]
+//! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" constant { "," constant } ")" ]
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ "session" name ]
@@ -39,16 +42,19 @@
 //! entry      = "entry" [ "produce" function ] "run" function
 //! block      = end, not a dispatch | "{" block-lines "}"
 //! block-lines = { call } end
-//! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ "holding" taken { "," taken } ]
-//!              [ "paths" [ "save" ] [ "cut" ] exits [ "ended" offset ] ] "else" block
+//! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ within ]
+//!              [ "holding" taken { "," taken } ] [ "paths" [ "save" ] [ "cut" ] exits [ "ended" offset ] ]
+//!              "else" block
 //! outer      = constraint ( "?" | "!" ) [ "(" part { "," part } ")" ] [ "moved" ]
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
 //! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
 //!            | ( "handler" | "session" ) name "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
-//! operand    = "in" "." position | "%" INT "." position | "%" INT "." "in" "." position | "error" | constant
-//!              an input; an output of a step; in a failure block: an input of the step that failed; the error code
+//! operand    = "in" "." position | "%" INT "." position | "error" | constant
+//!            | "%" INT "." ( "in" | "changed" ) "." position
+//!              an input; an output of a step; in a failure block the error code, and of the step that failed an input
+//!              as it was given, or as its node left it
 //! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" ) [ offset ]
 //!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"
 //! test       = predicate "(" operand ")"

@@ -5,7 +5,7 @@ use super::names::{Labels, Names, Ports};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link,
     Module, ModuleId, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope,
     ServerOption, Signature, Source, Step,
 };
@@ -71,6 +71,7 @@ impl<'a> Parser<'a> {
                 self.program.uses.push(module);
             }
             Some("include") => self.program.includes.push(included(line)?),
+            Some("link") => self.program.links.push(linked(line)?),
             Some("node") => self.node(line.opens())?,
             Some("source") => self.source(line)?,
             Some("handle") => self.handler(line)?,
@@ -263,6 +264,14 @@ impl<'a> Parser<'a> {
         self.program.handlers.push(Handler { path, target, span });
         Ok(())
     }
+}
+
+/// `link "sqlite3"`
+fn linked(mut line: Cursor<'_>) -> Result<Link, ParseError> {
+    line.expect_word("link")?;
+    let link = Link { span: line.span()?, library: line.text()? };
+    line.finish()?;
+    Ok(link)
 }
 
 /// `include "image.h"`

@@ -39,6 +39,11 @@ impl Printer {
     fn shared(&mut self, program: &Program) {
         program.modules.iter().for_each(|(_, module)| self.module(module));
         self.preamble(&program.uses, &program.includes);
+        for link in &program.links {
+            self.span(link.span);
+            self.write(format!("link {}", lexical::quoted(&link.library)));
+            self.end_line();
+        }
         program.options.iter().for_each(|(_, option)| self.option(option));
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);

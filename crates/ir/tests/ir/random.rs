@@ -157,6 +157,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
         program.options.add(ServerOption { name: choices.name(), kind, default, span: choices.span() });
     }
     program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
+    program.links = choices.list(2, |choices| Link { library: choices.name(), span: choices.span() });
     let counts =
         Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
     for _ in 0..counts.predicates {

@@ -1,0 +1,97 @@
+//! The libraries that a program is linked with: `link "sqlite3";`.
+//!
+//! Where pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
+//! else the linker is given its name. The Makefile asks pkg-config itself, so it is right on another machine, too.
+
+use crate::failure::{Failure, Result};
+use crate::program::Program;
+use flux_ir::program::Link;
+use std::process::{Command, Stdio};
+
+/// What the Makefile has after the names of the libraries, `LINKS`.
+pub const VARIABLES: &str = "\
+# What pkg-config calls a library, if it knows it; and what it says of it, or else the last argument.
+package = $(firstword $(foreach one,$1 lib$1,$(shell pkg-config --exists $(one) 2>/dev/null && echo $(one))))
+linked = $(if $(call package,$1),$(shell pkg-config $2 $(call package,$1)),$3)
+LINKS_CPPFLAGS := $(foreach one,$(LINKS),$(call linked,$(one),--cflags,))
+LINKS_LDLIBS := $(foreach one,$(LINKS),$(call linked,$(one),--libs,-l$(one)))
+";
+
+/// Libraries whose Debian package is called otherwise.
+const PACKAGES: [(&str, &str); 6] = [
+    ("z", "zlib1g-dev"),
+    ("crypto", "libssl-dev"),
+    ("bz2", "libbz2-dev"),
+    ("tinfo", "libncurses-dev"),
+    ("boost_system", "libboost-dev"),
+    ("stdc++fs", "g++"),
+];
+
+/// The libraries of a program, and of its modules.
+pub fn of(program: &Program) -> &[Link] {
+    program.compilation.program().map_or(&[], |model| &model.links)
+}
+
+/// The flags with which headers of the libraries are found.
+pub fn flags(links: &[Link]) -> Vec<String> {
+    let package = |link: &Link| package(&link.library);
+    let said = links.iter().filter_map(package).filter_map(|name| pkg_config(&["--cflags", &name]));
+    said.flat_map(|text| text.split_whitespace().map(String::from).collect::<Vec<_>>()).collect()
+}
+
+/// Refuses to go on where a library is not installed: a header of it that is missing says less.
+pub fn require(program: &Program, cxx: &str, cflags: &[String]) -> Result {
+    let missing = of(program).iter().find(|link| !is_installed(&link.library, cxx, cflags));
+    missing.map_or(Ok(()), |link| {
+        let place = program.sources.name_and_line(link.span);
+        let library = &link.library;
+        Err(Failure::usage(format!("the library `{library}` is not installed: {place} links it\n{}", advice(library))))
+    })
+}
+
+/// Whether the linker finds the library.
+pub fn is_installed(library: &str, cxx: &str, cflags: &[String]) -> bool {
+    if package(library).is_some() {
+        return true;
+    }
+    let mut command = Command::new(cxx);
+    command.args(cflags).arg("-shared").arg(format!("-l{library}")).args(["-o", "/dev/null"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A compiler that is not there is told of elsewhere.
+    command.status().map_or(true, |status| status.success())
+}
+
+/// What to do about a library that is not installed.
+pub fn advice(library: &str) -> String {
+    match debian_package(library) {
+        Some(package) => format!("  help: apt-get install {package}"),
+        None => "  help: install what it is developed with, mostly a package that ends in -dev".to_owned(),
+    }
+}
+
+/// The Debian package with the library and its headers, as far as apt knows one.
+pub fn debian_package(library: &str) -> Option<String> {
+    if let Some((_, package)) = PACKAGES.iter().find(|(name, _)| *name == library) {
+        return Some((*package).to_owned());
+    }
+    // Debian has no capitals and no underscores in the names of packages.
+    let stem = format!("lib{}", library.to_lowercase().replace('_', "-"));
+    let output = Command::new("apt-cache").args(["pkgnames", &stem]).stdin(Stdio::null()).output().ok()?;
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    let of_library = |name: &&str| {
+        let rest = name.strip_prefix(stem.as_str()).and_then(|rest| rest.strip_suffix("-dev"));
+        rest.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '-')))
+    };
+    names.lines().filter(of_library).min_by_key(|name| (name.len(), *name)).map(String::from)
+}
+
+/// What pkg-config calls the library; none where it does not know it, or is not there.
+fn package(library: &str) -> Option<String> {
+    let names = [library.to_owned(), format!("lib{library}")];
+    names.into_iter().find(|name| pkg_config(&["--exists", name]).is_some())
+}
+
+fn pkg_config(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("pkg-config").args(arguments).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,76 @@
+//! Libraries that programs and modules name: found, missing, and asked for by the doctor.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a program and runs its server")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+use support::{flux, text};
+
+/// A program whose module links the library that the runtime needs, too: it is on every machine that builds servers.
+/// pkg-config knows it as `liburing`. Of the C library there is a part that pkg-config does not know.
+const PROGRAM: &str = "\
+use \"kernel.flux\";
+link \"m\";
+include \"root.h\";
+source kernel.Ask => Root;
+Root (int number) => ();
+";
+
+const MODULE: &str = "link \"uring\";\nAsk () => (int number);\n";
+
+fn project(test: &str) -> std::path::PathBuf {
+    let folder = support::folder("links", test);
+    let write = |name: &str, content: &str| std::fs::write(folder.join(name), content).unwrap();
+    write("roots.flux", PROGRAM);
+    write("kernel.flux", MODULE);
+    write("root.h", "void Root(int number);\n");
+    write(
+        "root.cpp",
+        "#include \"roots.flux.h\"\n#include <cmath>\n#include <csignal>\n#include <cstdio>\n\
+         void Root(int number)\n{\n    std::printf(\"%.0f\\n\", std::sqrt(number));\n    std::fflush(stdout);\n\
+         std::raise(SIGTERM);\n}\n",
+    );
+    write(
+        "kernel.cpp",
+        "#include \"kernel.flux.h\"\n#include <liburing.h>\n\nnamespace kernel {\n\nint Ask(Ask_out *out)\n{\n\
+         io_uring_free_probe(io_uring_get_probe());\n    out->number = 49;\n    return 0;\n}\n\n\
+         } // namespace kernel\n",
+    );
+    folder
+}
+
+fn makefile(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("build/roots/Makefile")).unwrap()
+}
+
+#[test]
+fn a_server_is_linked_with_what_its_program_and_its_modules_name() {
+    let folder = project("found");
+    let built = flux(&folder, &["build", "roots.flux", "root.cpp"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    assert!(makefile(&folder).contains("\nLINKS = uring m\n"), "{}", makefile(&folder));
+    let server = Command::new(folder.join("build/roots/roots")).output().unwrap();
+    assert!(text(&server.stdout).starts_with("7\n"), "{}", text(&server.stdout));
+}
+
+#[test]
+fn a_library_that_is_missing_is_named_before_anything_is_compiled() {
+    let folder = project("missing");
+    std::fs::write(folder.join("kernel.flux"), format!("link \"no_such_library\";\n{MODULE}")).unwrap();
+    let built = flux(&folder, &["build", "roots.flux", "root.cpp", "--quiet"]);
+    assert_eq!(built.status.code(), Some(2));
+    let said = text(&built.stderr);
+    assert!(said.contains("the library `no_such_library` is not installed: kernel.flux:1 links it"), "{said}");
+    assert!(said.contains("  help: "), "{said}");
+    assert!(!folder.join("build/roots/roots.flux.o").exists());
+
+    let asked = flux(&folder, &["doctor", "roots.flux", "--json"]);
+    assert_eq!(asked.status.code(), Some(1));
+    let findings = text(&asked.stdout);
+    let state = |what: &str| findings.lines().find(|line| line.contains(&format!("\"what\":\"{what}\""))).unwrap();
+    assert!(state("no_such_library").contains("\"state\":\"missing\""), "{findings}");
+    assert!(state("uring").contains("\"state\":\"good\""), "{findings}");
+}
