@@ -22,12 +22,14 @@ enum Kind {
     Constraint,
     /// A C++ function, of which nothing can be known.
     Function,
+    /// What handles an error: a node, or a function that its module names so.
+    Handler,
 }
 
 impl Kind {
     fn name(self) -> &'static str {
         match self {
-            Self::Node => "node",
+            Self::Node | Self::Handler => "node",
             Self::Predicate => "predicate type",
             Self::Option => "option",
             Self::Constraint => "constraint",
@@ -88,7 +90,8 @@ impl Known {
 
     /// Whether it may have something called `name`.
     fn has(&self, kind: Kind, name: &str) -> bool {
-        let is_declared = self.names.contains(&(kind, name.to_owned()));
+        let has = |kind| self.names.contains(&(kind, name.to_owned()));
+        let is_declared = has(kind) || kind == Kind::Handler && has(Kind::Node);
         kind == Kind::Function || is_declared || self.truncated || self.skipped.contains(name)
     }
 }
@@ -205,7 +208,8 @@ impl Scope<'_> {
         }
         let mut names: Vec<&str> = vec![];
         if let Some(known) = self.known.get(index) {
-            names.extend(known.names.iter().filter(|(other, _)| *other == kind).map(|(_, name)| name.as_str()));
+            let is_one = |other: Kind| other == kind || kind == Kind::Handler && other == Kind::Node;
+            names.extend(known.names.iter().filter(|(other, _)| is_one(*other)).map(|(_, name)| name.as_str()));
         }
         names.sort_unstable();
         let help = match nearest(own, names.iter().copied()) {
@@ -264,7 +268,7 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         }
         Statement::Handler(handler) => {
             handler.path.iter_mut().for_each(|part| walk_pattern(Kind::Node, part, visit));
-            visit(Kind::Function, &mut handler.target, false);
+            visit(Kind::Handler, &mut handler.target, false);
         }
         Statement::Atomic(atomic) => {
             visit(Kind::Node, &mut atomic.node, false);

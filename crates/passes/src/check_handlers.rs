@@ -1,6 +1,6 @@
 //! Checks the error handlers. Requires: acyclic, every signature is known. Establishes: each failure has at most one
 //! handler that is asked first, and a handler that is a node takes what the failing node takes (and last, if it wants
-//! it, an `int error`).
+//! it, an `int error`), and gives nothing, with which the flow ends, or what that gives.
 
 use crate::fit::{Fit, dropped, fit, show, show_names};
 use crate::ids;
@@ -35,6 +35,7 @@ pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
             && let HandlerTarget::Node(target) = handler.target
         {
             check_fit(program, handler, target, *failing, diagnostics);
+            check_fallback(program, handler, target, *failing, diagnostics);
         }
     }
     for (index, handler) in program.handlers.iter().enumerate() {
@@ -193,6 +194,28 @@ fn check_fit(program: &Program, handler: &Handler, target: NodeId, failing: Node
             .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
             .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs()))),
     );
+}
+
+/// A handler without outputs ends the flow; with what others give, it goes on, so that must fit.
+fn check_fallback(
+    program: &Program,
+    handler: &Handler,
+    target: NodeId,
+    failing: NodeId,
+    diagnostics: &mut Diagnostics,
+) {
+    let (target, failing) = (&program.nodes[target], &program.nodes[failing]);
+    let fits = matches!(fit(target.outputs(), failing.outputs()), Fit::Position | Fit::Name(_));
+    if fits || target.outputs().is_empty() {
+        return;
+    }
+    let headline = format!("the handler `{}` does not give what `{}` gives", target.name, failing.name);
+    let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
+        .mark(target.span, format!("`{}` gives ({})", target.name, show(target.outputs())))
+        .mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())));
+    let goes_on = show(failing.outputs());
+    diagnostics
+        .push(error.help(format!("declare it with `=> ({goes_on})` for the flow to go on, or `=> ()` to end it")));
 }
 
 /// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.

@@ -34,6 +34,8 @@ pub const HANDLER_WAYS: Id = Id("handler-ways");
 pub const HANDLER_UNREACHED: Id = Id("handler-unreached");
 /// A handler node whose inputs the failing node's do not fit.
 pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
+/// A handler node whose outputs do not fit those of the failing node.
+pub const FALLBACK_MISMATCH: Id = Id("fallback-mismatch");
 /// A source that takes inputs.
 pub const SOURCE_INPUTS: Id = Id("source-inputs");
 /// A heartbeat whose target takes inputs.

@@ -273,7 +273,7 @@ impl Generator<'_> {
             return Some(self.handler_function("Handle"));
         }
         if self.random.chance(self.shape.shared)
-            && let Some(node) = self.shared(inputs, None)
+            && let Some(node) = self.shared(inputs, Some(outputs))
         {
             return Some(Handler::Node(node));
         }
@@ -342,13 +342,14 @@ impl Generator<'_> {
 
     /// A node of the model that can take the place of `failing`: one that cannot reach it, as it comes before it.
     fn standing_in(&mut self, failing: NodeId) -> Option<NodeId> {
-        let inputs = &self.model.nodes[failing].inputs;
+        let Node { inputs, outputs, .. } = &self.model.nodes[failing];
         if inputs.iter().any(|input| input.ty == Type::Error) || self.random.chance(300) {
             return None;
         }
         let fits = |(id, node): &(NodeId, &Node)| {
             let given = Model::handler_values(inputs, &node.inputs);
-            *id < failing && !node.inputs.is_empty() && accepts(&given, &node.inputs)
+            let ends_or_fits = node.outputs.is_empty() || accepts(&node.outputs, outputs);
+            *id < failing && !node.inputs.is_empty() && accepts(&given, &node.inputs) && ends_or_fits
         };
         let fitting = self.model.nodes.iter().filter(fits).map(|(id, _)| id);
         let fitting: Vec<_> = fitting.filter(|id| self.calls_of(*id) <= self.shape.calls).collect();
