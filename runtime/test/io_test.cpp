@@ -2,6 +2,7 @@
 
 #include "flux/connection.hpp"
 #include "flux/io/park.hpp"
+#include "flux/sleep.hpp"
 #include "support/io_peers.hpp"
 #include "support/io_world.hpp"
 
@@ -57,6 +58,23 @@ TYPED_TEST(Io, SendsPartsInOrderAndReceivesThem)
         EXPECT_EQ(send(*both.far, "three"), 0);
         EXPECT_EQ(receive_all(*both.near, 5), "three");
         EXPECT_TRUE(both.near->send({}).has_value());
+    });
+}
+
+TYPED_TEST(Io, CountsWhatAFlowWaitsFor)
+{
+    this->run([this] {
+        connected both(this->io);
+        const auto parks = [] { return flux::running_flow->counted().parks; };
+        const std::uint64_t before = parks();
+        std::array<std::byte, 8> into;
+        EXPECT_EQ(both.near->receive(into, this->io.now() + 10ms).error(), ETIMEDOUT);
+        EXPECT_EQ(parks(), before + 1);
+        EXPECT_EQ(send(*both.far, "soon"), 0);
+        EXPECT_EQ(receive_all(*both.near, 4), "soon");
+        const std::uint64_t since = parks();
+        EXPECT_EQ(flux::sleep_for(1ms), 0);
+        EXPECT_EQ(parks(), since + 1);
     });
 }
 

@@ -2,11 +2,13 @@
 /// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
 ///
 ///     flows=N       makes so many flows, says so, then waits for more that do not come
-///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, abort, exit, divide, pipe,
+///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, frame (of 4 MiB, and more of them), abort, exit,
+///                   divide, pipe,
 ///                   doze (for an hour, as Flux sleeps, and fails when that is cut short)
 ///     say=N         before that the node logs so many lines
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
 ///     print         prints its arguments
+///     exits         has a handler of its own for SIGINT, which exits with 3
 ///     no-threads    leaves no memory for the stacks of flows' threads
 ///     no-io-uring   has the kernel refuse it, as containers do
 
@@ -16,6 +18,7 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -93,6 +96,13 @@ int overflow(int depth)
     return depth == 0 ? 0 : overflow(depth - 1) + here[0];
 }
 
+int large_frame(int depth)
+{
+    volatile char here[4 << 20];
+    here[0] = 1;
+    return depth == 0 ? 0 : large_frame(depth - 1) + here[0];
+}
+
 volatile int zero = 0;
 
 void write_to_a_closed_pipe()
@@ -138,6 +148,8 @@ void work(const sample::Listen_out &)
         *static_cast<volatile int *>(nullptr) = 1;
     } else if (node == "overflow") {
         zero = overflow(1'000'000); // 4 GB
+    } else if (node == "frame") {
+        zero = large_frame(1'000);
     } else if (node == "exit") {
         std::exit(3);
     } else if (node == "abort") {
@@ -188,6 +200,8 @@ void init(int argc, char **argv)
                 std::printf("argument: %s\n", argv[each]);
             }
             std::fflush(stdout);
+        } else if (argument == "exits") {
+            std::signal(SIGINT, [](int) { std::exit(3); });
         } else if (argument == "no-io-uring") {
             refuse_io_uring();
         } else if (argument == "no-threads") {

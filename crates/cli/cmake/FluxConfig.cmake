@@ -43,6 +43,8 @@ function(_flux_runtime result sanitizer)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
     target_include_directories(${target} PUBLIC "${Flux_INCLUDE_DIR}")
     target_compile_features(${target} PUBLIC cxx_std_20)
+    # A frame larger than the guard of a stack meets the guard, in the author's functions too.
+    target_compile_options(${target} PUBLIC -fstack-clash-protection)
     target_link_libraries(${target} PUBLIC Threads::Threads -l:libboost_context.a -l:liburing.a)
     _flux_sanitize(${target} "${sanitizer}")
 endfunction()

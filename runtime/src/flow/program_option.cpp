@@ -1,6 +1,7 @@
 #include "flux/flow/program_option.hpp"
 
 #include "flux/process/edit_distance.hpp"
+#include "flux/process/quantity.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -12,40 +13,23 @@
 namespace flux {
 namespace {
 
-/// A unit of numbers on the command line, as the language writes them.
-struct unit {
-    std::string_view spelling;
-    option_number factor;
-};
+std::optional<option_number> read_integer(std::string_view value)
+{
+    option_number number = 0;
+    const auto [end, error] = std::from_chars(value.begin(), value.end(), number);
+    return error == std::errc() && end == value.end() ? std::optional(number) : std::nullopt;
+}
 
-constexpr unit duration_units[] = {{"ms", 1}, {"s", 1000}, {"m", 60'000}};
-constexpr unit size_units[] = {{"", 1}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}};
-constexpr unit no_units[] = {{"", 1}};
-
-std::span<const unit> units_of(option_kind kind)
+std::optional<option_number> read_number(std::string_view value, option_kind kind)
 {
     switch (kind) {
     case option_kind::duration:
-        return duration_units;
+        return read_duration(value);
     case option_kind::size:
-        return size_units;
+        return read_size(value);
     default:
-        return no_units;
+        return read_integer(value);
     }
-}
-
-std::optional<option_number> read_number(std::string_view value, std::span<const unit> units)
-{
-    option_number number = 0;
-    const char *const last = value.data() + value.size();
-    const auto [end, error] = std::from_chars(value.data(), last, number);
-    const std::string_view suffix(end, static_cast<std::size_t>(last - end));
-    const auto spelled = [suffix](const unit &one) { return one.spelling == suffix; };
-    const auto found = std::find_if(units.begin(), units.end(), spelled);
-    if (error != std::errc() || found == units.end() || __builtin_mul_overflow(number, found->factor, &number)) {
-        return std::nullopt;
-    }
-    return number;
 }
 
 // What a right value looks like.
@@ -59,9 +43,9 @@ std::string wanted(const option_info &option)
     case option_kind::integer:
         return "a whole number from " + range("");
     case option_kind::duration:
-        return "a duration, as 100ms, 2s or 5m" + (any_size ? "" : ", from " + range(" ms"));
+        return std::string("a duration, as ") + duration_examples + (any_size ? "" : ", from " + range(" ms"));
     case option_kind::size:
-        return "a size, as 512, 64k, 2M or 1G" + (any_size ? "" : ", from " + range(" bytes"));
+        return std::string("a size, as ") + size_examples + (any_size ? "" : ", from " + range(" bytes"));
     case option_kind::truth:
         return "true or false";
     case option_kind::path:
@@ -78,7 +62,7 @@ std::string set(const option_info &option, const char *value, const std::string 
     const std::string_view given = value;
     bool right = true;
     if (option.number != nullptr) {
-        const std::optional<option_number> number = read_number(given, units_of(option.kind));
+        const std::optional<option_number> number = read_number(given, option.kind);
         right = number.has_value();
         *option.number = number.value_or(*option.number);
     } else if (option.truth != nullptr) {

@@ -41,6 +41,14 @@ bool is_cancelled() noexcept
     return running_flow != nullptr && running_flow->cancelled();
 }
 
+// The thread is about to wait for the world.
+void count_park() noexcept
+{
+    if (running_flow != nullptr) {
+        running_flow->count_park();
+    }
+}
+
 std::chrono::nanoseconds time_to(moment deadline) noexcept
 {
     const moment now = clock::now();
@@ -52,6 +60,7 @@ std::chrono::nanoseconds time_to(moment deadline) noexcept
 int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
 {
     const moment until = bounded(deadline);
+    count_park();
     while (!is_cancelled()) {
         pollfd either[] = {{awaited.get(), events, 0}, {cancelled().get(), POLLIN, 0}};
         const std::timespec left = timespec_of(time_to(until));
@@ -287,6 +296,7 @@ class blocking_arrivals final : public arrivals, private accept_place
         if (is_cancelled()) {
             return ECANCELED;
         }
+        count_park();
         const int came = wait_for_events(epoll_, events_, until);
         if (came < 0) {
             return errno != EINTR ? errno : is_cancelled() ? ECANCELED : 0;

@@ -2,6 +2,7 @@
 
 #include "flux/address.hpp"
 #include "flux/process/edit_distance.hpp"
+#include "flux/process/quantity.hpp"
 #include "flux/constraint/lock.hpp"
 #include "flux/version.hpp"
 
@@ -23,7 +24,12 @@ struct option {
     std::string (*set)(options &into, std::string_view value);
 };
 
-std::string set_size(std::size_t &into, std::string_view value, std::size_t most)
+constexpr std::size_t most_workers = 10'000;
+constexpr std::size_t most_queued = 1'000'000;
+/// Added to a moment it gives one that still fits.
+constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365 * 30);
+
+std::string set_number(std::size_t &into, std::string_view value, std::size_t most)
 {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -58,18 +64,17 @@ std::string set_io(options &into, std::string_view value)
         return "reactor, proactor or simulation:SEED";
     }
     into.io = value == "reactor" ? io_kind::reactor : io_kind::proactor;
+    into.io_is_chosen = true;
     return {};
 }
 
 std::string set_time(std::chrono::milliseconds &into, std::string_view value)
 {
-    constexpr double longest_s = 1e9;
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0 && seconds <= longest_s)) {
-        return "a number of seconds, as 30 or 0.5";
+    const std::optional<std::int64_t> milliseconds = read_duration(value);
+    if (!milliseconds || *milliseconds > longest.count()) {
+        return std::string("a duration, as ") + duration_examples;
     }
-    into = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    into = std::chrono::milliseconds(*milliseconds);
     return {};
 }
 
@@ -95,23 +100,20 @@ std::string set_report(options &into, std::string_view value)
     return {};
 }
 
-constexpr std::size_t most_workers = 10'000;
-constexpr std::size_t most_queued = 1'000'000;
-
 const option all_options[] = {
     {"runtime", "thread|pool|event", "what runs flows: a thread for each, a pool of threads, event loops (pool)",
      set_runtime},
     {"io", "reactor|proactor|simulation:SEED",
      "how event loops wait: by epoll, by io_uring, in a world of a test (reactor)", set_io},
     {"workers", "N", "the threads of the pool (4 a processor, at least 16), or event loops (1 a processor)",
-     [](options &into, std::string_view value) { return set_size(into.workers, value, most_workers); }},
+     [](options &into, std::string_view value) { return set_number(into.workers, value, most_workers); }},
     {"max-flows", "N", "how many flows of one source may be in progress; then it rests (1024)",
-     [](options &into, std::string_view value) { return set_size(into.max_flows, value, lock::max_holders); }},
+     [](options &into, std::string_view value) { return set_number(into.max_flows, value, lock::max_holders); }},
     {"queue", "N", "how many flows may wait for a thread of the pool; then sources rest (1024)",
-     [](options &into, std::string_view value) { return set_size(into.queue, value, most_queued); }},
-    {"deadline", "SECONDS", "so long after its start a flow fails wherever it waits for the world; 0 for no limit (0)",
+     [](options &into, std::string_view value) { return set_number(into.queue, value, most_queued); }},
+    {"deadline", "DURATION", "so long after its start a flow fails wherever it waits for the world; 0 for no limit (0)",
      [](options &into, std::string_view value) { return set_time(into.deadline, value); }},
-    {"drain", "SECONDS", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30)",
+    {"drain", "DURATION", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30s)",
      [](options &into, std::string_view value) { return set_time(into.drain, value); }},
     {"takeover", "PATH", "take over from the server with this path, which then ends; and be taken over through it",
      set_takeover},
@@ -170,17 +172,14 @@ std::string set(options &into, const option &which, std::string_view value, cons
 class command_line
 {
   public:
-    command_line(options &into, int &argc, char **argv, bool plain_help)
-        : into_(into), count_(argc), arguments_(argv), plain_help_(plain_help)
-    {
-    }
+    command_line(options &into, int &argc, char **argv) : into_(into), count_(argc), arguments_(argv) {}
 
     std::string read()
     {
         int kept = std::min(count_, 1);
         for (next_ = kept; next_ < count_ && std::strcmp(arguments_[next_], "--") != 0; ++next_) {
             const std::string_view argument = arguments_[next_];
-            if (!argument.starts_with(prefix) && !(plain_help_ && argument == "--help")) {
+            if (!argument.starts_with(prefix) && argument != "--help") {
                 arguments_[kept++] = arguments_[next_];
                 continue;
             }
@@ -227,13 +226,12 @@ class command_line
     options &into_;
     int &count_;
     char **arguments_;
-    bool plain_help_;
     int next_ = 0;
 };
 
 } // namespace
 
-std::string read_options(options &into, int &argc, char **argv, environment variables, bool plain_help)
+std::string read_options(options &into, int &argc, char **argv, environment variables)
 {
     for (const option &each : all_options) {
         const std::string name = variable_name(each);
@@ -245,7 +243,14 @@ std::string read_options(options &into, int &argc, char **argv, environment vari
             }
         }
     }
-    return command_line(into, argc, argv, plain_help).read();
+    const std::string problem = command_line(into, argc, argv).read();
+    // A simulation has a loop of its own, whatever else is said.
+    if (problem.empty() && into.io_is_chosen && into.io != io_kind::simulation &&
+        into.strategy != strategy_kind::event) {
+        return std::string(prefix) + "io says how event loops wait, and this server has none: say " +
+               std::string(prefix) + "runtime=event with it";
+    }
+    return problem;
 }
 
 std::string help_text(const char *program_name, const std::string &program_options)
@@ -262,8 +267,10 @@ std::string help_text(const char *program_name, const std::string &program_optio
         flag.resize(std::max(column, flag.size() + 2), ' ');
         text += flag + each.help + "\n";
     }
-    return text + "\nEach that takes a value may be in the environment too: FLUX_RUNTIME, FLUX_MAX_FLOWS, ...\n"
-                  "Flags win. SIGTERM or SIGINT ends the server in good order, a second one at once.\n";
+    return text + "\nA DURATION is " + duration_examples +
+           ". What comes after -- is the program's own.\n"
+           "Each that takes a value may be in the environment too: FLUX_RUNTIME, FLUX_MAX_FLOWS, ...\n"
+           "Flags win. SIGTERM or SIGINT ends the server in good order, a second one at once.\n";
 }
 
 const char *strategy_name(strategy_kind which) noexcept

@@ -24,6 +24,7 @@
 #include "flux/version.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cinttypes>
 #include <csignal>
@@ -68,6 +69,8 @@ class server
 {
   public:
     server(const program &served, const options &chosen) : program_(served), options_(chosen), runners_(served) {}
+    ~server() { reporting = nullptr; }
+    server(const server &) = delete;
 
     // Gives the exit status, or ends the process with it.
     int run()
@@ -117,6 +120,14 @@ class server
             takeover_.emplace(options_.takeover);
         }
         strategy_ = make_strategy();
+        if (options_.report != report_kind::none) {
+            reporting = this;
+            std::atexit([] {
+                if (server *const here = reporting.load()) {
+                    here->report_at_end();
+                }
+            });
+        }
         sources_.emplace(program_, options_.max_flows, options_.deadline, *strategy_, runners_);
         sources_->start();
     }
@@ -214,8 +225,13 @@ class server
         return false;
     }
 
+    // Once, whoever ends the process: also a program that calls `exit`, in a handler of its own for signals or a node.
+    // What flows do meanwhile is counted as far as they have come.
     void report_at_end() noexcept
     {
+        if (is_reported_.exchange(true)) {
+            return;
+        }
         try {
             report(program_, runners_.total(), runners_.total_of_constraints(), strategy_->facts(), options_);
         } catch (const std::bad_alloc &) {
@@ -230,6 +246,9 @@ class server
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
     std::optional<takeover> takeover_;
+    std::atomic<bool> is_reported_{false};
+    // The one that reports when the process exits.
+    static inline std::atomic<server *> reporting{nullptr};
 };
 
 } // namespace
@@ -237,7 +256,7 @@ class server
 int serve(const program &served, int argc, char **argv)
 {
     options chosen;
-    std::string problem = read_options(chosen, argc, argv, std::getenv, !has_init() || !served.options.empty());
+    std::string problem = read_options(chosen, argc, argv, std::getenv);
     if (!problem.empty()) {
         log_line("%s", problem.c_str());
         return 2;

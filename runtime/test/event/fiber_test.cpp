@@ -184,16 +184,33 @@ __attribute__((noinline)) int overflow(int depth)
     return depth == 0 ? 0 : overflow(depth - 1) + here[0];
 }
 
+void die_on_a_fiber(void (*overflowing)())
+{
+    flux::install_crash_message(sample::program);
+    flux::signal_stack memory;
+    const flux::on_signal_stack here(memory);
+    running fiber(overflowing);
+    fiber.resume();
+}
+
+constexpr const char *overflowed = "SIGSEGV outside of any flow: the stack of its fiber, 960 KiB, has overflowed";
+
 TEST(FiberDeathTest, AnOverflowIsNamed)
 {
-    const auto overflow_on_a_fiber = [] {
-        flux::install_crash_message(sample::program);
-        flux::signal_stack memory;
-        const flux::on_signal_stack here(memory);
-        running fiber([] { overflow(1'000'000); });
-        fiber.resume();
-    };
-    EXPECT_DEATH(overflow_on_a_fiber(), "SIGSEGV outside of any flow: the stack of its fiber, 960 KiB, has overflowed");
+    EXPECT_DEATH(die_on_a_fiber([] { overflow(1'000'000); }), overflowed);
+}
+
+// As a function of an author's does, where the compiler has added probes.
+__attribute__((noinline)) int write_below_a_large_frame()
+{
+    volatile char here[4 << 20];
+    here[0] = 1;
+    return here[0];
+}
+
+TEST(FiberDeathTest, AFrameLargerThanTheGuardMeetsIt)
+{
+    EXPECT_DEATH(die_on_a_fiber([] { write_below_a_large_frame(); }), overflowed);
 }
 
 } // namespace

@@ -104,8 +104,10 @@ TEST_F(ProgramOption, IsHeldToItsKindAndToTheTypesItBecomes)
     EXPECT_EQ(read({"--port=-1"}), "--port is to be a whole number from 0 to 65535, not `-1`");
     EXPECT_EQ(read({"--port=8k"}), "--port is to be a whole number from 0 to 65535, not `8k`");
     EXPECT_EQ(read({"--port=99999999999999999999"}).substr(0, 9), "--port is");
-    EXPECT_EQ(read({"--idle-time=30"}), "--idle-time is to be a duration, as 100ms, 2s or 5m, not `30`");
-    EXPECT_EQ(read({"--idle-time=-1s"}), "--idle-time is to be a duration, as 100ms, 2s or 5m, not `-1s`");
+    EXPECT_EQ(read({"--idle-time=-1s"}),
+              "--idle-time is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, not `-1s`");
+    EXPECT_EQ(read({"--idle-time=30"}), "");
+    EXPECT_EQ(idle, 30'000);
     EXPECT_EQ(read({"--limit=4G"}),
               "--limit is to be a size, as 512, 64k, 2M or 1G, from 0 to 4294967295 bytes, not `4G`");
     EXPECT_EQ(read({"--limit=9223372036854775807G"}).substr(0, 10), "--limit is");
@@ -134,7 +136,7 @@ TEST_F(ProgramOption, MustBeGivenWhereItHasNoDefault)
     flux::option_number number = 0;
     const flux::option_info required[] = {
         flux::make_option<int>("idle-time", flux::option_kind::duration, nullptr, number)};
-    const std::string range = "a duration, as 100ms, 2s or 5m, from 0 to 2147483647 ms";
+    const std::string range = "a duration, as 500ms, 2s, 5m or 30, which is seconds, from 0 to 2147483647 ms";
     EXPECT_EQ(read({}, false, required), "--idle-time must be given, or ECHO_IDLE_TIME in the environment: " + range);
     EXPECT_EQ(read({"--idle-time=1s"}, false, required), "");
     EXPECT_EQ(number, 1000);

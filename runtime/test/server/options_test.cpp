@@ -23,7 +23,7 @@ struct outcome {
     std::vector<std::string> rest;
 };
 
-outcome read(std::vector<std::string> arguments, bool plain_help = true)
+outcome read(std::vector<std::string> arguments)
 {
     std::vector<char *> pointers{const_cast<char *>("server")};
     for (std::string &argument : arguments) {
@@ -32,7 +32,7 @@ outcome read(std::vector<std::string> arguments, bool plain_help = true)
     pointers.push_back(nullptr);
     int argc = static_cast<int>(arguments.size()) + 1;
     outcome read;
-    read.problem = flux::read_options(read.options, argc, pointers.data(), variable, plain_help);
+    read.problem = flux::read_options(read.options, argc, pointers.data(), variable);
     if (read.problem.empty()) {
         EXPECT_EQ(pointers[static_cast<std::size_t>(argc)], nullptr);
         read.rest.assign(pointers.begin() + 1, pointers.begin() + argc);
@@ -60,16 +60,27 @@ TEST_F(Options, HaveDefaults)
 TEST_F(Options, ChooseHowEventLoopsWait)
 {
     EXPECT_EQ(read({}).options.io, flux::io_kind::reactor);
-    EXPECT_EQ(read({"--flux-io=proactor"}).options.io, flux::io_kind::proactor);
+    EXPECT_EQ(read({"--flux-io=proactor", "--flux-runtime=event"}).options.io, flux::io_kind::proactor);
     variables["FLUX_IO"] = "proactor";
-    EXPECT_EQ(read({}).options.io, flux::io_kind::proactor);
-    EXPECT_EQ(read({"--flux-io=reactor"}).options.io, flux::io_kind::reactor);
+    EXPECT_EQ(read({"--flux-runtime=event"}).options.io, flux::io_kind::proactor);
+    EXPECT_EQ(read({"--flux-io=reactor", "--flux-runtime=event"}).options.io, flux::io_kind::reactor);
     const outcome simulated = read({"--flux-io=simulation:17"});
     EXPECT_EQ(simulated.options.io, flux::io_kind::simulation);
     EXPECT_EQ(simulated.options.seed, 17u);
     for (const char *const wrong : {"--flux-io=simulation:", "--flux-io=simulation:1x", "--flux-io=simulation"}) {
         EXPECT_NE(read({wrong}).problem, "") << wrong;
     }
+}
+
+TEST_F(Options, RefuseToChooseHowLoopsWaitWhereThereAreNone)
+{
+    const std::string problem =
+        "--flux-io says how event loops wait, and this server has none: say --flux-runtime=event with it";
+    EXPECT_EQ(read({"--flux-io=proactor"}).problem, problem);
+    EXPECT_EQ(read({"--flux-runtime=thread", "--flux-io=reactor"}).problem, problem);
+    EXPECT_EQ(read({"--flux-io=simulation:1"}).problem, "") << "a simulation has a loop of its own";
+    variables = {{"FLUX_IO", "proactor"}};
+    EXPECT_EQ(read({}).problem, problem);
 }
 
 TEST_F(Options, AreTakenOutOfTheArgumentsInBothForms)
@@ -129,7 +140,9 @@ TEST_F(Options, SayWhatIsWrong)
     EXPECT_EQ(read({"--flux-queue=0"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `0`");
     EXPECT_EQ(read({"--flux-queue=1x"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `1x`");
     EXPECT_EQ(read({"--flux-queue=99999999999999999999"}).problem.substr(0, 12), "--flux-queue");
-    EXPECT_EQ(read({"--flux-drain=-1"}).problem, "--flux-drain is to be a number of seconds, as 30 or 0.5, not `-1`");
+    EXPECT_EQ(read({"--flux-drain=-1"}).problem,
+              "--flux-drain is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, not `-1`");
+    EXPECT_NE(read({"--flux-drain=9007199254740991"}).problem, "") << "no moment is so late";
     EXPECT_NE(read({"--flux-drain=nan"}).problem, "");
     EXPECT_EQ(read({"--flux-help=yes"}).problem, "--flux-help takes no value");
 }
@@ -152,14 +165,22 @@ TEST_F(Options, GuessWhatWasMeant)
     EXPECT_EQ(read({"--flux-"}).problem, "there is no option --flux- (--flux-help lists them)");
 }
 
-TEST_F(Options, PlainHelpIsTheProgramsWhereItReadsArguments)
+TEST_F(Options, AreDurationsWithUnits)
 {
-    EXPECT_EQ(read({"--help"}, true).options.run, flux::run_kind::show_help);
-    const outcome own = read({"--help"}, false);
+    EXPECT_EQ(read({"--flux-drain=500ms"}).options.drain, 500ms);
+    EXPECT_EQ(read({"--flux-drain", "2s"}).options.drain, 2s);
+    variables = {{"FLUX_DEADLINE", "5m"}};
+    EXPECT_EQ(read({}).options.deadline, 5min);
+}
+
+TEST_F(Options, ShowHelp)
+{
+    EXPECT_EQ(read({"--help"}).options.run, flux::run_kind::show_help);
+    EXPECT_EQ(read({"--flux-help"}).options.run, flux::run_kind::show_help);
+    EXPECT_EQ(read({"--flux-version"}).options.run, flux::run_kind::show_version);
+    const outcome own = read({"--", "--help"});
     EXPECT_EQ(own.options.run, flux::run_kind::serve);
-    EXPECT_EQ(own.rest, (std::vector<std::string>{"--help"}));
-    EXPECT_EQ(read({"--flux-help"}, false).options.run, flux::run_kind::show_help);
-    EXPECT_EQ(read({"--flux-version"}, false).options.run, flux::run_kind::show_version);
+    EXPECT_EQ(own.rest, (std::vector<std::string>{"--", "--help"}));
 }
 
 TEST_F(Options, AreAllInTheHelp)

@@ -128,7 +128,9 @@ class EachRuntime : public testing::TestWithParam<const char *>
         const std::string how = GetParam();
         const bool by_io_uring = how == "proactor";
         arguments.push_back("--flux-runtime=" + (by_io_uring ? "event" : how));
-        arguments.push_back(std::string("--flux-io=") + (by_io_uring ? "proactor" : "reactor"));
+        if (by_io_uring) {
+            arguments.push_back("--flux-io=proactor");
+        }
         arguments.push_back("--flux-report");
         return arguments;
     }
@@ -226,6 +228,20 @@ TEST_P(EachRuntime, SurvivesAWriteToAClosedPipe)
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
 }
 
+TEST_P(EachRuntime, ReportsWhenTheProgramExits)
+{
+    {
+        server server(with_runtime({"flows=5", "exits"}));
+        ASSERT_TRUE(server.await("all flows are made"));
+        server.send(SIGINT);
+        EXPECT_EQ(server.await_end(), 3) << server.said;
+        EXPECT_TRUE(server.has_said("flux: sample: 5 flows: ")) << server.said;
+    }
+    server server(with_runtime({"flows=1", "node=exit"}));
+    EXPECT_EQ(server.await_end(), 3) << server.said;
+    EXPECT_TRUE(server.has_said("1 flows: 0 done, 0 failed, 0 ended by an error handler, 1 cancelled")) << server.said;
+}
+
 TEST_P(EachRuntime, AnExceptionIsTheErrorOfItsNode)
 {
     server server(with_runtime({"flows=2", "node=throw"}));
@@ -244,6 +260,7 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
         const char *name;
     } const crashes[] = {{"fault", SIGSEGV, "SIGSEGV"},
                          {"overflow", SIGSEGV, "SIGSEGV"},
+                         {"frame", SIGSEGV, "SIGSEGV"},
                          {"abort", SIGABRT, "SIGABRT"},
                          {"divide", SIGFPE, "SIGFPE"}};
     for (const auto &crash : crashes) {
@@ -253,7 +270,8 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
         EXPECT_TRUE(as_expected) << crash.node << ": " << status << ", " << server.said;
         // Only of a fiber is it known that its stack has overflowed.
         const std::string how = GetParam();
-        const bool overflow = (how == "event" || how == "proactor") && crash.node == std::string("overflow");
+        const bool overflow = (how == "event" || how == "proactor") &&
+                              (crash.node == std::string("overflow") || crash.node == std::string("frame"));
         const std::string expected = std::string("flux: ") + crash.name +
                                      " in One (sample.flux:4), flow 1 of Listen (sample.flux:8), path register 0" +
                                      (overflow ? ": the stack of its fiber, 960 KiB, has overflowed\n" : "\n");

@@ -28,6 +28,8 @@ struct options {
     strategy_kind strategy = strategy_kind::pool;
     /// `--flux-io`, where event loops run flows; a simulation has one loop of its own, whatever else is said.
     io_kind io = io_kind::reactor;
+    /// Whether `--flux-io` or its variable names reactor or proactor.
+    bool io_is_chosen = false;
     /// What the simulation goes by.
     std::uint64_t seed = 0;
     /// `--flux-workers`: the threads of the pool, or the event loops. 0 for what fits: of a pool four times the
@@ -55,9 +57,9 @@ struct options {
 using environment = char *(*)(const char *name);
 
 /// Reads the options from the environment and then from the arguments, and takes those of Flux out of the latter (up to
-/// a `--`); `argv[argc]` stays null. `--help` asks for help only where `plain_help` says so. Gives a message where
-/// something is wrong, and nothing where all is well.
-std::string read_options(options &into, int &argc, char **argv, environment variables, bool plain_help);
+/// a `--`); `argv[argc]` stays null. `--help` is `--flux-help`. Gives a message where something is wrong, and nothing
+/// where all is well.
+std::string read_options(options &into, int &argc, char **argv, environment variables);
 
 /// What `--flux-help` prints, for a program of this name, whose own options are described by `program_options`.
 std::string help_text(const char *program_name, const std::string &program_options);
