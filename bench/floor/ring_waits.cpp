@@ -1,7 +1,7 @@
 /// \file
 /// Waits for io_uring by an eventfd instead of `io_uring_enter`, in programs whose instructions are counted. Valgrind
-/// runs one thread at a time, and takes `io_uring_enter` for a call that does not wait: a thread that waits there holds up
-/// all others, and signals too. Linked with `--wrap` for each of these functions.
+/// runs one thread at a time, and takes `io_uring_enter` for a call that does not wait: a thread that waits there holds
+/// up all others, and signals too. Linked with `--wrap` for each of these functions.
 #include "checked.hpp"
 
 #include <cerrno>

@@ -1,6 +1,7 @@
 #include "flux/io.hpp"
 
 #include "flux/connection.hpp"
+#include "flux/io/accepting.hpp"
 #include "flux/io/park.hpp"
 #include "flux/sleep.hpp"
 #include "support/io_peers.hpp"
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <string_view>
@@ -147,6 +150,35 @@ TYPED_TEST(Io, ReadsOnBehindDescriptorsThatAPeerOfAUnixSocketPasses)
         EXPECT_EQ(all, "abcdef");
     });
     unlink(path.c_str());
+}
+
+/// How many descriptors all instances of epoll of the process watch.
+std::size_t watched_by_epoll()
+{
+    std::size_t count = 0;
+    for (const auto &each : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+        std::ifstream info(each.path());
+        for (std::string line; std::getline(info, line);) {
+            count += line.starts_with("tfd:") ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+TYPED_TEST(Io, ArrivalsThatAreGoneHearNoBell)
+{
+    this->run([this] {
+        const place server(this->io);
+        const std::size_t before = watched_by_epoll();
+        place other(this->io);
+        other.arrivals.reset();
+        EXPECT_EQ(watched_by_epoll(), before);
+        flux::look_at_listeners();
+        EXPECT_EQ(server.arrivals->next(in(10ms)).error(), ETIMEDOUT);
+        const plain_peer peer(server.listener->local());
+        peer.send("here");
+        EXPECT_EQ(receive(*server.accept()), "here");
+    });
 }
 
 TYPED_TEST(Io, ReadsWhatHasComeInPiecesOfAnySize)

@@ -2,6 +2,7 @@
 
 #include "flux/strategy/runner.hpp"
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -109,6 +110,44 @@ TEST(KeyTable, HasOneLockForAKeyInUse)
     table.forget(again, place);
     table.forget(again, place);
     table.forget(other, place);
+}
+
+TEST(KeyTable, ThoseWhoRaceForAFreshKeyHaveOneLockForIt)
+{
+    // In a table of its own, so that no entry is idle: each makes one while the other may bring the key.
+    constexpr std::size_t rounds = 500;
+    constexpr std::size_t keys = 64;
+    std::vector<flux::key_table> tables(rounds);
+    std::array<std::array<flux::key_table::entry *, keys>, 2> found{};
+    std::atomic<std::size_t> arrived{0};
+    const auto meet = [&](std::size_t meeting) {
+        ++arrived;
+        for (unsigned looks = 1; arrived < 2 * meeting; ++looks) {
+            if (looks % 1000 == 0) {
+                std::this_thread::yield(); // the other may need the processor
+            }
+        }
+    };
+    std::size_t different = 0;
+    const auto race = [&](std::size_t who) {
+        flux::thread_waiter place;
+        for (std::size_t round = 0; round < rounds; ++round) {
+            meet(3 * round + 1);
+            for (flux::key_number key = 0; key < keys; ++key) {
+                found[who][key] = &tables[round].find(key, place);
+            }
+            meet(3 * round + 2);
+            different += who == 0 && found[0] != found[1] ? 1 : 0;
+            for (flux::key_table::entry *const each : found[who]) {
+                tables[round].forget(*each, place);
+            }
+            meet(3 * round + 3);
+        }
+    };
+    std::thread other(race, 1);
+    race(0);
+    other.join();
+    EXPECT_EQ(different, 0u);
 }
 
 TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)

@@ -317,7 +317,7 @@ TEST(Lock, KeepsWritersAndReadersApartUnderStress)
                 if (random >> 30 == 0) {
                     const flux::locked held(shared, mode::write, place);
                     ++first;
-                    if (random >> 24 % 8 == 0) {
+                    if ((random >> 24) % 8 == 0) {
                         std::this_thread::yield();
                     }
                     ++second;

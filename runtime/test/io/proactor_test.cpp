@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <string_view>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <system_error>
 #include <vector>
 
@@ -105,6 +109,54 @@ TEST(Proactor, AStreamThatIsWatchedWithoutBuffersIsToldWhenThereIsInput)
         EXPECT_EQ(send(*both.near, "now"), 0);
         EXPECT_EQ((*arrivals.next(in(5000ms))).owner, &owner);
         EXPECT_EQ(receive(*both.far), "now");
+    });
+    world.run();
+}
+
+/// What this process's socket for the peer has in the kernel, received and not read.
+std::size_t unread_in_kernel(const plain_peer &by)
+{
+    sockaddr_storage wanted{};
+    socklen_t size = sizeof wanted;
+    getsockname(by.socket.get(), reinterpret_cast<sockaddr *>(&wanted), &size);
+    for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int number = std::stoi(each.path().filename());
+        sockaddr_storage found{};
+        socklen_t found_size = sizeof found;
+        int unread = 0;
+        if (getpeername(number, reinterpret_cast<sockaddr *>(&found), &found_size) == 0 && found_size == size &&
+            std::memcmp(&found, &wanted, size) == 0 && ioctl(number, FIONREAD, &unread) == 0) {
+            return static_cast<std::size_t>(unread);
+        }
+    }
+    ADD_FAILURE() << "nobody has accepted this peer";
+    return 0;
+}
+
+TEST(Proactor, OneStreamThatNobodyReadsLeavesMostBuffersToOthers)
+{
+    // As long as its peer can send: that is stopped when the kernel keeps what comes.
+    constexpr std::size_t most_sent = 64'000'000;
+    proactor_world world;
+    world.start([&](flux::flow &) {
+        const place server(world.io());
+        const plain_peer peer(server.listener->local());
+        const auto unread = server.accept();
+        EXPECT_EQ(receive(*unread, 1, flux::moment::min()), "error ETIMEDOUT");
+        fcntl(peer.socket.get(), F_SETFL, O_NONBLOCK);
+        const std::string piece(1'000'000, 'x');
+        std::size_t sent = 0;
+        for (int quiet = 0; quiet < 5 && sent < most_sent;) {
+            const ssize_t count = write(peer.socket.get(), piece.data(), piece.size());
+            sent += static_cast<std::size_t>(std::max(count, ssize_t{0}));
+            quiet = count > 0 ? 0 : quiet + 1;
+            rest(world.io());
+        }
+        int unsent = 0;
+        ioctl(peer.socket.get(), TIOCOUTQ, &unsent);
+        const std::size_t held = sent - static_cast<std::size_t>(unsent) - unread_in_kernel(peer);
+        EXPECT_LT(held, flux::receive_buffers::size * flux::receive_buffers::count / 4);
+        EXPECT_GT(held, 0u);
     });
     world.run();
 }
