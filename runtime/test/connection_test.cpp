@@ -44,7 +44,7 @@ class scripted_arrivals final : public flux::arrivals
     }
 
     bool forget(flux::stream &) noexcept override { return true; }
-    void *next_told() noexcept override { return nullptr; }
+    void *next_ready() noexcept override { return nullptr; }
 
     flux::io_result<arrival> next(flux::moment) noexcept override
     {
@@ -91,18 +91,19 @@ class scripted_io final : public flux::io
 TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
 {
     for (const int refusal : {0, ENOMEM}) {
+        flux::accepting entrances;
         int open = 0;
         scripted_io script;
         script.refusal = refusal;
-        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr});
+        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
         script.come.emplace_back(); // and nobody new comes any more
         no_listener at;
         const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
                                                              std::chrono::seconds(1));
-        EXPECT_TRUE(flux::entrance::any_open());
+        EXPECT_TRUE(entrances.any_open());
         EXPECT_EQ(all->next().error(), EBADF);
         EXPECT_EQ(open, refusal == 0 ? 1 : 0);
-        EXPECT_EQ(flux::entrance::any_open(), refusal == 0) << "a peer is to be served who is gone";
+        EXPECT_EQ(entrances.any_open(), refusal == 0) << "a peer is to be served who is gone";
         all->end();
         EXPECT_EQ(open, 0);
     }
