@@ -26,6 +26,8 @@ class reactor final : public loop_io, public watched
         }
     }
 
+    ~reactor() override { interest_.remove(bell_, *this); }
+
     const char *name() const noexcept override { return "reactor"; }
     moment now() const noexcept override { return clock::now(); }
 

@@ -57,7 +57,7 @@ int reactor_arrivals::accept(arrival &into) noexcept
 void reactor_arrivals::stop_watching() noexcept
 {
     if (socket_listener *const left = std::exchange(listener_, nullptr)) {
-        interest_.remove(left->socket());
+        interest_.remove(left->socket(), *this);
     }
 }
 

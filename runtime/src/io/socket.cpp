@@ -3,6 +3,7 @@
 #include "flux/process/adoption.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -115,6 +116,17 @@ address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &
     return said;
 }
 
+// What a new peer's network has told before the peer was accepted: Linux hands it on, and the peer is gone. The next one
+// has nothing to do with it; but where there are very many of them, the fault is here. (accept(2), "Error handling")
+constexpr int most_lost_peers = 100;
+
+bool is_of_new_peer(int error) noexcept
+{
+    constexpr std::array all{ECONNABORTED, ENETDOWN, EPROTO,       ENOPROTOOPT, EHOSTDOWN,
+                             ENONET,       EPERM,    EHOSTUNREACH, EOPNOTSUPP,  ENETUNREACH};
+    return std::ranges::find(all, error) != all.end();
+}
+
 } // namespace
 
 descriptor::~descriptor()
@@ -194,14 +206,13 @@ address peer_address(const descriptor &of) noexcept
 
 io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
 {
-    while (true) {
+    for (int number = 0;; ++number) {
         peer.size = sizeof peer.storage;
         descriptor accepted(accept4(from.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (accepted.get() >= 0) {
             return accepted;
         }
-        // Whoever has gone before being accepted is nobody's error.
-        if (errno != EINTR && errno != ECONNABORTED) {
+        if (errno != EINTR && (!is_of_new_peer(errno) || number == most_lost_peers)) {
             return unexpected(errno);
         }
     }

@@ -1,5 +1,9 @@
 /// \file
 /// What a reactor asks epoll about: descriptors, and who is notified of their events. (epoll(7))
+///
+/// A descriptor that is closed stays in epoll as long as somebody else has it, a child that was forked meanwhile, say.
+/// So epoll is not given an address but a place in a table with its generation: an event for who has gone finds another
+/// generation there, and is nobody's.
 #pragma once
 
 #include "flux/io/socket.hpp"
@@ -9,20 +13,33 @@
 #include <cstddef>
 #include <cstdint>
 #include <sys/epoll.h>
+#include <vector>
 
 namespace flux {
+
+class interest;
 
 /// The events after which a call does not block, although it may fail.
 inline constexpr std::uint32_t end_events = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
-/// Who is notified of the events of a descriptor.
+/// Who is notified of the events of one descriptor, until it is destroyed.
 class watched
 {
   public:
+    watched() noexcept = default;
+    watched(const watched &) = delete;
+    watched &operator=(const watched &) = delete;
+
     virtual void came(std::uint32_t events) noexcept = 0;
 
   protected:
-    ~watched() = default;
+    ~watched();
+
+  private:
+    friend class interest;
+
+    interest *by_ = nullptr;
+    std::uint32_t place_ = 0;
 };
 
 /// The epoll instance of a loop.
@@ -32,10 +49,10 @@ class interest
     /// Throws `std::system_error` where there is no descriptor.
     interest();
 
-    /// Until the descriptor is closed.
+    /// Until the descriptor is closed or its watcher destroyed.
     io_result<void> add(const descriptor &of, std::uint32_t events, watched &notified) noexcept;
 
-    void remove(const descriptor &of) noexcept;
+    void remove(const descriptor &of, watched &notified) noexcept;
 
     /// Waits for events, at most until this moment.
     void fetch(moment until) noexcept;
@@ -44,9 +61,30 @@ class interest
     void deliver() noexcept;
 
   private:
+    friend class watched;
+
+    struct place {
+        watched *notified;
+        std::uint32_t generation;
+        // The next place that is free, where this one is; the size of the table where there is none.
+        std::uint32_t next_free;
+    };
+
+    io_result<void> take_place(watched &notified) noexcept;
+    void give_back_place(watched &notified) noexcept;
+
     const descriptor epoll_;
+    std::vector<place> places_;
+    std::uint32_t first_free_ = 0;
     std::array<epoll_event, 256> events_;
     std::size_t count_ = 0;
 };
+
+inline watched::~watched()
+{
+    if (by_ != nullptr) {
+        by_->give_back_place(*this);
+    }
+}
 
 } // namespace flux

@@ -103,6 +103,8 @@ class simulated_connection : public std::enable_shared_from_this<simulated_conne
     /// Whether there is something to receive, the end or an error included; and room to send into, or an error.
     bool readable(int side) const noexcept;
     bool writable(int side) const noexcept;
+    /// Whether all has arrived that will.
+    bool has_ended(int side) const noexcept { return sides_[static_cast<std::size_t>(side)].ended || broken_; }
 
     /// Receives some of what has arrived, which may be nothing: at the end.
     std::size_t take(int side, std::span<std::byte> into);
@@ -176,6 +178,7 @@ class simulated_socket
 
     bool readable() const noexcept { return of_->readable(side_); }
     bool writable() const noexcept { return of_->writable(side_); }
+    bool has_ended() const noexcept { return of_->has_ended(side_); }
     std::size_t take(std::span<std::byte> into) { return of_->take(side_, into); }
     std::size_t put(std::string_view bytes) { return of_->put(side_, bytes); }
     void end() { of_->end(side_); }

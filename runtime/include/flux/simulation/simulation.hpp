@@ -73,6 +73,9 @@ class simulation final : public loop_io
     /// What has happened.
     const std::string &trace() const noexcept { return time_.trace(); }
 
+    /// What its peers are connected by: for another I/O over the same world.
+    simulated_network &network() noexcept { return network_; }
+
     // For any thread.
 
     /// The loop begins: its first look at the world waits for this. So what is started before is all there.
