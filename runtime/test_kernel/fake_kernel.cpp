@@ -192,7 +192,8 @@ bool fake_kernel::collect(std::vector<epoll_event> &into, std::size_t most)
     std::vector<interest> given;
     for (auto each = interests_.begin(); each != interests_.end();) {
         const file *const of = find(each->descriptor);
-        const bool may_be_for_nothing = !each->queued && of != nullptr && of->is != kind::counter && of->is != kind::fresh;
+        const bool may_be_for_nothing =
+            !each->queued && of != nullptr && of->is != kind::counter && of->is != kind::fresh;
         const bool spurious = may_be_for_nothing && happens(faults.spurious / 8);
         if (!each->queued && !spurious) {
             ++each;

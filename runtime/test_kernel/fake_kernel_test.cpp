@@ -44,7 +44,8 @@ class over_fake_kernel final : public flux::loop_io
     {
         return tested_->listen(at);
     }
-    flux::io_result<std::unique_ptr<flux::stream>> connect(const flux::address &to, flux::moment until) noexcept override
+    flux::io_result<std::unique_ptr<flux::stream>> connect(const flux::address &to,
+                                                           flux::moment until) noexcept override
     {
         return tested_->connect(to, until);
     }
@@ -127,9 +128,10 @@ class FakeKernel : public testing::TestWithParam<const char *>
     static void add_clients(kernel_run &run, all_seen &all, Script script)
     {
         for (std::size_t number = 0; number < client_count; ++number) {
-            run.world.add("client" + std::to_string(number), [number, script, &own = all[number]](simulated_peer &self) {
+            const auto talks = [number, script, &own = all[number]](simulated_peer &self) {
                 script(self, habits{[&self](std::uint64_t bound) { return self.draw(bound); }}, number, own);
-            });
+            };
+            run.world.add("client" + std::to_string(number), talks);
         }
     }
 

@@ -217,7 +217,7 @@ bool fake_kernel::progress(operation &on)
 // Whether anything goes on later.
 bool fake_kernel::work(io_uring &)
 {
-    std::erase_if(operations_, [this](operation &each) { 
+    std::erase_if(operations_, [this](operation &each) {
         return (!happens(faults.late) || each.cancelled) && progress(each);
     });
     return !results_.empty();
@@ -255,7 +255,8 @@ int fake_kernel::wait_for_results(io_uring &ring, flux::moment until)
                                      (!each.multishot || !each.looked || each.edges != each.of->edges)
                                : each.code == code_of(IORING_OP_RECV) && each.of->socket.open() &&
                                      each.of->socket.readable();
-        const bool sends = each.code == code_of(IORING_OP_SENDMSG) && each.of->socket.open() && each.of->socket.writable();
+        const bool sends =
+            each.code == code_of(IORING_OP_SENDMSG) && each.of->socket.open() && each.of->socket.writable();
         return looks || sends || (each.code == code_of(IORING_OP_CONNECT) && !each.of->connecting);
     };
     anything = anything || result_tail_ != result_head_ || std::ranges::any_of(operations_, ready);

@@ -219,7 +219,8 @@ int shutdown(int descriptor, int how) noexcept
 
 int close(int descriptor)
 {
-    return is_fake(descriptor) ? result_of(kernel().close(descriptor)) : static_cast<int>(syscall(SYS_close, descriptor));
+    return is_fake(descriptor) ? result_of(kernel().close(descriptor))
+                               : static_cast<int>(syscall(SYS_close, descriptor));
 }
 
 } // extern "C"
