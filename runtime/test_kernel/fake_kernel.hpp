@@ -1,6 +1,6 @@
 /// \file
 /// A kernel for the reactor and the proactor that is not there: the system calls and the io_uring that they use, in
-/// memory, over the simulated network. So the I/O of a real server meets all that a kernel may do and seldom does: a seed
+/// memory, over the simulated network. So the I/O of a real server meets what a kernel may do and seldom does: a seed
 /// decides which calls are interrupted or refused, which events come late, for nothing, or all in one, and when a
 /// multishot operation ends.
 ///

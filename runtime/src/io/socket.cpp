@@ -116,8 +116,8 @@ address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &
     return said;
 }
 
-// An error of a new peer's network, from before the peer was accepted: Linux hands it on, and the peer is gone. The next
-// one has nothing to do with it; but where very many fail so, the fault is here. (accept(2), "Error handling")
+// An error of a new peer's network, from before it was accepted: Linux hands it on, and the peer is gone. The next one
+// has nothing to do with it; but where very many fail so, the fault is here. (accept(2), "Error handling")
 constexpr int most_lost_peers = 100;
 
 bool is_of_new_peer(int error) noexcept
