@@ -67,6 +67,7 @@ fn kind_and_span(statement: &Statement) -> (Kind, Span) {
     match statement {
         Statement::Declaration(declaration) => (Kind::Declaration, declaration.span),
         Statement::Option(option) => (Kind::Option, option.span),
+        Statement::Using(using) => (Kind::Declaration, using.span),
         Statement::Unit(unit) => (Kind::Unit, unit.span),
         Statement::Include(include) => (Kind::Other, include.span),
         Statement::Link(link) => (Kind::Other, link.span),

@@ -20,8 +20,9 @@ option idle : duration = 300ms;
 type Command = unit (int n) {
     a : uint8;   # a comment
 };
+using request = (int socket, std::map<int, char *> m);
 Listen (int port) => (int socket) blocking;
-Read (int socket) => (int socket, std::map<int, char *> m, int x[3]);
+Read (int socket) => (request, int x[3]);
 typedef hit TestInCache;
 source Listen(8080) {session: Client} => Page;
 source every 100ms => Beat;

@@ -56,6 +56,10 @@ ids! {
     PARAMETER_REFERENCE = "parameter-reference";
     /// A parameter whose type cannot be a member of a struct.
     PARAMETER_TYPE = "parameter-type";
+    /// A second list of parameters with the same name, or one that is named twice for a node.
+    DUPLICATE_LIST = "duplicate-list";
+    /// A list with too many parameters.
+    LIST_LENGTH = "list-length";
     /// Two parameters of a list with the same name.
     DUPLICATE_PARAMETER = "duplicate-parameter";
 

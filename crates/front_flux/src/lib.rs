@@ -10,6 +10,7 @@ pub mod cpp_keyword;
 pub mod cpp_type;
 pub mod ids;
 pub mod lexer;
+mod lists;
 pub mod load;
 pub mod parser;
 pub mod qualify;
@@ -44,7 +45,8 @@ pub fn read(sources: &SourceMap, files: &[LoadedFile], diagnostics: &mut Diagnos
         }
         trees.push(syntax);
     }
-    let syntax = qualify::qualify(files, trees, diagnostics);
+    let mut syntax = qualify::qualify(files, trees, diagnostics);
+    lists::expand(&mut syntax, diagnostics);
     resolve::resolve(program, &syntax, diagnostics)
 }
 

@@ -7,7 +7,9 @@
 
 use crate::ids;
 use crate::load::LoadedFile;
-use crate::syntax::{Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Statement, Syntax};
+use crate::syntax::{
+    Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Parameter, Statement, Syntax,
+};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_source::Span;
 use std::borrow::Cow;
@@ -20,6 +22,8 @@ enum Kind {
     Predicate,
     Option,
     Constraint,
+    /// A list of parameters.
+    List,
     /// A C++ function, of which nothing can be known.
     Function,
     /// What handles an error: a node, or a function that its module names so.
@@ -33,6 +37,7 @@ impl Kind {
             Self::Predicate => "predicate type",
             Self::Option => "option",
             Self::Constraint => "constraint",
+            Self::List => "list of parameters",
             Self::Function => "function",
         }
     }
@@ -252,7 +257,13 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
             visit(Kind::Predicate, &mut typedef.name, true);
             visit(Kind::Function, &mut typedef.function, false);
         }
-        Statement::Declaration(declaration) => visit(Kind::Node, &mut declaration.name, true),
+        Statement::Using(using) => visit(Kind::List, &mut using.name, true),
+        Statement::Declaration(declaration) => {
+            visit(Kind::Node, &mut declaration.name, true);
+            let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
+            let lists = parameters.filter(|parameter| parameter.ty.is_empty());
+            lists.for_each(|parameter| visit(Kind::List, &mut parameter.name, false));
+        }
         Statement::Source(source) => {
             if let Origin::Node(application) = &mut source.origin {
                 walk_application(application, visit);
@@ -307,8 +318,10 @@ fn walk_constant(constant: &mut Constant<'_>, visit: &mut Visit<'_>) {
 
 /// Goes through the types that a statement names.
 fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)) {
-    if let Statement::Declaration(declaration) = statement {
-        let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
-        parameters.for_each(|parameter| visit(&mut parameter.ty, parameter.span));
-    }
+    let (first, second): (&mut [Parameter], &mut [Parameter]) = match statement {
+        Statement::Declaration(declaration) => (&mut declaration.inputs, &mut declaration.outputs),
+        Statement::Using(using) => (&mut using.parameters, &mut []),
+        _ => return,
+    };
+    first.iter_mut().chain(second).for_each(|parameter| visit(&mut parameter.ty, parameter.span));
 }

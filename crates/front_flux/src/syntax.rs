@@ -35,6 +35,8 @@ pub enum Statement<'text> {
     Typedef(Typedef<'text>),
     /// `type Command = unit { ... };`
     Unit(Unit<'text>),
+    /// `using request = (int socket, char *line);`
+    Using(Using<'text>),
     /// `Listen () => (int socket);`
     Declaration(Declaration<'text>),
     /// `source Listen => Image;`
@@ -151,7 +153,19 @@ pub struct Declaration<'text> {
     pub span: Span,
 }
 
-/// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]).
+/// `using request = (int socket, char *line);`
+#[derive(Clone, Debug)]
+pub struct Using<'text> {
+    /// What the list is called.
+    pub name: Name<'text>,
+    /// Its parameters, none of them a list.
+    pub parameters: Vec<Parameter<'text>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]). Where there is no type, the name is
+/// that of a list, in whose place its parameters come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter<'text> {
     /// The type.

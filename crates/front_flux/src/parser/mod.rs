@@ -47,9 +47,11 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         depth: 0,
         has_mistake: false,
         diagnostics,
+        lists: HashSet::new(),
         named_badly: HashSet::new(),
         syntax,
     };
+    parser.find_lists();
     while parser.peek().kind != TokenKind::End {
         let start = parser.position;
         parser.depth = 0;
@@ -84,12 +86,26 @@ struct Parser<'text, 'run> {
     /// Whether something was reported in the statement.
     has_mistake: bool,
     diagnostics: &'run mut Diagnostics,
+    /// The lists of parameters that the text has a `using` for.
+    lists: HashSet<&'text str>,
     /// The words that were reported as bad names; each is reported once.
     named_badly: HashSet<&'text str>,
     syntax: Syntax<'text>,
 }
 
 impl<'text> Parser<'text, '_> {
+    /// Finds the names of lists, `using NAME =`: a node may be declared before the list that it takes.
+    fn find_lists(&mut self) {
+        for words in self.tokens.windows(3) {
+            if let [using, name, equals] = words
+                && (name.kind, equals.kind) == (TokenKind::Word, TokenKind::Equals)
+                && self.spelling(*using) == "using"
+            {
+                self.lists.insert(self.spelling(*name));
+            }
+        }
+    }
+
     /// The token at `position`; beyond the last one, and it is the end, the end again.
     fn token(&self, position: usize) -> Token {
         let end = Token { kind: TokenKind::End, span: Span::default(), starts_line: false };
@@ -329,7 +345,7 @@ impl<'text> Parser<'text, '_> {
             "typedef" | "source" | "handle" | "atomic" => next == TokenKind::Word,
             "include" | "link" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
-            "option" | "type" if next == TokenKind::Word => true,
+            "option" | "type" | "using" if next == TokenKind::Word => true,
             _ => {
                 let mut after = position + 1;
                 while self.token(after).kind == TokenKind::Dot && self.token(after + 1).kind == TokenKind::Word {

@@ -2,13 +2,14 @@
 
 use super::{Parsed, Parser};
 use crate::cpp_type::read_parameter;
-use crate::syntax::Parameter;
-use crate::token::TokenKind;
+use crate::syntax::{Name, Parameter};
+use crate::token::{RESERVED, TokenKind};
 use std::borrow::Cow;
 use std::fmt;
 
 impl<'text> Parser<'text, '_> {
-    /// `"(" [ params ] ")"`. A parameter that is wrong is reported and left out.
+    /// `"(" [ params ] ")"`, in which a parameter may be the name of a list. A parameter that is wrong is reported and
+    /// left out.
     pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
         let Some(open) = self.take(TokenKind::OpenParenthesis) else {
             let help = format_args!("inputs and outputs are in parentheses, empty lists too: `()`");
@@ -19,13 +20,34 @@ impl<'text> Parser<'text, '_> {
             return Ok(parameters);
         }
         loop {
-            parameters.extend(self.parameter());
+            parameters.extend(self.list_name().or_else(|| self.parameter()));
             if self.take(TokenKind::Comma).is_none() {
                 break;
             }
         }
         self.expect_close(open, "`,`", list, "parameters are separated by `,`")?;
         Ok(parameters)
+    }
+
+    /// The name of a list of parameters that stands alone: of one that this file has, or that a module may have.
+    fn list_name(&mut self) -> Option<Parameter<'text>> {
+        let (word, second) = (self.peek(), self.second());
+        let ends = |position| matches!(self.token(position).kind, TokenKind::Comma | TokenKind::CloseParenthesis);
+        let is_own = ends(self.position + 1) && self.lists.contains(self.spelling(word));
+        let is_foreign = second.kind == TokenKind::Dot && ends(self.position + 3);
+        let last = self.position + if is_own { 0 } else { 2 };
+        let are_words = word.kind == TokenKind::Word && self.token(last).kind == TokenKind::Word;
+        if !are_words || !(is_own || is_foreign) || RESERVED.contains(&self.spelling(word)) {
+            return None;
+        }
+        let span = word.span.to(self.token(last).span);
+        self.position = last + 1;
+        let text = match is_own {
+            true => Cow::Borrowed(self.spelling(word)),
+            false => Cow::Owned(format!("{}.{}", self.spelling(word), self.spelling(self.token(last)))),
+        };
+        let (ty, array) = (String::new(), String::new());
+        Some(Parameter { ty, name: Name { text, span }, array, span })
     }
 
     /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for

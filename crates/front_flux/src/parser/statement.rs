@@ -4,7 +4,7 @@ use super::{Parsed, Parser, advice};
 use crate::ids;
 use crate::syntax::{
     Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit,
-    Use,
+    Use, Using,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | link | use | option | typedef | unit | node | source | flow | handler | atomic`
+    /// `statement = include | link | use | option | typedef | unit | using | node | source | flow | handler | atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
         // A word before one of these is the name of a node, whatever the word.
@@ -33,6 +33,7 @@ impl<'text> Parser<'text, '_> {
             "option" if second == TokenKind::Word => self.option(),
             "type" if second == TokenKind::Word => self.unit(),
             "typedef" if !names_node => self.typedef(),
+            "using" if second == TokenKind::Word => self.using(),
             "source" if !names_node => self.source(),
             "handle" if !names_node => self.handler(),
             "atomic" if !names_node => self.atomic(),
@@ -202,6 +203,23 @@ impl<'text> Parser<'text, '_> {
             (format!("no statement starts with `{} {next}`", name.text), self.advice_after_word(node))
         };
         self.fail(Diagnostic::error(ids::UNKNOWN_STATEMENT, headline, name.span).help(help))
+    }
+
+    /// `using = "using" NAME "=" "(" params ")" ";"`
+    fn using(&mut self) -> Parsed<Statement<'text>> {
+        let start = self.position;
+        self.bump();
+        let help = format_args!("write `using request = (int socket, char *line);`");
+        let name = self.name("a name", format_args!("after `using`"), help)?;
+        self.expect(TokenKind::Equals, format_args!("after `using {}`", name.text), help)?;
+        // A list has no lists in it: so it is no longer than it is written.
+        let lists = std::mem::take(&mut self.lists);
+        let parameters = self.parameters(format_args!("the list `{}`", name.text));
+        self.lists = lists;
+        let place = format_args!("after the list `{}`", name.text);
+        let parameters = parameters?;
+        let span = self.end_statement(start, "`;`", place, "a list is written `using request = (…);`")?;
+        Ok(Statement::Using(Using { name, parameters, span }))
     }
 
     /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } ";"`
