@@ -1,112 +1,238 @@
 #include "flux/connection.hpp"
 
+#include "support/network_sockets.hpp"
+
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <deque>
+#include <functional>
 #include <gtest/gtest.h>
-#include <memory>
-#include <utility>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace {
 
-/// A stream that says when it is gone.
-class counted_stream final : public flux::stream
+using namespace std::chrono_literals;
+
+/// The error of a call, or 0.
+template <class Result>
+int error_of(const Result &result)
 {
-  public:
-    explicit counted_stream(int &open) : open_(open) { ++open_; }
-    ~counted_stream() override { --open_; }
+    return result.has_value() ? 0 : result.error();
+}
 
-    void end_output() noexcept override {}
-
-  private:
-    flux::io_result<std::size_t> do_receive(std::span<std::byte>, flux::moment) noexcept override { return 0; }
-    flux::io_result<void> do_send(std::span<iovec>, flux::moment) noexcept override { return {}; }
-
-    int &open_;
-};
-
-class no_listener final : public flux::listener
+/// The errors of all that can be done with a connection.
+std::vector<int> errors_of_all_calls(flux::connection &used)
 {
-  public:
-    flux::address local() const noexcept override { return {}; }
-};
+    std::array<std::byte, 8> buffer{};
+    return {error_of(used.receive(buffer)),  error_of(used.send("more")), error_of(used.send("")),
+            error_of(used.put_back(buffer)), error_of(used.end_output()), error_of(used.give_back()),
+            error_of(used.close()),          error_of(used.detach()),     error_of(used.attach()),
+            used.usable()};
+}
 
-/// Those who come, and then EBADF. No stream can be watched where `refusal` is an error.
-class scripted_arrivals final : public flux::arrivals
+const std::vector<int> all_bad(10, EBADF);
+
+/// Some bytes, as a text.
+std::string received(flux::connection &from)
 {
-  public:
-    scripted_arrivals(std::deque<arrival> &come, const int &refusal) : come_(come), refusal_(refusal) {}
+    std::string some;
+    EXPECT_EQ(network::receive_some(from, some), 0);
+    return some;
+}
 
-    flux::io_result<void> watch(flux::listener &) noexcept override { return {}; }
+flux::io_result<void> put_back(flux::connection &to, std::string_view bytes)
+{
+    return to.put_back(std::as_bytes(std::span(bytes)));
+}
 
-    flux::io_result<void> watch(flux::stream &, void *, bool) noexcept override
+/// Has `serve` run for each connection with input, in each way, while `client` runs.
+class Connection : public testing::TestWithParam<std::size_t>
+{
+  protected:
+    flux::source_counts run(std::function<int(flux::flow &, flux::connection &)> serve,
+                            std::function<void(network::socket_peer &)> client)
     {
-        return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
+        network::first = flux::first_given::with_input;
+        network::serve = std::move(serve);
+        network::served_at = flux::loopback_address(0);
+        network::running_server server(network::all_ways()[GetParam()].make);
+        network::await_listening();
+        network::socket_peer self;
+        EXPECT_EQ(self.connect(network::served_at), 0);
+        client(self);
+        return server.end();
     }
+};
 
-    bool forget(flux::stream &) noexcept override { return true; }
-    void *next_ready() noexcept override { return nullptr; }
+std::string name_of_way(const testing::TestParamInfo<std::size_t> &which)
+{
+    std::string name = network::all_ways()[which.param].name;
+    std::erase(name, ' ');
+    return name;
+}
 
-    flux::io_result<arrival> next(flux::moment) noexcept override
-    {
-        if (come_.empty()) {
-            return flux::unexpected(EBADF);
+INSTANTIATE_TEST_SUITE_P(EachWay, Connection, testing::Range(std::size_t{0}, std::size_t{6}), name_of_way);
+
+TEST_P(Connection, OneThatItsFlowForgetsIsClosedAndCounted)
+{
+    const flux::source_counts counts = run([](flux::flow &, flux::connection &) { return 0; },
+                                           [](network::socket_peer &self) {
+                                               self.send("anybody there?");
+                                               EXPECT_EQ(self.receive_all(), "");
+                                           });
+    EXPECT_EQ(counts.counted.forgotten, 1u);
+    EXPECT_EQ(counts.first_forgot, network::node_Serve);
+}
+
+TEST_P(Connection, OneThatWasGivenBackOrClosedIsNoLongerItsFlows)
+{
+    std::mutex alone;
+    std::vector<flux::connection *> before;
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            const bool is_last = received(client) == "2";
+            EXPECT_EQ(error_of(client.send("done")), 0);
+            EXPECT_EQ(error_of(is_last ? client.close() : client.give_back()), 0);
+            EXPECT_EQ(errors_of_all_calls(client), all_bad);
+            const std::lock_guard one_at_a_time(alone);
+            before.push_back(&client);
+            return 0;
+        },
+        [](network::socket_peer &self) {
+            self.send("1");
+            EXPECT_EQ(self.receive_exactly(4), "done");
+            self.send("2");
+            EXPECT_EQ(self.receive_all(), "done");
+        });
+    EXPECT_EQ(counts.started, 2u);
+    EXPECT_EQ(counts.counted.forgotten, 0u);
+    for (flux::connection *const each : before) {
+        EXPECT_EQ(errors_of_all_calls(*each), all_bad) << "nor anybody's after the server's end";
+    }
+}
+
+TEST_P(Connection, AnotherFlowDoesNotUseItUnlessItIsDetached)
+{
+    if (std::string_view(network::all_ways()[GetParam()].name).starts_with("two")) {
+        GTEST_SKIP() << "the other may come to another loop, where it may not be used";
+    }
+    // The first flow waits until the second has tried its connection.
+    std::atomic<flux::connection *> of_first{nullptr};
+    std::atomic<bool> is_tried{false};
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            flux::connection *const other = of_first.exchange(&client);
+            if (other == nullptr) {
+                while (!is_tried) {
+                    flux::sleep_for(1ms);
+                }
+                EXPECT_EQ(error_of(client.detach()), 0);
+                EXPECT_EQ(error_of(client.detach()), 0) << "it is";
+                EXPECT_EQ(client.usable(), 0);
+                return 0;
+            }
+            EXPECT_EQ(errors_of_all_calls(*other), all_bad);
+            is_tried = true;
+            while (error_of(other->attach()) != 0) {
+                flux::sleep_for(1ms);
+            }
+            EXPECT_EQ(error_of(other->send("from another")), 0);
+            EXPECT_EQ(error_of(other->close()), 0);
+            client.close();
+            return 0;
+        },
+        [&](network::socket_peer &self) {
+            self.send("1");
+            while (of_first == nullptr) {
+                std::this_thread::sleep_for(1ms);
+            }
+            network::socket_peer second;
+            EXPECT_EQ(second.connect(network::served_at), 0);
+            second.send("2");
+            EXPECT_EQ(self.receive_all(), "from another");
+        });
+    EXPECT_EQ(counts.counted.forgotten, 0u);
+}
+
+TEST_P(Connection, WhatAFlowConnectsIsItsOwnAndThatOfItsBranches)
+{
+    network::socket_peer upstream;
+    ASSERT_EQ(upstream.listen(flux::loopback_address(0)), 0);
+    std::thread behind([&] {
+        for (int number = 0; number < 2; ++number) {
+            upstream.accept();
+            EXPECT_EQ(upstream.receive_all(), number == 0 ? "" : "ab") << "it comes to the end";
         }
-        arrival first = std::move(come_.front());
-        come_.pop_front();
-        return first;
-    }
+    });
+    const flux::source_counts counts = run(
+        [&](flux::flow &flow, flux::connection &client) {
+            if (received(client).empty()) {
+                return error_of(client.close());
+            }
+            auto forgotten = flux::connect(upstream.local());
+            EXPECT_TRUE(forgotten.has_value());
+            EXPECT_EQ(error_of((*forgotten)->end_output()), 0);
+            flux::connection *own = nullptr;
+            EXPECT_EQ(network::in_parallel(
+                          flow, [&](flux::flow &) { return flux::take(flux::connect(upstream.local()), own); },
+                          [&](flux::flow &) { return client.usable(); }),
+                      0);
+            EXPECT_EQ(error_of(own->send("a")), 0);
+            EXPECT_EQ(network::in_parallel(
+                          flow,
+                          [&](flux::flow &) {
+                              EXPECT_EQ(error_of(own->send("b")), 0);
+                              EXPECT_EQ(error_of(own->close()), 0);
+                              return 0;
+                          },
+                          [&](flux::flow &) { return error_of(client.give_back()); }),
+                      0);
+            EXPECT_EQ(errors_of_all_calls(*own), all_bad);
+            EXPECT_EQ(errors_of_all_calls(client), all_bad);
+            return 0;
+        },
+        [](network::socket_peer &self) {
+            self.send("x");
+            self.end_output();
+            EXPECT_EQ(self.receive_all(), "");
+        });
+    behind.join();
+    EXPECT_EQ(counts.started, 2u) << "what a branch gives back goes back at the end of the flow";
+    EXPECT_EQ(counts.counted.forgotten, 1u);
+}
 
-  private:
-    std::deque<arrival> &come_;
-    const int &refusal_;
-};
-
-class scripted_io final : public flux::io
+TEST_P(Connection, WhatIsPutBackComesFirstAndCostsNothingForWhatIsBehindIt)
 {
-  public:
-    const char *name() const noexcept override { return "script"; }
-    flux::moment now() const noexcept override { return {}; }
-
-    flux::io_result<std::unique_ptr<flux::listener>> listen(const flux::address &) noexcept override
-    {
-        return flux::unexpected(ENOTSUP);
-    }
-    flux::io_result<std::unique_ptr<flux::stream>> connect(const flux::address &, flux::moment) noexcept override
-    {
-        return flux::unexpected(ENOTSUP);
-    }
-    flux::io_result<std::unique_ptr<flux::datagram_socket>> bind(const flux::address &) noexcept override
-    {
-        return flux::unexpected(ENOTSUP);
-    }
-    std::unique_ptr<flux::arrivals> make_arrivals() override
-    {
-        return std::make_unique<scripted_arrivals>(come, refusal);
-    }
-
-    std::deque<flux::arrivals::arrival> come;
-    int refusal = 0;
-};
-
-TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
-{
-    for (const int refusal : {0, ENOMEM}) {
-        flux::accepting entrances;
-        int open = 0;
-        scripted_io script;
-        script.refusal = refusal;
-        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
-        script.come.emplace_back(); // and nobody new comes any more
-        no_listener at;
-        const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
-                                                             std::chrono::seconds(1));
-        EXPECT_TRUE(entrances.any_open());
-        EXPECT_EQ(all->next().error(), EBADF);
-        EXPECT_EQ(open, refusal == 0 ? 1 : 0);
-        EXPECT_EQ(entrances.any_open(), refusal == 0) << "a peer is to be served who is gone";
-        all->end();
-        EXPECT_EQ(open, 0);
-    }
+    // So much that it could not be moved for each of its pieces.
+    constexpr std::size_t much = 4'000'000;
+    std::string all(much, 'x');
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            EXPECT_EQ(received(client), "go");
+            EXPECT_EQ(error_of(put_back(client, all)), 0);
+            std::array<std::byte, 64> some;
+            std::size_t read = 0;
+            while (read + 8 <= much) {
+                EXPECT_EQ(*client.receive(some), std::min(much - read, some.size()));
+                EXPECT_EQ(error_of(client.put_back(std::span(some).subspan(8, std::min(much - read, some.size()) - 8))),
+                          0);
+                read += 8;
+            }
+            EXPECT_EQ(error_of(put_back(client, "c")), 0);
+            EXPECT_EQ(error_of(put_back(client, "b")), 0);
+            EXPECT_EQ(error_of(put_back(client, "a")), 0);
+            EXPECT_EQ(received(client), "abc");
+            client.send("done");
+            client.close();
+            return 0;
+        },
+        [](network::socket_peer &self) {
+            self.send("go");
+            EXPECT_EQ(self.receive_all(), "done");
+        });
+    EXPECT_EQ(counts.started, 1u);
 }
 
 } // namespace

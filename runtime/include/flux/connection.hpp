@@ -2,9 +2,15 @@
 /// Connections: a stream with its peer, between requests and while one is served.
 ///
 /// A connection has one owner at a time. While it is idle it belongs to the `connections` of the source that gave it:
-/// that costs a few hundred bytes, no flow and no thread. When it has input the source gives it to a flow, which has it
-/// for itself until it gives it back or closes it. So requests that a client sends without waiting for the answers are
-/// answered one after the other, in order.
+/// that costs a few hundred bytes, no flow and no thread. When it has input the source gives it to a flow, which owns
+/// it until it gives it back or closes it. So requests that a client sends without waiting for the answers are answered
+/// one after the other, in order.
+///
+/// What a flow still owns at its end is closed then, and counted in the report; that goes for connections that it made
+/// itself, too. A flow and its branches own together. Only the owner uses a connection: for everybody else, and for the
+/// owner once it has given it back or closed it, each call fails with EBADF, however long ago that was. So a pointer
+/// that was kept for too long is an error, and no use of freed memory. A connection that is to outlive its flow is
+/// detached: from then on any flow may use it, or attach it to itself.
 ///
 /// What a flow has received and does not need, as it belongs to the next request, it puts back.
 ///
@@ -12,9 +18,11 @@
 /// can, bytes that were read from the descriptor itself would be missing.
 #pragma once
 
-#include "flux/io/accepting.hpp"
+#include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
+#include "flux/io/accepting.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -25,22 +33,16 @@ namespace flux {
 
 class connections;
 
-/// A stream with its peer. The pointer to it that a source gives, or `connect`, is good until `give_back` or `close`.
-class connection
+/// A stream with its peer. Each call fails with EBADF where the caller does not own it.
+class connection final : private belonging
 {
   public:
-    /// Belongs to nobody: is closed when it is given back.
-    connection(std::unique_ptr<stream> through, const address &peer) noexcept;
-    /// Belongs to a source.
-    connection(arrivals::arrival accepted, std::shared_ptr<connections> owner) noexcept;
-    connection(const connection &) = delete;
-    connection &operator=(const connection &) = delete;
-
     /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
     io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept;
 
-    /// What was received last and not used is received again, before all else. Throws `std::bad_alloc`.
-    void put_back(std::span<const std::byte> unused);
+    /// What was received last and not used is received again, before all else. Takes time for what is put back, however
+    /// much is to be received already. Throws `std::bad_alloc`.
+    io_result<void> put_back(std::span<const std::byte> unused);
 
     /// Sends all of it. After an error it is not known how much has been sent.
     io_result<void> send(std::string_view bytes, moment deadline = never) noexcept;
@@ -48,29 +50,63 @@ class connection
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
     /// There is no more to send: the peer comes to the end of its input.
-    void end_output() noexcept { through_->end_output(); }
+    io_result<void> end_output() noexcept;
 
     /// Who is there.
     const address &peer() const noexcept { return peer_; }
 
     /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
-    /// One whose input has come to its end is closed.
-    void give_back() noexcept;
+    /// One whose input has come to its end is closed, and so is one that no source has given. Called by a branch, it
+    /// goes back at the end of the flow, as other branches may be using it.
+    io_result<void> give_back() noexcept;
 
-    /// Ends it.
-    void close() noexcept;
+    /// Ends it; called by a branch, its output now, and all of it at the end of the flow.
+    io_result<void> close() noexcept;
+
+    /// No flow owns it any more, and any flow may use it: on an event loop, those of that loop. Whoever has it last
+    /// closes it or gives it back.
+    io_result<void> detach() noexcept;
+
+    /// The calling flow owns it from now on. EBADF where it is not detached.
+    io_result<void> attach() noexcept;
+
+    /// Whether the caller may use it: 0 or EBADF.
+    int usable() const noexcept
+    {
+        const void *const owner = used_by_.load(std::memory_order_relaxed);
+        return owner != nullptr && owner == running_flow ? 0 : usable_otherwise(owner);
+    }
 
   private:
     friend class connections;
+    friend class connection_store;
+    friend io_result<connection *> connect(const address &to, moment deadline) noexcept;
 
+    /// What becomes of it at the end of the flow.
+    enum class at_end : unsigned char { forgotten, closed, given_back };
+
+    connection() noexcept = default;
     ~connection() = default;
 
-    // First what each request touches.
-    const std::unique_ptr<stream> through_;
-    const std::shared_ptr<connections> owner_;
+    /// One that nobody uses yet; null where there is no memory. It belongs to a source, or to none.
+    static connection *open(arrivals::arrival accepted, std::shared_ptr<connections> source) noexcept;
+
+    int usable_otherwise(const void *owner) const noexcept;
+    void use_by_caller() noexcept;
+    bool leave_flow(at_end how) noexcept;
+    void go_back() noexcept;
+    void end() noexcept;
+    void end_unlinked() noexcept;
+    bool flow_has_ended() noexcept override;
+
+    // First what each request touches. Which flow owns it; or the mark of those that are detached; or null.
+    std::atomic<const void *> used_by_{nullptr};
+    std::unique_ptr<stream> through_;
+    std::shared_ptr<connections> source_;
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
     bool ended_ = false;
+    at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
     unsigned char quiet_looks_ = 0;
     // It was accepted, and no flow has had it yet.
@@ -79,8 +115,8 @@ class connection
     moment look_at_ = never;
     connection *next_ = nullptr;
     connection *previous_ = nullptr;
-    const address peer_;
-    const accept_seat seat_;
+    address peer_;
+    accept_seat seat_;
 };
 
 /// When a source gives a new connection: as soon as it is there, or when it has input.
@@ -140,7 +176,7 @@ class connections : public std::enable_shared_from_this<connections>
     connection *last_ = nullptr;
 };
 
-/// A connection to this address, which the caller closes.
+/// A connection to this address, which the calling flow owns.
 io_result<connection *> connect(const address &to, moment deadline = never) noexcept;
 
 } // namespace flux

@@ -39,6 +39,7 @@ source_counts &source_counts::operator+=(const source_counts &other) noexcept
     }
     cancelled += other.cancelled;
     counted += other.counted;
+    first_forgot = first_forgot != no_node ? first_forgot : other.first_forgot;
     return *this;
 }
 
@@ -64,7 +65,15 @@ path_counts::~path_counts()
 void path_counts::had_nothing(source_number source, const flow &by) noexcept
 {
     sources_[source].nothing.add(1);
-    sources_[source].add(by.counted());
+    sources_[source].add_done(by);
+}
+
+void path_counts::source_tallies::add_forgotten(std::uint64_t times, node_number first_in) noexcept
+{
+    forgotten.add(times);
+    if (first_forgot.load(std::memory_order_relaxed) == no_node) {
+        first_forgot.store(first_in, std::memory_order_relaxed);
+    }
 }
 
 void path_counts::took(function_number function, outcome exit, path_number number) noexcept
@@ -84,6 +93,7 @@ void path_counts::add(const path_counts &other)
         into.nothing.add(counts.nothing);
         into.cancelled.add(counts.cancelled);
         into.add(counts.counted);
+        into.add_forgotten(counts.counted.forgotten, counts.first_forgot);
         for (std::size_t exit = 0; exit < outcome_count; ++exit) {
             into.finished[exit].add(counts.finished[exit]);
             into.paths[exit].add(other.flow_paths(source)[exit]);
@@ -116,7 +126,8 @@ source_counts path_counts::of_source(source_number source) const noexcept
     counts.cancelled = from.cancelled.value();
     counts.nothing = from.nothing.value();
     counts.counted = {from.calls.value(), from.dispatches.value(), from.acquisitions.value(), from.parks.value(),
-                      from.failures.value()};
+                      from.failures.value(), from.forgotten.value()};
+    counts.first_forgot = from.first_forgot.load(std::memory_order_relaxed);
     counts.started = from.started.value();
     return counts;
 }

@@ -80,6 +80,12 @@ std::uint64_t cancelled(const source_counts &counts) noexcept
     return counts.cancelled + counts.in_progress();
 }
 
+// The node that the first flow ended in which had forgotten a connection; null where none had.
+const char *first_to_forget(const program &of, const source_counts &counts) noexcept
+{
+    return counts.first_forgot < of.nodes.size() ? of.nodes[counts.first_forgot].name : nullptr;
+}
+
 /// Text that grows; `format` is printf's.
 class text
 {
@@ -294,6 +300,11 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
                " failures; %" PRIu64 " times a source had nothing\n",
                sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
                sum.counted.failures, sum.nothing);
+    if (sum.counted.forgotten != 0) {
+        const char *const first = first_to_forget(of, sum);
+        report.add("      closed at the end of a flow: %" PRIu64 "%s%s\n", sum.counted.forgotten,
+                   first == nullptr ? "" : ", first in ", first == nullptr ? "" : first);
+    }
     if (counts.lost() != 0) {
         report.add("      %" PRIu64 " paths were not counted for want of memory\n", counts.lost());
     }
@@ -309,13 +320,16 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
 {
     const source_counts sum = sum_over_sources(of, counts);
     const double all = static_cast<double>(sum.all_finished());
+    const char *const first = first_to_forget(of, sum);
     text json;
     json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
              quoted(of.name).c_str(), strategy_name(strategy), json_flows(sum).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
-             ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 "},\n  \"lost\": %" PRIu64 ",\n",
+             ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"forgotten\": %" PRIu64 "},\n"
+             "  \"first_to_forget\": %s,\n  \"lost\": %" PRIu64 ",\n",
              sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
-             sum.counted.failures, counts.lost());
+             sum.counted.failures, sum.counted.forgotten, first == nullptr ? "null" : quoted(first).c_str(),
+             counts.lost());
     add_list(json, "sources", of.sources, ",", [&](const source_info &source) {
         const source_counts own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
         json.add("\"name\": %s, \"file\": %s, \"line\": %u, \"nothing\": %" PRIu64 ", \"flows\": %s",

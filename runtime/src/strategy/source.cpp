@@ -63,6 +63,7 @@ void source::run(flow &started, runner &on) noexcept
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
+    started.end_owned();
     on.counts().finished(number_, started, exit);
     running_flow = nullptr;
     home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
@@ -121,6 +122,7 @@ void source::let_go() noexcept
     for (const std::function<void()> &each : std::exchange(when_stopped_, {})) {
         each();
     }
+    last.end_owned();
     running_flow = nullptr;
 }
 
@@ -162,6 +164,9 @@ bool source::make_values(flow &into) noexcept
         // The values could not even be constructed: that is before the path begins.
         into.failed_in(no_node, into.caught());
         on_a_path = false;
+    }
+    if (made != outcome::done) {
+        into.end_owned();
     }
     if (made != outcome::done && stopping_.load()) {
         return false; // it was interrupted, which is no failure of the source

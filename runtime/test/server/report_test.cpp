@@ -73,7 +73,8 @@ TEST(Report, ForPrograms)
   "program": "sample",
   "strategy": "thread",
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
-  "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3},
+  "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3, "forgotten": 0},
+  "first_to_forget": null,
   "lost": 0,
   "sources": [
     {"name": "Listen", "file": "sample.flux", "line": 8, "nothing": 0, "flows": )"
@@ -104,6 +105,33 @@ TEST(Report, ForPrograms)
   ]
 }
 )");
+}
+
+/// Something that flows forget.
+class forgettable final : public flux::belonging
+{
+    bool flow_has_ended() noexcept override { return true; }
+};
+
+TEST(Report, OfConnectionsThatFlowsForgot)
+{
+    flux::runner on(sample::program);
+    flux::path_counts counts(sample::program);
+    for (const flux::node_number node : {sample::node_One, sample::node_End}) {
+        forgettable one;
+        flux::flow flow;
+        flow.run_on(on);
+        flow.call(node);
+        flow.owned().add(one, flow);
+        flow.end_owned();
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, flux::outcome::done);
+    }
+    const std::string text = flux::text_report(sample::program, counts, some_constraints, {});
+    EXPECT_NE(text.find("\n      closed at the end of a flow: 2, first in One\n"), std::string::npos) << text;
+    const std::string json =
+        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    EXPECT_NE(json.find("\"forgotten\": 2},\n  \"first_to_forget\": \"One\","), std::string::npos) << json;
 }
 
 TEST(Report, OfNothing)

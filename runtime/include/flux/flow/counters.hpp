@@ -19,6 +19,8 @@ struct counters {
     std::uint64_t parks = 0;
     /// Nodes and error handlers that failed.
     std::uint64_t failures = 0;
+    /// Connections that no node gave back or closed: they were closed at the end of the flow.
+    std::uint64_t forgotten = 0;
 
     counters &operator+=(const counters &other) noexcept
     {
@@ -27,6 +29,7 @@ struct counters {
         acquisitions += other.acquisitions;
         parks += other.parks;
         failures += other.failures;
+        forgotten += other.forgotten;
         return *this;
     }
 };

@@ -11,6 +11,7 @@
 /// (`branch.hpp`).
 #pragma once
 
+#include "flux/flow/belongings.hpp"
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
@@ -212,6 +213,25 @@ class flow : public listed<flow>
     /// One of those that the flow awaits is gone. Any thread calls this; the flow may go on then.
     void left() noexcept;
 
+    /// What belongs to it, or to the flow that it is a branch of.
+    belongings &owned() noexcept { return root().owned_; }
+    /// It has come to its end, and what it still has ends with it.
+    void end_owned() noexcept
+    {
+        if (!owned_.empty()) {
+            counters_.forgotten += owned_.end();
+        }
+    }
+    /// The flow that it is a branch of, or a branch of a branch; itself where it is none.
+    flow &root() noexcept
+    {
+        flow *whole = this;
+        while (whole->parent_ != nullptr) {
+            whole = whole->parent_;
+        }
+        return *whole;
+    }
+
     /// Its number among the flows of its source, from 1.
     std::uint64_t id() const noexcept { return id_; }
     /// The flow that it is a branch of; null where it is none.
@@ -252,6 +272,7 @@ class flow : public listed<flow>
     constraint_count *constraint_counts_ = nullptr;
     const std::atomic<bool> *crowded_ = &nobody_waits;
     std::uint32_t held_ = 0;
+    belongings owned_;
     cancellation cancellation_;
     moment deadline_ = never;
     // Those of the parallel step that it is at.

@@ -91,6 +91,8 @@ struct source_counts {
     std::uint64_t cancelled = 0;
     /// What they did.
     counters counted;
+    /// Where the first flow was at its end that had forgotten connections; `no_node` where none had.
+    node_number first_forgot = no_node;
 
     /// Flows that started and have not come to their end; right when both were counted by the same threads or all
     /// threads' counts were added up.
@@ -122,7 +124,7 @@ class path_counts
     {
         source_tallies &entry = sources_[source];
         const bool cut_short = by.cancelled() && exit != outcome::done;
-        entry.add(by.counted());
+        entry.add_done(by);
         entry.paths[index_of(exit)].add(by.path());
         // Last: who waits for the flow's end finds all the rest counted.
         (cut_short ? entry.cancelled : entry.finished[index_of(exit)]).add(1);
@@ -153,6 +155,15 @@ class path_counts
     // Each is written by a thread of its own, so they share no cache line.
     struct alignas(64) source_tallies {
         void add(const counters &more) noexcept;
+        // What a flow did that came to its end, or was never started.
+        void add_done(const flow &by) noexcept
+        {
+            add(by.counted());
+            if (by.counted().forgotten != 0) [[unlikely]] {
+                add_forgotten(by.counted().forgotten, by.position());
+            }
+        }
+        void add_forgotten(std::uint64_t times, node_number first_in) noexcept;
 
         tally started;
         tally nothing;
@@ -163,6 +174,8 @@ class path_counts
         tally acquisitions;
         tally parks;
         tally failures;
+        tally forgotten;
+        std::atomic<node_number> first_forgot{no_node};
         path_tables paths;
     };
 

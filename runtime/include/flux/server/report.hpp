@@ -8,7 +8,9 @@
 ///       "program": "image",
 ///       "strategy": "pool",
 ///       "flows": {"started": 3, "done": 1, "failed": 1, "ended": 1, "cancelled": 0},
-///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "parks": 3, "failures": 2},
+///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "parks": 3, "failures": 2, "forgotten": 1},
+///       "first_to_forget": "Answer",          the node that the first flow ended in which had forgotten a connection:
+///                                             that was closed; null where none had
 ///       "lost": 0,                            paths that could not be counted for want of memory
 ///       "sources": [
 ///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}

@@ -1,0 +1,59 @@
+/// \file
+/// What belongs to a flow, as the connections do that it was given or has made: what it still has at its end is ended
+/// with it, so nothing that a node forgets stays open.
+///
+/// The list is linked through what is in it, so it allocates nothing. It is that of a whole flow: what a branch gets
+/// belongs to the flow that it is a branch of. A flow that is at no parallel step has its list for itself; its branches
+/// may run on several threads, and use it one at a time.
+#pragma once
+
+#include <cstddef>
+
+namespace flux {
+
+class flow;
+
+/// Something that can belong to a flow.
+class belonging
+{
+  public:
+    belonging(const belonging &) = delete;
+    belonging &operator=(const belonging &) = delete;
+
+  protected:
+    belonging() noexcept = default;
+    ~belonging() = default;
+
+  private:
+    friend class belongings;
+
+    // The flow that it belongs to has come to its end, and it belongs to nobody. Whether it was forgotten: nobody had
+    // said what is to become of it.
+    virtual bool flow_has_ended() noexcept = 0;
+
+    belonging *next_ = nullptr;
+    belonging *previous_ = nullptr;
+};
+
+/// All that belongs to one flow.
+class belongings
+{
+  public:
+    bool empty() const noexcept { return first_ == nullptr; }
+
+    /// What belongs to nobody belongs to the flow from now on; `by` is that flow, or a branch of it that runs.
+    void add(belonging &own, const flow &by) noexcept;
+
+    /// It does not any more.
+    void remove(belonging &own, const flow &by) noexcept;
+
+    /// The flow has come to its end: how many it has forgotten.
+    std::size_t end() noexcept;
+
+  private:
+    void unlink(belonging &own) noexcept;
+
+    belonging *first_ = nullptr;
+};
+
+} // namespace flux

@@ -1,0 +1,112 @@
+#include "flux/connection.hpp"
+
+#include <cerrno>
+#include <deque>
+#include <gtest/gtest.h>
+#include <memory>
+#include <utility>
+
+namespace {
+
+/// A stream that says when it is gone.
+class counted_stream final : public flux::stream
+{
+  public:
+    explicit counted_stream(int &open) : open_(open) { ++open_; }
+    ~counted_stream() override { --open_; }
+
+    void end_output() noexcept override {}
+
+  private:
+    flux::io_result<std::size_t> do_receive(std::span<std::byte>, flux::moment) noexcept override { return 0; }
+    flux::io_result<void> do_send(std::span<iovec>, flux::moment) noexcept override { return {}; }
+
+    int &open_;
+};
+
+class no_listener final : public flux::listener
+{
+  public:
+    flux::address local() const noexcept override { return {}; }
+};
+
+/// Those who come, and then EBADF. No stream can be watched where `refusal` is an error.
+class scripted_arrivals final : public flux::arrivals
+{
+  public:
+    scripted_arrivals(std::deque<arrival> &come, const int &refusal) : come_(come), refusal_(refusal) {}
+
+    flux::io_result<void> watch(flux::listener &) noexcept override { return {}; }
+
+    flux::io_result<void> watch(flux::stream &, void *, bool) noexcept override
+    {
+        return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
+    }
+
+    bool forget(flux::stream &) noexcept override { return true; }
+    void *next_ready() noexcept override { return nullptr; }
+
+    flux::io_result<arrival> next(flux::moment) noexcept override
+    {
+        if (come_.empty()) {
+            return flux::unexpected(EBADF);
+        }
+        arrival first = std::move(come_.front());
+        come_.pop_front();
+        return first;
+    }
+
+  private:
+    std::deque<arrival> &come_;
+    const int &refusal_;
+};
+
+class scripted_io final : public flux::io
+{
+  public:
+    const char *name() const noexcept override { return "script"; }
+    flux::moment now() const noexcept override { return {}; }
+
+    flux::io_result<std::unique_ptr<flux::listener>> listen(const flux::address &) noexcept override
+    {
+        return flux::unexpected(ENOTSUP);
+    }
+    flux::io_result<std::unique_ptr<flux::stream>> connect(const flux::address &, flux::moment) noexcept override
+    {
+        return flux::unexpected(ENOTSUP);
+    }
+    flux::io_result<std::unique_ptr<flux::datagram_socket>> bind(const flux::address &) noexcept override
+    {
+        return flux::unexpected(ENOTSUP);
+    }
+    std::unique_ptr<flux::arrivals> make_arrivals() override
+    {
+        return std::make_unique<scripted_arrivals>(come, refusal);
+    }
+
+    std::deque<flux::arrivals::arrival> come;
+    int refusal = 0;
+};
+
+TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
+{
+    for (const int refusal : {0, ENOMEM}) {
+        flux::accepting entrances;
+        int open = 0;
+        scripted_io script;
+        script.refusal = refusal;
+        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+        script.come.emplace_back(); // and nobody new comes any more
+        no_listener at;
+        const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
+                                                             std::chrono::seconds(1));
+        EXPECT_TRUE(entrances.any_open());
+        EXPECT_EQ(all->next().error(), EBADF);
+        EXPECT_EQ(open, refusal == 0 ? 1 : 0);
+        EXPECT_EQ(entrances.any_open(), refusal == 0) << "a peer is to be served who is gone";
+        all->end();
+        EXPECT_EQ(open, 0);
+    }
+}
+
+} // namespace
