@@ -181,6 +181,15 @@ impl Printer {
                 self.ending(from);
             }
             Statement::Run(expression) => self.ending(expression),
+            Statement::RunWith(function, arguments, body) => {
+                self.expression(function, 1);
+                let lambda = Expression::name("[&] {");
+                let arguments: Vec<_> = arguments.iter().cloned().chain([lambda]).collect();
+                self.list("(", &arguments, "", 0);
+                self.end_line();
+                self.body(body);
+                self.line("});");
+            }
             Statement::If(condition, then, otherwise) => {
                 self.write("if (");
                 self.expression(condition, 3);

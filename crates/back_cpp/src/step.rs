@@ -159,8 +159,7 @@ impl Writer<'_> {
         let scope = self.locals.enter();
         let mut guarded = self.deadline(step);
         guarded.extend(self.holds(step, input));
-        guarded.push(Statement::Run(self.on_flow(contract::CALL, vec![number.clone()])));
-        guarded.push(call);
+        guarded.extend(self.counted_call(step, number.clone(), call));
         self.locals.leave(scope);
         let caught = Statement::Assign(variable.clone(), self.on_flow(contract::CAUGHT, vec![]));
         out.push(Statement::Try(guarded, vec![caught]));
@@ -168,6 +167,18 @@ impl Writer<'_> {
         let failure = self.on_flow(contract::FAILED_IN, vec![number, variable.clone()]);
         let failure = self.failure(step, vec![Statement::Run(failure)]);
         out.push(Statement::If(variable.compare("!=", Expression::name(0)), failure, vec![]));
+    }
+
+    /// The call of a C++ function, and that it is counted. One that blocks is called where the runtime says.
+    fn counted_call(&self, step: &Step, number: Expression, call: Statement) -> Vec<Statement> {
+        let nodes = &self.context.flow.program.nodes;
+        match step.callee {
+            Callee::Node(node) if nodes[node].blocking => {
+                let function = Expression::name(&self.flow).member(contract::CALL_BLOCKING.spelling);
+                vec![Statement::RunWith(function, vec![number], vec![call])]
+            }
+            _ => vec![Statement::Run(self.on_flow(contract::CALL, vec![number])), call],
+        }
     }
 
     /// The failure block of a step, after what comes `first` in it.

@@ -61,6 +61,8 @@ pub enum Statement {
     Assign(Expression, Expression),
     /// An expression for its effect.
     Run(Expression),
+    /// `function(arguments, [&] { … });`
+    RunWith(Expression, Vec<Expression>, Vec<Self>),
     /// `if (condition) { … } else { … }`, the latter left out where it is empty.
     If(Expression, Vec<Self>, Vec<Self>),
     /// `try { … } catch (...) { … }`

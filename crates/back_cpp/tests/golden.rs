@@ -115,6 +115,11 @@ fn the_interface_of_2006_as_its_sources_use_it() {
 }
 
 #[test]
+fn nodes_that_block() {
+    golden("blocking", &[]);
+}
+
+#[test]
 fn options_of_every_kind() {
     golden("options", &[]);
 }
@@ -201,6 +206,7 @@ fn every_symbol_of_the_contract_is_used() {
         "cut_branches",
         "plain",
         "deadlines",
+        "blocking",
     ];
     let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let of_2006 = ["mStructs.h", "old.flux.cpp"].map(|name| folder("old").join(name));

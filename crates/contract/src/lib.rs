@@ -102,6 +102,10 @@ symbols! {
     /// Counts a call of the node.
     CALL = Member "call",
         "{ flow.call(flux::node_number{}) } noexcept -> std::same_as<void>;";
+    /// Counts a call of a node that blocks, and runs the function that makes it where that holds up no other flow.
+    /// Throws what that throws.
+    CALL_BLOCKING = Member "call_blocking",
+        "{ flow.call_blocking(flux::node_number{}, [] {}) } -> std::same_as<void>;";
     /// Counts a dispatch of the node.
     DISPATCH = Member "dispatch",
         "{ flow.dispatch(flux::node_number{}) } noexcept -> std::same_as<void>;";

@@ -1,5 +1,6 @@
 #include "flux/event/event.hpp"
 
+#include "flux/event/blocking_pool.hpp"
 #include "flux/flow/branch.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
@@ -20,8 +21,9 @@ namespace {
 class event final : public strategy
 {
   public:
-    event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io, std::size_t fibers)
-        : watchdog_(of)
+    event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io,
+          const event_bounds &bounds)
+        : watchdog_(of), blocking_(all, bounds.blocking)
     {
         loops_.reserve(workers);
         for (std::size_t number = 0; number < workers; ++number) {
@@ -33,7 +35,7 @@ class event final : public strategy
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            loops_.push_back(std::make_unique<loop>(loops_, *own, make_io(), fibers, sources));
+            loops_.push_back(std::make_unique<loop>(loops_, *own, make_io(), bounds.fibers, sources));
         }
         try {
             start_threads();
@@ -61,6 +63,12 @@ class event final : public strategy
 
     bool take_back(branch_base &offered) noexcept override { return loop::running()->take_back(offered); }
 
+    // A source on a thread of its own holds up nobody.
+    void run_blocking(flow &running, blocking_call call) override
+    {
+        return loop::running() != nullptr ? blocking_.run(running, call) : call.run();
+    }
+
     void finish() noexcept override
     {
         for (std::size_t number = 0; number < started_; ++number) {
@@ -70,6 +78,7 @@ class event final : public strategy
             loops_[number]->join();
         }
         started_ = 0;
+        blocking_.finish();
         watchdog_.finish();
     }
 
@@ -78,8 +87,10 @@ class event final : public strategy
     loop_facts facts() override
     {
         loop_facts known{watchdog_.holds()};
+        known.blocking_threads = blocking_.most_threads();
         for (const auto &each : loops_) {
             known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
+            known.flows.push_back(each->flows());
             known.accepted.push_back(each->accepted());
         }
         return known;
@@ -101,6 +112,7 @@ class event final : public strategy
     }
 
     watchdog watchdog_;
+    blocking_pool blocking_;
     loop_list loops_;
     // Whose thread runs: so many, from the first.
     std::size_t started_ = 0;
@@ -110,9 +122,9 @@ class event final : public strategy
 } // namespace
 
 std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
-                                              const make_loop_io &make_io, std::size_t fibers)
+                                              const make_loop_io &make_io, const event_bounds &bounds)
 {
-    return std::make_unique<event>(all, of, workers, make_io, fibers);
+    return std::make_unique<event>(all, of, workers, make_io, bounds);
 }
 
 } // namespace flux

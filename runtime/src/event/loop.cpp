@@ -64,7 +64,7 @@ bool loop::wake() noexcept
 
 loop_turn loop::turn() const noexcept
 {
-    return {turns_.load(std::memory_order_relaxed), running_.load(std::memory_order_acquire)};
+    return {turns_.value(), running_.load(std::memory_order_acquire)};
 }
 
 void loop::close() noexcept
@@ -119,8 +119,7 @@ void loop::run(resident &ready) noexcept
 
 void loop::begin_turn(const resident &of) noexcept
 {
-    // Nobody else writes it.
-    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    turns_.add();
     // Who sees it sees it as it was made.
     running_.store(&of, std::memory_order_release);
 }

@@ -43,6 +43,11 @@ int flow::caught() noexcept
     return exception_thrown;
 }
 
+void flow::run_blocking(blocking_call call)
+{
+    source_->started_by().run_blocking(*this, call);
+}
+
 void flow::cut_path(path_number before, function_number callee, outcome exit) noexcept
 {
     runner_->counts().took(callee, exit, path_);

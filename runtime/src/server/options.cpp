@@ -111,6 +111,8 @@ const option all_options[] = {
      [](options &into, std::string_view value) { return set_number(into.max_flows, value, lock::max_holders); }},
     {"queue", "N", "how many flows may wait for a thread of the pool; then sources rest (1024)",
      [](options &into, std::string_view value) { return set_number(into.queue, value, most_queued); }},
+    {"blocking", "N", "on how many threads beside the event loops nodes may run that block (64)",
+     [](options &into, std::string_view value) { return set_number(into.blocking, value, most_workers); }},
     {"deadline", "DURATION", "so long after its start a flow fails wherever it waits for the world; 0 for no limit (0)",
      [](options &into, std::string_view value) { return set_time(into.deadline, value); }},
     {"drain", "DURATION", "how long flows may go on after SIGTERM or SIGINT; then they are cancelled (30s)",

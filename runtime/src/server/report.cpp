@@ -189,27 +189,33 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
     }
 }
 
-// Where there are several loops that accept. Whether one has far more than its part is worth a word: it may be busy
-// alone.
-void add_accepted(text &into, std::span<const std::uint64_t> by_loop)
+// Where there are several loops; whether one of them has had far more than its part.
+void add_by_loop(text &into, const char *what, std::span<const std::uint64_t> by_loop, const char *if_lopsided)
 {
     const std::uint64_t sum = std::accumulate(by_loop.begin(), by_loop.end(), std::uint64_t{0});
     if (by_loop.size() < 2 || sum == 0) {
         return;
     }
-    into.add("\n%12" PRIu64 "  connections accepted, by event loop:", sum);
+    into.add("\n%12" PRIu64 "  %s, by event loop:", sum, what);
     for (const std::uint64_t each : by_loop) {
         into.add(" %" PRIu64, each);
     }
     const std::uint64_t even = (sum + by_loop.size() - 1) / by_loop.size();
-    into.add(std::ranges::max(by_loop) > 2 * even ? " -- lopsided\n" : "\n");
+    into.add("%s\n", std::ranges::max(by_loop) > 2 * even ? if_lopsided : "");
 }
 
 void add_loops(text &into, const program &of, const loop_facts &loops)
 {
-    add_accepted(into, loops.accepted);
+    // A server that has little to do gives its flows to the first loop that is idle. But connections stay where they
+    // are accepted: a loop that has far more of them than others may be busy alone.
+    add_by_loop(into, "flows begun", loops.flows, "");
+    add_by_loop(into, "connections accepted", loops.accepted, " -- lopsided");
     if (loops.stack_bytes != 0) {
         into.add("\n%12zu  KiB of stack, the most that a flow needed\n", loops.stack_bytes >> 10);
+    }
+    if (loops.blocking_threads != 0) {
+        into.add("\n%12zu  threads beside the event loops, the most at once, for nodes that block\n",
+                 loops.blocking_threads);
     }
     if (loops.holds.empty()) {
         return;
@@ -315,6 +321,15 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     return report.all;
 }
 
+std::string json_numbers(std::span<const std::uint64_t> numbers)
+{
+    text json;
+    for (const std::uint64_t &each : numbers) {
+        json.add("%s%" PRIu64, &each == numbers.data() ? "[" : ", ", each);
+    }
+    return numbers.empty() ? "[]" : json.all + "]";
+}
+
 std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
                         const loop_facts &loops, strategy_kind strategy)
 {
@@ -342,11 +357,9 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
-    json.add("  \"stack_bytes\": %zu,\n  \"accepted\": [", loops.stack_bytes);
-    for (std::size_t number = 0; number < loops.accepted.size(); ++number) {
-        json.add("%s%" PRIu64, number == 0 ? "" : ", ", loops.accepted[number]);
-    }
-    json.add("],\n");
+    json.add("  \"stack_bytes\": %zu,\n  \"blocking_threads\": %zu,\n  \"flows_begun\": %s,\n  \"accepted\": %s,\n",
+             loops.stack_bytes, loops.blocking_threads, json_numbers(loops.flows).c_str(),
+             json_numbers(loops.accepted).c_str());
     add_list(json, "holds", loops.holds, ",", [&](const loop_hold &each) {
         json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,
                  quoted(of.nodes[each.node].name).c_str(), each.times,

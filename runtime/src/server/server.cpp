@@ -163,7 +163,7 @@ class server
             }
         }
         log_line("%s runs on %zu event loop%s%s", program_.name, loops, loops == 1 ? "" : "s", by.c_str());
-        return make_event_strategy(runners_, program_, loops, make_io);
+        return make_event_strategy(runners_, program_, loops, make_io, {.blocking = options_.blocking});
     }
 
     // Until it is to end.

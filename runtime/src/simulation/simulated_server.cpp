@@ -40,7 +40,7 @@ class simulated_server
             simulated_peers(world_);
         }
         const auto give_world = [this] { return std::unique_ptr<loop_io>(std::move(made_)); };
-        strategy_ = make_event_strategy(runners_, served, 1, give_world);
+        strategy_ = make_event_strategy(runners_, served, 1, give_world, {.blocking = 0});
         sources_ = std::make_unique<sources>(served, chosen.max_flows, chosen.deadline, *strategy_, runners_);
     }
 

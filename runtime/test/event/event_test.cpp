@@ -2,6 +2,8 @@
 
 #include "../support/running_source.hpp"
 
+#include <flux/process/crash.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -344,7 +347,7 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     };
     sample::listen = sample::flows(20, [](int) { return plain(); });
     flux::runners all(sample::program);
-    const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, fibers);
+    const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, {.fibers = fibers});
     flux::source source(sample::program, sample::source_Listen, 100, *strategy, *all.borrow());
     flux::allow_interrupts();
     source.start();
@@ -366,6 +369,99 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     strategy->finish();
     sample::listen = nullptr;
     sample::work = nullptr;
+}
+
+/// The node that the flow is at is `blocking`, and does this.
+template <class Call>
+void block(Call call)
+{
+    flux::running_flow->call_blocking(flux::running_flow->position(), call);
+}
+
+TEST(Event, ANodeThatBlocksHoldsUpNoLoop)
+{
+    std::atomic<int> others{0};
+    std::set<std::thread::id> loop; // on the one loop
+    std::thread::id beside;
+    sample::work = [&](const sample::Listen_out &) {
+        loop.insert(std::this_thread::get_id());
+        if (is_at(sample::node_End) && flux::running_flow->id() != 1) {
+            ++others;
+        } else if (is_at(sample::node_Begin) && flux::running_flow->id() == 1) {
+            block([&] {
+                beside = std::this_thread::get_id();
+                await([&] { return others == 20; });
+            });
+        }
+    };
+    sample::listen = sample::flows(21, [](int) { return plain(); });
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 30, 1);
+    running.await_finished(21);
+    EXPECT_EQ(others, 20);
+    EXPECT_EQ(loop.size(), 1u);
+    EXPECT_FALSE(loop.contains(beside));
+    EXPECT_EQ(running.facts().blocking_threads, 1u);
+    for (const flux::loop_hold &each : running.facts().holds) {
+        EXPECT_NE(each.node, static_cast<flux::node_number>(sample::node_Begin)) << "it held no loop";
+    }
+}
+
+TEST(Event, WhatANodeThatBlocksThrowsIsItsError)
+{
+    sample::work = [](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            try {
+                block([] { throw std::runtime_error("no disk"); });
+                ADD_FAILURE() << "nothing was thrown";
+            } catch (...) {
+                EXPECT_TRUE(is_at(sample::node_Begin));
+                EXPECT_EQ(flux::running_flow->caught(), flux::exception_thrown);
+            }
+        }
+    };
+    sample::listen = sample::flows(3, [](int) { return plain(); });
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 10, 1);
+    running.await_finished(3);
+    EXPECT_EQ(running.counts().finished[flux::index_of(flux::outcome::done)], 3u);
+}
+
+TEST(Event, ACrashOfANodeThatBlocksNamesIt)
+{
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    const auto crash = [] {
+        flux::install_crash_message(sample::program);
+        sample::work = [](const sample::Listen_out &) {
+            if (is_at(sample::node_End)) {
+                block([] { std::abort(); });
+            }
+        };
+        sample::listen = sample::flows(1, [](int) { return plain(); });
+        running_source running(sample::program, sample::source_Listen, strategy_kind::event, 10, 1);
+        running.await_finished(1);
+    };
+    EXPECT_DEATH(crash(), "SIGABRT in End \\(sample.flux:5\\), flow 1 of Listen");
+}
+
+TEST(Event, ConstraintsAreHeldWhileANodeBlocks)
+{
+    static flux::program_lock around{0};
+    std::atomic<int> inside{0};
+    std::atomic<int> most{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            const flux::hold held(*flux::running_flow, around, flux::mode::write);
+            block([&] {
+                most = std::max(most.load(), ++inside);
+                std::this_thread::yield();
+                --inside;
+            });
+        }
+    };
+    sample::listen = sample::flows(100, [](int) { return plain(); });
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 30, 2);
+    running.await_finished(100);
+    EXPECT_EQ(most, 1);
+    EXPECT_EQ(running.facts().blocking_threads, 1u) << "who waits for the constraint has no thread";
 }
 
 /// How long the calling thread has had a processor.

@@ -505,6 +505,25 @@ INSTANTIATE_TEST_SUITE_P(Branch, BranchAtOnce,
                                          setting{"pool_of_4", strategy_kind::pool, 4}),
                          [](const auto &tested) { return std::string(tested.param.name); });
 
+using BranchThatBlocks = Branch;
+
+TEST_P(BranchThatBlocks, NodesThatBlockRunConcurrently)
+{
+    std::barrier all_here(3);
+    work = [&](flux::flow &flow, int, int branch) {
+        flow.call_blocking(static_cast<flux::node_number>(node_A + branch), [&] { all_here.arrive_and_wait(); });
+        return outcome::done;
+    };
+    EXPECT_EQ(run(20, 1).of_source(0).finished[0], 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Branch, BranchThatBlocks,
+                         testing::Values(setting{"thread", strategy_kind::thread, 0},
+                                         setting{"pool_of_4", strategy_kind::pool, 4},
+                                         setting{"event_of_1", strategy_kind::event, 1},
+                                         setting{"event_of_2", strategy_kind::event, 2}),
+                         [](const auto &tested) { return std::string(tested.param.name); });
+
 using BranchOnLoops = Branch;
 
 TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)

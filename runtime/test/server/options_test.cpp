@@ -136,6 +136,9 @@ TEST_F(Options, SayWhatIsWrong)
     EXPECT_EQ(read({"--flux-io=epoll"}).problem,
               "--flux-io is to be reactor, proactor or simulation:SEED, not `epoll`");
     EXPECT_EQ(read({"--flux-runtime=fiber"}).problem, "--flux-runtime is to be thread, pool or event, not `fiber`");
+    EXPECT_EQ(read({}).options.blocking, flux::most_blocking);
+    EXPECT_EQ(read({"--flux-blocking=3"}).options.blocking, 3u);
+    EXPECT_EQ(read({"--flux-blocking=0"}).problem, "--flux-blocking is to be a number from 1 to 10000, not `0`");
     EXPECT_EQ(read({"--flux-queue"}).problem, "--flux-queue needs a value: N");
     EXPECT_EQ(read({"--flux-queue=0"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `0`");
     EXPECT_EQ(read({"--flux-queue=1x"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `1x`");
@@ -186,7 +189,7 @@ TEST_F(Options, ShowHelp)
 TEST_F(Options, AreAllInTheHelp)
 {
     const std::string help = flux::help_text("image", "");
-    for (const char *name : {"runtime", "workers", "max-flows", "queue", "deadline", "drain",
+    for (const char *name : {"runtime", "workers", "max-flows", "queue", "blocking", "deadline", "drain",
                              "takeover", "report", "help", "version"}) {
         EXPECT_NE(help.find(std::string("--flux-") + name), std::string::npos) << name;
     }

@@ -13,7 +13,8 @@ namespace {
 /// What was counted of the one constraint.
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
 
-const flux::loop_facts some_loops = {{{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}};
+const flux::loop_facts some_loops = {
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7};
 
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
@@ -55,9 +56,13 @@ TEST(Report, ForPeople)
               "       taken        waited     ms waited  us held each  constraint\n"
                "           6             2         1.500         0.750  shared\n"
               "\n"
+              "         102  flows begun, by event loop: 100 2 0\n"
+              "\n"
               "          39  connections accepted, by event loop: 30 4 5 -- lopsided\n"
               "\n"
               "           8  KiB of stack, the most that a flow needed\n"
+              "\n"
+              "           7  threads beside the event loops, the most at once, for nodes that block\n"
               "\n"
               "       times    longest ms  node that held its event loop for more than a millisecond\n"
               "           3          21.5  One\n");
@@ -88,6 +93,8 @@ TEST(Report, ForPrograms)
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
   "stack_bytes": 8192,
+  "blocking_threads": 7,
+  "flows_begun": [100, 2, 0],
   "accepted": [30, 4, 5],
   "holds": [
     {"name": "One", "times": 3, "longest_ns": 21500000}

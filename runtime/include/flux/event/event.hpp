@@ -17,6 +17,9 @@
 /// A node cannot be interrupted, but between two nodes a flow that has run for its slice of 100 µs gives way, if it
 /// holds no constraint and others wait: it goes on when all have started that waited then. So a flow waits at most for
 /// one node of each other.
+///
+/// A node that is `blocking` runs on a thread beside the loops (`blocking_pool.hpp`). Its flow waits meanwhile, as for
+/// a constraint, and goes on on its own loop.
 #pragma once
 
 #include "flux/constraint/lock.hpp"
@@ -40,9 +43,20 @@ inline constexpr std::size_t most_fibers = thread_sanitizer ? 250 : lock::max_ho
 /// Makes the I/O of a loop: `make_reactor`, say.
 using make_loop_io = std::function<std::unique_ptr<loop_io>()>;
 
-/// So many loops, at least 1, with at most so many fibers each. Throws `std::system_error` where there are not so many
-/// threads to be had, or the I/O cannot be, and `std::bad_alloc`.
+/// On how many threads beside the loops nodes may run that are `blocking`, where nothing else is said.
+inline constexpr std::size_t most_blocking = 64;
+
+/// What the strategy may have.
+struct event_bounds {
+    /// Fibers of each loop.
+    std::size_t fibers = most_fibers;
+    /// Threads for nodes that block; with 0 these run on the loops.
+    std::size_t blocking = most_blocking;
+};
+
+/// So many loops, at least 1. Throws `std::system_error` where there are not so many threads to be had, or the I/O
+/// cannot be, and `std::bad_alloc`.
 std::unique_ptr<strategy> make_event_strategy(runners &all, const program &of, std::size_t workers,
-                                              const make_loop_io &make_io, std::size_t fibers = most_fibers);
+                                              const make_loop_io &make_io, const event_bounds &bounds = {});
 
 } // namespace flux

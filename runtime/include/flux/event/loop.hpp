@@ -17,6 +17,7 @@
 #include "flux/list/intrusive_list.hpp"
 #include "flux/list/push_stack.hpp"
 #include "flux/strategy/runner.hpp"
+#include "flux/waiting/owned_counter.hpp"
 #include "flux/waiting/thread_usage.hpp"
 #include "flux/waiting/timer_wheel.hpp"
 #include "flux/waiting/waiter.hpp"
@@ -107,6 +108,9 @@ class loop
     /// The most bytes of stack that a flow has needed so far. Any thread may ask.
     std::size_t high_water_mark() const noexcept { return residents_.high_water_mark(); }
 
+    /// How many flows have begun here so far. Any thread may ask.
+    std::uint64_t flows() const noexcept { return flows_.value(); }
+
     /// How many peers it has accepted so far. Any thread may ask.
     std::uint64_t accepted() const noexcept { return io_->accepted(); }
 
@@ -135,6 +139,8 @@ class loop
     void go_on_elsewhere(source &making) noexcept;
     void wake_up(resident &asleep) noexcept;
 
+    // Of its thread alone, but for what never changes. What others write has a cache line of its own, below, and so has
+    // what they only read.
     const loop_list &loops_;
     runner &runner_;
     const std::unique_ptr<loop_io> io_;
@@ -145,9 +151,8 @@ class loop
     resident *running_resident_ = nullptr;
     // Those for sources that have not begun.
     intrusive_list<resident> for_sources_;
-    // What can run. Flows that others have started here; those that were woken; those that gave way; the sources of
-    // this loop that have made a flow which has not begun; the branches of flows that have.
-    inbox inbox_;
+    // What can run, beside what is in the inbox: those that were woken; those that gave way; the sources of this loop
+    // that have made a flow which has not begun; the branches of flows that have.
     intrusive_list<resident> woken_;
     intrusive_list<resident> gave_way_;
     intrusive_list<resident> made_;
@@ -156,15 +161,16 @@ class loop
     // Those that wait until a time, and when it was last looked whether that has come, and whether anything else has.
     timer_wheel timers_{io_->now()};
     std::uint64_t looked_at_ = 0;
-    // Those that were woken since the last look.
+    watched_thread watched_; // set before the first turn
+    std::thread thread_;
+    // Others have started these flows here, and have woken these since the last look.
+    alignas(64) inbox inbox_;
     push_stack<resident> just_woken_;
     std::atomic<bool> idle_{false};
     std::atomic<bool> closed_{false};
-    std::atomic<std::uint64_t> turns_{0};
+    alignas(64) owned_counter turns_;
+    owned_counter flows_;
     std::atomic<const waiter *> running_{nullptr};
-    // Set before the first of these.
-    watched_thread watched_;
-    std::thread thread_;
 };
 
 } // namespace flux

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "flux/flow/belongings.hpp"
+#include "flux/flow/blocking_call.hpp"
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
@@ -60,6 +61,15 @@ class flow : public listed<flow>
         }
         position_->store(node, std::memory_order_relaxed);
         ++counters_.calls;
+    }
+
+    /// As `call`, of a node that is `blocking`: runs `node_call()`, which calls it, where that holds up no other flow.
+    /// Throws what that throws.
+    template <class Call>
+    void call_blocking(node_number node, Call node_call)
+    {
+        call(node);
+        run_blocking({[](void *the) { (*static_cast<Call *>(the))(); }, &node_call});
     }
 
     /// The node chooses among its lines next.
@@ -257,6 +267,8 @@ class flow : public listed<flow>
     flow *made_before = nullptr;
 
   private:
+    void run_blocking(blocking_call call);
+
     path_number path_ = 0;
     counters counters_;
     // At its place.

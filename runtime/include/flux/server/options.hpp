@@ -3,6 +3,8 @@
 /// of the command line is the program's own.
 #pragma once
 
+#include "flux/event/event.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +41,8 @@ struct options {
     std::size_t max_flows = 1024;
     /// `--flux-queue`: how many flows may wait for a thread of the pool.
     std::size_t queue = 1024;
+    /// `--flux-blocking`: on how many threads beside the event loops nodes may run that block.
+    std::size_t blocking = most_blocking;
     /// `--flux-deadline`: the time that a flow has from its start until it fails wherever it waits; 0 for no limit.
     std::chrono::milliseconds deadline{0};
     /// `--flux-drain`: how long flows may go on when the server is told to end.

@@ -20,6 +20,9 @@
 ///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
 ///       ],
 ///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
+///       "blocking_threads": 3,                beside event loops, for nodes that block: the most at once
+///       "flows_begun": [1200, 1180],          on each event loop
+///       "accepted": [40, 40],                 connections, by each event loop
 ///       "holds": [                            nodes that held their event loop for more than a millisecond, and for
 ///                                             how long at least, the longest first
 ///         {"name": "Compress", "times": 3, "longest_ns": 21000000}

@@ -28,6 +28,10 @@ struct loop_facts {
     std::size_t stack_bytes = 0;
     /// How many peers each loop has accepted.
     std::vector<std::uint64_t> accepted = {};
+    /// How many flows have begun on each loop.
+    std::vector<std::uint64_t> flows = {};
+    /// The most threads that there were at once for nodes that block.
+    std::size_t blocking_threads = 0;
 };
 
 } // namespace flux

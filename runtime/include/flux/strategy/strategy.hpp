@@ -3,6 +3,7 @@
 /// `thread.hpp`, `pool.hpp`, `event.hpp`.
 #pragma once
 
+#include "flux/flow/blocking_call.hpp"
 #include "flux/strategy/loop_facts.hpp"
 
 #include <memory>
@@ -31,6 +32,10 @@ class strategy
 
     /// Whether nobody has begun with a branch that was offered: then it is the caller's, whose branch it is.
     virtual bool take_back(branch_base &offered) noexcept = 0;
+
+    /// Runs the call of a node that is `blocking` for this flow, which runs here, and returns when it has ended: here
+    /// too, or on another thread where this one has others to run. Throws what the call throws.
+    virtual void run_blocking(flow &, blocking_call call) { call.run(); }
 
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;

@@ -29,6 +29,12 @@ class flow
     flow(const flow &) = delete;
 
     void call(node_number node) noexcept { called.push_back(node); }
+    template <class Call>
+    void call_blocking(node_number node, Call node_call)
+    {
+        call(node);
+        node_call();
+    }
     void dispatch(node_number) noexcept {}
     int caught() noexcept { return exception_thrown; }
     void failed_in(node_number, int error) noexcept
