@@ -11,7 +11,10 @@
 namespace flux {
 namespace {
 
+/// How long a flow runs before it gives way to others.
 constexpr std::chrono::microseconds slice{100};
+/// How long what has come is worked through before the kernel is asked for more: a look costs as much as some requests.
+constexpr std::chrono::microseconds longest_batch{500};
 
 constinit thread_local loop *running_loop = nullptr;
 
@@ -19,7 +22,7 @@ constinit thread_local loop *running_loop = nullptr;
 
 loop::loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, std::size_t fibers, std::size_t sources)
     : loops_(of), runner_(own), io_(std::move(through)), slice_(cycle_clock::counts_in(slice)),
-      residents_(*this, fibers + sources)
+      batch_(cycle_clock::counts_in(longest_batch)), residents_(*this, fibers + sources)
 {
     for (std::size_t number = 0; number < sources; ++number) {
         for_sources_.push_back(residents_.make_first());
@@ -87,7 +90,7 @@ void loop::work_until_closed(watchdog &watched_by) noexcept
     running_loop = this;
     while (true) {
         // Flows that go on by themselves must not keep the others from the world.
-        if (io_->cycles() - looked_at_ >= slice_) {
+        if (io_->cycles() - looked_at_ >= batch_) {
             look_at_world();
         }
         resident *ready = next();
@@ -128,7 +131,7 @@ void loop::begin_turn(const resident &of) noexcept
 // there is a fiber for the source to go on with if the flow waits.
 bool loop::may_begin_at(std::uint64_t now) noexcept
 {
-    return !runner_.crowded().load(std::memory_order_relaxed) && now - looked_at_ < slice_ && residents_.has_one();
+    return !runner_.crowded().load(std::memory_order_relaxed) && now - looked_at_ < batch_ && residents_.has_one();
 }
 
 // The flow that it has made waits, on the source's fiber.

@@ -145,6 +145,7 @@ class loop
     runner &runner_;
     const std::unique_ptr<loop_io> io_;
     const std::uint64_t slice_;
+    const std::uint64_t batch_;
     resident_store residents_;
     scheduler order_;
     // The one that runs, or did last.
