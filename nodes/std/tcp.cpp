@@ -2,6 +2,7 @@
 
 #include "tcp.flux.h"
 
+#include "flux/io/connections.hpp"
 #include "flux/log.hpp"
 #include "flux/strategy/source.hpp"
 
@@ -117,14 +118,12 @@ int Send(Send_in *in, Send_out *out)
 
 int Return(Return_in *in)
 {
-    in->connection->give_back();
-    return 0;
+    return flux::take(in->connection->give_back());
 }
 
 int Close(Close_in *in)
 {
-    in->connection->close();
-    return 0;
+    return flux::take(in->connection->close());
 }
 
 } // namespace tcp

@@ -1,6 +1,6 @@
 #include "flux/io.hpp"
 
-#include "flux/connection.hpp"
+#include "flux/io/connections.hpp"
 #include "flux/io/accepting.hpp"
 #include "flux/io/park.hpp"
 #include "flux/sleep.hpp"

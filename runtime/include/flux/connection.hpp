@@ -1,5 +1,5 @@
 /// \file
-/// Connections: a stream with its peer, between requests and while one is served.
+/// A connection: a stream with its peer, between requests and while one is served.
 ///
 /// A connection has one owner at a time. While it is idle it belongs to the `connections` of the source that gave it:
 /// that costs a few hundred bytes, no flow and no thread. When it has input the source gives it to a flow, which owns
@@ -20,12 +20,9 @@
 
 #include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
-#include "flux/io/accepting.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -117,63 +114,6 @@ class connection final : private belonging
     connection *previous_ = nullptr;
     address peer_;
     accept_seat seat_;
-};
-
-/// When a source gives a new connection: as soon as it is there, or when it has input.
-enum class first_given : unsigned char { at_once, with_input };
-
-/// The connections of one source, or of one instance of it.
-///
-/// What has been idle for long is closed. A request pays nothing for that, not even for the time: each connection is
-/// looked at a few times within the limit, whether a flow has it or not, and closed when nobody has used it for so many
-/// looks. (As the hands of a clock find pages that nobody uses: F. J. Corbató, "A paging experiment with the Multics
-/// system", 1968.)
-class connections : public std::enable_shared_from_this<connections>
-{
-  public:
-    /// What is accepted from the listener, which outlives this. A connection is closed when it has been idle for the
-    /// limit, or up to a quarter longer. Throws `std::bad_alloc` and `std::system_error`.
-    connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit);
-    ~connections();
-    connections(const connections &) = delete;
-    connections &operator=(const connections &) = delete;
-
-    /// Waits for the next connection that has input: for the source alone.
-    io_result<connection *> next() noexcept;
-
-    /// The source stops: idle connections are closed, and those that are given back are too.
-    void end() noexcept;
-
-  private:
-    friend class connection;
-
-    void take_back(connection &unused) noexcept;
-    connection *add(arrivals::arrival somebody) noexcept;
-    void keep(connection &idle, bool soon) noexcept;
-    void look_at_all(moment now) noexcept;
-    void append(connection &looked_at, moment now) noexcept;
-    void unlink(connection &linked) noexcept;
-    void forget(connection &closing) noexcept;
-    void served(connection &known) noexcept;
-    void close_entrance() noexcept;
-
-    const std::unique_ptr<arrivals> arrivals_;
-    const first_given first_given_;
-    const moment::duration look_period_;
-    io &through_;
-    // When to look at the first again, and how many came since the time was last asked for.
-    moment look_at_ = never;
-    unsigned came_ = 0;
-    // On a loop there is never anybody who holds it.
-    std::mutex lock_;
-    bool ended_ = false;
-    bool accepts_ = true;
-    // How many are fresh: for the source alone.
-    std::size_t fresh_ = 0;
-    entrance entrance_;
-    // All of them, those that flows have too.
-    connection *first_ = nullptr;
-    connection *last_ = nullptr;
 };
 
 /// A connection to this address, which the calling flow owns.

@@ -1,4 +1,4 @@
-#include "flux/connection.hpp"
+#include "flux/io/connections.hpp"
 
 #include <cerrno>
 #include <deque>

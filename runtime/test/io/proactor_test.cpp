@@ -161,6 +161,35 @@ TEST(Proactor, OneStreamThatNobodyReadsLeavesMostBuffersToOthers)
     world.run();
 }
 
+TEST(Proactor, AStreamThatNobodyReadsIsReceivedForUpToItsBoundAlone)
+{
+    proactor_world world;
+    world.start([&](flux::flow &) {
+        const place server(world.io());
+        const plain_peer peer(server.listener->local());
+        const int small = 64 << 10;
+        setsockopt(peer.socket.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+        fcntl(peer.socket.get(), F_SETFL, O_NONBLOCK);
+        auto unread = server.accept();
+        EXPECT_EQ(receive(*unread, 1, flux::moment::min()), "error ETIMEDOUT");
+        // Half of what all buffers hold, which is far more than those of one stream and of the kernel.
+        constexpr std::size_t much = flux::receive_buffers::count * flux::receive_buffers::size / 2;
+        const std::string bytes = pattern(much);
+        std::size_t sent = 0;
+        for (int idle_rounds = 0; idle_rounds < 3 && sent < much; ++idle_rounds) {
+            for (ssize_t some = 1; some > 0 && sent < much;) {
+                some = write(peer.socket.get(), bytes.data() + sent, much - sent);
+                sent += static_cast<std::size_t>(std::max(some, ssize_t{0}));
+                idle_rounds = some > 0 ? 0 : idle_rounds;
+            }
+            rest(world.io());
+        }
+        EXPECT_LT(sent, much) << "it is received for, though nobody reads";
+        EXPECT_TRUE(receive_all(*unread, sent) == bytes.substr(0, sent));
+    });
+    world.run();
+}
+
 TEST(Proactor, TwoOnOneThreadShareNothing)
 {
     proactor_world one;

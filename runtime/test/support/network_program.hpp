@@ -9,7 +9,7 @@
 #pragma once
 
 #include "flux/flow/branch.hpp"
-#include "flux/connection.hpp"
+#include "flux/io/connections.hpp"
 #include "flux/event/event.hpp"
 #include "flux/io/park.hpp"
 #include "flux/process/signals.hpp"

@@ -1,0 +1,73 @@
+/// \file
+/// The connections of a source: those that are idle, and those that flows have. It is for nodes that are such sources;
+/// what others do with a connection is in `connection.hpp`.
+#pragma once
+
+#include "flux/connection.hpp"
+#include "flux/io/accepting.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+namespace flux {
+
+/// When a source gives a new connection: as soon as it is there, or when it has input.
+enum class first_given : unsigned char { at_once, with_input };
+
+/// The connections of one source, or of one instance of it.
+///
+/// What has been idle for long is closed. A request pays nothing for that, not even for the time: each connection is
+/// looked at a few times within the limit, whether a flow has it or not, and closed when nobody has used it for so many
+/// looks. (As the hands of a clock find pages that nobody uses: F. J. Corbató, "A paging experiment with the Multics
+/// system", 1968.)
+class connections : public std::enable_shared_from_this<connections>
+{
+  public:
+    /// What is accepted from the listener, which outlives this. A connection is closed when it has been idle for the
+    /// limit, or up to a quarter longer. Throws `std::bad_alloc` and `std::system_error`.
+    connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit);
+    ~connections();
+    connections(const connections &) = delete;
+    connections &operator=(const connections &) = delete;
+
+    /// Waits for the next connection that has input: for the source alone.
+    io_result<connection *> next() noexcept;
+
+    /// The source stops: idle connections are closed, and those that are given back are too.
+    void end() noexcept;
+
+  private:
+    friend class connection;
+
+    void take_back(connection &unused) noexcept;
+    connection *add(arrivals::arrival somebody) noexcept;
+    void keep(connection &idle, bool soon) noexcept;
+    void look_at_all(moment now) noexcept;
+    void append(connection &looked_at, moment now) noexcept;
+    void unlink(connection &linked) noexcept;
+    void forget(connection &closing) noexcept;
+    void served(connection &known) noexcept;
+    void close_entrance() noexcept;
+
+    const std::unique_ptr<arrivals> arrivals_;
+    const first_given first_given_;
+    const moment::duration look_period_;
+    io &through_;
+    // When to look at the first again, and how many came since the time was last asked for.
+    moment look_at_ = never;
+    unsigned came_ = 0;
+    // On a loop there is never anybody who holds it.
+    std::mutex lock_;
+    bool ended_ = false;
+    bool accepts_ = true;
+    // How many are fresh: for the source alone.
+    std::size_t fresh_ = 0;
+    entrance entrance_;
+    // All of them, those that flows have too.
+    connection *first_ = nullptr;
+    connection *last_ = nullptr;
+};
+
+} // namespace flux

@@ -1,0 +1,186 @@
+#include "flux/io/connections.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace flux {
+namespace {
+
+/// Within the idle limit each connection is looked at so often.
+constexpr unsigned char most_looks = 4;
+
+/// Where there is always somebody who has come, the time is asked for when so many have.
+constexpr unsigned many = 256;
+
+} // namespace
+
+connections::connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit)
+    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(moment::duration(idle_limit) / most_looks),
+      through_(through)
+{
+    if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
+        throw std::system_error(watched.error(), std::generic_category(), "listener");
+    }
+}
+
+connections::~connections()
+{
+    // Each connection owns a share of this, so none is left.
+    assert(first_ == nullptr);
+}
+
+io_result<connection *> connections::next() noexcept
+{
+    while (true) {
+        io_result<arrivals::arrival> came = arrivals_->next(look_at_);
+        if (!came.has_value()) {
+            if (came.error() == ETIMEDOUT) {
+                look_at_all(through_.now());
+                continue;
+            }
+            return unexpected(came.error());
+        }
+        if (++came_ == many) {
+            came_ = 0;
+            look_at_all(through_.now());
+        }
+        if ((*came).accepted == nullptr && (*came).owner == nullptr) {
+            close_entrance();
+            continue;
+        }
+        if ((*came).accepted == nullptr) {
+            auto *const told = static_cast<connection *>((*came).owner);
+            served(*told);
+            told->use_by_caller();
+            return told;
+        }
+        if (connection *const fresh = add(*std::move(came))) {
+            // One that has asked already is served before the next is accepted: that one others can have.
+            if (first_given_ == first_given::at_once || fresh->through_->has_input()) {
+                fresh->use_by_caller();
+                return fresh;
+            }
+            fresh->fresh_ = true;
+            ++fresh_;
+            keep(*fresh, false);
+        }
+    }
+}
+
+// A flow has it, or nobody will.
+void connections::served(connection &known) noexcept
+{
+    if (std::exchange(known.fresh_, false) && --fresh_ == 0 && !accepts_) {
+        entrance_.close();
+    }
+}
+
+// Nobody is accepted any more.
+void connections::close_entrance() noexcept
+{
+    accepts_ = false;
+    if (fresh_ == 0) {
+        entrance_.close();
+    }
+}
+
+// Null where there is no memory: the peer is sent away.
+connection *connections::add(arrivals::arrival somebody) noexcept
+{
+    connection *const fresh = connection::open(std::move(somebody), shared_from_this());
+    if (fresh != nullptr) {
+        const moment now = through_.now();
+        const std::lock_guard alone(lock_);
+        append(*fresh, now);
+        look_at_ = first_->look_at_;
+    }
+    return fresh;
+}
+
+void connections::take_back(connection &unused) noexcept
+{
+    const bool soon = unused.read_of_unread_ != unused.unread_.size();
+    if (!soon) {
+        // An idle connection keeps no memory for what it has had.
+        std::vector<std::byte>().swap(unused.unread_);
+        unused.read_of_unread_ = 0;
+    }
+    keep(unused, soon);
+}
+
+void connections::keep(connection &idle, bool soon) noexcept
+{
+    bool kept = false;
+    {
+        const std::lock_guard alone(lock_);
+        idle.quiet_looks_ = 0;
+        kept = !ended_ && arrivals_->watch(*idle.through_, &idle, soon).has_value();
+    }
+    if (!kept) {
+        served(idle);
+        idle.end();
+    }
+}
+
+void connections::look_at_all(moment now) noexcept
+{
+    const std::lock_guard alone(lock_);
+    while (first_ != nullptr && first_->look_at_ <= now) {
+        connection &longest = *first_;
+        unlink(longest);
+        // Only one that nobody has, and that has not been told, can be forgotten.
+        if (longest.quiet_looks_ >= most_looks && arrivals_->forget(*longest.through_)) {
+            served(longest);
+            longest.end_unlinked();
+        } else {
+            longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{most_looks}));
+            append(longest, now);
+        }
+    }
+    look_at_ = first_ == nullptr ? never : first_->look_at_;
+}
+
+void connections::append(connection &looked_at, moment now) noexcept
+{
+    looked_at.look_at_ = now + look_period_;
+    looked_at.next_ = nullptr;
+    looked_at.previous_ = last_;
+    (last_ == nullptr ? first_ : last_->next_) = &looked_at;
+    last_ = &looked_at;
+}
+
+void connections::unlink(connection &linked) noexcept
+{
+    (linked.previous_ == nullptr ? first_ : linked.previous_->next_) = linked.next_;
+    (linked.next_ == nullptr ? last_ : linked.next_->previous_) = linked.previous_;
+}
+
+void connections::forget(connection &closing) noexcept
+{
+    const std::lock_guard alone(lock_);
+    unlink(closing);
+}
+
+void connections::end() noexcept
+{
+    {
+        const std::lock_guard alone(lock_);
+        ended_ = true;
+        for (connection *each = first_; each != nullptr;) {
+            connection &idle = *std::exchange(each, each->next_);
+            if (arrivals_->forget(*idle.through_)) {
+                unlink(idle);
+                idle.end_unlinked();
+            }
+        }
+    }
+    // Nobody will be given those that were told. Who has not been accepted waits for the next server.
+    while (void *const owner = arrivals_->next_ready()) {
+        static_cast<connection *>(owner)->end();
+    }
+}
+
+} // namespace flux
