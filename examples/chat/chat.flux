@@ -14,9 +14,10 @@ Message:[_, join] = Enter;
 Message:[_, leave] = Leave;
 Message:[_, _] = Say -> Deliver;
 
-Enter (udp.peer peer, std::string bytes) => ();
-Leave (udp.peer peer, std::string bytes) => ();
-Say (udp.peer peer, std::string bytes) => (udp.peer peer, std::vector<udp.peer> others, std::string bytes);
+using message = (udp.peer peer, std::string bytes);
+Enter (message) => ();
+Leave (message) => ();
+Say (message) => (udp.peer peer, std::vector<udp.peer> others, std::string bytes);
 Deliver (udp.peer peer, std::vector<udp.peer> others, std::string bytes) => ();
 
 // Rooms have nothing to do with each other, and in one of them many may speak at once.

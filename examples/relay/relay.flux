@@ -5,10 +5,11 @@ option port : int = 7001;
 option server : string = "127.0.0.1:7000";
 
 source tcp.Accept(port) => Relay;
-Relay = tcp.Connect(server) -> (Ask & Answer) -> Close;
+Relay = tcp.Connect(server) within 5s -> (Ask & Answer) -> Close;
 handle error tcp.Connect => Refuse;
 
-Ask (flux::connection *client, flux::connection *server) => (flux::connection *client, flux::connection *server);
-Answer (flux::connection *client, flux::connection *server) => ();
-Close (flux::connection *client, flux::connection *server) => ();
+using both = (flux::connection *client, flux::connection *server);
+Ask (both) => (both);
+Answer (both) => ();
+Close (both) => ();
 Refuse (const char *to, flux::connection *client) => ();
