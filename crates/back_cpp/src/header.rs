@@ -5,6 +5,7 @@
 //! is declared in the header of the file that asks for it, in the namespace that its name says.
 
 use crate::Context;
+use crate::options::structure;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
@@ -35,6 +36,7 @@ pub fn header(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaratio
     includes(context, module, &mut header);
     let Some(module) = module else {
         header.extend(structs(context, None));
+        header.extend(structure(context));
         user_functions(context, &mut header);
         return header;
     };

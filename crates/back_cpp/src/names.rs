@@ -52,6 +52,8 @@ pub struct Tables {
     pub options: String,
     /// What holds them together.
     pub program: String,
+    /// The function that calls the program's own start.
+    pub start: String,
 }
 
 /// Names that are not yet taken.
@@ -99,6 +101,7 @@ impl Names {
             path_edges: free.claim("path_edges"),
             options: free.claim("options"),
             program: free.claim("program"),
+            start: free.claim("start"),
         };
         Self { taken: free.0, nodes, functions, locks, options, handlers, node_enum, function_enum, tables }
     }

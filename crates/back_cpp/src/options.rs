@@ -4,7 +4,7 @@
 //! types, so that the runtime refuses a number that one of them could not hold.
 
 use crate::Context;
-use crate::tree::{Declaration, Declarator, Expression, Initial, Row};
+use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Row, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Callee, Operand};
 use flux_ir::program::{Constant, OptionId, OptionKind, ServerOption};
@@ -25,6 +25,47 @@ pub fn variables(context: &Context<'_>) -> Vec<Declaration> {
     };
     let heading = [Declaration::Blank, Declaration::Comment("What the server was told when it started.".to_owned())];
     heading.into_iter().chain(options.iter().map(variable)).collect()
+}
+
+/// The struct in which the program's own start is told the options. It is one of C, too.
+const STRUCT: &str = "server_options";
+
+/// That struct, in the header of a program that has options.
+pub fn structure(context: &Context<'_>) -> Vec<Declaration> {
+    let options = &context.flow.program.options;
+    if options.is_empty() {
+        return vec![];
+    }
+    let ty = |kind: OptionKind| if is_number(kind) { "long" } else { cpp_type(kind) };
+    let member = |option: &ServerOption| Declarator::new(ty(option.kind), option.name.replace('.', "_"));
+    let members = options.iter().map(|(_, option)| member(option)).collect();
+    let comment = "The options: `int init(const server_options &options, std::string &why)` is called with them.";
+    vec![Declaration::Blank, Declaration::Comment(comment.to_owned()), Declaration::Struct(STRUCT.to_owned(), members)]
+}
+
+/// The declaration of the program's own start, which there need not be.
+pub fn init() -> Declaration {
+    let parameters = vec![Declarator::constant(&format!("{STRUCT} &"), "options"), why()];
+    Declaration::Prototype("[[gnu::weak]] int".to_owned(), "init".to_owned(), parameters)
+}
+
+/// The function that calls it with the options, called `name`.
+pub fn start(context: &Context<'_>, name: &str) -> Function {
+    let options = context.flow.program.options.iter();
+    let values = options.map(|(id, _)| Expression::name(context.names.option(id))).collect();
+    let call = Expression::Instance(contract::START.spelling.to_owned(), vec![Expression::name(STRUCT)]);
+    let arguments = vec![Expression::name("::init"), Expression::Braces(values), Expression::name("why")];
+    Function {
+        result: "int".to_owned(),
+        name: name.to_owned(),
+        parameters: vec![why()],
+        body: vec![Statement::Return(call.call(arguments))],
+        caught: vec![],
+    }
+}
+
+fn why() -> Declarator {
+    Declarator::new("std::string &", "why")
 }
 
 /// The rows of the table.

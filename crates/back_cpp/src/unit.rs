@@ -6,7 +6,7 @@ use crate::function::function;
 use crate::kept::kept;
 use crate::keys::keys;
 use crate::names::NAMESPACE;
-use crate::options::variables;
+use crate::options::{self, variables};
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use flux_contract as contract;
@@ -32,6 +32,13 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     } else {
         unit.extend([own, Declaration::Blank]);
         unit.extend(support);
+    }
+    if has_start(context) {
+        unit.extend([
+            comment("The program's own start, where a source defines it."),
+            options::init(),
+            Declaration::Blank,
+        ]);
     }
     unit.extend(branch_structs(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
@@ -68,6 +75,11 @@ fn namespace(context: &Context<'_>) -> Vec<Declaration> {
         inner.extend(function(context, one));
     }
     inner.push(Declaration::Blank);
+    if has_start(context) {
+        inner.push(comment("Calls the program's own start with its options."));
+        let start = options::start(context, &names.tables.start);
+        inner.extend([Declaration::Function(start), Declaration::Blank]);
+    }
     inner.extend(tables(context));
     inner.push(Declaration::Blank);
     inner
@@ -99,9 +111,17 @@ fn locks(context: &Context<'_>) -> Vec<Declaration> {
     heading.into_iter().chain(constraints.iter().map(lock)).collect()
 }
 
+/// Whether the program may have a start that is told its options. That of 2006 knows no options.
+fn has_start(context: &Context<'_>) -> bool {
+    !context.flow.program.options.is_empty() && context.options.interface_2006.is_none()
+}
+
 fn main_function(context: &Context<'_>) -> Declaration {
     let program = format!("{NAMESPACE}::{}", context.names.tables.program);
-    let arguments = vec![Expression::name(program), Expression::name("argc"), Expression::name("argv")];
+    let mut arguments = vec![Expression::name(program), Expression::name("argc"), Expression::name("argv")];
+    if has_start(context) {
+        arguments.push(Expression::name(format!("{NAMESPACE}::{}", context.names.tables.start)));
+    }
     Declaration::Function(Function {
         result: "int".to_owned(),
         name: "main".to_owned(),

@@ -142,10 +142,10 @@ fn a_program_without_a_suffix_is_found_in_its_folder() {
 
 #[test]
 fn a_warning_is_said_once() {
-    let program = format!("option unused : int = 1;\n{PROGRAM}");
+    let program = format!("Other (int n) => ();\nhandle error Other => Never;\n{PROGRAM}");
     let folder = folder("once", &[("numbers.flux", &program), ("nodes.cpp", "int other() { return 0; }\n")]);
     for arguments in [&["build", "--generate-only"][..], &["stubs"], &["stubs", "--convention=plain"], &["graph"]] {
         let said = text(&flux(&folder, arguments).stderr);
-        assert_eq!(said.matches("warning[unused-option]").count(), 1, "{arguments:?}: {said}");
+        assert_eq!(said.matches("warning[handler-unreached]").count(), 1, "{arguments:?}: {said}");
     }
 }

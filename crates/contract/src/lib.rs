@@ -359,9 +359,15 @@ symbols! {
          constexpr flux::program bare{\"a\", {}, {}, {}, {}, {}, {}};\n\
          constexpr flux::program told{\"a\", {}, {}, {}, {}, {}, {}, options};\n\
          static_assert(told.options.size() == 3);";
-    /// Runs the server until it is told to end; gives the exit status of the process.
+    /// Calls the program's own start with its options, where it defines one: `start<Options>(init, options, why)`.
+    START = Function "flux::start",
+        "static_assert(std::is_same_v<int, decltype(flux::start<int>(\n    \
+         std::declval<int (*)(const int &, std::string &)>(), int{}, std::declval<std::string &>()))>);";
+    /// Runs the server until it is told to end; gives the exit status of the process. Last may come a function that
+    /// starts the program.
     SERVE = Function "flux::serve",
-        "static_assert(std::is_same_v<decltype(flux::serve(full, int{}, std::declval<char **>())), int>);\n\
+        "static_assert(std::is_same_v<decltype(flux::serve(full, int{}, std::declval<char **>(),\n    \
+         std::declval<int (*)(std::string &)>())), int>);\n\
          static_assert(std::is_same_v<decltype(flux::serve(bare, int{}, std::declval<char **>())), int>);";
 }
 

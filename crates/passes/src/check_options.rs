@@ -1,5 +1,5 @@
-//! Looks for options that change nothing. Requires: resolved. Establishes: nothing; warns of options that no step and
-//! no source is given and that no deadline is, as whoever sets their flags will think that they do something.
+//! Looks for options that no node is given. Requires: resolved. Establishes: nothing; notes options that are given to
+//! no step, no source and no deadline: where `init` does not read them either, their flags do nothing.
 
 use crate::check_constants::applications;
 use crate::ids;
@@ -19,9 +19,10 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         .collect();
     for (_, option) in program.options.iter().filter(|(id, _)| !used.contains(id)) {
         let (_, name) = split_name(&option.name);
-        let headline = format!("the option `{}` changes nothing, as no node is given it", option.name);
-        let warning = Diagnostic::warning(ids::UNUSED_OPTION, headline, option.span);
-        diagnostics.push(warning.help(format!("give it to a step, `Node({name})`, or to a source, or take it out")));
+        let headline = format!("no node is given the option `{}`: only the program's own `init` sees it", option.name);
+        let note = Diagnostic::note(ids::UNUSED_OPTION, headline, option.span);
+        diagnostics
+            .push(note.help(format!("if `init` does not read it, give it to a step, `Node({name})`, or to a source")));
     }
 }
 

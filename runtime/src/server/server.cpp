@@ -253,7 +253,7 @@ class server
 
 } // namespace
 
-int serve(const program &served, int argc, char **argv)
+int serve(const program &served, int argc, char **argv, start_function start)
 {
     options chosen;
     std::string problem = read_options(chosen, argc, argv, std::getenv);
@@ -271,7 +271,7 @@ int serve(const program &served, int argc, char **argv)
     case run_kind::serve:
         break;
     }
-    problem = read_program_options(served.options, served.name, argc, argv, std::getenv, has_init());
+    problem = read_program_options(served.options, served.name, argc, argv, std::getenv, takes_arguments());
     if (!problem.empty()) {
         log_line("%s", problem.c_str());
         return 2;
@@ -280,8 +280,14 @@ int serve(const program &served, int argc, char **argv)
     const on_signal_stack here(stack);
     install_crash_message(served);
     catch_signals();
-    call_init(argc, argv);
-    return chosen.io == io_kind::simulation ? simulate(served, chosen) : server(served, chosen).run();
+    if (const int refused = call_init(argc, argv, start, problem); refused != 0) {
+        const std::string why = problem.empty() ? "its init gives " + std::to_string(refused) : problem;
+        log_line("%s does not start: %s", served.name, why.c_str());
+        return EXIT_FAILURE;
+    }
+    const int status = chosen.io == io_kind::simulation ? simulate(served, chosen) : server(served, chosen).run();
+    call_fini();
+    return status;
 }
 
 } // namespace flux

@@ -26,6 +26,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let Statement::Option(option) = statement else { continue };
             let default = option.default.as_ref().and_then(|default| self.default(option, default));
             let name = option.name.as_str();
+            self.check_word(name, option.name.span, "option");
             let flag = flag(name);
             if TAKEN_FLAGS.iter().any(|taken| flag == *taken || taken.ends_with('-') && flag.starts_with(taken)) {
                 self.report_taken(option, &flag);

@@ -43,7 +43,7 @@ constexpr option_info make_option(const char *flag, option_kind kind, const char
     using all = std::numeric_limits<option_number>;
     option_number least = kind == option_kind::integer ? all::min() : 0;
     option_number most = all::max();
-    const auto narrow = [&]<class T>(std::type_identity<T>) {
+    [[maybe_unused]] const auto narrow = [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_integral_v<T>) {
             using these = std::numeric_limits<T>;
             if constexpr (std::is_unsigned_v<T>) {

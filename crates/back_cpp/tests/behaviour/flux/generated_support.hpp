@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -252,7 +253,13 @@ struct program {
     std::span<const option_info> options = {};
 };
 
-inline int serve(const program &, int, char **)
+template <class Options>
+int start(int (*init)(const Options &, std::string &), const Options &options, std::string &why)
+{
+    return init == nullptr ? 0 : init(options, why);
+}
+
+inline int serve(const program &, int, char **, int (*)(std::string &) = nullptr)
 {
     return 0;
 }

@@ -6,6 +6,9 @@
 #error "the runtime is of another version: generate this file again with the flux that built it"
 #endif
 
+// The program's own start, where a source defines it.
+[[gnu::weak]] int init(const server_options &options, std::string &why);
+
 namespace flux_flows {
 
 // The nodes and the error handlers, as the profile numbers them.
@@ -150,6 +153,15 @@ flux::outcome Listen_run(flux::flow &flow, Listen_out &in)
     return flow.done();
 }
 
+// Calls the program's own start with its options.
+int start(std::string &why)
+{
+    return flux::start<server_options>(
+        ::init,
+        {option_port, option_root, option_greeting, option_verbose, option_idle_time, option_largest, option_shard},
+        why);
+}
+
 // Below: what the runtime must know of the program.
 
 // Where each node is declared, and each handler bound.
@@ -256,5 +268,5 @@ constexpr flux::program program{"options", nodes, constraints, sources, path_fun
 
 int main(int argc, char **argv)
 {
-    return flux::serve(flux_flows::program, argc, argv);
+    return flux::serve(flux_flows::program, argc, argv, flux_flows::start);
 }

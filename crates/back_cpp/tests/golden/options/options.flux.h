@@ -54,6 +54,17 @@ struct Answer_in {
     int socket;
 };
 
+// The options: `int init(const server_options &options, std::string &why)` is called with them.
+struct server_options {
+    long port;
+    const char *root;
+    const char *greeting;
+    bool verbose;
+    long idle_time;
+    long largest;
+    long shard;
+};
+
 // options.flux:12
 int Listen(struct Listen_in *in, struct Listen_out *out);
 
