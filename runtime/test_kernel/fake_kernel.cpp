@@ -29,6 +29,7 @@ kernel_faults kernel_faults_of(std::uint64_t seed)
     faults.spurious = draw(300);
     faults.accept_errors = draw(400);
     faults.refusals = draw(60);
+    faults.no_buffers = draw(200);
     faults.last_results = draw(600);
     faults.most_at_once = dice.chance(300) ? 1 + dice.draw(3) : 256;
     faults.submissions = dice.chance(300) ? 2u << dice.draw(3) : 512;
@@ -36,8 +37,8 @@ kernel_faults kernel_faults_of(std::uint64_t seed)
     return faults;
 }
 
-fake_kernel::fake_kernel(flux::simulation &world, std::uint64_t seed)
-    : faults(kernel_faults_of(seed)), world_(world), network_(world.network()), dice_(seed + 1)
+fake_kernel::fake_kernel(flux::simulation &world, const kernel_faults &happen, std::uint64_t seed)
+    : faults(happen), world_(world), network_(world.network()), dice_(seed + 1)
 {
     the_kernel = this;
 }
@@ -185,10 +186,9 @@ void fake_kernel::step(bool anything, flux::moment until)
     }
 }
 
-// Whether anything is kept back. In turns: who was given an event comes last next time.
-bool fake_kernel::collect(std::vector<epoll_event> &into, std::size_t most)
+// In turns: who was given an event comes last next time.
+void fake_kernel::collect(std::vector<epoll_event> &into, std::size_t most)
 {
-    bool some_later = false;
     std::vector<interest> given;
     for (auto each = interests_.begin(); each != interests_.end();) {
         const file *const of = find(each->descriptor);
@@ -200,7 +200,6 @@ bool fake_kernel::collect(std::vector<epoll_event> &into, std::size_t most)
             continue;
         }
         if (into.size() == most || happens(faults.late)) {
-            some_later = some_later || each->queued;
             ++each;
             continue;
         }
@@ -219,7 +218,6 @@ bool fake_kernel::collect(std::vector<epoll_event> &into, std::size_t most)
         each = interests_.erase(each);
     }
     interests_.insert(interests_.end(), given.begin(), given.end());
-    return some_later;
 }
 
 int fake_kernel::wait(int, std::span<epoll_event> into, flux::moment until)
@@ -228,10 +226,11 @@ int fake_kernel::wait(int, std::span<epoll_event> into, flux::moment until)
         step(true, until);
         return -EINTR;
     }
-    const bool anything = std::ranges::any_of(interests_, &interest::queued);
-    step(anything, until);
     std::vector<epoll_event> found;
-    collect(found, std::min(into.size(), faults.most_at_once));
+    do {
+        step(std::ranges::any_of(interests_, &interest::queued), until);
+        collect(found, std::min(into.size(), faults.most_at_once));
+    } while (found.empty() && now() < until);
     std::ranges::copy(found, into.begin());
     return static_cast<int>(found.size());
 }

@@ -38,8 +38,10 @@ struct kernel_faults {
     unsigned spurious = 0;
     /// A peer cannot be accepted, for an error of its own.
     unsigned accept_errors = 0;
-    /// A descriptor cannot be watched, and a buffer not be had.
+    /// A descriptor cannot be watched.
     unsigned refusals = 0;
+    /// There is no buffer to receive into.
+    unsigned no_buffers = 0;
     /// A multishot operation ends with a result.
     unsigned last_results = 0;
     /// So many events or results are given at once at most.
@@ -60,7 +62,7 @@ class fake_kernel
     static constexpr int first_descriptor = 1'000'000;
 
     /// Over the network of this world, whose loop's thread it belongs to.
-    fake_kernel(flux::simulation &world, std::uint64_t seed);
+    fake_kernel(flux::simulation &world, const kernel_faults &happen, std::uint64_t seed);
     ~fake_kernel();
     fake_kernel(const fake_kernel &) = delete;
     fake_kernel &operator=(const fake_kernel &) = delete;
@@ -178,7 +180,7 @@ class fake_kernel
     void edge_at(int descriptor);
     std::uint32_t state_of(const file &of) const;
     void step(bool anything, flux::moment until);
-    bool collect(std::vector<epoll_event> &into, std::size_t most);
+    void collect(std::vector<epoll_event> &into, std::size_t most);
     void take(const io_uring_sqe &entry);
     void cancel(const io_uring_sqe &entry);
     bool work(io_uring &ring);

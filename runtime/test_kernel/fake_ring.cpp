@@ -143,7 +143,7 @@ bool fake_kernel::progress_receive(operation &on)
         return false;
     }
     const auto has_buffer = [this] { return buffers_taken_ != buffers_->tail; };
-    if (!has_buffer() || happens(faults.refusals)) {
+    if (!has_buffer() || happens(faults.no_buffers)) {
         post(on.user_data, -ENOBUFS, 0);
         return true;
     }
@@ -244,7 +244,6 @@ int fake_kernel::wait_for_results(io_uring &ring, flux::moment until)
         step(true, until);
         return -EINTR;
     }
-    bool anything = work(ring);
     // What comes late comes though nothing else does.
     const auto ready = [this](const operation &each) {
         if (each.cancelled) {
@@ -259,10 +258,11 @@ int fake_kernel::wait_for_results(io_uring &ring, flux::moment until)
             each.code == code_of(IORING_OP_SENDMSG) && each.of->socket.open() && each.of->socket.writable();
         return looks || sends || (each.code == code_of(IORING_OP_CONNECT) && !each.of->connecting);
     };
-    anything = anything || result_tail_ != result_head_ || std::ranges::any_of(operations_, ready);
-    step(anything, until);
-    work(ring);
-    show(ring);
+    do {
+        const bool has_results = work(ring) || result_tail_ != result_head_;
+        step(has_results || std::ranges::any_of(operations_, ready), until);
+        work(ring);
+    } while (!show(ring) && now() < until);
     return count;
 }
 
