@@ -72,7 +72,15 @@ void fake_kernel::leave_thread() noexcept
 void fake_kernel::edge::go_on() noexcept
 {
     place->wait(*this);
-    of->edge_at(descriptor);
+    file *const own = of->find(descriptor);
+    if (own == nullptr) {
+        return;
+    }
+    // Room is an edge only for who has found too little, when there is some.
+    const bool is_input = this != &own->output;
+    if (is_input || (own->socket.writable() && std::exchange(own->wants_room, false))) {
+        of->edge_at(descriptor);
+    }
 }
 
 fake_kernel::file *fake_kernel::find(int descriptor)
@@ -388,6 +396,7 @@ ssize_t fake_kernel::send(int descriptor, std::span<const iovec> parts)
         const std::size_t some = of.socket.put({static_cast<const char *>(each.iov_base), each.iov_len});
         count += some;
         if (some < each.iov_len) {
+            of.wants_room = true;
             break;
         }
     }

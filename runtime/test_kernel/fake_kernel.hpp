@@ -139,6 +139,8 @@ class fake_kernel
         bool connecting = false;
         int error = 0;
         std::uint64_t count = 0;
+        // A send has found too little room.
+        bool wants_room = false;
         // How many edges it has had.
         std::uint64_t edges = 0;
         edge input;
