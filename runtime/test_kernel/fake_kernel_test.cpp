@@ -230,7 +230,8 @@ TEST_P(FakeKernel, RequestsAreAnsweredOnceAndInOrder)
         kernel_run run(make, seed);
         all_seen all;
         // One that is notified for nothing waits for its request, and that may come late.
-        network::answering answering(std::chrono::milliseconds(seed % 4), run.is_whole ? std::chrono::milliseconds(1h) : 40ms);
+        const std::chrono::milliseconds patience = run.is_whole ? 1h : std::chrono::milliseconds(40);
+        network::answering answering(std::chrono::milliseconds(seed % 4), patience);
         network::first = flux::first_given::with_input;
         network::serve = std::ref(answering);
         const std::size_t at_once = run.faults.small_windows == 0 ? 3 : 1;
