@@ -1,5 +1,6 @@
 #include "flux/body.hpp"
 
+#include "flux/sleep.hpp"
 #include "support/running_source.hpp"
 
 #include <array>
@@ -97,6 +98,22 @@ TEST_P(Each, WhoPushesIsToldThatNobodyPulls)
         [&] {
             std::array<std::byte, 15> some;
             EXPECT_TRUE(through.pull(some).has_value());
+            through.abandon();
+        });
+}
+
+TEST_P(Each, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
+{
+    flux::body through(10);
+    run_two(
+        GetParam(),
+        [&] {
+            const auto pushed = through.push("more than ten");
+            ASSERT_FALSE(pushed.has_value());
+            EXPECT_EQ(pushed.error(), EPIPE);
+        },
+        [&] {
+            flux::sleep_for(20ms); // the other waits by now
             through.abandon();
         });
 }

@@ -108,8 +108,14 @@ TEST(KeyTable, HasOneLockForAKeyInUse)
     table.forget(first, place);
     EXPECT_EQ(&table.find(5, place), &again);
     table.forget(again, place);
-    table.forget(again, place);
     table.forget(other, place);
+    // One user is left, so no other key has its lock.
+    for (flux::key_number key = 100; key < 1100; ++key) {
+        flux::key_table::entry &fresh = table.find(key, place);
+        EXPECT_NE(&fresh, &again);
+        table.forget(fresh, place);
+    }
+    table.forget(again, place);
 }
 
 TEST(KeyTable, ThoseWhoRaceForAFreshKeyHaveOneLockForIt)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace {
@@ -100,6 +101,10 @@ TEST_F(ProgramOption, ComesFromTheEnvironmentAndFlagsWin)
 
 TEST_F(ProgramOption, IsHeldToItsKindAndToTheTypesItBecomes)
 {
+    for (const flux::option_number bound : {0, 65535}) {
+        EXPECT_EQ(read({"--port=" + std::to_string(bound)}), "");
+        EXPECT_EQ(port, bound);
+    }
     EXPECT_EQ(read({"--port=65536"}), "--port is to be a whole number from 0 to 65535, not `65536`");
     EXPECT_EQ(read({"--port=-1"}), "--port is to be a whole number from 0 to 65535, not `-1`");
     EXPECT_EQ(read({"--port=8k"}), "--port is to be a whole number from 0 to 65535, not `8k`");

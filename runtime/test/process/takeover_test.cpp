@@ -175,6 +175,8 @@ TEST_F(Takeover, AServerGoesOnWhereTheOneThatWasToFollowEnds)
         const flux::descriptor ends = connected();
         char byte = 0;
         EXPECT_EQ(recv(ends.get(), &byte, 1, 0), 1) << "it is greeted";
+        // Whatever else it says is not that it has begun.
+        EXPECT_EQ(::send(ends.get(), "x", 1, MSG_NOSIGNAL), 1);
     }
     flux::takeover second(path);
     second.begun();

@@ -93,6 +93,32 @@ TEST(Queue, ClosingLetsThoseGoWhoWait)
     }
 }
 
+TEST(Queue, ClosingLetsTheOneGoWhoWatches)
+{
+    flux::queue queue(1);
+    std::thread watcher([&] { EXPECT_FALSE(queue.await_backlog()); });
+    std::this_thread::sleep_for(20ms);
+    queue.close();
+    watcher.join(); // hangs where nobody wakes it
+}
+
+TEST(Queue, ABranchThatIsTakenBackIsNoBacklog)
+{
+    sample::running_source running(sample::program, sample::source_Beat, flux::strategy_kind::thread, 1);
+    flux::flow flow;
+    flow.begin(running.source, 1);
+    idle_branch first(flow);
+    idle_branch second(flow);
+    flux::queue queue(1);
+    queue.offer(first);
+    queue.offer(second);
+    EXPECT_EQ(queue.stands_still_for(1ms), 2u);
+    EXPECT_TRUE(queue.take_back(first));
+    EXPECT_EQ(queue.stands_still_for(1ms), 1u);
+    EXPECT_TRUE(queue.take_back(second));
+    EXPECT_EQ(queue.stands_still_for(1ms), 0u);
+}
+
 TEST(Queue, GivesEachFlowToOne)
 {
     constexpr std::size_t pushers = 3;
