@@ -36,6 +36,8 @@ pub const HANDLER_UNREACHED: Id = Id("handler-unreached");
 pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
 /// A handler node whose outputs do not fit those of the failing node.
 pub const FALLBACK_MISMATCH: Id = Id("fallback-mismatch");
+/// A node that is named but once, and nearly like another.
+pub const SIMILAR_NODE: Id = Id("similar-node");
 /// A source that takes inputs.
 pub const SOURCE_INPUTS: Id = Id("source-inputs");
 /// A heartbeat whose target takes inputs.

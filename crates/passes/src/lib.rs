@@ -11,6 +11,7 @@ pub mod check_handlers;
 pub mod check_options;
 pub mod check_replicable;
 pub mod check_sessions;
+pub mod check_slips;
 pub mod check_sources;
 mod constraint_diagnostics;
 pub mod edges;
@@ -38,10 +39,15 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 10] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 11] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
+        barrier: true,
+    },
+    Pass {
+        name: "check_slips",
+        run: |program, diagnostics| check_slips::check_slips(program, diagnostics),
         barrier: true,
     },
     Pass { name: "infer_signatures", run: infer_signatures::infer_signatures, barrier: true },

@@ -33,7 +33,7 @@ impl<'text> Parser<'text, '_> {
             "option" if second == TokenKind::Word => self.option(),
             "type" if second == TokenKind::Word => self.unit(),
             "typedef" if !names_node => self.typedef(),
-            "using" if second == TokenKind::Word => self.using(),
+            "using" if second == TokenKind::Word && self.spelling(self.second()) != "namespace" => self.using(),
             "source" if !names_node => self.source(),
             "handle" if !names_node => self.handler(),
             "atomic" if !names_node => self.atomic(),
