@@ -93,7 +93,7 @@ void blocking_pool::work(runner &on) noexcept
             taken->place.wake(); // and it may be gone
             guard.lock();
         }
-        leave(guard);
+        end_thread(guard);
     }
     runners_.give_back(on);
 }
@@ -109,7 +109,7 @@ blocking_pool::job *blocking_pool::next(std::unique_lock<std::mutex> &guard) noe
 }
 
 // Whoever comes now finds one thread less.
-void blocking_pool::leave(std::unique_lock<std::mutex> &guard) noexcept
+void blocking_pool::end_thread(std::unique_lock<std::mutex> &guard) noexcept
 {
     const auto own = std::ranges::find(threads_, std::this_thread::get_id(), &std::thread::get_id);
     std::thread before = std::exchange(ended_, std::move(*own));

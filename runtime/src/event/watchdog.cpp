@@ -18,10 +18,10 @@ using namespace std::chrono_literals;
 constexpr auto period = 1ms;
 /// How often it looks so: to be woken costs a busy loop as much as some requests.
 constexpr auto stride = 20ms;
-/// After so many looks that found every loop at rest it rests too, but looks now and then, as a loop that begins just
+/// After so many looks that found every loop idle it is idle too, but looks now and then, as a loop that begins just
 /// then may not see it.
-constexpr unsigned looks_until_rest = 5;
-constexpr auto longest_rest = 100ms;
+constexpr unsigned looks_until_idle = 5;
+constexpr auto longest_idle = 100ms;
 
 } // namespace
 
@@ -65,14 +65,14 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
     unsigned quiet_looks = 0;
     bool closely = false;
     while (true) {
-        const bool resting = quiet_looks >= looks_until_rest;
+        const bool idle = quiet_looks >= looks_until_idle;
         bool was_rung = false;
         {
             std::unique_lock guard(lock_);
-            rests_.store(resting);
-            was_rung = bell_.wait_for(guard, resting ? longest_rest : closely ? period : stride,
-                                      [&] { return finished_ || rests_.load() != resting; });
-            rests_.store(false);
+            idle_.store(idle);
+            was_rung = bell_.wait_for(guard, idle ? longest_idle : closely ? period : stride,
+                                      [&] { return finished_ || idle_.load() != idle; });
+            idle_.store(false);
             if (finished_) {
                 return;
             }
@@ -151,7 +151,7 @@ void watchdog::ring(bool for_the_last_time) noexcept
 {
     {
         const std::lock_guard alone(lock_);
-        rests_.store(false);
+        idle_.store(false);
         finished_ = finished_ || for_the_last_time;
     }
     bell_.notify_one();

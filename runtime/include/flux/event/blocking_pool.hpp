@@ -68,7 +68,7 @@ class blocking_pool
     void add_thread() noexcept;
     void work(runner &on) noexcept;
     job *next(std::unique_lock<std::mutex> &guard) noexcept;
-    void leave(std::unique_lock<std::mutex> &guard) noexcept;
+    void end_thread(std::unique_lock<std::mutex> &guard) noexcept;
 
     runners &runners_;
     const std::size_t most_;

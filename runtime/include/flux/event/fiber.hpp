@@ -1,5 +1,5 @@
 /// \file
-/// Fibers: functions that run on stacks of their own, so that they can rest in the middle while their thread goes on
+/// Fibers: functions that run on stacks of their own, so that they can wait in the middle while their thread goes on
 /// with something else.
 ///
 /// A thread resumes a fiber, and has itself back when the fiber parks or has come to its end. A fiber belongs to the

@@ -1,5 +1,5 @@
 /// \file
-/// Whether this is compiled for a sanitizer. They watch every stack, so they must be told where one is left for
+/// Whether this is compiled for a sanitizer. They watch every stack, so they must hear where one is left for
 /// another.
 #pragma once
 

@@ -8,8 +8,8 @@
 /// does (`thread_usage.hpp`). The node holds its loop when it has computed or slept for a millisecond; not when its
 /// thread could run and others had the processor. So a node that holds its loop for longer than 25 milliseconds is
 /// always found, while it does, if there is a processor for the watchdog; one that does so for less is found the sooner
-/// the more often it does. As long as one is suspected, the other loops are told to accept who waits for it
-/// (`accepting.hpp`). When all loops have rested for a while the watchdog does too.
+/// the more often it does. As long as one is suspected, the other loops accept who waits for it
+/// (`accepting.hpp`). When all loops have been idle for a while the watchdog is too.
 #pragma once
 
 #include "flux/strategy/loop_facts.hpp"
@@ -43,7 +43,7 @@ class watchdog
     /// A loop has something to do.
     void watch() noexcept
     {
-        if (rests_.load(std::memory_order_relaxed)) {
+        if (idle_.load(std::memory_order_relaxed)) {
             ring(false);
         }
     }
@@ -89,7 +89,7 @@ class watchdog
     // By the nodes' numbers; under the lock.
     std::vector<loop_hold> holds_;
     std::condition_variable bell_;
-    std::atomic<bool> rests_{false};
+    std::atomic<bool> idle_{false};
     bool finished_ = false;
     std::thread thread_;
 };
