@@ -253,7 +253,17 @@ fn is_slip(left: &str, right: &str) -> bool {
     } else {
         (right.as_bytes(), left.as_bytes())
     };
-    if left.len() < COMPARED_LENGTH || right.len() - left.len() > 1 {
+    if left.len() < COMPARED_LENGTH {
+        return false;
+    }
+    // One of them is the plural of the other: `entry`, `entries`; `class`, `classes`.
+    let is_plural = |ending: &[u8], of: &[u8]| {
+        right.strip_suffix(ending).is_some_and(|stem| left.strip_suffix(of).is_some_and(|own| own == stem))
+    };
+    if is_plural(b"ies", b"y") || is_plural(b"es", b"") {
+        return true;
+    }
+    if right.len() - left.len() > 1 {
         return false;
     }
     let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
@@ -286,6 +296,8 @@ mod tests {
             ("cache", "cacge"),
             ("cache", "ccache"),
             ("index", "indxe"),
+            ("entry", "entries"),
+            ("class", "classes"),
         ] {
             assert!(is_slip(left, right) && is_slip(right, left), "{left} {right}");
         }
