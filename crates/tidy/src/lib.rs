@@ -11,6 +11,7 @@ mod rules;
 mod rust;
 
 pub use repository::Repository;
+pub use rules::reference::reference;
 use std::fmt;
 
 /// A place that breaks a rule.
@@ -54,6 +55,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "rooms_include_downwards", check: rules::rooms::check },
     Rule { name: "the_glossary_names_files", check: rules::documents::glossary },
     Rule { name: "every_path_a_document_names_exists", check: rules::documents::paths },
+    Rule { name: "the_reference_is_of_the_headers", check: rules::reference::check },
     Rule { name: "every_diagnostic_has_a_page", check: rules::diagnostics::check },
     Rule { name: "an_include_is_a_path_on_disk", check: rules::includes::check },
     Rule { name: "every_file_opens_with_what_it_is", check: rules::essays::check },

@@ -10,6 +10,7 @@ pub mod licence;
 pub mod lines;
 pub mod machines;
 pub mod purity;
+pub mod reference;
 pub mod rooms;
 pub mod size;
 pub mod stems;
