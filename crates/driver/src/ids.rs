@@ -8,3 +8,5 @@ pub const CONTRADICTION: Id = Id("contradiction");
 pub const FUNCTION_MISMATCH: Id = Id("function-mismatch");
 /// A server is asked for, and the program has no source.
 pub const NO_SOURCE: Id = Id("no-source");
+/// A header that a program includes is not found.
+pub const MISSING_HEADER: Id = Id("missing-header");

@@ -2,6 +2,7 @@
 
 pub mod constraints;
 pub mod functions;
+pub mod headers;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics};

@@ -3,9 +3,10 @@
 
 use super::definitions::{Definition, definitions};
 use super::interface_2006::headers;
+use super::linker::{is_heading, missing_library, undefined, undefined_calls};
 use super::prototypes::{Prototype, plain_prototype, prototypes};
 use super::sources::NodeSource;
-use super::{assertions, unknown_types};
+use super::{assertions, links, unknown_types};
 use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
@@ -37,10 +38,13 @@ pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Termi
         return;
     }
     let missing = missing_functions(output, program, parts);
+    let calls = undefined_calls(output, |name| missing.iter().any(|one| one.name == name));
+    let libraries: BTreeSet<_> = output.lines().filter_map(missing_library).collect();
+    let is_linking = !missing.is_empty() || !calls.is_empty() || !libraries.is_empty();
     let mut origins = BTreeSet::new();
     for line in output.lines() {
-        let about_missing = undefined(line).is_some_and(|name| missing.iter().any(|one| one.name == name));
-        if about_missing || is_noise(line, !missing.is_empty()) {
+        let is_said_below = undefined(line).is_some() || missing_library(line).is_some();
+        if is_said_below || is_noise(line, is_linking) {
             continue;
         }
         terminal.show(&format!("{line}\n"));
@@ -51,6 +55,15 @@ pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Termi
         }
     }
     show_missing(&missing, program, parts.sources, terminal);
+    for library in libraries {
+        terminal.error(&format!("the library `{library}` is not installed"));
+        terminal.show(&format!("{}\n\n", links::advice(library)));
+    }
+    for (name, place) in calls {
+        terminal.error(&format!("`{name}` is used, and neither a source nor a library defines it"));
+        terminal.show(&place.map_or(String::new(), |place| format!("  used first in {place}\n")));
+        terminal.show("  help: add the source that does, or say which library: `link \"NAME\";` in the program\n\n");
+    }
 }
 
 /// Shows the functions that nobody defines, each with what defines it.
@@ -82,6 +95,12 @@ fn is_beside(wanted: &Prototype, defined: &Definition) -> bool {
 /// Why a definition of that name is not the function that is missing, and what makes it that.
 fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -> String {
     let found = defined.qualified_name();
+    let is_struct = |parameter: &str| parameter.contains("_in &") || parameter.contains("_out &");
+    if is_beside(wanted, defined) && defined.parameters.iter().any(|one| is_struct(one)) {
+        return format!(
+            "the `{found}` that is defined takes its structs by reference: a node is given pointers to them"
+        );
+    }
     if is_beside(wanted, defined) {
         let includer = if wanted.namespace.is_some() { "module" } else { "program" };
         let advice = format!("if that is meant, declare it in a header that the {includer} includes");
@@ -111,20 +130,13 @@ fn asked_for(program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
     plain.chain(prototypes(parts.generated)).collect()
 }
 
-/// The name in the linker's `undefined reference to `Name(Name_in*, Name_out*)'`.
-fn undefined(line: &str) -> Option<&str> {
-    let after = line.split("undefined reference to `").nth(1)?;
-    let name = after.split(['(', '\'']).next()?;
-    Some(name.trim())
-}
-
 /// Lines that say nothing beside what is said already.
 fn is_noise(line: &str, linking: bool) -> bool {
     // Of a recipe that failed whoever it ran has said more; what make itself cannot do nobody else says.
     let of_make = ["make: *** [", "make: *** Waiting", "make["].iter().any(|start| line.starts_with(start));
-    let of_linker =
-        line.ends_with("ld returned 1 exit status") || line.contains(": in function `") && line.contains("ld: ");
-    of_make || linking && (of_linker || line.contains("in function `flux_flows::"))
+    // Clang counts them.
+    let is_count = line.ends_with(" generated.");
+    of_make || is_count || linking && (is_heading(line) || line.contains("in function `flux_flows::"))
 }
 
 /// For a line about a place in a generated file, what the comment over that place says: `image.flux, line 12: …`.

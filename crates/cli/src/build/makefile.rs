@@ -137,8 +137,8 @@ CXX = {cxx}
 {links}\
 CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.{links_flags}
 FLAGS = {flags}
-CFLAGS = $(FLAGS) $(COLOR)
-CXXFLAGS = -std=c++20 $(FLAGS) $(COLOR)
+CFLAGS = -Werror=return-type $(FLAGS) $(COLOR)
+CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS) $(COLOR)
 {of_2006}\
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a

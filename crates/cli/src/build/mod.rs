@@ -7,8 +7,10 @@ pub mod definitions;
 mod errors;
 pub mod files;
 pub mod interface_2006;
+mod linker;
 pub mod links;
 mod makefile;
+mod missing_headers;
 pub mod modules;
 pub mod prototypes;
 mod returns;
@@ -84,9 +86,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         (is_made, said) = make(arguments, &directory, &library, terminal)?;
     }
     if !is_made {
-        if is_of_2006 {
-            said = returns::without_warnings(&said);
+        if !is_of_2006 {
+            returns::show_missing(&said, &directory, &sources, terminal);
         }
+        said = returns::without_warnings(&said);
+        missing_headers::report(&said, &program, terminal)?;
         let has_libraries = !arguments.libraries.is_empty();
         let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
         errors::show(&said, &program, &parts, terminal);

@@ -80,7 +80,22 @@ pub fn add(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Term
     Ok(!compiled.is_empty())
 }
 
-/// What the compilers `said` but for their warnings about missing returns, which are no mistake of the author's: each
+/// Shows the functions that end without a return, in sources of today: what they gave would be whatever is left in a
+/// register.
+pub fn show_missing(said: &str, directory: &Path, sources: &[NodeSource], terminal: &Terminal) {
+    for (file, line) in said.lines().filter_map(warning) {
+        let path = absolute(&directory.join(&file)).ok();
+        let source = sources.iter().find(|source| Some(&source.path) == path.as_ref());
+        let function = source.and_then(|source| ends(source, &BTreeSet::from([line])).first().map(|(_, name)| *name));
+        let function = function.map_or_else(|| "a function".to_owned(), |name| format!("the function `{name}`"));
+        let file = path.as_deref().and_then(Path::file_name).map_or(file.clone(), |name| name.to_string_lossy().into());
+        terminal.error(&format!("{function} can end without a return: {file}, line {line}"));
+        terminal.show("  help: a node returns 0 where it succeeded, and an error's number where it did not\n\n");
+    }
+}
+
+/// What the compilers `said` but for their words about missing returns, which are no mistake of an author of 2006, and
+/// of today's are said otherwise: each
 /// is a line, with that of the function before it if nothing else is said of that, and the text it means after it,
 /// indented.
 pub fn without_warnings(said: &str) -> String {
@@ -88,9 +103,13 @@ pub fn without_warnings(said: &str) -> String {
     let file = |line: &str| line.split(':').next().map(str::to_owned);
     let mut function: Option<&str> = None;
     let mut is_warning = false;
+    // Clang shows the text without indenting it: two lines.
+    let mut shown_by_clang = 0;
     for line in said.split_inclusive('\n') {
         let plain = without_colours(line);
-        if warning(line).is_some() || is_warning && plain.starts_with(' ') {
+        if warning(line).is_some() || is_warning && (plain.starts_with(' ') || shown_by_clang > 0) {
+            let is_of_clang = plain.contains("non-void function does not return a value");
+            shown_by_clang = if is_of_clang { 2 } else { shown_by_clang - i32::from(shown_by_clang > 0) };
             is_warning = true;
             continue;
         }
@@ -109,10 +128,10 @@ pub fn without_warnings(said: &str) -> String {
 /// The file and the line of a warning about a missing return: `../../nodes.cpp:7:1: warning: no return statement in
 /// function returning non-void [-Wreturn-type]`, whatever its colours.
 fn warning(line: &str) -> Option<(String, usize)> {
-    if !line.contains("-Wreturn-type") {
+    let plain = without_colours(line);
+    if !["-Wreturn-type]", "-Werror=return-type]"].iter().any(|flag| plain.contains(flag)) {
         return None;
     }
-    let plain = without_colours(line);
     let mut parts = plain.split(':');
     Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
 }
@@ -179,6 +198,9 @@ mod tests {
                     a.cpp:7:1: warning: no return [-Wreturn-type]\nb.cpp:1:1: error: no\n";
         let expected = "a.cpp: In function 'int B()':\na.cpp:4:3: error: no\n    4 |   b\nb.cpp:1:1: error: no\n";
         assert_eq!(without_warnings(said), expected);
+        let of_clang = "a.cpp:8:1: error: non-void function does not return a value [-Werror,-Wreturn-type]\n}\n^\n\
+                        b.cpp:1:1: error: no\nb\n^\n";
+        assert_eq!(without_warnings(of_clang), "b.cpp:1:1: error: no\nb\n^\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::definitions::Definition;
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
+use super::missing_headers;
 use super::modules::Modules;
 use super::sources::NodeSource;
 use crate::arguments::MessageFormat;
@@ -60,6 +61,7 @@ pub fn visible(
     if said.contains("too many errors emitted") {
         said = ask(&file, &folders, compiler, &["-ferror-limit=0"])?;
     }
+    missing_headers::report(&said, program, terminal)?;
     let (visible, misfits) = probe.read(&said);
     let mut diagnostics = Diagnostics::new();
     flux_driver::functions::report_misfits(&misfits, &mut diagnostics);

@@ -1,0 +1,88 @@
+//! What the C++ compiler and the linker find, told in the program's terms.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::{flux, text};
+
+const PROGRAM: &str = "Make () => (int number);\nsource Make => Use;\nUse (int number) => ();\n";
+const MAKE: &str = "int Make(Make_out *out)\n{\n    out->number = 42;\n    return 0;\n}\n";
+const USE: &str = "int Use(Use_in *)\n{\n    return 0;\n}\n";
+
+fn folder(test: &str, program: &str, nodes: &str) -> PathBuf {
+    let folder = support::folder("messages", test);
+    std::fs::write(folder.join("sums.flux"), program).unwrap();
+    std::fs::write(folder.join("nodes.cpp"), format!("#include \"sums.flux.h\"\n{nodes}")).unwrap();
+    folder
+}
+
+/// What is said of a program that cannot be built.
+fn said(folder: &Path, arguments: &[&str]) -> String {
+    let built = flux(folder, &[&["build", "sums.flux"], arguments].concat());
+    let said = text(&built.stderr);
+    assert_eq!(built.status.code(), Some(1), "{said}");
+    said
+}
+
+#[test]
+fn a_header_that_is_missing_is_an_error_at_its_statement() {
+    let program = format!("include \"sums.h\";\n{PROGRAM}");
+    for compiler in ["--cxx=g++", "--cxx=clang++-16"] {
+        let folder = folder("header", &program, "");
+        let said = said(&folder, &[compiler]);
+        assert!(said.contains("error[missing-header]: there is no header `sums.h`\n --> sums.flux:1:1"), "{said}");
+        assert_eq!(said.matches("error").count(), 1, "{said}");
+    }
+    // Where the compiler need not be asked before, it says so in the end.
+    let folder = folder("header_later", &program, &format!("{MAKE}{USE}"));
+    let said = said(&folder, &[]);
+    assert!(said.contains("error[missing-header]: there is no header `sums.h`\n --> sums.flux:1:1"), "{said}");
+    assert_eq!(said.matches("error").count(), 1, "{said}");
+}
+
+#[test]
+fn a_library_that_is_missing_is_named_with_its_function() {
+    let calls = MAKE.replace("42", "cos_of_flux(1)");
+    let nodes = format!("extern \"C\" int cos_of_flux(int);\n{calls}{USE}");
+    let folder = folder("library", PROGRAM, &nodes);
+    let said_of_call = said(&folder, &[]);
+    let wanted = "error: `cos_of_flux` is used, and neither a source nor a library defines it\n\
+                  \x20 used first in nodes.cpp, line 5\n\
+                  \x20 help: add the source that does, or say which library: `link \"NAME\";` in the program\n";
+    assert!(said_of_call.contains(wanted), "{said_of_call}");
+    assert!(!said_of_call.contains("ld: ") && !said_of_call.contains("collect2"), "{said_of_call}");
+    let said_of_library = said(&folder, &["-l", "none_of_flux"]);
+    assert!(
+        said_of_library.contains("error: the library `none_of_flux` is not installed\n  help: "),
+        "{said_of_library}"
+    );
+    assert!(!said_of_library.contains("ld: "), "{said_of_library}");
+}
+
+#[test]
+fn references_are_told_from_pointers() {
+    let nodes = MAKE.replace("Make_out *out", "Make_out &out").replace("->", ".") + USE;
+    let said = said(&folder("references", PROGRAM, &nodes), &[]);
+    assert!(said.contains("error: the function `Make` is not defined in any source\n"), "{said}");
+    let note = "note: the `Make` that is defined takes its structs by reference: a node is given pointers to them\n";
+    assert!(said.contains(note), "{said}");
+}
+
+#[test]
+fn a_function_that_can_end_without_a_return_is_an_error() {
+    for compiler in ["--cxx=g++", "--cxx=clang++-16"] {
+        let nodes = MAKE.replace("    return 0;", "    if (out->number > 0) {\n        return 0;\n    }") + USE;
+        let folder = folder("returns", PROGRAM, &nodes);
+        for _ in 0..2 {
+            let said = said(&folder, &[compiler]);
+            assert!(
+                said.contains("error: the function `Make` can end without a return: nodes.cpp, line 8\n"),
+                "{said}"
+            );
+            assert_eq!(said.matches("error:").count(), 1, "{said}");
+        }
+    }
+}
