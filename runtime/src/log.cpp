@@ -62,6 +62,17 @@ pthread_key_t log_ring_key() noexcept
     return made;
 }
 
+void write_directly(std::string_view text) noexcept
+{
+    while (!text.empty()) {
+        const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+        if (written < 0 && errno != EINTR) {
+            return;
+        }
+        text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+    }
+}
+
 /// All rings, and who empties them. It is never destroyed, as anything may log to the last.
 class log_writer
 {
@@ -70,6 +81,9 @@ class log_writer
 
     void push(std::string_view text) noexcept
     {
+        if (by_.load(std::memory_order_relaxed) == emptied_by::directly) {
+            return write_directly(text);
+        }
         log_ring *const ring = own_ring();
         if (ring != nullptr) {
             ring->push(text, turns_);
@@ -81,6 +95,9 @@ class log_writer
 
     void push_patiently(std::string_view text) noexcept
     {
+        if (by_.load(std::memory_order_relaxed) == emptied_by::directly) {
+            return write_directly(text);
+        }
         const log_ring *const ring = own_ring();
         if (ring == nullptr || ring->has_room(text.size()) || await_written()) {
             push(text);
@@ -90,13 +107,17 @@ class log_writer
     // For the server, and for what runs in a signal.
 
     void start();
+    // For a process that was forked off: it has no thread that writes, and what is in the rings the other one writes,
+    // which may have been at it just then. So all of that is left alone.
+    void go_on_directly() noexcept { by_.store(emptied_by::directly); }
     void finish() noexcept;
 
     // Returns when all that was logged before is written; false where nobody reads.
     bool await_written() noexcept;
 
   private:
-    enum class emptied_by { callers, writer, nobody };
+    // Directly: nothing is kept in rings, whoever says something writes it.
+    enum class emptied_by { callers, writer, nobody, directly };
     enum class bell { off, for_many, for_any };
 
     log_ring *own_ring() noexcept;
@@ -200,6 +221,8 @@ void log_writer::start()
     if (by_.load() == emptied_by::callers) {
         stopping_.store(false);
         ended_.store(false);
+        static const int in_forked = pthread_atfork(nullptr, nullptr, [] { the_log.go_on_directly(); });
+        static_cast<void>(in_forked);
         // Nobody waits for its very end: it may be stuck in a system call by then.
         std::thread([this] { work(); }).detach();
         by_.store(emptied_by::writer);
@@ -225,7 +248,7 @@ void log_writer::finish() noexcept
 bool log_writer::await_written() noexcept
 {
     if (by_.load() != emptied_by::writer) {
-        return by_.load() == emptied_by::callers;
+        return by_.load() != emptied_by::nobody;
     }
     wake();
     for (const log_ring *each = last_made_.load(std::memory_order_acquire); each != nullptr; each = each->made_before) {
@@ -441,11 +464,13 @@ void push_line(char *line, std::size_t length) noexcept
     errno = error;
 }
 
+/// When a line is said next that is said rarely: from which millisecond of the clock, and below that how many were left
+/// out since the last.
+using rare_turn = std::atomic<std::uint64_t>;
+
 // The turn of a line that is said rarely: how many were left out before it, or nothing when it is left out too.
-std::optional<unsigned> take_turn() noexcept
+std::optional<unsigned> take_turn(rare_turn &turn) noexcept
 {
-    // From which millisecond of the clock the next line is said, and below that how many were left out since the last.
-    static constinit std::atomic<std::uint64_t> turn{0};
     constexpr unsigned time_shift = 24;
     constexpr std::uint64_t most_left_out = (1 << time_shift) - 1;
     constexpr std::uint64_t pause_ms = 1000;
@@ -461,6 +486,43 @@ std::optional<unsigned> take_turn() noexcept
             return too_early ? std::nullopt : std::optional(static_cast<unsigned>(left_out));
         }
     }
+}
+
+// The turn of lines about this: its own, but where many share the table it may be another's too.
+rare_turn &turn_of(std::uint64_t what) noexcept
+{
+    struct entry {
+        // One more than what it is for; 0 where that is nothing yet.
+        std::atomic<std::uint64_t> for_what{0};
+        rare_turn turn{0};
+    };
+    static constinit std::array<entry, 1024> entries{};
+    constexpr std::size_t longest_probe = 16;
+    std::size_t at = (what * 0x9e3779b97f4a7c15) >> 54; // Knuth, TAOCP 6.4: multiplicative hashing, to 10 bits
+    for (std::size_t probe = 0; probe < longest_probe; ++probe, at = (at + 1) % entries.size()) {
+        std::uint64_t owner = 0;
+        if (entries[at].for_what.compare_exchange_strong(owner, what + 1, std::memory_order_relaxed) ||
+            owner == what + 1) {
+            break;
+        }
+    }
+    return entries[at].turn;
+}
+
+void say_rarely(rare_turn &turn, const char *format, std::va_list values) noexcept
+{
+    const std::optional<unsigned> left_out = take_turn(turn);
+    if (!left_out) {
+        return;
+    }
+    char line[longest_line + 1];
+    std::size_t length = format_line(line, "flux: ", format, values);
+    if (*left_out != 0) {
+        const int more =
+            std::snprintf(line + length, longest_line - length, " (and %u such lines before it)", *left_out);
+        length = std::min(length + static_cast<std::size_t>(std::max(more, 0)), longest_line - 1);
+    }
+    push_line(line, length);
 }
 
 } // namespace
@@ -489,21 +551,19 @@ void log_line(const char *format, ...) noexcept
 
 void log_rarely(const char *format, ...) noexcept
 {
-    const std::optional<unsigned> left_out = take_turn();
-    if (!left_out) {
-        return;
-    }
-    char line[longest_line + 1];
+    static constinit rare_turn turn{0};
     std::va_list values;
     va_start(values, format);
-    std::size_t length = format_line(line, "flux: ", format, values);
+    say_rarely(turn, format, values);
     va_end(values);
-    if (*left_out != 0) {
-        const int more =
-            std::snprintf(line + length, longest_line - length, " (and %u such lines before it)", *left_out);
-        length = std::min(length + static_cast<std::size_t>(std::max(more, 0)), longest_line - 1);
-    }
-    push_line(line, length);
+}
+
+void log_rarely_each(std::uint64_t what, const char *format, ...) noexcept
+{
+    std::va_list values;
+    va_start(values, format);
+    say_rarely(turn_of(what), format, values);
+    va_end(values);
 }
 
 void log_text(std::string_view text) noexcept

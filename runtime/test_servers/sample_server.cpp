@@ -2,8 +2,8 @@
 /// A server for the tests of what only a whole process can show. Its own arguments say what its flows do:
 ///
 ///     flows=N       makes so many flows, says so, then waits for more that do not come
-///     node=WHAT     ok, sleep (100 ms), hang, throw, fault, overflow, frame (of 4 MiB, and more of them), abort, exit,
-///                   divide, pipe,
+///     node=WHAT     ok, sleep (100 ms), hang, throw, fork, fault, overflow, frame (of 4 MiB, and more of them), abort,
+///                   exit, divide, pipe,
 ///                   doze (for an hour, as Flux sleeps, and fails when that is cut short)
 ///     say=N         before that the node logs so many lines
 ///     source=WHAT   waits (for a connection), stubborn (does not mind being interrupted), fails
@@ -34,6 +34,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -126,6 +127,19 @@ void doze()
     throw std::runtime_error("no rest");
 }
 
+// What a process does that a node forks off and that exits.
+void fork_off()
+{
+    const pid_t other = fork();
+    if (other == 0) {
+        flux::log("from the other process");
+        std::exit(7);
+    }
+    int status = 0;
+    waitpid(other, &status, 0);
+    flux::log("the other has ended with %d", WEXITSTATUS(status));
+}
+
 void work(const sample::Listen_out &)
 {
     if (flux::running_flow->position() != sample::node_One) {
@@ -142,6 +156,8 @@ void work(const sample::Listen_out &)
         while (true) {
             pause();
         }
+    } else if (node == "fork") {
+        fork_off();
     } else if (node == "throw") {
         throw std::runtime_error("no such picture");
     } else if (node == "fault") {

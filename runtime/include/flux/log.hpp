@@ -7,10 +7,13 @@
 /// their place. At the end of the process, whether it returns, exits or crashes, what has been logged is written first,
 /// as long as somebody takes it: after two seconds in which nothing was taken the process ends all the same.
 ///
+/// A process that a node forks off has no such thread: what it says is written at once.
+///
 /// That thread runs while the server does. Before and after, whoever says something empties the rings at once, and
 /// waits for it at most as long.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace flux {
@@ -27,6 +30,9 @@ __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...) noe
 
 /// As above, at most once a second, for what could be said again and again: says how many lines were left out since.
 __attribute__((format(printf, 1, 2))) void log_rarely(const char *format, ...) noexcept;
+
+/// As above, at most once a second for each `what`. (Of many, two may have to share a second.)
+__attribute__((format(printf, 2, 3))) void log_rarely_each(std::uint64_t what, const char *format, ...) noexcept;
 
 /// Logs a text of many lines as it is, however long, and waits where the ring is full.
 void log_text(std::string_view text) noexcept;

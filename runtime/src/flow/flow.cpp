@@ -100,10 +100,34 @@ void flow::run_on(runner &on) noexcept
 {
     runner_ = &on;
     place_ = &on.place();
-    position_ = &place_->position;
+    position_.store(&place_->position, std::memory_order_relaxed);
     move_to(no_node);
     constraint_counts_ = on.constraint_counts();
-    crowded_ = &on.crowded();
+    crowded_ = trace_.is_on() ? &somebody_waits : &on.crowded();
+}
+
+void flow::look_up(node_number called) noexcept
+{
+    if (trace_.is_on()) {
+        trace_.called(*this, called);
+    }
+    if (held_ == 0 && runner_->crowded().load(std::memory_order_relaxed)) {
+        place_->give_way();
+    }
+}
+
+void flow::failed_in(node_number node, int error) noexcept
+{
+    failed_node_ = node;
+    error_ = error;
+    ++counters_.failures;
+    // What a source fails with it counts itself: that it was interrupted is no failure.
+    if (stage_.load(std::memory_order_relaxed) == stage::running) {
+        runner_->failures().failed(node, error);
+    }
+    if (trace_.is_on()) {
+        trace_.failed(*this, node, error);
+    }
 }
 
 } // namespace flux

@@ -25,6 +25,7 @@ struct option {
 };
 
 constexpr std::size_t most_workers = 10'000;
+constexpr std::size_t most_traced_apart = 1'000'000'000;
 constexpr std::size_t most_queued = 1'000'000;
 /// Added to a moment it gives one that still fits.
 constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365 * 30);
@@ -120,6 +121,13 @@ const option all_options[] = {
     {"takeover", "PATH", "take over from the server with this path, which then ends; and be taken over through it",
      set_takeover},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
+    {"trace", "[N]", "say of each flow, or of one in N, what happens to it, as it happens, on standard error",
+     [](options &into, std::string_view value) {
+         std::size_t one_in = 1;
+         std::string right = value.empty() ? "" : set_number(one_in, value, most_traced_apart);
+         into.trace_one_in = one_in;
+         return right;
+     }},
     {"help", "", "show this and end",
      [](options &into, std::string_view) {
          into.run = run_kind::show_help;

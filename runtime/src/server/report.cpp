@@ -1,5 +1,6 @@
 #include "flux/server/report.hpp"
 
+#include "flux/error.hpp"
 #include "flux/log.hpp"
 #include "flux/version.hpp"
 
@@ -227,6 +228,38 @@ void add_loops(text &into, const program &of, const loop_facts &loops)
     }
 }
 
+void add_failures(text &into, const program &of, const std::vector<failure_total> &failures)
+{
+    if (failures.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  error\n", "times", "unhandled");
+    for (std::size_t i = 0; i < std::min(failures.size(), most_shown); ++i) {
+        const failure_total &each = failures[i];
+        into.add("%12" PRIu64 "  %12" PRIu64 "  ", each.times, each.unhandled);
+        if (each.node < of.nodes.size()) {
+            const node_info &node = of.nodes[each.node];
+            into.add("%s (%s:%u): %s\n", node.name, node.file, node.line, describe_error(each.error).c_str());
+        } else {
+            into.add("outside of nodes: %s\n", describe_error(each.error).c_str());
+        }
+    }
+    if (failures.size() > most_shown) {
+        into.add("%12s  %12s  and %zu more errors\n", "", "", failures.size() - most_shown);
+    }
+}
+
+void add_left_behind(text &into, const program &of, const std::vector<straggler_group> &left_behind)
+{
+    if (left_behind.empty()) {
+        return;
+    }
+    into.add("\n      flows that did not end:\n");
+    for (const straggler_group &each : left_behind) {
+        into.add("      %s\n", describe(of, each).c_str());
+    }
+}
+
 std::string quoted(const char *value)
 {
     text escaped;
@@ -242,6 +275,12 @@ std::string quoted(const char *value)
         }
     }
     return escaped.all + "\"";
+}
+
+// The name of a node, or null outside of nodes.
+std::string json_name(const program &of, node_number node)
+{
+    return node < of.nodes.size() ? quoted(of.nodes[node].name) : "null";
 }
 
 std::string json_flows(const source_counts &counts)
@@ -294,9 +333,9 @@ bool write_to_file(const std::string &name, const std::string &content)
 
 } // namespace
 
-std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        const loop_facts &loops)
+std::string text_report(const program &of, const run_facts &facts)
 {
+    const path_counts &counts = facts.counts;
     const source_counts sum = sum_over_sources(of, counts);
     text report;
     report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
@@ -316,8 +355,10 @@ std::string text_report(const program &of, const path_counts &counts, std::span<
     }
     add_flow_paths(report, of, paths_of_flows(of, counts), sum.all_finished());
     add_function_paths(report, of, paths_of_functions(of, counts));
-    add_constraints(report, of, constraints);
-    add_loops(report, of, loops);
+    add_failures(report, of, facts.failures);
+    add_left_behind(report, of, facts.left_behind);
+    add_constraints(report, of, facts.constraints);
+    add_loops(report, of, facts.loops);
     return report.all;
 }
 
@@ -330,9 +371,9 @@ std::string json_numbers(std::span<const std::uint64_t> numbers)
     return numbers.empty() ? "[]" : json.all + "]";
 }
 
-std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        const loop_facts &loops, strategy_kind strategy)
+std::string json_report(const program &of, const run_facts &facts, strategy_kind strategy)
 {
+    const path_counts &counts = facts.counts;
     const source_counts sum = sum_over_sources(of, counts);
     const double all = static_cast<double>(sum.all_finished());
     const char *const first = first_to_forget(of, sum);
@@ -351,18 +392,28 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
                  quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
                  json_flows(own).c_str());
     });
-    add_list(json, "constraints", constraints, ",", [&](const constraint_totals &one) {
-        const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - constraints.data())];
+    add_list(json, "constraints", facts.constraints, ",", [&](const constraint_totals &one) {
+        const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - facts.constraints.data())];
         json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
     json.add("  \"stack_bytes\": %zu,\n  \"blocking_threads\": %zu,\n  \"flows_begun\": %s,\n  \"accepted\": %s,\n",
-             loops.stack_bytes, loops.blocking_threads, json_numbers(loops.flows).c_str(),
-             json_numbers(loops.accepted).c_str());
-    add_list(json, "holds", loops.holds, ",", [&](const loop_hold &each) {
+             facts.loops.stack_bytes, facts.loops.blocking_threads, json_numbers(facts.loops.flows).c_str(),
+             json_numbers(facts.loops.accepted).c_str());
+    add_list(json, "holds", facts.loops.holds, ",", [&](const loop_hold &each) {
         json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,
                  quoted(of.nodes[each.node].name).c_str(), each.times,
+                 static_cast<std::uint64_t>(each.longest.count()));
+    });
+    add_list(json, "failures", facts.failures, ",", [&](const failure_total &each) {
+        json.add("\"name\": %s, \"code\": %d, \"meaning\": %s, \"times\": %" PRIu64 ", \"unhandled\": %" PRIu64,
+                 json_name(of, each.node).c_str(), each.error, quoted(describe_error(each.error).c_str()).c_str(),
+                 each.times, each.unhandled);
+    });
+    add_list(json, "left_behind", facts.left_behind, ",", [&](const straggler_group &each) {
+        json.add("\"source\": %s, \"name\": %s, \"flows\": %zu, \"longest_ms\": %" PRIu64,
+                 quoted(of.sources[each.source].node.name).c_str(), json_name(of, each.node).c_str(), each.flows,
                  static_cast<std::uint64_t>(each.longest.count()));
     });
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
@@ -379,15 +430,14 @@ std::string json_report(const program &of, const path_counts &counts, std::span<
     return json.all + "}\n";
 }
 
-void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-            const loop_facts &loops, const options &how)
+void report(const program &of, const run_facts &facts, const options &how)
 {
     if (how.report == report_kind::none) {
         return;
     }
     const std::string content = how.report == report_kind::json
-                                    ? json_report(of, counts, constraints, loops, how.strategy)
-                                    : text_report(of, counts, constraints, loops);
+                                    ? json_report(of, facts, how.strategy)
+                                    : text_report(of, facts);
     if (how.report_file.empty()) {
         log_text(content);
     } else if (!write_to_file(how.report_file, content)) {

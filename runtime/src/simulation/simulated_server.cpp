@@ -41,7 +41,8 @@ class simulated_server
         }
         const auto give_world = [this] { return std::unique_ptr<loop_io>(std::move(made_)); };
         strategy_ = make_event_strategy(runners_, served, 1, give_world, {.blocking = 0});
-        sources_ = std::make_unique<sources>(served, chosen.max_flows, chosen.deadline, *strategy_, runners_);
+        sources_ = std::make_unique<sources>(
+            served, flow_settings{chosen.max_flows, chosen.deadline, chosen.trace_one_in}, *strategy_, runners_);
     }
 
     int run()
@@ -81,7 +82,9 @@ class simulated_server
 
     void say()
     {
-        report(program_, runners_.total(), runners_.total_of_constraints(), strategy_->facts(), options_);
+        report(program_,
+               {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures()},
+               options_);
     }
 
     const program &program_;

@@ -59,6 +59,17 @@ std::vector<constraint_totals> runners::total_of_constraints()
     return sum;
 }
 
+std::vector<failure_total> runners::total_of_failures()
+{
+    failure_counts sum;
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        sum.add(each->failures());
+    }
+    return sum.totals();
+}
+
 std::uint64_t runners::flows_in_progress() noexcept
 {
     thread_waiter place;

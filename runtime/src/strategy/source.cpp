@@ -7,16 +7,18 @@
 #include "flux/io/park.hpp"
 #include "flux/process/signals.hpp"
 
+#include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <pthread.h>
 #include <sys/prctl.h>
 
 namespace flux {
 
-source::source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
-               std::chrono::milliseconds time, instance which)
+source::source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
+               instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      time_(time), instance_(which), flows_(info_, max_flows),
+      settings_(flows), instance_(which), flows_(info_, flows.most),
       timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
 }
@@ -60,11 +62,18 @@ void source::run(flow &started, runner &on) noexcept
 {
     running_flow = &started;
     started.run_on(on);
+    started.set_running();
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
     started.end_owned();
+    started.end_trace(exit);
+    if (exit == outcome::failed && !started.cancelled()) {
+        on.failures().unhandled(started.failed_node(), started.error());
+        say_unhandled(started);
+    }
     on.counts().finished(number_, started, exit);
+    started.set_ended();
     running_flow = nullptr;
     home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
     flow_ended_.happened();
@@ -92,8 +101,13 @@ void source::make_flows() noexcept
         if (produce(next)) {
             next_id_ += instance_.of;
             own_.counts().started(number_);
-            if (time_.count() != 0) {
-                next.set_deadline(running_io().now() + time_);
+            next.set_queued();
+            if (settings_.time.count() != 0) {
+                // The source may have set an earlier one.
+                next.set_deadline(std::min(next.deadline(), running_io().now() + settings_.time));
+            }
+            if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
+                next.begin_trace();
             }
             if (home() == nullptr) {
                 strategy_.start(next, own_);
@@ -176,12 +190,23 @@ bool source::make_values(flow &into) noexcept
     }
     if (made != outcome::done) {
         own_.counts().had_nothing(number_, into);
+        own_.failures().failed(into.failed_node(), into.error());
         pause(into.error(), tried_at);
         return false;
     }
     backoff_.succeeded();
     flow_ended_.ignore();
     return true;
+}
+
+// A flow has failed: without this nobody would know why.
+void source::say_unhandled(const flow &failed) const noexcept
+{
+    const node_number node = failed.failed_node();
+    const node_info &info = node < program_.nodes.size() ? program_.nodes[node] : info_.node;
+    log_rarely_each(failure_counts::key_of(node, failed.error()),
+                    "%s (%s:%u) failed with %s, which no handler takes: that ended flow %" PRIu64 " of %s", info.name,
+                    info.file, info.line, describe_error(failed.error()).c_str(), failed.id(), info_.node.name);
 }
 
 // After a failure, where the source did not wait by itself.

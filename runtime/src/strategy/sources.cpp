@@ -7,18 +7,19 @@
 
 namespace flux {
 
-sources::sources(const program &of, std::size_t max_flows, std::chrono::milliseconds time, strategy &by, runners &all)
+sources::sources(const program &of, const flow_settings &flows, strategy &by, runners &all)
 {
     const auto homes = by.homes();
     for (source_number number = 0; number < of.sources.size(); ++number) {
         if (of.sources[number].period_ms != 0 && !homes.empty()) {
             loop &one = *homes[number % homes.size()];
-            all_.push_back(std::make_unique<source>(of, number, max_flows, by, one.own(), time, instance{&one}));
+            all_.push_back(std::make_unique<source>(of, number, flows, by, one.own(), instance{&one}));
         } else if (of.sources[number].replicable && !homes.empty()) {
-            const std::size_t instances = std::min(homes.size(), max_flows);
+            const std::size_t instances = std::min(homes.size(), flows.most);
             for (std::size_t which = 0; which < instances; ++which) {
-                const std::size_t part = max_flows / instances + (which < max_flows % instances ? 1 : 0);
-                all_.push_back(std::make_unique<source>(of, number, part, by, homes[which]->own(), time,
+                flow_settings part = flows;
+                part.most = flows.most / instances + (which < flows.most % instances ? 1 : 0);
+                all_.push_back(std::make_unique<source>(of, number, part, by, homes[which]->own(),
                                                         instance{homes[which].get(), which, instances}));
             }
         } else {
@@ -26,7 +27,7 @@ sources::sources(const program &of, std::size_t max_flows, std::chrono::millisec
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            all_.push_back(std::make_unique<source>(of, number, max_flows, by, *own, time));
+            all_.push_back(std::make_unique<source>(of, number, flows, by, *own));
         }
     }
 }
@@ -55,6 +56,19 @@ void sources::cancel_flows() noexcept
 bool sources::ended() const noexcept
 {
     return std::all_of(all_.begin(), all_.end(), [](const auto &each) { return each->ended(); });
+}
+
+const source_info *sources::first_not_ended() const noexcept
+{
+    const auto found = std::find_if(all_.begin(), all_.end(), [](const auto &each) { return !each->ended(); });
+    return found == all_.end() ? nullptr : &(*found)->info();
+}
+
+void sources::look_at_flows(stragglers &by) const
+{
+    for (const auto &each : all_) {
+        each->look_at_flows(by);
+    }
 }
 
 void sources::join()

@@ -131,6 +131,15 @@ TEST_F(Options, ChooseTheReport)
     EXPECT_NE(read({"--flux-report=json:"}).problem, "");
 }
 
+TEST_F(Options, ChooseWhichFlowsAreTraced)
+{
+    EXPECT_EQ(read({}).options.trace_one_in, 0u);
+    EXPECT_EQ(read({"--flux-trace"}).options.trace_one_in, 1u);
+    EXPECT_EQ(read({"--flux-trace=100"}).options.trace_one_in, 100u);
+    EXPECT_NE(read({"--flux-trace=0"}).problem, "");
+    EXPECT_NE(read({"--flux-trace=some"}).problem, "");
+}
+
 TEST_F(Options, SayWhatIsWrong)
 {
     EXPECT_EQ(read({"--flux-io=epoll"}).problem,

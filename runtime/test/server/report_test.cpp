@@ -1,12 +1,16 @@
 #include "flux/server/report.hpp"
 
+#include "flux/error.hpp"
 #include "flux/strategy/runner.hpp"
 #include "../support/sample_program.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <sstream>
+#include <utility>
 
 namespace {
 
@@ -15,6 +19,12 @@ constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 150
 
 const flux::loop_facts some_loops = {
     {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7};
+
+/// What is known of a run with these counts.
+flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)
+{
+    return {std::move(counts), {std::begin(some_constraints), std::end(some_constraints)}, loops};
+}
 
 /// Counts of a few flows of each source.
 flux::path_counts some_counts(flux::runner &on)
@@ -38,10 +48,19 @@ flux::path_counts some_counts(flux::runner &on)
     return counts;
 }
 
+flux::run_facts some_facts(flux::runner &on)
+{
+    flux::run_facts facts = facts_of(some_counts(on));
+    facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, flux::exception_thrown, 1, 0}};
+    facts.left_behind = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
+                         {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
+    return facts;
+}
+
 TEST(Report, ForPeople)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(flux::text_report(sample::program, some_counts(on), some_constraints, some_loops),
+    EXPECT_EQ(flux::text_report(sample::program, some_facts(on)),
               "flux: sample: 11 flows: 7 done, 3 failed, 0 ended by an error handler, 1 cancelled\n"
               "      56 calls, 20 dispatches, 6 acquisitions, 0 parks, 3 failures; 0 times a source had nothing\n"
               "\n"
@@ -52,6 +71,14 @@ TEST(Report, ForPeople)
               "\n"
               "       times  path through a function that is counted by itself\n"
               "           1  Listen_produce: Listen -> ERROR  -- failed\n"
+              "\n"
+              "       times     unhandled  error\n"
+              "           3             2  End (sample.flux:5): error 5 (Input/output error)\n"
+              "           1             0  outside of nodes: exception_thrown\n"
+              "\n"
+              "      flows that did not end:\n"
+              "      1 flow of Listen (sample.flux:8) in One (sample.flux:4), for 30.1 s so far\n"
+              "      2 flows of Spread (sample.flux:9) before the first node, for 0.0 s so far\n"
               "\n"
               "       taken        waited     ms waited  us held each  constraint\n"
                "           6             2         1.500         0.750  shared\n"
@@ -71,9 +98,8 @@ TEST(Report, ForPeople)
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(
-        flux::json_report(sample::program, some_counts(on), some_constraints, some_loops, flux::strategy_kind::thread),
-        R"({
+    EXPECT_EQ(flux::json_report(sample::program, some_facts(on), flux::strategy_kind::thread),
+              R"({
   "flux": "0.1.0",
   "program": "sample",
   "strategy": "thread",
@@ -98,6 +124,15 @@ TEST(Report, ForPrograms)
   "accepted": [30, 4, 5],
   "holds": [
     {"name": "One", "times": 3, "longest_ns": 21500000}
+  ],
+  "failures": [
+    {"name": "End", "code": 5, "meaning": "error 5 (Input/output error))"
+        "\"" R"(, "times": 3, "unhandled": 2},
+    {"name": null, "code": -1000000002, "meaning": "exception_thrown", "times": 1, "unhandled": 0}
+  ],
+  "left_behind": [
+    {"source": "Listen", "name": "One", "flows": 1, "longest_ms": 30100},
+    {"source": "Spread", "name": null, "flows": 2, "longest_ms": 0}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
@@ -134,30 +169,29 @@ TEST(Report, OfConnectionsThatFlowsForgot)
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }
-    const std::string text = flux::text_report(sample::program, counts, some_constraints, {});
+    const flux::run_facts facts = facts_of(std::move(counts), {});
+    const std::string text = flux::text_report(sample::program, facts);
     EXPECT_NE(text.find("\n      closed at the end of a flow: 2, first in One\n"), std::string::npos) << text;
-    const std::string json =
-        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
     EXPECT_NE(json.find("\"forgotten\": 2},\n  \"first_to_forget\": \"One\","), std::string::npos) << json;
 }
 
 TEST(Report, OfNothing)
 {
-    const flux::path_counts counts(sample::program);
-    const std::string json =
-        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    const flux::run_facts facts = facts_of(flux::path_counts(sample::program));
+    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
     EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
-    EXPECT_EQ(flux::text_report(sample::program, counts, some_constraints, some_loops).find("nan"), std::string::npos);
+    EXPECT_EQ(flux::text_report(sample::program, facts).find("nan"), std::string::npos);
 }
 
 TEST(Report, AnUnknownNumberIsShownAsANumber)
 {
     flux::path_counts counts(sample::program);
     counts.took(sample::function_Choose, flux::outcome::done, 77);
-    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
+    const flux::run_facts facts = facts_of(std::move(counts));
+    const std::string text = flux::text_report(sample::program, facts);
     EXPECT_NE(text.find("Choose: path 77"), std::string::npos);
-    const std::string json =
-        flux::json_report(sample::program, counts, some_constraints, {}, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
 }
 
@@ -165,7 +199,7 @@ TEST(Report, EscapesNames)
 {
     flux::program in = sample::program;
     in.name = "a\"b\\c\n";
-    const std::string json = flux::json_report(in, flux::path_counts(in), {}, {}, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(in, {flux::path_counts(in), {}, {}}, flux::strategy_kind::pool);
     EXPECT_NE(json.find(R"("program": "a\"b\\c\u000a")"), std::string::npos) << json;
 }
 
@@ -178,7 +212,7 @@ TEST(Report, SumsUpManyPaths)
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }
-    const std::string text = flux::text_report(sample::program, counts, some_constraints, some_loops);
+    const std::string text = flux::text_report(sample::program, facts_of(std::move(counts)));
     EXPECT_NE(text.find("           5   11.11%  on 5 more paths\n"), std::string::npos);
 }
 
@@ -188,16 +222,16 @@ TEST(Report, GoesToAFile)
     flux::options how;
     how.report = flux::report_kind::json;
     how.report_file = file;
-    const flux::path_counts counts(sample::program);
-    flux::report(sample::program, counts, some_constraints, some_loops, how);
+    const flux::run_facts facts = facts_of(flux::path_counts(sample::program));
+    flux::report(sample::program, facts, how);
     std::stringstream content;
     content << std::ifstream(file).rdbuf();
-    EXPECT_EQ(content.str(), flux::json_report(sample::program, counts, some_constraints, some_loops, how.strategy));
+    EXPECT_EQ(content.str(), flux::json_report(sample::program, facts, how.strategy));
     std::remove(file.c_str());
 
     how.report_file = "/nowhere/at/all";
     testing::internal::CaptureStderr();
-    flux::report(sample::program, counts, some_constraints, some_loops, how);
+    flux::report(sample::program, facts, how);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "flux: the report cannot be written to /nowhere/at/all: No such file or directory\n");
 }

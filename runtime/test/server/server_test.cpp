@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -167,7 +168,8 @@ TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
-    EXPECT_TRUE(server.has_said("flux: a source is left behind where it waits, as no signal wakes it\n"))
+    EXPECT_TRUE(server.has_said("flux: source Listen (sample.flux:8) is left behind where it waits, as no signal wakes "
+                                "it\n"))
         << server.said;
 }
 
@@ -179,6 +181,9 @@ TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 1\n")) << server.said;
     EXPECT_TRUE(server.has_said("flux: of these, left behind where they are: 1\n")) << server.said;
+    EXPECT_TRUE(server.has_said("flux:   1 flow of Listen (sample.flux:8) in One (sample.flux:4), for "))
+        << server.said;
+    EXPECT_TRUE(server.has_said("      1 flow of Listen (sample.flux:8) in One (sample.flux:4), for ")) << server.said;
     EXPECT_TRUE(server.has_said("0 ended by an error handler, 1 cancelled\n")) << server.said;
 }
 
@@ -205,6 +210,56 @@ TEST_P(EachRuntime, FlowsWaitNoLongerThanUntilTheirDeadline)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("0 done, 5 failed, 0 ended by an error handler, 0 cancelled\n")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: One (sample.flux:4) failed with exception_thrown, which no handler takes: that "
+                                "ended flow "))
+        << server.said;
+    EXPECT_TRUE(server.has_said("       times     unhandled  error\n"
+                                "           5             5  One (sample.flux:4): exception_thrown\n"
+                                "\n"))
+        << server.said;
+}
+
+TEST_P(EachRuntime, TracesFlowsAsTheyGo)
+{
+    server server(with_runtime({"flows=3", "--flux-trace=2"}));
+    ASSERT_TRUE(server.await("all flows are made"));
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    for (const char *const flow : {"1", "3"}) {
+        const std::string of = std::string("flux: trace of Listen ") + flow + ": ";
+        const auto expect_line = [&](const std::string &line) {
+            EXPECT_TRUE(std::regex_search(server.said, std::regex(of + line + "\n"))) << line << "\n" << server.said;
+        };
+        expect_line("begins");
+        expect_line("Main, [0-9.]+ us after its start");
+        expect_line("Begin, [0-9.]+ us after its start: Main took [0-9.]+ us");
+        expect_line("End, [0-9.]+ us after its start: Choose took [0-9.]+ us");
+        expect_line("done, [0-9.]+ us after its start");
+    }
+    EXPECT_FALSE(server.has_said("trace of Listen 2")) << server.said;
+}
+
+TEST_P(EachRuntime, ATraceSaysWhatFailed)
+{
+    server server(with_runtime({"flows=1", "node=throw", "--flux-trace"}));
+    ASSERT_TRUE(server.await("all flows are made"));
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("flux: trace of Listen 1: One failed with exception_thrown after ")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: trace of Listen 1: failed, ")) << server.said;
+}
+
+TEST_P(EachRuntime, WhatAForkedProcessLogsIsWrittenAndItReportsNothing)
+{
+    server server(with_runtime({"flows=1", "node=fork"}));
+    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await("the other has ended with 7")) << server.said;
+    server.send(SIGTERM);
+    EXPECT_EQ(server.await_end(), 0) << server.said;
+    EXPECT_TRUE(server.has_said("One: from the other process\n")) << server.said;
+    const std::size_t first = server.said.find("flux: sample: 1 flows");
+    EXPECT_NE(first, server.said.npos) << server.said;
+    EXPECT_EQ(server.said.find("flux: sample: 1 flows", first + 1), server.said.npos) << server.said;
 }
 
 TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)

@@ -1,7 +1,10 @@
 #include "flux/strategy/early_end.hpp"
 
+#include <atomic>
+#include <functional>
 #include <gtest/gtest.h>
 #include <thread>
+#include <utility>
 
 namespace {
 

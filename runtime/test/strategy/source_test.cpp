@@ -1,6 +1,7 @@
 #include "flux/strategy/source.hpp"
 
 #include "flux/simulation/simulation.hpp"
+#include "flux/io/park.hpp"
 #include "flux/sleep.hpp"
 #include "flux/strategy/sources.hpp"
 #include "../support/running_source.hpp"
@@ -78,6 +79,50 @@ TEST(Source, IsNamedWhenItHasFailedWithoutWaitingForLong)
                     "error 24 (Too many open files): it is tried every 100 ms, or when one of its flows ends\n");
 }
 
+/// A source that sets a deadline for its flow, which waits for as long as it may.
+namespace hasty {
+
+std::atomic<bool> made;
+std::atomic<flux::park_end> ended;
+
+flux::outcome produce(flux::flow &flow)
+{
+    if (made.exchange(true)) {
+        flux::park never(flow);
+        flow.failed_in(flux::no_node, flux::error_of(never.wait()));
+        return flow.failed();
+    }
+    flow.set_deadline(flux::running_io().now() + 20ms);
+    return flow.done();
+}
+
+flux::outcome run(flux::flow &flow)
+{
+    flux::park never(flow);
+    ended = never.wait();
+    return flow.done();
+}
+
+constexpr flux::source_info sources[] = {flux::make_replicable_source<produce, run>(
+    {"Hasty", "a.flux", 1}, sample::function_Listen_produce, sample::function_Beat_run)};
+
+} // namespace hasty
+
+TEST(Source, MaySetADeadlineForItsFlows)
+{
+    flux::program in = sample::program;
+    in.sources = hasty::sources;
+    for (const strategy_kind kind : {strategy_kind::thread, strategy_kind::pool, strategy_kind::event}) {
+        for (const auto of_all : {0ms, std::chrono::milliseconds(1h)}) {
+            hasty::made = false;
+            hasty::ended = flux::park_end::completed;
+            running_source running(in, 0, kind, 10, 2, 4, 0, of_all);
+            running.await_finished(1, 0);
+            EXPECT_EQ(hasty::ended.load(), flux::park_end::timed_out);
+        }
+    }
+}
+
 /// A source that polls in simulated time: there is something for it only when its flow has ended.
 namespace polling {
 
@@ -126,7 +171,7 @@ void simulate(int flows, std::chrono::milliseconds each)
     flux::simulation &world = *made;
     const auto strategy = flux::make_event_strategy(
         all, in, 1, [&made] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
-    flux::sources running(in, 10, 0ms, *strategy, all);
+    flux::sources running(in, {.most = 10}, *strategy, all);
     running.start();
     world.begin();
     world.await_rest(200s);

@@ -116,7 +116,7 @@ class running_sources
 {
   public:
     running_sources(const flux::program &in, strategy_kind kind, std::size_t max_flows, std::size_t workers)
-        : all(in), strategy_(make(kind, in, workers)), sources(in, max_flows, 0ms, *strategy_, all)
+        : all(in), strategy_(make(kind, in, workers)), sources(in, {.most = max_flows}, *strategy_, all)
     {
         flux::allow_interrupts();
         sources.start();
@@ -530,7 +530,7 @@ TEST(Sources, StopsWhileItsBoundIsReached)
     EXPECT_LE(running.counts().started, 8u) << "no instance makes more than the one that it has begun";
 }
 
-TEST(Sources, OneThatKeepsFailingIsSlowedDownAndHoldsNothingUp)
+TEST(Sources, OneThatKeepsFailingPausesAndHoldsNothingUp)
 {
     std::atomic<int> calls{0};
     int left = 100; // by the thread
@@ -546,15 +546,15 @@ TEST(Sources, OneThatKeepsFailingIsSlowedDownAndHoldsNothingUp)
     {
         running_sources running(listen_and_plain, strategy_kind::event, 1000, 1);
         await([&] { return running.finished(source_Plain) == 100; });
-        await([&] { return calls >= 25; }); // the longest pauses too
+        await([&] { return calls >= 150; }); // the longest pauses too
         for (const flux::loop_hold &each : running.facts().holds) {
             EXPECT_LT(each.longest, 95ms) << "its longest pauses are longer";
         }
     }
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_LE(calls, 200) << "a failure that a busy machine makes take long is as good as one that waits";
+    EXPECT_LE(calls, 1000) << "a failure that a busy machine makes take long is as good as one that waits";
     EXPECT_NE(said.find("flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
-                        "error 24 (Too many open files): it is tried every "),
+                        "error 24 (Too many open files): it is tried every 100 ms, or when one of its flows ends\n"),
               std::string::npos);
 }
 
@@ -637,7 +637,7 @@ TEST(Sources, ATimerGoesByTheClockOfItsLoop)
     const flux::moment begin = world.now();
     const auto strategy = flux::make_event_strategy(
         all, hourly, 1, [&] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
-    flux::sources sources(hourly, 10, 0ms, *strategy, all);
+    flux::sources sources(hourly, {.most = 10}, *strategy, all);
     sources.start();
     world.begin();
     world.await_rest(24h + 30min); // which takes no time

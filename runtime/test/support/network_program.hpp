@@ -194,7 +194,7 @@ class running_server
 {
   public:
     explicit running_server(const make_strategy &by)
-        : strategy_(by(all_)), sources_(program, 64, std::chrono::milliseconds(0), *strategy_, all_)
+        : strategy_(by(all_)), sources_(program, {.most = 64}, *strategy_, all_)
     {
         flux::allow_interrupts();
         sources_.start();

@@ -47,9 +47,10 @@ class running_source
 {
   public:
     running_source(const flux::program &in, std::size_t number, flux::strategy_kind kind, std::size_t max_flows,
-                   std::size_t workers = 2, std::size_t queue = 4, std::size_t most = 0)
+                   std::size_t workers = 2, std::size_t queue = 4, std::size_t most = 0,
+                   std::chrono::milliseconds time = std::chrono::milliseconds(0))
         : all(in), strategy_(make(kind, in, all, workers, queue, most)),
-          source(in, number, max_flows, *strategy_, *all.borrow())
+          source(in, number, {max_flows, time}, *strategy_, *all.borrow())
     {
         flux::allow_interrupts();
         source.start();

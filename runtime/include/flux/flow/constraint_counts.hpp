@@ -2,9 +2,10 @@
 /// How often a constraint was taken, how often a flow had to wait for it, and how long; and how long it was held: what
 /// one thread has counted.
 ///
-/// Only the thread itself adds (`tally.hpp`). To read the clock costs more than to take a free lock. Who waits reads it anyway; holds are timed only now and then, one of 61 of each
-/// thread, whether there was a wait or not: their mean is an estimate of the mean of all. (61 is prime: a program that
-/// takes a constraint at two or three places in turn has all of them timed.)
+/// Only the thread itself adds (`tally.hpp`). To read the clock costs more than to take a free lock. Who waits reads it
+/// anyway; holds are timed only now and then, one of 61 of each thread, whether there was a wait or not: their mean is
+/// an estimate of the mean of all. (61 is prime: a program that takes a constraint at two or three places in turn has
+/// all of them timed.)
 #pragma once
 
 #include "flux/flow/tally.hpp"

@@ -16,6 +16,7 @@
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
+#include "flux/flow/flow_trace.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/moment.hpp"
 #include "flux/waiting/node_number.hpp"
@@ -39,6 +40,8 @@ using path_number = std::uint64_t;
 
 /// What a flow sees that has nobody to give way to.
 inline constinit const std::atomic<bool> nobody_waits{false};
+/// What a flow sees that is to look up at each of its nodes.
+inline constinit const std::atomic<bool> somebody_waits{true};
 
 /// Where a flow says that it is which runs on nothing.
 inline constinit std::atomic<node_number> nowhere{no_node};
@@ -56,10 +59,10 @@ class flow : public listed<flow>
     /// The node is called next.
     void call(node_number node) noexcept
     {
-        if (crowded_->load(std::memory_order_relaxed) && held_ == 0) [[unlikely]] {
-            place_->give_way();
+        if (crowded_->load(std::memory_order_relaxed)) [[unlikely]] {
+            look_up(node);
         }
-        position_->store(node, std::memory_order_relaxed);
+        move_to(node);
         ++counters_.calls;
     }
 
@@ -75,7 +78,7 @@ class flow : public listed<flow>
     /// The node chooses among its lines next.
     void dispatch(node_number node) noexcept
     {
-        position_->store(node, std::memory_order_relaxed);
+        move_to(node);
         ++counters_.dispatches;
     }
 
@@ -83,12 +86,7 @@ class flow : public listed<flow>
     int caught() noexcept;
 
     /// The node failed with this error, which is now the one in hand.
-    void failed_in(node_number node, int error) noexcept
-    {
-        failed_node_ = node;
-        error_ = error;
-        ++counters_.failures;
-    }
+    void failed_in(node_number node, int error) noexcept;
 
     /// The error in hand.
     int error() const noexcept { return error_; }
@@ -148,7 +146,7 @@ class flow : public listed<flow>
     void begin(source &from, std::uint64_t id) noexcept
     {
         source_ = &from;
-        id_ = id;
+        id_.store(id, std::memory_order_relaxed);
         session_ = 0;
         path_ = 0;
         error_ = 0;
@@ -162,7 +160,9 @@ class flow : public listed<flow>
     /// Starts anew as a branch of the flow: with its id, its session, its deadline, and nothing else done.
     void begin_branch(flow &parent) noexcept
     {
-        begin(*parent.source_, parent.id_);
+        begin(*parent.source_, parent.id());
+        trace_ = parent.trace_;
+        stage_.store(stage::running, std::memory_order_relaxed);
         session_ = parent.session_;
         deadline_ = parent.deadline_;
         parent_ = &parent;
@@ -182,6 +182,30 @@ class flow : public listed<flow>
     /// From now on the flow runs on this, and is before its first node.
     void run_on(runner &on) noexcept;
 
+    /// It has its values and is to run, it runs, it has come to its end: for others to see.
+    void set_queued() noexcept { stage_.store(stage::queued, std::memory_order_release); }
+    void set_running() noexcept { stage_.store(stage::running, std::memory_order_release); }
+    void set_ended() noexcept { stage_.store(stage::ended, std::memory_order_release); }
+
+    /// Whether it is between the first and the last of these. Any thread may ask.
+    bool in_progress() const noexcept { return stage_.load(std::memory_order_acquire) != stage::ended; }
+
+    /// The node that it is at, as `position`; `no_node` where it does not run. Any thread may ask.
+    node_number seen_at() const noexcept
+    {
+        return stage_.load(std::memory_order_acquire) == stage::running ? position() : no_node;
+    }
+
+    /// From now on what happens to it is said (`flow_trace.hpp`); before it runs.
+    void begin_trace() noexcept { trace_.begin(*this); }
+    /// It has come to its end by this exit; said where that is traced.
+    void end_trace(outcome exit) noexcept
+    {
+        if (trace_.is_on()) [[unlikely]] {
+            trace_.ended(*this, exit);
+        }
+    }
+
     /// Counts an acquisition; what its thread counts of the constraint.
     constraint_count &acquiring(constraint_number constraint) noexcept
     {
@@ -197,7 +221,10 @@ class flow : public listed<flow>
     void release_one() noexcept { --held_; }
 
     /// It is at this node, whoever calls it.
-    void move_to(node_number node) noexcept { position_->store(node, std::memory_order_relaxed); }
+    void move_to(node_number node) noexcept
+    {
+        position_.load(std::memory_order_relaxed)->store(node, std::memory_order_relaxed);
+    }
 
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
@@ -243,7 +270,7 @@ class flow : public listed<flow>
     }
 
     /// Its number among the flows of its source, from 1.
-    std::uint64_t id() const noexcept { return id_; }
+    std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
     /// The flow that it is a branch of; null where it is none.
     flow *parent() const noexcept { return parent_; }
     /// Where it comes from.
@@ -257,7 +284,10 @@ class flow : public listed<flow>
     /// The node whose error is in hand.
     node_number failed_node() const noexcept { return failed_node_; }
     /// The node that was called or asked to dispatch last.
-    node_number position() const noexcept { return position_->load(std::memory_order_relaxed); }
+    node_number position() const noexcept
+    {
+        return position_.load(std::memory_order_relaxed)->load(std::memory_order_relaxed);
+    }
     /// What the flow has done so far.
     const counters &counted() const noexcept { return counters_; }
 
@@ -267,15 +297,19 @@ class flow : public listed<flow>
     flow *made_before = nullptr;
 
   private:
+    enum class stage : unsigned char { ended, queued, running };
+
     void run_blocking(blocking_call call);
+    void look_up(node_number called) noexcept;
 
     path_number path_ = 0;
     counters counters_;
-    // At its place.
-    std::atomic<node_number> *position_ = &nowhere;
+    // At its place. Others read it, while its source exists.
+    std::atomic<std::atomic<node_number> *> position_{&nowhere};
     int error_ = 0;
     node_number failed_node_ = no_node;
-    std::uint64_t id_ = 0;
+    std::atomic<std::uint64_t> id_{0};
+    std::atomic<stage> stage_{stage::ended};
     int session_ = 0;
     source *source_ = nullptr;
     flow *parent_ = nullptr;
@@ -289,6 +323,7 @@ class flow : public listed<flow>
     moment deadline_ = never;
     // Those of the parallel step that it is at.
     std::span<branch_base *const> branches_;
+    flow_trace trace_;
 };
 
 /// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.

@@ -38,6 +38,17 @@ class flow_store
     /// As `give_back`, on the source's thread.
     void give_back_here(flow &finished) noexcept;
 
+    /// Calls `each(flow)` for each flow that is in progress. Any thread calls this; flows go on meanwhile.
+    template <class Each>
+    void visit_in_progress(Each each) const
+    {
+        for (const flow *one = last_made_.load(std::memory_order_acquire); one != nullptr; one = one->made_before) {
+            if (one->in_progress()) {
+                each(*one);
+            }
+        }
+    }
+
     /// Cancels all flows that were ever made: those that nobody uses do not mind. Any thread calls this.
     void cancel_all() noexcept;
 

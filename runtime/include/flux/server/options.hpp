@@ -51,6 +51,8 @@ struct options {
     std::string takeover;
     /// `--flux-report`
     report_kind report = report_kind::none;
+    /// `--flux-trace`: one flow in so many says what happens to it; 0 for none.
+    std::uint64_t trace_one_in = 0;
     /// Where the report goes; empty for standard error.
     std::string report_file;
     /// `--flux-help`, `--flux-version`

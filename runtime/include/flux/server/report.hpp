@@ -27,6 +27,14 @@
 ///                                             how long at least, the longest first
 ///         {"name": "Compress", "times": 3, "longest_ns": 21000000}
 ///       ],
+///       "failures": [                         of nodes, most frequent first; unhandled where no handler took the error
+///                                             and that was the end of a flow; `name` is null outside of nodes
+///         {"name": "Ask", "code": 110, "meaning": "error 110 (Connection timed out)", "times": 3, "unhandled": 1}
+///       ],
+///       "left_behind": [                      flows that did not end, where most are first; `name` is null for those
+///                                             that had not begun
+///         {"source": "Listen", "name": "Ask", "flows": 2, "longest_ms": 31000}
+///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
 ///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
@@ -44,25 +52,36 @@
 #pragma once
 
 #include "flux/flow/constraint_counts.hpp"
+#include "flux/flow/failure_counts.hpp"
 #include "flux/strategy/loop_facts.hpp"
+#include "flux/strategy/stragglers.hpp"
 #include "flux/server/options.hpp"
 #include "flux/flow/path_counts.hpp"
 
-#include <span>
 #include <string>
+#include <vector>
 
 namespace flux {
 
-/// The report for people. `constraints` has one element for each constraint of the program.
-std::string text_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        const loop_facts &loops);
+/// What is known of a run.
+struct run_facts {
+    path_counts counts;
+    /// One for each constraint of the program.
+    std::vector<constraint_totals> constraints;
+    loop_facts loops;
+    /// Most frequent first.
+    std::vector<failure_total> failures = {};
+    /// Flows that did not end, not even when they were cancelled.
+    std::vector<straggler_group> left_behind = {};
+};
+
+/// The report for people.
+std::string text_report(const program &of, const run_facts &facts);
 
 /// The report for programs, as above.
-std::string json_report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-                        const loop_facts &loops, strategy_kind strategy);
+std::string json_report(const program &of, const run_facts &facts, strategy_kind strategy);
 
 /// Writes the report that the options ask for; says on standard error where that fails.
-void report(const program &of, const path_counts &counts, std::span<const constraint_totals> constraints,
-            const loop_facts &loops, const options &how);
+void report(const program &of, const run_facts &facts, const options &how);
 
 } // namespace flux

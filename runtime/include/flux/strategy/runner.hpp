@@ -7,6 +7,7 @@
 #pragma once
 
 #include "flux/flow/constraint_counts.hpp"
+#include "flux/flow/failure_counts.hpp"
 #include "flux/process/crash.hpp"
 #include "flux/constraint/lock.hpp"
 #include "flux/flow/path_counts.hpp"
@@ -48,6 +49,9 @@ class runner
     /// What its thread counts of flows and their paths. Others may read it at any time.
     path_counts &counts() noexcept { return counts_; }
 
+    /// What its thread counts of errors. Others may read it at any time.
+    failure_counts &failures() noexcept { return failures_; }
+
   private:
     friend class runners;
 
@@ -57,6 +61,7 @@ class runner
     signal_stack stack_;
     std::unique_ptr<constraint_count[]> constraint_counts_;
     path_counts counts_;
+    failure_counts failures_;
     runner *idle_next_ = nullptr;
 };
 
@@ -80,6 +85,9 @@ class runners
 
     /// What all threads have counted of each constraint so far. Throws `std::bad_alloc`.
     std::vector<constraint_totals> total_of_constraints();
+
+    /// What all threads have counted of errors so far. Throws `std::bad_alloc`.
+    std::vector<failure_total> total_of_failures();
 
     /// How many flows have started and not ended.
     std::uint64_t flows_in_progress() noexcept;

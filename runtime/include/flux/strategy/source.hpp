@@ -12,6 +12,7 @@
 #include "flux/strategy/backoff.hpp"
 #include "flux/strategy/early_end.hpp"
 #include "flux/strategy/runner.hpp"
+#include "flux/strategy/stragglers.hpp"
 #include "flux/strategy/strategy.hpp"
 #include "flux/waiting/timer.hpp"
 
@@ -22,6 +23,16 @@
 #include <vector>
 
 namespace flux {
+
+/// What holds for the flows of each source.
+struct flow_settings {
+    /// How many of them may be in progress, at least 1.
+    std::size_t most;
+    /// How long each has until its deadline; 0 where it has all the time.
+    std::chrono::milliseconds time{0};
+    /// One in so many is traced (`flow_trace.hpp`); 0 for none.
+    std::uint64_t trace_one_in = 0;
+};
 
 /// Which instance of a source it is. A source that is not replicable has one.
 struct instance {
@@ -36,10 +47,9 @@ struct instance {
 class source
 {
   public:
-    /// For the source of this number. Its thread will use `own`. Each of its flows has so long until its deadline; 0
-    /// stands for no deadline. Throws `std::bad_alloc`.
-    source(const program &of, source_number number, std::size_t max_flows, strategy &by, runner &own,
-           std::chrono::milliseconds time = std::chrono::milliseconds(0), instance which = {});
+    /// For the source of this number. Its thread will use `own`. Throws `std::bad_alloc`.
+    source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
+           instance which = {});
 
     /// Begins on its loop, or starts its thread. Throws `std::system_error`.
     void start();
@@ -64,6 +74,12 @@ class source
 
     /// Cancels its flows that are in progress. They come to their end by themselves.
     void cancel_flows() noexcept { flows_.cancel_all(); }
+
+    /// Has each of its flows that is in progress seen. Any thread calls this. Throws `std::bad_alloc`.
+    void look_at_flows(stragglers &by) const
+    {
+        flows_.visit_in_progress([&](const flow &each) { by.see(number_, each.id(), each.seen_at()); });
+    }
 
     /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
     void run(flow &started, runner &on) noexcept;
@@ -90,6 +106,7 @@ class source
     bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
     void pause(int error, moment tried_at) noexcept;
+    void say_unhandled(const flow &failed) const noexcept;
 
     const program &program_;
     const source_info &info_;
@@ -97,7 +114,7 @@ class source
     const source_paths paths_;
     strategy &strategy_;
     runner &own_;
-    const std::chrono::milliseconds time_;
+    const flow_settings settings_;
     const instance instance_;
     flow_store flows_;
     backoff backoff_;

@@ -28,9 +28,8 @@ inline bool runs_on_loop(const program &of, source_number number, std::size_t lo
 class sources
 {
   public:
-    /// Of each source at most `max_flows` flows are in progress, at least 1, and each has so long until its deadline, 0
-    /// standing for no deadline. Throws `std::bad_alloc`.
-    sources(const program &of, std::size_t max_flows, std::chrono::milliseconds time, strategy &by, runners &all);
+    /// Throws `std::bad_alloc`.
+    sources(const program &of, const flow_settings &flows, strategy &by, runners &all);
 
     /// They make flows from now on. Throws `std::system_error`.
     void start();
@@ -43,6 +42,12 @@ class sources
 
     /// Whether none makes further values.
     bool ended() const noexcept;
+
+    /// The first that still does; null where none does.
+    const source_info *first_not_ended() const noexcept;
+
+    /// As `source::look_at_flows`, for each.
+    void look_at_flows(stragglers &by) const;
 
     /// Waits until their threads are gone; they have `ended`.
     void join();

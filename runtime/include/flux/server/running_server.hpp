@@ -1,0 +1,69 @@
+/// \file
+/// A server from the start of its sources to the end of its flows, in whatever process: `server.hpp` makes a process of
+/// it, with options, signals and a log, and tests start one, drain it, and look.
+#pragma once
+
+#include "flux/flow/program.hpp"
+#include "flux/io/accepting.hpp"
+#include "flux/moment.hpp"
+#include "flux/server/options.hpp"
+#include "flux/server/report.hpp"
+#include "flux/strategy/runner.hpp"
+#include "flux/strategy/sources.hpp"
+#include "flux/strategy/stragglers.hpp"
+#include "flux/strategy/strategy.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace flux {
+
+/// Sources, what runs their flows, and what was counted.
+class running_server
+{
+  public:
+    running_server(const program &served, const options &chosen) noexcept
+        : program_(served), options_(chosen), runners_(served)
+    {
+    }
+
+    /// Flows begin. Throws `std::system_error`, `std::bad_alloc`, and `std::invalid_argument` where the options do not
+    /// go together.
+    void start();
+
+    /// Nobody is accepted any more, sources stop, and flows go on to their end, for as long as the option `drain` says.
+    /// Until `patience` is over, sources give their flows all who have been accepted. True when all flows have ended
+    /// and no source that can be woken will start another.
+    bool drain(clock::duration patience);
+
+    /// After a drain that gave false: the flows that are in progress fail in what they wait for. True when they all
+    /// have come to their end so. Says where those are that have not.
+    bool cancel();
+
+    /// The first source that has not stopped, as nothing wakes it; null where there is none.
+    const source_info *first_source_not_ended() const noexcept { return sources_->first_not_ended(); }
+
+    /// All sources and flows have ended: returns when all threads are gone.
+    void finish();
+
+    /// What is known so far. Any thread may ask. Throws `std::bad_alloc`.
+    run_facts facts();
+
+  private:
+    std::unique_ptr<strategy> make_strategy();
+    std::unique_ptr<strategy> make_event_loops();
+    void look_at_flows();
+    void say_where_they_are() const;
+
+    const program &program_;
+    const options options_;
+    runners runners_;
+    accepting accepting_;
+    std::unique_ptr<strategy> strategy_;
+    std::optional<sources> sources_;
+    stragglers stragglers_;
+    std::vector<straggler_group> left_behind_;
+};
+
+} // namespace flux

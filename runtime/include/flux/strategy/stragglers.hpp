@@ -1,0 +1,59 @@
+/// \file
+/// Flows that are still in progress while the server ends: of which source, at which node, for how long.
+///
+/// Whoever waits for flows to end looks again and again, and hands on what was seen. A flow costs nothing for that but
+/// to say when it begins and ends: how long it has been at its node is known from the first look on.
+#pragma once
+
+#include "flux/flow/paths.hpp"
+#include "flux/flow/program.hpp"
+#include "flux/moment.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace flux {
+
+/// Flows of one source at one node.
+struct straggler_group {
+    source_number source;
+    /// `no_node` where they have not come to one.
+    node_number node;
+    std::size_t flows;
+    /// How long the one that has been there for longest has been seen there.
+    std::chrono::milliseconds longest;
+};
+
+/// What has been seen.
+class stragglers
+{
+  public:
+    /// A look at this time begins.
+    void begin_look(moment now) noexcept { now_ = now; }
+
+    /// It sees this flow. Throws `std::bad_alloc`.
+    void see(source_number source, std::uint64_t flow, node_number node);
+
+    /// What the last look has seen, where most are first. Throws `std::bad_alloc`.
+    std::vector<straggler_group> groups() const;
+
+  private:
+    struct sight {
+        node_number node;
+        moment since;
+        moment last_seen;
+    };
+
+    moment now_;
+    std::map<std::pair<source_number, std::uint64_t>, sight> seen_;
+};
+
+/// As "3 flows of Listen (agg.flux:3) in Ask (agg.flux:7), for 30.0 s so far". Throws `std::bad_alloc`.
+std::string describe(const program &of, const straggler_group &group);
+
+} // namespace flux

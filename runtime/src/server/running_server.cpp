@@ -1,0 +1,151 @@
+#include "flux/server/running_server.hpp"
+
+#include "flux/event/event.hpp"
+#include "flux/io/blocking_io.hpp"
+#include "flux/io/proactor.hpp"
+#include "flux/io/reactor.hpp"
+#include "flux/log.hpp"
+#include "flux/process/cpus.hpp"
+#include "flux/process/signals.hpp"
+#include "flux/strategy/pool.hpp"
+#include "flux/strategy/thread.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace flux {
+namespace {
+
+/// A source that cannot be woken in this time is left behind.
+constexpr std::chrono::seconds wake_limit{1};
+/// How long flows that were cancelled may take to come to their end through their error handlers.
+constexpr std::chrono::seconds cancel_limit{1};
+/// How often sources are woken and flows counted while the server ends.
+constexpr std::chrono::milliseconds drain_step{5};
+/// Where flows are that do not end, so many places are said.
+constexpr std::size_t most_groups_said = 10;
+
+} // namespace
+
+void running_server::start()
+{
+    if (options_.max_flows * program_.sources.size() > lock::max_holders) {
+        throw std::invalid_argument("its sources may have " + std::to_string(lock::max_holders) +
+                                    " flows in progress together; --flux-max-flows is for each");
+    }
+    strategy_ = make_strategy();
+    const flow_settings flows{options_.max_flows, options_.deadline, options_.trace_one_in};
+    sources_.emplace(program_, flows, *strategy_, runners_);
+    sources_->start();
+}
+
+std::unique_ptr<strategy> running_server::make_strategy()
+{
+    if (options_.strategy == strategy_kind::thread) {
+        log_line("%s runs, a thread for each flow", program_.name);
+        return make_thread_strategy(runners_);
+    }
+    if (options_.strategy == strategy_kind::event) {
+        return make_event_loops();
+    }
+    constexpr std::size_t fewest_workers = 16;
+    const std::size_t by_processors = std::max(4 * available_cpus(), fewest_workers);
+    const std::size_t workers = options_.workers != 0 ? options_.workers : by_processors;
+    log_line("%s runs on a pool of %zu threads", program_.name, workers);
+    return make_pool_strategy(runners_, workers, options_.queue);
+}
+
+std::unique_ptr<strategy> running_server::make_event_loops()
+{
+    const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
+    make_loop_io make_io = make_reactor;
+    std::string by;
+    if (options_.io == io_kind::proactor) {
+        try {
+            make_proactor(); // as a trial
+            make_io = make_proactor;
+            by = ", by io_uring";
+        } catch (const std::system_error &refused) {
+            by = std::string(", by epoll, as io_uring is refused: ") + refused.what();
+        }
+    }
+    log_line("%s runs on %zu event loop%s%s", program_.name, loops, loops == 1 ? "" : "s", by.c_str());
+    return make_event_strategy(runners_, program_, loops, make_io, {.blocking = options_.blocking});
+}
+
+bool running_server::drain(clock::duration patience)
+{
+    allow_interrupts();
+    const clock::time_point begin = clock::now();
+    accepting_.drain();
+    while (accepting_.any_open() && clock::now() - begin < patience) {
+        std::this_thread::sleep_for(drain_step);
+    }
+    while (true) {
+        sources_->stop();
+        const clock::duration waited = clock::now() - begin;
+        // In this order: a source that has ended starts no more flows.
+        const bool final_count = sources_->ended() || waited >= wake_limit;
+        if (final_count && runners_.flows_in_progress() == 0) {
+            return true;
+        }
+        look_at_flows();
+        if (waited >= options_.drain && (sources_->ended() || waited >= wake_limit)) {
+            return false;
+        }
+        std::this_thread::sleep_for(drain_step);
+    }
+}
+
+bool running_server::cancel()
+{
+    log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
+    say_where_they_are();
+    const clock::time_point limit = clock::now() + cancel_limit;
+    cancel_blocking_waits();
+    while (clock::now() < limit) {
+        // Again and again, as a source that cannot be woken may start one more.
+        sources_->cancel_flows();
+        if (runners_.flows_in_progress() == 0) {
+            return true;
+        }
+        std::this_thread::sleep_for(drain_step);
+    }
+    look_at_flows();
+    left_behind_ = stragglers_.groups();
+    log_line("of these, left behind where they are: %" PRIu64, runners_.flows_in_progress());
+    say_where_they_are();
+    return false;
+}
+
+void running_server::look_at_flows()
+{
+    stragglers_.begin_look(clock::now());
+    sources_->look_at_flows(stragglers_);
+}
+
+// As the last look has seen them.
+void running_server::say_where_they_are() const
+{
+    const std::vector<straggler_group> groups = stragglers_.groups();
+    for (std::size_t i = 0; i < std::min(groups.size(), most_groups_said); ++i) {
+        log_line("  %s", describe(program_, groups[i]).c_str());
+    }
+}
+
+void running_server::finish()
+{
+    sources_->join();
+    strategy_->finish();
+}
+
+run_facts running_server::facts()
+{
+    return {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(),
+            left_behind_};
+}
+
+} // namespace flux

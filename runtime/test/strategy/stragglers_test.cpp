@@ -1,0 +1,66 @@
+#include "flux/strategy/stragglers.hpp"
+
+#include "../support/sample_program.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr flux::moment start{1h};
+
+TEST(Stragglers, AreGroupedBySourceAndNodeWhereMostAreFirst)
+{
+    flux::stragglers left;
+    left.begin_look(start);
+    left.see(sample::source_Listen, 1, sample::node_One);
+    left.see(sample::source_Listen, 2, sample::node_End);
+    left.see(sample::source_Listen, 3, sample::node_End);
+    left.see(sample::source_Spread, 3, sample::node_One);
+    const auto groups = left.groups();
+    ASSERT_EQ(groups.size(), 3u);
+    EXPECT_EQ(groups[0].node, sample::node_End);
+    EXPECT_EQ(groups[0].flows, 2u);
+    EXPECT_EQ(groups[1].source, sample::source_Listen);
+    EXPECT_EQ(groups[2].source, sample::source_Spread);
+    EXPECT_EQ(groups[2].flows, 1u);
+}
+
+TEST(Stragglers, TheirTimeBeginsAnewAtEachNode)
+{
+    flux::stragglers left;
+    left.begin_look(start);
+    left.see(sample::source_Listen, 1, sample::node_One);
+    left.see(sample::source_Listen, 2, sample::node_One);
+    left.begin_look(start + 10s);
+    left.see(sample::source_Listen, 1, sample::node_End);
+    left.see(sample::source_Listen, 2, sample::node_One);
+    left.begin_look(start + 30s);
+    left.see(sample::source_Listen, 1, sample::node_End);
+    left.see(sample::source_Listen, 2, sample::node_One);
+    const auto groups = left.groups();
+    ASSERT_EQ(groups.size(), 2u);
+    EXPECT_EQ(groups[0].node, sample::node_One);
+    EXPECT_EQ(groups[0].longest, 30s);
+    EXPECT_EQ(groups[1].longest, 20s);
+}
+
+TEST(Stragglers, ThoseThatHaveEndedAreNone)
+{
+    flux::stragglers left;
+    left.begin_look(start);
+    left.see(sample::source_Listen, 1, sample::node_One);
+    left.begin_look(start + 1s);
+    EXPECT_TRUE(left.groups().empty());
+}
+
+TEST(Stragglers, AreDescribed)
+{
+    EXPECT_EQ(flux::describe(sample::program, {sample::source_Listen, sample::node_One, 3, 30040ms}),
+              "3 flows of Listen (sample.flux:8) in One (sample.flux:4), for 30.0 s so far");
+    EXPECT_EQ(flux::describe(sample::program, {sample::source_Listen, flux::no_node, 1, 0ms}),
+              "1 flow of Listen (sample.flux:8) before the first node, for 0.0 s so far");
+}
+
+} // namespace
