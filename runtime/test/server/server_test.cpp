@@ -437,11 +437,11 @@ TEST(Server, SaysByWhatItsLoopsWait)
 
 TEST(Server, GivesInitTheArgumentsThatAreNotFluxs)
 {
-    server server({"print", "--flux-workers", "2", "--port", "80", "--help", "--flux-report=text", "--", "--flux-x"});
+    server server({"print", "--flux-workers", "2", "--port", "80", "--flux-report=text", "--", "--help", "--flux-x"});
     ASSERT_TRUE(server.await("on a pool of 2 threads")) << server.said;
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0);
-    const std::string expected = "argument: print\nargument: --port\nargument: 80\nargument: --help\nargument: --\n"
+    const std::string expected = "argument: print\nargument: --port\nargument: 80\nargument: --\nargument: --help\n"
                                  "argument: --flux-x\n";
     EXPECT_EQ(server.said.substr(0, expected.size()), expected);
 }
