@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <netinet/in.h>
 #include <sys/un.h>
 #include <system_error>
@@ -27,6 +28,17 @@ const Family &as(const address &of) noexcept
 
 constexpr std::string_view unix_mark = "unix:";
 constexpr std::size_t path_begin = offsetof(sockaddr_un, sun_path);
+
+// The number of a port that is all of the text.
+std::optional<std::uint16_t> parse_port(std::string_view text) noexcept
+{
+    std::uint16_t port = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (problem != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return port;
+}
 
 std::optional<address> parse_path(std::string_view path) noexcept
 {
@@ -105,10 +117,8 @@ std::optional<address> parse_address(std::string_view text) noexcept
     if (colon == std::string_view::npos) {
         return std::nullopt;
     }
-    const std::string_view number = text.substr(colon + 1);
-    std::uint16_t port = 0;
-    const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), port);
-    if (problem != std::errc() || end != number.data() + number.size()) {
+    const std::optional<std::uint16_t> port = parse_port(text.substr(colon + 1));
+    if (!port) {
         return std::nullopt;
     }
     std::string_view host = text.substr(0, colon);
@@ -125,13 +135,30 @@ std::optional<address> parse_address(std::string_view text) noexcept
     if (brackets) {
         auto &six = as<sockaddr_in6>(parsed);
         six.sin6_family = AF_INET6;
-        six.sin6_port = htons(port);
+        six.sin6_port = htons(*port);
         return inet_pton(AF_INET6, digits, &six.sin6_addr) == 1 ? std::optional(parsed) : std::nullopt;
     }
     auto &four = as<sockaddr_in>(parsed);
     four.sin_family = AF_INET;
-    four.sin_port = htons(port);
+    four.sin_port = htons(*port);
     return inet_pton(AF_INET, digits, &four.sin_addr) == 1 ? std::optional(parsed) : std::nullopt;
+}
+
+std::optional<address> endpoint::at() const noexcept
+{
+    if (text_ == nullptr) {
+        const bool is_port = port_ >= 0 && port_ <= std::numeric_limits<std::uint16_t>::max();
+        return is_port ? std::optional(any_address(static_cast<std::uint16_t>(port_))) : std::nullopt;
+    }
+    std::string_view port = text_;
+    port.remove_prefix(port.starts_with(':') ? 1 : 0);
+    const std::optional<std::uint16_t> number = parse_port(port);
+    return number ? std::optional(any_address(*number)) : parse_address(text_);
+}
+
+std::string endpoint::text() const
+{
+    return text_ == nullptr ? "port " + std::to_string(port_) : text_;
 }
 
 } // namespace flux
