@@ -63,6 +63,7 @@ connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connect
         opened->ended_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;
+        opened->longest_wait_ = std::chrono::milliseconds(0);
     }
     return opened;
 }
@@ -108,13 +109,18 @@ bool connection::flow_has_ended() noexcept
     return how == at_end::forgotten;
 }
 
+moment connection::bounded(moment deadline) const noexcept
+{
+    return longest_wait_.count() == 0 || deadline != never ? deadline : running_io().now() + longest_wait_;
+}
+
 io_result<std::size_t> connection::receive(std::span<std::byte> into, moment deadline) noexcept
 {
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
     if (read_of_unread_ == unread_.size()) {
-        const io_result<std::size_t> received = through_->receive(into, deadline);
+        const io_result<std::size_t> received = through_->receive(into, bounded(deadline));
         ended_ = received.has_value() && *received == 0 && !into.empty();
         return received;
     }
@@ -154,7 +160,7 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
-    return parts.empty() ? io_result<void>() : through_->send(parts, deadline);
+    return parts.empty() ? io_result<void>() : through_->send(parts, bounded(deadline));
 }
 
 io_result<void> connection::end_output() noexcept

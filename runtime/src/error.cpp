@@ -14,6 +14,10 @@ const char *error_name(int error) noexcept
         return "exception_thrown";
     case out_of_memory:
         return "out_of_memory";
+    case failed_without_code:
+        return "failed_without_code";
+    case end_of_input:
+        return "end_of_input";
     default:
         return nullptr;
     }

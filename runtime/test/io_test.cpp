@@ -552,7 +552,8 @@ TYPED_TEST(Io, ASourceThatEndsLeavesThoseWhoWaitToBeAccepted)
     this->run([this] {
         auto listener = *this->io.listen(flux::loopback_address(0));
         const auto source_of = [&] {
-            return std::make_shared<flux::connections>(this->io, *listener, flux::first_given::at_once, 60s);
+            return std::make_shared<flux::connections>(this->io, *listener, flux::first_given::at_once,
+                                                       flux::silence_limits{60s, 60s});
         };
         plain_peer idle(listener->local());
         plain_peer told(listener->local());

@@ -49,6 +49,9 @@ class connection final : private belonging
     /// There is no more to send: the peer comes to the end of its input.
     io_result<void> end_output() noexcept;
 
+    /// From now on each wait for the peer is at most so long where no deadline is given; 0 stands for no limit.
+    void limit_waits(std::chrono::milliseconds time) noexcept { longest_wait_ = time; }
+
     /// Who is there.
     const address &peer() const noexcept { return peer_; }
 
@@ -88,6 +91,7 @@ class connection final : private belonging
     /// One that nobody uses yet; null where there is no memory. It belongs to a source, or to none.
     static connection *open(arrivals::arrival accepted, std::shared_ptr<connections> source) noexcept;
 
+    moment bounded(moment deadline) const noexcept;
     int usable_otherwise(const void *owner) const noexcept;
     void use_by_caller() noexcept;
     bool leave_flow(at_end how) noexcept;
@@ -105,9 +109,10 @@ class connection final : private belonging
     bool ended_ = false;
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
-    unsigned char quiet_looks_ = 0;
+    unsigned quiet_looks_ = 0;
     // It was accepted, and no flow has had it yet.
     bool fresh_ = false;
+    std::chrono::milliseconds longest_wait_{0};
     // When its owner looks next, and its neighbours in the order of that.
     moment look_at_ = never;
     connection *next_ = nullptr;

@@ -3,22 +3,39 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 #include <utility>
 
 namespace flux {
 namespace {
 
-/// Within the idle limit each connection is looked at so often.
-constexpr unsigned char most_looks = 4;
+/// Within the shorter limit each connection is looked at so often.
+constexpr int looks_in_limit = 4;
+
+/// The time between two looks. Where nothing is limited, one that is of no account.
+moment::duration period_of(silence_limits limits) noexcept
+{
+    const auto [shorter, longer] = std::minmax(limits.idle, limits.first_byte);
+    const std::chrono::milliseconds limit = shorter.count() != 0 ? shorter : longer;
+    return (limit.count() != 0 ? moment::duration(limit) : std::chrono::minutes(1)) / looks_in_limit;
+}
+
+/// How many periods there are in the limit.
+unsigned looks_in(std::chrono::milliseconds limit, moment::duration period) noexcept
+{
+    constexpr unsigned most = std::numeric_limits<unsigned>::max();
+    return limit.count() == 0 ? most : static_cast<unsigned>(std::min<moment::rep>(limit / period, most));
+}
 
 /// Where there is always somebody who has come, the time is asked for when so many have.
 constexpr unsigned many = 256;
 
 } // namespace
 
-connections::connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit)
-    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(moment::duration(idle_limit) / most_looks),
+connections::connections(io &through, listener &from, first_given first, silence_limits limits)
+    : arrivals_(through.make_arrivals()), first_given_(first), look_period_(period_of(limits)),
+      idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
       through_(through)
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
@@ -131,12 +148,13 @@ void connections::look_at_all(moment now) noexcept
     while (first_ != nullptr && first_->look_at_ <= now) {
         connection &longest = *first_;
         unlink(longest);
+        const unsigned most_looks = longest.fresh_ ? fresh_looks_ : idle_looks_;
         // Only one that nobody has, and that has not been told, can be forgotten.
         if (longest.quiet_looks_ >= most_looks && arrivals_->forget(*longest.through_)) {
             served(longest);
             longest.end_unlinked();
         } else {
-            longest.quiet_looks_ = static_cast<unsigned char>(std::min(longest.quiet_looks_ + 1, int{most_looks}));
+            longest.quiet_looks_ = std::min(longest.quiet_looks_ + 1, std::numeric_limits<unsigned>::max() - 1);
             append(longest, now);
         }
     }

@@ -322,8 +322,9 @@ std::chrono::nanoseconds await_end(simulated_peer &self)
     return self.now() - silent_since;
 }
 
-/// Connections are looked at in quarters of the limit.
-constexpr std::chrono::milliseconds longest_idle = std::chrono::milliseconds(network::idle_limit) * 5 / 4;
+/// Connections are looked at in quarters of the shorter limit.
+constexpr std::chrono::milliseconds look_period = std::chrono::milliseconds(network::first_byte_limit) / 4;
+constexpr std::chrono::milliseconds longest_idle = network::idle_limit + look_period;
 
 void expect_answer(simulated_peer &self, const std::string &request)
 {
@@ -341,25 +342,25 @@ TEST(Simulation, WhoIsSilentForTheLimitIsClosedAndWhoTalksStays)
         network::first = flux::first_given::with_input;
         network::serve = std::ref(answering);
         // What is on its way takes a few milliseconds of simulated time.
-        const auto expect_limit = [](std::chrono::nanoseconds time) {
-            EXPECT_GT(time, network::idle_limit - 20ms);
-            EXPECT_LT(time, longest_idle + 20ms);
+        const auto expect_limit = [](std::chrono::seconds limit, std::chrono::nanoseconds time) {
+            EXPECT_GT(time, limit - 20ms);
+            EXPECT_LT(time, limit + look_period + 20ms);
         };
         run.world.add("silent", [=](simulated_peer &self) {
             EXPECT_EQ(self.connect(network::served_at), 0);
-            expect_limit(await_end(self));
+            expect_limit(network::first_byte_limit, await_end(self));
         });
         run.world.add("silent after an answer", [=](simulated_peer &self) {
             self.wait(std::chrono::microseconds(self.draw(10'000'000)));
             EXPECT_EQ(self.connect(network::served_at), 0);
-            self.wait(network::idle_limit * 2 / 3);
+            self.wait(network::first_byte_limit * 2 / 3);
             expect_answer(self, "one");
-            expect_limit(await_end(self));
+            expect_limit(network::idle_limit, await_end(self));
         });
         run.world.add("talker", [](simulated_peer &self) {
             EXPECT_EQ(self.connect(network::served_at), 0);
             for (int round = 0; round < 6; ++round) {
-                self.wait(network::idle_limit * 2 / 3);
+                self.wait((round == 0 ? network::first_byte_limit : network::idle_limit) * 2 / 3);
                 expect_answer(self, "request " + std::to_string(round));
             }
             self.end_output();

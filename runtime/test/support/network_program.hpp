@@ -46,6 +46,8 @@ inline std::unique_ptr<flux::listener> listening;
 inline thread_local std::shared_ptr<flux::connections> connected;
 
 inline constexpr std::chrono::seconds idle_limit{30};
+inline constexpr std::chrono::seconds first_byte_limit{6};
+inline constexpr flux::silence_limits limits{idle_limit, first_byte_limit};
 
 inline flux::program_lock lock_shared{0};
 
@@ -64,7 +66,7 @@ inline int begin_listening()
         listening = *std::move(made);
         served_at = listening->local();
     }
-    connected = std::make_shared<flux::connections>(flux::running_io(), *listening, first, idle_limit);
+    connected = std::make_shared<flux::connections>(flux::running_io(), *listening, first, limits);
     flux::running_flow->from().when_stopped([ended = connected] { ended->end(); });
     listens = true;
     return 0;

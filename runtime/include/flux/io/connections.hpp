@@ -16,6 +16,14 @@ namespace flux {
 /// When a source gives a new connection: as soon as it is there, or when it has input.
 enum class first_given : unsigned char { at_once, with_input };
 
+/// How long clients may be silent; 0 stands for no limit.
+struct silence_limits {
+    /// Between two requests.
+    std::chrono::milliseconds idle{0};
+    /// Before the first byte of the first one, where the source gives connections with input.
+    std::chrono::milliseconds first_byte{0};
+};
+
 /// The connections of one source, or of one instance of it.
 ///
 /// What has been idle for long is closed. A request pays nothing for that, not even for the time: each connection is
@@ -25,9 +33,9 @@ enum class first_given : unsigned char { at_once, with_input };
 class connections : public std::enable_shared_from_this<connections>
 {
   public:
-    /// What is accepted from the listener, which outlives this. A connection is closed when it has been idle for the
-    /// limit, or up to a quarter longer. Throws `std::bad_alloc` and `std::system_error`.
-    connections(io &through, listener &from, first_given first, std::chrono::milliseconds idle_limit);
+    /// What is accepted from the listener, which outlives this. A connection is closed when it has been silent for its
+    /// limit, or longer by up to a quarter of the shorter one. Throws `std::bad_alloc` and `std::system_error`.
+    connections(io &through, listener &from, first_given first, silence_limits limits);
     ~connections();
     connections(const connections &) = delete;
     connections &operator=(const connections &) = delete;
@@ -54,6 +62,9 @@ class connections : public std::enable_shared_from_this<connections>
     const std::unique_ptr<arrivals> arrivals_;
     const first_given first_given_;
     const moment::duration look_period_;
+    // After so many looks at one that nobody has used meanwhile, it is closed.
+    const unsigned idle_looks_;
+    const unsigned fresh_looks_;
     io &through_;
     // When to look at the first again, and how many came since the time was last asked for.
     moment look_at_ = never;

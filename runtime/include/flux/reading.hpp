@@ -1,0 +1,23 @@
+/// \file
+/// Reading: lines and counted bytes of a connection, each whole or not at all. What the peer has sent beyond them stays
+/// for the next call. Where such a call fails because its time is over, what has come so far stays too.
+///
+/// They fail as `receive` does, and with `end_of_input` where the peer has ended its input before the first byte,
+/// ECONNRESET where it has in the middle.
+#pragma once
+
+#include "flux/connection.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace flux {
+
+/// The next line, without its end, which is a line feed or a carriage return and a line feed. Fails with EMSGSIZE where
+/// it has more than `most` bytes; then the connection is of no more use. Throws `std::bad_alloc`.
+io_result<std::string> read_line(connection &from, std::size_t most, moment deadline = never);
+
+/// The next so many bytes. Throws `std::bad_alloc`.
+io_result<std::string> read_exactly(connection &from, std::size_t count, moment deadline = never);
+
+} // namespace flux
