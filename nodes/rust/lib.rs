@@ -4,6 +4,7 @@
 //! A module `std.NAME` is `std/NAME.flux` beside this crate's manifest, with all files of that stem.
 
 use include_dir::{Dir, File, include_dir};
+use std::fmt::Write as _;
 
 static STD: Dir = include_dir!("$CARGO_MANIFEST_DIR/std");
 
@@ -20,6 +21,38 @@ pub fn cpp(module: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
         matches!(name.strip_prefix(stem.as_str()), Some(".cpp" | ".h"))
     };
     STD.files().filter(of_module).filter_map(|file| Some((file.path().to_str()?, file.contents_utf8()?)))
+}
+
+/// The reference of all modules, in Markdown: what each says of itself at its beginning, then its options and nodes with
+/// the comments over them. A node without a comment is the module's own affair.
+pub fn reference() -> String {
+    let mut page = String::new();
+    for (name, text) in modules() {
+        let mut blocks = text.split("\n\n").map(Block::of);
+        let about = blocks.next().map_or_else(String::new, |block| block.comment);
+        let _ = write!(page, "## {name}\n\n{about}\n");
+        for block in blocks.filter(|block| !block.comment.is_empty() && !block.statement.is_empty()) {
+            let _ = write!(page, "\n```text\n{}\n```\n\n{}\n", block.statement, block.comment);
+        }
+        page.push('\n');
+    }
+    page
+}
+
+/// Some lines of a module between two empty ones: a comment, and the first statement after it.
+struct Block {
+    comment: String,
+    statement: String,
+}
+
+impl Block {
+    fn of(text: &str) -> Self {
+        let is_comment = |line: &&str| line.starts_with("//");
+        let comment: Vec<&str> =
+            text.lines().take_while(is_comment).map(|line| line.trim_start_matches("//").trim_start()).collect();
+        let statement = text.lines().find(|line| !is_comment(line)).unwrap_or_default();
+        Self { comment: comment.join("\n"), statement: statement.to_owned() }
+    }
 }
 
 /// What `use` calls the modules, in order.
@@ -44,5 +77,18 @@ mod tests {
         }
         assert!(NAMES.is_sorted());
         assert_eq!(cpp("std.none").count() + cpp("tcp").count(), 0);
+    }
+    /// `FLUX_WRITE=1 cargo test -p flux_nodes` writes the page anew.
+    #[test]
+    #[expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test is a shell: it reads the page")]
+    fn the_page_on_modules_says_what_the_modules_say() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modules.md");
+        let page = std::fs::read_to_string(&path).unwrap();
+        let (before, written) = page.split_at(page.find("## std.").unwrap());
+        if std::env::var_os("FLUX_WRITE").is_some() {
+            std::fs::write(&path, before.to_owned() + reference().trim_end() + "\n").unwrap();
+        } else {
+            assert_eq!(written.trim_end(), reference().trim_end(), "write it anew with FLUX_WRITE=1");
+        }
     }
 }

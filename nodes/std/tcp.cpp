@@ -1,103 +1,154 @@
-// Connections over TCP, through the I/O of whatever runs the flow.
+// Connections over TCP and Unix sockets, through the I/O of whatever runs the flow.
 
 #include "tcp.flux.h"
 
 #include "flux/io/connections.hpp"
 #include "flux/log.hpp"
+#include "flux/reading.hpp"
 #include "flux/strategy/source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
+#include <vector>
 
 namespace tcp {
 namespace {
 
-constexpr std::chrono::minutes idle_limit{1};
+using std::chrono::milliseconds;
 
 // A server that cannot listen must not look as if it did.
-[[noreturn]] void give_up(int port, const char *reason)
+[[noreturn]] void give_up(const flux::endpoint &at, const char *reason)
 {
-    std::fprintf(stderr, "flux: tcp.Listen: cannot listen on port %d: %s\n", port, reason);
+    std::fprintf(stderr, "flux: tcp.Listen: cannot listen on %s: %s\n", at.text().c_str(), reason);
     std::fflush(nullptr);
     ::_exit(EXIT_FAILURE);
 }
 
-// What listens on the port, which is opened by the first source that asks for it.
-flux::listener &listener_of(int port)
+// A new Unix socket is its owner's alone until now, so nobody has connected who may not.
+void let_in(const flux::endpoint &at, const flux::address &local, std::string_view mode)
+{
+    constexpr std::string_view mark = "unix:";
+    unsigned bits = 0;
+    const auto [end, problem] = std::from_chars(mode.data(), mode.data() + mode.size(), bits, 8);
+    if (problem != std::errc() || end != mode.data() + mode.size() || bits > 0777) {
+        give_up(at, "its mode is to be as chmod takes it, from 0 to 777");
+    }
+    const std::string path = local.text().substr(mark.size());
+    // In a simulated world there is no file.
+    if (::chmod(path.c_str(), bits) != 0 && errno != ENOENT) {
+        give_up(at, std::strerror(errno));
+    }
+}
+
+// What listens there, which is opened by the first source that asks for it.
+flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
 {
     static std::mutex opening;
-    static std::map<int, std::unique_ptr<flux::listener>> listeners;
-    if (port < 0 || port > 65535) {
-        give_up(port, "ports are numbers from 0 to 65535");
+    static std::map<std::string, std::unique_ptr<flux::listener>> listeners;
+    const std::optional<flux::address> address = at.at();
+    if (!address) {
+        give_up(at, "it is to be a port from 0 to 65535, HOST:PORT in numbers, or unix:PATH");
     }
     const std::lock_guard<std::mutex> alone(opening);
-    std::unique_ptr<flux::listener> &known = listeners[port];
+    std::unique_ptr<flux::listener> &known = listeners[address->text()];
     if (known == nullptr) {
-        auto opened = flux::running_io().listen(flux::any_address(static_cast<std::uint16_t>(port)));
+        auto opened = flux::running_io().listen(*address);
         if (!opened.has_value()) {
-            give_up(port, std::strerror(opened.error()));
+            give_up(at, std::strerror(opened.error()));
         }
         known = *std::move(opened);
-        flux::log_line("listening on %s", known->local().text().c_str());
+        const flux::address local = known->local();
+        if (local.storage.ss_family == AF_UNIX && *unix_mode != '\0') {
+            let_in(at, local, unix_mode);
+        }
+        flux::log_line("listening on %s", local.text().c_str());
     }
     return *known;
 }
 
-// The next connection for the source on this thread or loop.
-int next(int port, flux::first_given first, flux::connection *&into)
+/// The connections of one source, or of one instance of it.
+struct served {
+    const flux::source *by;
+    flux::endpoint at;
+    std::shared_ptr<flux::connections> all;
+};
+
+// Those of the source on this thread or loop; `open` makes them at its first call.
+template <class Open>
+flux::connections &served_at(const flux::endpoint &at, Open open)
 {
-    thread_local std::map<std::pair<int, flux::first_given>, std::shared_ptr<flux::connections>> own;
-    std::shared_ptr<flux::connections> &known = own[{port, first}];
-    if (known == nullptr) {
-        known = std::make_shared<flux::connections>(flux::running_io(), listener_of(port), first, idle_limit);
-        flux::running_flow->from().when_stopped([ended = known] { ended->end(); });
+    thread_local std::vector<served> own;
+    const flux::source *const by = &flux::running_flow->from();
+    for (const served &each : own) {
+        if (each.by == by && each.at == at) {
+            return *each.all;
+        }
     }
-    const flux::io_result<flux::connection *> given = known->next();
-    if (!given.has_value()) {
-        return given.error();
-    }
-    into = *given;
-    return 0;
+    const std::shared_ptr<flux::connections> &opened = own.emplace_back(by, at, open()).all;
+    flux::running_flow->from().when_stopped([ended = opened] { ended->end(); });
+    return *opened;
+}
+
+flux::moment end_of(long limit_ms)
+{
+    return limit_ms == 0 ? flux::never : flux::running_io().now() + milliseconds(limit_ms);
 }
 
 } // namespace
 
-int Listen(Listen_in *in, Listen_out *out)
+int NextRequest(NextRequest_in *in, NextRequest_out *out)
 {
-    return next(in->port, flux::first_given::with_input, out->connection);
+    flux::connections &all = served_at(in->at, [in] {
+        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
+        return std::make_shared<flux::connections>(flux::running_io(), listener_at(in->at, in->unix_mode),
+                                                   flux::first_given::with_input, limits);
+    });
+    if (const int error = flux::take(all.next(), out->connection); error != 0) {
+        return error;
+    }
+    flux::running_flow->set_deadline(end_of(in->request_ms));
+    return 0;
 }
 
-int Accept(Accept_in *in, Accept_out *out)
+int NextPeer(NextPeer_in *in, NextPeer_out *out)
 {
-    return next(in->port, flux::first_given::at_once, out->connection);
+    flux::connections &all = served_at(in->at, [in] {
+        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
+        return std::make_shared<flux::connections>(flux::running_io(), listener_at(in->at, in->unix_mode),
+                                                   flux::first_given::at_once, limits);
+    });
+    if (const int error = flux::take(all.next(), out->connection); error != 0) {
+        return error;
+    }
+    out->connection->limit_waits(milliseconds(in->idle_ms));
+    return 0;
 }
 
-int Connect(Connect_in *in, Connect_out *out)
+int Open(Open_in *in, Open_out *out)
 {
     const std::optional<flux::address> to = flux::parse_address(in->to);
     if (!to) {
         return EADDRNOTAVAIL;
     }
-    const flux::io_result<flux::connection *> connected = flux::connect(*to);
-    if (!connected.has_value()) {
-        return connected.error();
-    }
     out->client = in->client;
-    out->server = *connected;
-    return 0;
+    return flux::take(flux::connect(*to, end_of(in->limit_ms)), out->server);
 }
 
 int Read(Read_in *in, Read_out *out)
 {
+    if (in->connection == nullptr) {
+        return EBADF;
+    }
     std::array<std::byte, 65'536> buffer;
     const std::span<std::byte> room(buffer.data(), std::min(in->most, buffer.size()));
     const flux::io_result<std::size_t> count = in->connection->receive(room);
@@ -109,21 +160,40 @@ int Read(Read_in *in, Read_out *out)
     return 0;
 }
 
+int ReadLine(ReadLine_in *in, ReadLine_out *out)
+{
+    out->connection = in->connection;
+    return in->connection == nullptr ? EBADF : flux::take(flux::read_line(*in->connection, in->most), out->line);
+}
+
+int ReadExactly(ReadExactly_in *in, ReadExactly_out *out)
+{
+    out->connection = in->connection;
+    return in->connection == nullptr ? EBADF : flux::take(flux::read_exactly(*in->connection, in->count), out->bytes);
+}
+
 int Send(Send_in *in, Send_out *out)
 {
     out->connection = in->connection;
-    const flux::io_result<void> sent = in->connection->send(in->bytes);
-    return sent.has_value() ? 0 : sent.error();
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->send(in->bytes));
 }
 
 int Return(Return_in *in)
 {
-    return flux::take(in->connection->give_back());
+    if (in->connection == nullptr) {
+        return EBADF;
+    }
+    in->connection->give_back();
+    return 0;
 }
 
 int Close(Close_in *in)
 {
-    return flux::take(in->connection->close());
+    if (in->connection == nullptr) {
+        return EBADF;
+    }
+    in->connection->close();
+    return 0;
 }
 
 } // namespace tcp

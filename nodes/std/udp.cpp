@@ -2,9 +2,11 @@
 
 #include "udp.flux.h"
 
+#include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,72 +14,80 @@
 #include <memory>
 #include <mutex>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace udp {
 namespace {
 
 // A server that cannot be reached must not look as if it could.
-[[noreturn]] void give_up(int port, const char *reason)
+[[noreturn]] void give_up(const flux::endpoint &at, const char *reason)
 {
-    std::fprintf(stderr, "flux: udp.Listen: cannot use port %d: %s\n", port, reason);
+    std::fprintf(stderr, "flux: udp.Listen: cannot use %s: %s\n", at.text().c_str(), reason);
     std::fflush(nullptr);
     ::_exit(EXIT_FAILURE);
 }
 
-// Binds the port, or for port 0 that which the first call has found. The socket is the source's on this thread or loop,
-// and stays, as flows send through it.
-flux::datagram_socket &open(int port)
+// Binds the address, or for port 0 that which the first call has found. The socket is the source's on this thread or
+// loop, and stays, as flows send through it.
+flux::datagram_socket &open(const flux::endpoint &at)
 {
     static std::mutex opening;
-    static std::map<int, std::uint16_t> found;
+    static std::map<std::string, flux::address> found;
     static std::vector<std::unique_ptr<flux::datagram_socket>> all;
-    if (port < 0 || port > 65535) {
-        give_up(port, "ports are numbers from 0 to 65535");
+    const std::optional<flux::address> address = at.at();
+    if (!address || address->storage.ss_family == AF_UNIX) {
+        give_up(at, "it is to be a port from 0 to 65535, or HOST:PORT in numbers");
     }
     const std::lock_guard<std::mutex> alone(opening);
-    const auto [known, is_new] = found.emplace(port, static_cast<std::uint16_t>(port));
-    auto opened = flux::running_io().bind(flux::any_address(known->second));
+    const auto [known, is_new] = found.emplace(address->text(), *address);
+    auto opened = flux::running_io().bind(known->second);
     if (!opened.has_value()) {
-        give_up(port, std::strerror(opened.error()));
+        give_up(at, std::strerror(opened.error()));
     }
-    const flux::address local = (*opened)->local();
+    known->second = (*opened)->local();
     // Each loop has a socket of its own at this address, which is said once.
     if (is_new) {
-        flux::log_line("listening on udp %s", local.text().c_str());
+        flux::log_line("listening on udp %s", known->second.text().c_str());
     }
-    known->second = local.port();
     return *all.emplace_back(*std::move(opened));
 }
 
-flux::datagram_socket &socket_of(int port)
+flux::datagram_socket &socket_at(const flux::endpoint &at)
 {
-    thread_local std::map<int, flux::datagram_socket *> own;
-    flux::datagram_socket *&known = own[port];
-    if (known == nullptr) {
-        known = &open(port);
+    thread_local std::vector<std::pair<flux::endpoint, flux::datagram_socket *>> own;
+    for (const auto &[known, socket] : own) {
+        if (known == at) {
+            return *socket;
+        }
     }
-    return *known;
+    return *own.emplace_back(at, &open(at)).second;
 }
 
 } // namespace
 
-int Listen(Listen_in *in, Listen_out *out)
+int Next(Next_in *in, Next_out *out)
 {
     // The longest message that there can be.
     std::array<std::byte, 65'536> buffer;
-    flux::datagram_socket &through = socket_of(in->port);
+    flux::datagram_socket &through = socket_at(in->at);
     const auto came = through.receive(buffer);
     if (!came.has_value()) {
         return came.error();
     }
     out->peer = {&through, (*came).from};
     out->bytes.assign(reinterpret_cast<const char *>(buffer.data()), (*came).size);
+    if (in->request_ms != 0) {
+        flux::running_flow->set_deadline(flux::running_io().now() + std::chrono::milliseconds(in->request_ms));
+    }
     return 0;
 }
 
 int Send(Send_in *in)
 {
+    if (in->peer.through == nullptr) {
+        return EBADF;
+    }
     const auto sent = in->peer.through->send(std::as_bytes(std::span(in->bytes)), in->peer.at);
     return sent.has_value() ? 0 : sent.error();
 }

@@ -92,7 +92,7 @@ fn a_server_whose_port_is_taken_says_so_and_ends() {
     let said = format!("flux: tcp.Listen: cannot listen on port {port}: Address already in use\n");
     assert!(text(&ended.stderr).ends_with(&said), "{}", text(&ended.stderr));
     let ended = Command::new(site()).args(["--port", "70000"]).output().unwrap();
-    assert!(text(&ended.stderr).contains("ports are numbers from 0 to 65535"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("port 70000: it is to be a port from 0 to 65535,"), "{}", text(&ended.stderr));
 }
 
 #[test]

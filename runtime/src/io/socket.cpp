@@ -14,6 +14,8 @@
 #include <netinet/tcp.h>
 #include <optional>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace flux {
@@ -49,6 +51,40 @@ io_result<descriptor> open_socket(const address &of, int type) noexcept
     return opened;
 }
 
+const char *path_of(const address &at) noexcept
+{
+    return reinterpret_cast<const sockaddr_un &>(at.storage).sun_path;
+}
+
+// Whether the address is that of a Unix socket whose server has ended: the file is there, and nobody listens.
+bool is_left_behind(const address &at) noexcept
+{
+    const int before = errno;
+    struct stat file;
+    bool left = at.storage.ss_family == AF_UNIX && lstat(path_of(at), &file) == 0 && S_ISSOCK(file.st_mode);
+    if (left) {
+        const io_result<descriptor> tried = open_socket(at, SOCK_STREAM);
+        left = tried.has_value() && begin_connect(*tried, at) == ECONNREFUSED;
+    }
+    errno = before;
+    return left;
+}
+
+// 0 or the error.
+int bind_to(const descriptor &socket, const address &at) noexcept
+{
+    if (at.storage.ss_family == AF_UNIX) {
+        fchmod(socket.get(), S_IRUSR | S_IWUSR); // the file that `bind` makes is its owner's alone, whatever the umask
+    }
+    if (bind(socket.get(), at.get(), at.size) == 0) {
+        return 0;
+    }
+    if (errno != EADDRINUSE || !is_left_behind(at)) {
+        return errno;
+    }
+    return unlink(path_of(at)) == 0 && bind(socket.get(), at.get(), at.size) == 0 ? 0 : errno;
+}
+
 io_result<descriptor> open_bound(const address &at, int type, sharing how) noexcept
 {
     io_result<descriptor> opened = open_socket(at, type);
@@ -68,8 +104,8 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     if (joins_our_own) {
         set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
     }
-    if (bind(number, at.get(), at.size) != 0) {
-        return unexpected(errno);
+    if (const int error = bind_to(*opened, at); error != 0) {
+        return unexpected(error);
     }
     if (how == sharing::of_loops && !joins_our_own) {
         set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);

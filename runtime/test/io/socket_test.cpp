@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <linux/filter.h>
@@ -10,7 +11,9 @@
 #include <span>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 namespace {
 
@@ -103,6 +106,57 @@ TEST(Socket, EventsAreWaitedForWhereTheKernelOrAContainerRefusesTheNewerCall)
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(waits_well_without_the_newer_call(ENOSYS), testing::ExitedWithCode(0), "");
     EXPECT_EXIT(waits_well_without_the_newer_call(EPERM), testing::ExitedWithCode(0), "");
+}
+
+/// The address of a Unix socket in a folder that ends with the test.
+class UnixSocket : public testing::Test
+{
+  protected:
+    UnixSocket() { EXPECT_NE(mkdtemp(folder_), nullptr); }
+    ~UnixSocket() override
+    {
+        unlink(path().c_str());
+        rmdir(folder_);
+    }
+
+    std::string path() const { return std::string(folder_) + "/socket"; }
+    flux::io_result<flux::public_socket> open() const
+    {
+        return flux::open_listener(*flux::parse_address("unix:" + path()));
+    }
+
+  private:
+    char folder_[32] = "/tmp/flux_socket_test_XXXXXX";
+};
+
+TEST_F(UnixSocket, TakesThePlaceOfOneThatIsLeftBehind)
+{
+    {
+        const auto first = open();
+        ASSERT_TRUE(first.has_value());
+        const auto second = open();
+        EXPECT_EQ(second.has_value() ? 0 : second.error(), EADDRINUSE) << "somebody listens";
+    }
+    EXPECT_EQ(access(path().c_str(), F_OK), 0) << "the file is still there";
+    EXPECT_TRUE(open().has_value());
+}
+
+TEST_F(UnixSocket, TakesThePlaceOfNoFile)
+{
+    const flux::descriptor file(::open(path().c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+    const auto opened = open();
+    EXPECT_EQ(opened.has_value() ? 0 : opened.error(), EADDRINUSE);
+    EXPECT_EQ(access(path().c_str(), F_OK), 0);
+}
+
+TEST_F(UnixSocket, IsItsOwnersAlone)
+{
+    const mode_t before = umask(0);
+    const auto opened = open();
+    umask(before);
+    struct stat file;
+    ASSERT_EQ(lstat(path().c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777u, 0600u);
 }
 
 } // namespace

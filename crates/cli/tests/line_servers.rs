@@ -1,0 +1,196 @@
+//! The servers of `examples/` that talk in lines, under everything that can run flows: what they answer, and that
+//! clients who are slow hold up nobody else.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{LIMIT, Server};
+
+/// What runs the flows.
+const RUNTIMES: [&[&str]; 4] = [
+    &["--flux-runtime=thread"],
+    &["--flux-runtime=pool"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
+];
+
+/// More than a pool has threads.
+const SLOW_CLIENTS: usize = 20;
+
+/// The store, built once.
+fn store() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("line_servers", "store", &["store.cpp"]))
+}
+
+fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
+    Server::listening(Command::new(server).arg("--listen=127.0.0.1:0").args(runtime).args(arguments))
+}
+
+/// A client that sends lines and reads lines.
+struct Client {
+    reader: BufReader<TcpStream>,
+}
+
+impl Client {
+    fn of(server: &Server) -> Self {
+        Self { reader: BufReader::new(server.connect()) }
+    }
+
+    fn send(&self, text: &str) {
+        self.reader.get_ref().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.send(&format!("{line}\n"));
+        self.line()
+    }
+
+    /// What comes until the server ends the connection.
+    fn rest(mut self) -> String {
+        let mut rest = Vec::new();
+        // One whose input was not read to its end is reset.
+        let _ = self.reader.read_to_end(&mut rest);
+        support::text(&rest)
+    }
+}
+
+#[test]
+fn the_store_answers_lines_in_order() {
+    for runtime in RUNTIMES {
+        let server = start(store(), runtime, &["--longest-line=1k"]);
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask("GET colour"), "NONE\n", "{runtime:?}");
+        assert_eq!(client.ask("SET colour light blue\r"), "OK\n");
+        assert_eq!(client.ask("GET colour"), "VALUE light blue\n");
+        assert_eq!(client.ask("colour?"), "ERROR\n");
+        // A line in two pieces, and the next with its second.
+        client.send("DEL col");
+        assert_eq!(Client::of(&server).ask("GET colour"), "VALUE light blue\n");
+        client.send("our\nDEL colour\n");
+        assert_eq!((client.line().as_str(), client.line().as_str()), ("OK\n", "NONE\n"));
+        // Many at once, then the end of the input.
+        client.send(&(0..500).map(|number| format!("SET {number} {number}\nGET {number}\n")).collect::<String>());
+        client.reader.get_ref().shutdown(Shutdown::Write).unwrap();
+        let expected: String = (0..500).map(|number| format!("OK\nVALUE {number}\n")).collect();
+        assert!(client.rest() == expected, "{runtime:?}");
+        let long = Client::of(&server);
+        long.send(&"x".repeat(2000));
+        assert_eq!(long.rest(), "", "{runtime:?}: a line that is too long ends its connection");
+    }
+}
+
+#[test]
+fn clients_of_the_store_share_it() {
+    for runtime in RUNTIMES {
+        let server = start(store(), runtime, &[]);
+        let work = |number: usize| {
+            let mut client = Client::of(&server);
+            for round in 0..100 {
+                assert_eq!(client.ask(&format!("SET own{number} {round}")), "OK\n");
+                assert_eq!(client.ask(&format!("GET own{number}")), format!("VALUE {round}\n"));
+                assert_eq!(client.ask(&format!("SET shared {number}")), "OK\n");
+                assert!(client.ask("GET shared").starts_with("VALUE "));
+            }
+        };
+        std::thread::scope(|scope| (0..8).for_each(|number| drop(scope.spawn(move || work(number)))));
+    }
+}
+
+/// Clients of which each has sent half a line.
+fn send_half_lines(server: &Server) -> Vec<Client> {
+    let clients: Vec<Client> = (0..SLOW_CLIENTS).map(|_| Client::of(server)).collect();
+    clients.iter().for_each(|client| client.send("GE"));
+    clients
+}
+
+/// Clients that ask as long as they can and read no answer.
+fn read_nothing(server: &Server, request: &str) -> Vec<TcpStream> {
+    let stubborn = |_| {
+        let mut client = server.connect();
+        client.set_nonblocking(true).unwrap();
+        while client.write_all(request.as_bytes()).is_ok() {}
+        client
+    };
+    (0..SLOW_CLIENTS).map(stubborn).collect()
+}
+
+#[test]
+fn slow_clients_of_the_store_hold_up_nobody() {
+    for runtime in RUNTIMES {
+        // Nobody is sent away meanwhile.
+        let server = start(store(), runtime, &["--tcp-request=0s", "--tcp-idle=0s", "--tcp-first-byte=0s"]);
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask(&format!("SET large {}", "x".repeat(60_000))), "OK\n");
+        let halves = send_half_lines(&server);
+        assert!(client.ask("GET large").starts_with("VALUE xx"), "{runtime:?}");
+        let readers = read_nothing(&server, "GET large\n");
+        assert_eq!(client.ask("GET none"), "NONE\n", "{runtime:?}");
+        for mut half in halves {
+            assert_eq!(half.ask("T none"), "NONE\n", "{runtime:?}");
+        }
+        drop(readers);
+    }
+}
+
+#[test]
+fn who_takes_too_long_is_sent_away() {
+    for runtime in RUNTIMES {
+        let server = start(store(), runtime, &["--tcp-request=300ms", "--tcp-idle=400ms", "--tcp-first-byte=100ms"]);
+        let half = Client::of(&server);
+        half.send("GET a");
+        assert_eq!(half.rest(), "", "{runtime:?}: half a request");
+        assert_eq!(Client::of(&server).rest(), "", "{runtime:?}: nothing");
+        let mut idle = Client::of(&server);
+        assert_eq!(idle.ask("GET a"), "NONE\n");
+        assert_eq!(idle.rest(), "", "{runtime:?}: nothing after a request");
+    }
+}
+
+#[test]
+fn the_store_listens_on_a_unix_socket() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixStream;
+    let path = support::folder("line_servers", "unix").join("socket");
+    for runtime in RUNTIMES {
+        // The file of the server before is still there.
+        let mut command = Command::new(store());
+        command.arg(format!("--listen=unix:{}", path.display())).arg("--tcp-unix-mode=660").args(runtime);
+        let server = Server::listening(&mut command);
+        assert!(server.said().contains(&format!("listening on unix:{}\n", path.display())), "{}", server.said());
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o660);
+        let mut client = UnixStream::connect(&path).unwrap();
+        client.set_read_timeout(Some(LIMIT)).unwrap();
+        client.write_all(b"SET a b\nGET a\n").unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        let mut said = String::new();
+        client.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "OK\nVALUE b\n", "{runtime:?}");
+        let second = Command::new(store()).arg(format!("--listen=unix:{}", path.display())).output().unwrap();
+        let said = support::text(&second.stderr);
+        assert!(said.contains("socket: Address already in use"), "{said}");
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    for address in ["localhost:80", "127.0.0.1:65536", "unix:", "somewhere"] {
+        let ended = Command::new(store()).arg(format!("--listen={address}")).output().unwrap();
+        let said = format!("flux: tcp.Listen: cannot listen on {address}: it is to be a port from 0 to 65535,");
+        assert_eq!(ended.status.code(), Some(1), "{address}");
+        assert!(support::text(&ended.stderr).contains(&said), "{}", support::text(&ended.stderr));
+    }
+}

@@ -1,0 +1,24 @@
+// A key-value store: the lines `GET key`, `SET key value` and `DEL key`.
+use std.tcp;
+include "store.h";
+
+option listen : string = ":7070";
+option longest_line : size = 64k;
+
+source tcp.Listen(listen) => Request;
+Request = tcp.ReadLine(longest_line) -> Parse -> Execute -> tcp.Send -> tcp.Return;
+
+Parse (flux::connection *connection, std::string line) => (flux::connection *connection, command what, int shard);
+
+typedef get IsGet;
+Execute:[_, get, _] = Get;
+Execute:[_, _, _] = Change;
+
+Get (flux::connection *connection, command what, int shard) => (flux::connection *connection, std::string reply);
+Change (flux::connection *connection, command what, int shard) => (flux::connection *connection, std::string reply);
+
+// Many may read one shard at once; who changes it is alone there.
+atomic Get:{entries(shard)?};
+atomic Change:{entries(shard)};
+
+handle error Request => tcp.Close;
