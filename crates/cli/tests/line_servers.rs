@@ -7,7 +7,7 @@
 mod support;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -28,6 +28,11 @@ const SLOW_CLIENTS: usize = 20;
 fn store() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     ONCE.get_or_init(|| support::build_example("line_servers", "store", &["store.cpp"]))
+}
+
+fn aggregator() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("line_servers", "aggregator", &["aggregator.cpp"]))
 }
 
 fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
@@ -119,10 +124,11 @@ fn send_half_lines(server: &Server) -> Vec<Client> {
 
 /// Clients that ask as long as they can and read no answer.
 fn read_nothing(server: &Server, request: &str) -> Vec<TcpStream> {
+    let requests = request.repeat(100_000 / request.len());
     let stubborn = |_| {
         let mut client = server.connect();
         client.set_nonblocking(true).unwrap();
-        while client.write_all(request.as_bytes()).is_ok() {}
+        while client.write_all(requests.as_bytes()).is_ok() {}
         client
     };
     (0..SLOW_CLIENTS).map(stubborn).collect()
@@ -192,5 +198,61 @@ fn an_address_that_is_none_is_refused() {
         let said = format!("flux: tcp.Listen: cannot listen on {address}: it is to be a port from 0 to 65535,");
         assert_eq!(ended.status.code(), Some(1), "{address}");
         assert!(support::text(&ended.stderr).contains(&said), "{}", support::text(&ended.stderr));
+    }
+}
+
+/// A server that the aggregator asks: it answers each line with its name before it, but says nothing to `slow NAME`.
+fn upstream(name: char) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let serve = move |client: TcpStream| {
+        let mut reader = BufReader::new(client);
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|count| count != 0) {
+            let answers = !line.contains(&format!("slow {name}"));
+            if answers && reader.get_ref().write_all(format!("{name}:{line}").as_bytes()).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    };
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            std::thread::spawn(move || serve(client.unwrap()));
+        }
+    });
+    address
+}
+
+#[test]
+fn the_aggregator_answers_with_what_it_has_in_time() {
+    let [first, second] = ['A', 'B'].map(upstream);
+    for runtime in RUNTIMES {
+        let [first, second] = [format!("--first={first}"), format!("--second={second}")];
+        let server = start(aggregator(), runtime, &[&first, &second, "--patience=3s"]);
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask("one"), "A:one | B:one\n", "{runtime:?}");
+        assert_eq!(client.ask("slow A"), "(slow) | B:slow A\n", "{runtime:?}");
+        let dead = start(aggregator(), runtime, &["--first=127.0.0.1:1", &second, "--patience=1m"]);
+        assert_eq!(Client::of(&dead).ask("two"), "(dead) | B:two\n", "{runtime:?}");
+    }
+}
+
+#[test]
+fn slow_clients_of_the_aggregator_hold_up_nobody() {
+    let [first, second] = ['A', 'B'].map(upstream);
+    for runtime in RUNTIMES {
+        let [first, second] = [format!("--first={first}"), format!("--second={second}")];
+        let own = [first.as_str(), second.as_str(), "--patience=1m", "--tcp-request=0s", "--tcp-first-byte=0s"];
+        let server = start(aggregator(), runtime, &own);
+        let halves = send_half_lines(&server);
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask("one"), "A:one | B:one\n", "{runtime:?}");
+        let readers = read_nothing(&server, &format!("{}\n", "x".repeat(60_000)));
+        assert_eq!(client.ask("two"), "A:two | B:two\n", "{runtime:?}");
+        for mut half in halves {
+            assert_eq!(half.ask("T"), "A:GET | B:GET\n", "{runtime:?}");
+        }
+        drop(readers);
     }
 }

@@ -65,7 +65,7 @@ fn options_reach_the_modules_that_declare_them() {
     assert!(text(&help.stdout).contains("--http-largest SIZE               (8k)  SITE_HTTP_LARGEST"), "{help:?}");
     for (argument, said) in [
         ("--prot=1", "flux: there is no option --prot; did you mean --port? (--help lists them)"),
-        ("--port=many", "flux: --port is to be a whole number from -2147483648 to 2147483647, not `many`"),
+        ("--port=many", "flux: --port is to be a whole number from 0 to 65535, not `many`"),
         ("--http-largest=-1", "flux: --http-largest is to be a size, as 512, 64k, 2M or 1G"),
         ("page", "flux: site has no use for `page` (--help lists the options)"),
     ] {
@@ -92,7 +92,7 @@ fn a_server_whose_port_is_taken_says_so_and_ends() {
     let said = format!("flux: tcp.Listen: cannot listen on port {port}: Address already in use\n");
     assert!(text(&ended.stderr).ends_with(&said), "{}", text(&ended.stderr));
     let ended = Command::new(site()).args(["--port", "70000"]).output().unwrap();
-    assert!(text(&ended.stderr).contains("port 70000: it is to be a port from 0 to 65535,"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("--port is to be a whole number from 0 to 65535, not `70000`"), "{}", text(&ended.stderr));
 }
 
 #[test]

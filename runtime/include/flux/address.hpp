@@ -41,6 +41,10 @@ std::optional<address> parse_address(std::string_view text) noexcept;
 class endpoint
 {
   public:
+    /// The ports that there are: an option that becomes one is held to them.
+    static constexpr std::int64_t least = 0;
+    static constexpr std::int64_t most = 65535;
+
     /// Port 0: any that is free.
     endpoint() noexcept = default;
     endpoint(int port) noexcept : port_(port) {}

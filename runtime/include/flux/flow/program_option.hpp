@@ -35,8 +35,8 @@ struct option_info {
     option_number most;
 };
 
-/// An option that is a number, and becomes values of the types `Taken`. The value stands in `value` already where there
-/// is a default.
+/// An option that is a number, and becomes values of the types `Taken`. A class may say in `least` and `most` which
+/// numbers it takes. The value stands in `value` already where there is a default.
 template <class... Taken>
 constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, option_number &value)
 {
@@ -44,7 +44,10 @@ constexpr option_info make_option(const char *flag, option_kind kind, const char
     option_number least = kind == option_kind::integer ? all::min() : 0;
     option_number most = all::max();
     [[maybe_unused]] const auto narrow = [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_integral_v<T>) {
+        if constexpr (requires { T::least; T::most; }) {
+            least = std::max(least, T::least);
+            most = std::min(most, T::most);
+        } else if constexpr (std::is_integral_v<T>) {
             using these = std::numeric_limits<T>;
             if constexpr (std::is_unsigned_v<T>) {
                 least = std::max<option_number>(least, 0);

@@ -1,0 +1,75 @@
+// The nodes of scores.flux. The database is one flow's at a time: scores.flux says so.
+#include "scores.flux.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <sqlite3.h>
+#include <sstream>
+#include <stdexcept>
+
+static int append_row(void *rows, int count, char **columns, char **)
+{
+    for (int number = 0; number < count; ++number) {
+        *static_cast<std::string *>(rows) += std::string(columns[number]) + (number + 1 < count ? ' ' : '\n');
+    }
+    return 0;
+}
+
+// The rows that a query gives, a line each. Its values are as those of printf; %Q is a text, in quotes.
+static std::string query(const char *path, const char *format, ...)
+{
+    static sqlite3 *scores;
+    if (scores == nullptr && sqlite3_open(path, &scores) == SQLITE_OK) {
+        query(path, "PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS score (name TEXT PRIMARY KEY, points INTEGER)");
+    }
+    va_list values;
+    va_start(values, format);
+    char *const sql = sqlite3_vmprintf(format, values);
+    va_end(values);
+    std::string rows;
+    const int result = sqlite3_exec(scores, sql, append_row, &rows, nullptr);
+    sqlite3_free(sql);
+    if (result != SQLITE_OK) {
+        throw std::runtime_error(sqlite3_errmsg(scores));
+    }
+    return rows;
+}
+
+bool IsAdd(std::string line)
+{
+    return line.starts_with("ADD ");
+}
+
+bool IsTop(std::string line)
+{
+    return line.starts_with("TOP ");
+}
+
+int Add(Add_in *in, Add_out *out)
+{
+    std::string name;
+    int points = 0;
+    if (!(std::istringstream(in->line.substr(4)) >> name >> points)) {
+        return EINVAL;
+    }
+    const char *const sql = "INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) "
+                            "DO UPDATE SET points = points + excluded.points RETURNING points";
+    out->reply = "OK " + query(in->path, sql, name.c_str(), points);
+    out->connection = in->connection;
+    return 0;
+}
+
+int Top(Top_in *in, Top_out *out)
+{
+    const char *const sql = "SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d";
+    out->reply = query(in->path, sql, std::stoi(in->line.substr(4))) + ".\n";
+    out->connection = in->connection;
+    return 0;
+}
+
+int Explain(Explain_in *in, Explain_out *out)
+{
+    out->reply = "ERROR: ADD name points, or TOP count\n";
+    out->connection = in->connection;
+    return 0;
+}
