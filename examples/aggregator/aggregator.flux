@@ -1,6 +1,5 @@
 // Asks two servers at once for each line, and answers with what both have said until then.
 use std.tcp;
-include "string";
 
 option listen : string = ":7300";
 option first : string = "127.0.0.1:7301";

@@ -3,8 +3,8 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdio>
 #include <sqlite3.h>
-#include <sstream>
 #include <stdexcept>
 
 static int append_row(void *rows, int count, char **columns, char **)
@@ -40,29 +40,27 @@ bool IsAdd(std::string line)
     return line.starts_with("ADD ");
 }
 
-bool IsTop(std::string line)
-{
-    return line.starts_with("TOP ");
-}
-
 int Add(Add_in *in, Add_out *out)
 {
-    std::string name;
+    char name[64] = "";
     int points = 0;
-    if (!(std::istringstream(in->line.substr(4)) >> name >> points)) {
+    if (std::sscanf(in->line.c_str(), "ADD %63s %d", name, &points) != 2) {
         return EINVAL;
     }
     const char *const sql = "INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) "
                             "DO UPDATE SET points = points + excluded.points RETURNING points";
-    out->reply = "OK " + query(in->path, sql, name.c_str(), points);
+    out->reply = "OK " + query(in->path, sql, name, points);
     out->connection = in->connection;
     return 0;
 }
 
 int Top(Top_in *in, Top_out *out)
 {
-    const char *const sql = "SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d";
-    out->reply = query(in->path, sql, std::stoi(in->line.substr(4))) + ".\n";
+    int count = 0;
+    if (std::sscanf(in->line.c_str(), "TOP %d", &count) != 1) {
+        return EINVAL;
+    }
+    out->reply = query(in->path, "SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
     out->connection = in->connection;
     return 0;
 }

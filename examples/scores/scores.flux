@@ -1,6 +1,6 @@
 // A scoreboard in SQLite: the lines `ADD name points` and `TOP count`.
 use std.tcp;
-include "string";
+link "sqlite3";
 
 option listen : string = ":7400";
 option database : path = "scores.db";
@@ -11,9 +11,8 @@ handle error Request => tcp.Close;
 
 Execute (flux::connection *connection, std::string line) => (flux::connection *connection, std::string reply);
 typedef add IsAdd;
-typedef top IsTop;
 Execute:[_, add] = Add(database);
-Execute:[_, top] = Top(database);
+Execute:[_, _] = Top(database);
 handle error Execute => Explain;
 
 Add (const char *path, flux::connection *connection, std::string line) => (flux::connection *connection, std::string reply) blocking;

@@ -56,7 +56,7 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 4] = ["std.files", "std.tcp", "std.timer", "std.udp"];
+const NAMES: [&str; 5] = ["std.dns", "std.files", "std.tcp", "std.timer", "std.udp"];
 
 fn path(module: &str) -> Option<String> {
     module.strip_prefix("std.").map(|stem| format!("{stem}.flux"))

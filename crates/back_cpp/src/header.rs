@@ -58,12 +58,43 @@ fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> 
         for side in [Side::In, Side::Out] {
             if let Some(name) = node_struct(node, side) {
                 let name = name.rsplit("::").next().unwrap_or(&name).to_owned();
-                let members = members(node, side).iter().map(declarator).collect();
-                structs.extend([Declaration::Blank, Declaration::Struct(name, members)]);
+                let members: Vec<Declarator> = members(node, side).iter().map(declarator).collect();
+                structs.push(Declaration::Blank);
+                structs.extend(in_c_too(context, name, members));
             }
         }
     }
     structs
+}
+
+/// A struct, in a header that C reads too if the program has nodes in C. What C has no words for only C++ sees; but a
+/// pointer to a class is one to C as well, `flux::connection *` being `struct flux_connection *` there.
+fn in_c_too(context: &Context<'_>, name: String, members: Vec<Declarator>) -> Vec<Declaration> {
+    let is_c = |member: &Declarator| !member.ty.contains(['<', ':']);
+    if context.options.c_functions.is_empty() || members.iter().all(is_c) {
+        return vec![Declaration::Struct(name, members)];
+    }
+    let is_pointer = |member: &Declarator| member.ty.ends_with('*') && !member.ty.contains('<');
+    let is_readable = members.iter().all(|member| is_c(member) || is_pointer(member));
+    let of_c = |member: &Declarator| match is_c(member) {
+        true => member.clone(),
+        false => Declarator { ty: pointer_in_c(&member.ty), ..member.clone() },
+    };
+    let in_c = is_readable.then(|| {
+        let members = members.iter().map(of_c).collect();
+        Declaration::OnlyC(vec![Declaration::Struct(name.clone(), members)])
+    });
+    let in_cpp = Declaration::OnlyCpp(vec![Declaration::Struct(name, members)]);
+    [in_cpp].into_iter().chain(in_c).collect()
+}
+
+/// `const flux::connection *` is `const struct flux_connection *` in C.
+fn pointer_in_c(ty: &str) -> String {
+    let words = ty.split(' ').map(|word| match word.contains("::") {
+        true => format!("struct {}", word.replace("::", "_")),
+        false => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Declares every function that the user writes and the program's own file asks for, those of C with C linkage.

@@ -68,11 +68,8 @@ impl Printer {
             Declaration::SystemInclude(path) => self.directive(&format!("include <{path}>")),
             Declaration::Directive(text) => self.directive(text),
             Declaration::ExternC(inner) => self.extern_c(inner),
-            Declaration::OnlyCpp(inner) => {
-                self.directive("ifdef __cplusplus");
-                inner.iter().for_each(|one| self.declaration(one));
-                self.directive("endif");
-            }
+            Declaration::OnlyCpp(inner) => self.only_where("ifdef __cplusplus", inner),
+            Declaration::OnlyC(inner) => self.only_where("ifndef __cplusplus", inner),
             Declaration::Namespace(name, inner) => {
                 self.line(&format!("namespace {name} {{"));
                 inner.iter().for_each(|one| self.declaration(one));
@@ -108,6 +105,12 @@ impl Printer {
         lines.for_each(|line| self.line(&line));
         self.level -= 1;
         self.line(close);
+    }
+
+    fn only_where(&mut self, condition: &str, inner: &[Declaration]) {
+        self.directive(condition);
+        inner.iter().for_each(|one| self.declaration(one));
+        self.directive("endif");
     }
 
     fn extern_c(&mut self, inner: &[Declaration]) {

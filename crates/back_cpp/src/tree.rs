@@ -116,6 +116,8 @@ pub enum Declaration {
     ExternC(Vec<Self>),
     /// Declarations that C does not read, in a header that it reads too.
     OnlyCpp(Vec<Self>),
+    /// Declarations that C++ does not read, in a header that it reads too.
+    OnlyC(Vec<Self>),
     /// `namespace name { … }`
     Namespace(String, Vec<Self>),
     /// `struct name { … };`

@@ -35,6 +35,11 @@ fn aggregator() -> &'static Path {
     ONCE.get_or_init(|| support::build_example("line_servers", "aggregator", &["aggregator.cpp"]))
 }
 
+fn scores() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("line_servers", "scores", &["scores.cpp"]))
+}
+
 fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
     Server::listening(Command::new(server).arg("--listen=127.0.0.1:0").args(runtime).args(arguments))
 }
@@ -252,6 +257,52 @@ fn slow_clients_of_the_aggregator_hold_up_nobody() {
         assert_eq!(client.ask("two"), "A:two | B:two\n", "{runtime:?}");
         for mut half in halves {
             assert_eq!(half.ask("T"), "A:GET | B:GET\n", "{runtime:?}");
+        }
+        drop(readers);
+    }
+}
+
+#[test]
+fn the_scores_are_in_a_database() {
+    for (number, runtime) in RUNTIMES.into_iter().enumerate() {
+        let folder = support::folder("line_servers", &format!("database{number}"));
+        let database = format!("--database={}", folder.join("scores.db").display());
+        let server = start(scores(), runtime, &[&database]);
+        let add = |own: usize| {
+            let mut client = Client::of(&server);
+            for points in 1..=20 {
+                assert!(client.ask("ADD all 1").starts_with("OK "), "{runtime:?}");
+                assert_eq!(client.ask(&format!("ADD own{own} 1")), format!("OK {points}\n"), "{runtime:?}");
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|own| drop(scope.spawn(move || add(own)))));
+        drop(server);
+        let again = start(scores(), runtime, &[&database]);
+        let mut client = Client::of(&again);
+        client.send("TOP 2\n");
+        assert_eq!([client.line(), client.line(), client.line()], ["all 80\n", "own0 20\n", ".\n"], "{runtime:?}");
+        assert_eq!(client.ask("ADD o'neill 5"), "OK 5\n");
+        for wrong in ["ADD x", "ADD x y", "TOP many", "HELP"] {
+            assert!(client.ask(wrong).starts_with("ERROR"), "{runtime:?}: {wrong}");
+        }
+    }
+}
+
+#[test]
+fn slow_clients_of_the_scores_hold_up_nobody() {
+    let folder = support::folder("line_servers", "slow_scores");
+    for runtime in RUNTIMES {
+        let database = format!("--database={}", folder.join("scores.db").display());
+        let server = start(scores(), runtime, &[&database, "--tcp-request=0s", "--tcp-idle=0s", "--tcp-first-byte=0s"]);
+        let mut client = Client::of(&server);
+        for number in 0..100 {
+            assert_eq!(client.ask(&format!("ADD {number}{} 0", "x".repeat(60))), "OK 0\n", "{runtime:?}");
+        }
+        let halves = send_half_lines(&server);
+        let readers = read_nothing(&server, "TOP 100\n");
+        assert_eq!(client.ask("ADD one 0"), "OK 0\n", "{runtime:?}");
+        for mut half in halves {
+            assert!(half.ask("T").starts_with("ERROR"), "{runtime:?}");
         }
         drop(readers);
     }

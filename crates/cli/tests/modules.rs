@@ -92,7 +92,11 @@ fn a_server_whose_port_is_taken_says_so_and_ends() {
     let said = format!("flux: tcp.Listen: cannot listen on port {port}: Address already in use\n");
     assert!(text(&ended.stderr).ends_with(&said), "{}", text(&ended.stderr));
     let ended = Command::new(site()).args(["--port", "70000"]).output().unwrap();
-    assert!(text(&ended.stderr).contains("--port is to be a whole number from 0 to 65535, not `70000`"), "{}", text(&ended.stderr));
+    assert!(
+        text(&ended.stderr).contains("--port is to be a whole number from 0 to 65535, not `70000`"),
+        "{}",
+        text(&ended.stderr)
+    );
 }
 
 #[test]
@@ -136,4 +140,37 @@ fn a_module_in_c_is_refused() {
     assert_eq!(built.status.code(), Some(2));
     let said = "error: lib/store.c is C, and a module is C++: call it lib/store.cpp\n";
     assert_eq!(text(&built.stderr), said);
+}
+
+#[test]
+fn nodes_in_c_use_connections() {
+    let folder = folder("nodes_in_c");
+    let program = "use std.tcp;\noption port : int = 0;\nsource tcp.Listen(port) => Request;\n\
+                   Request = Count -> Answer;\nhandle error Request => tcp.Close;\n\
+                   Count (flux::connection *connection) => (flux::connection *connection, int length);\n\
+                   Answer (flux::connection *connection, int length) => ();\n\
+                   Name (std::string name) => (); // of which C sees nothing\n";
+    let nodes = "#include \"count.flux.h\"\n#include \"flux/c_interface.h\"\n#include <stdio.h>\n\
+                 int Count(struct Count_in *in, struct Count_out *out)\n{\n    char line[10];\n    size_t size;\n\
+                 \x20   int error = flux_read_line(in->connection, line, sizeof line, &size);\n\
+                 \x20   if (error == 0 && size == 0)\n        error = flux_read_exactly(in->connection, line, 3);\n\
+                 \x20   if (error != 0 && error != flux_end_of_input)\n        flux_log(\"error %d\", error);\n\
+                 \x20   out->connection = in->connection;\n    out->length = (int)size;\n    return error;\n}\n\
+                 int Answer(struct Answer_in *in)\n{\n    char text[30];\n\
+                 \x20   int size = snprintf(text, sizeof text, \"%d\\n\", in->length);\n\
+                 \x20   int error = flux_sleep_ms(1);\n\
+                 \x20   error = error == 0 ? flux_send(in->connection, text, (size_t)size) : error;\n\
+                 \x20   return error == 0 ? flux_give_back(in->connection) : error;\n}\n";
+    std::fs::write(folder.join("count.flux"), program).unwrap();
+    std::fs::write(folder.join("nodes.c"), nodes).unwrap();
+    let built = flux(&folder, &["build", "count.flux"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for strategy in ["thread", "pool", "event"] {
+        let mut command = Command::new(folder.join("build/count/count"));
+        let server = Server::listening(command.arg(format!("--flux-runtime={strategy}")));
+        assert_eq!(server.ask_and_end("one\n123456789\n\nabcfour\n"), "3\n9\n0\n4\n", "{strategy}");
+        assert_eq!(server.ask_and_end("0123456789\n"), "", "{strategy}");
+        // EMSGSIZE
+        support::wait_for("what the node logs", || server.said().contains("Count: error 90\n").then_some(()));
+    }
 }

@@ -155,6 +155,20 @@ TEST_F(ProgramOption, HasADefaultOfItsTypes)
     EXPECT_EQ(read({}, false, narrow), "the default of --level is to be a whole number from 0 to 255, not `300`");
 }
 
+struct level {
+    static constexpr std::int64_t least = 1;
+    static constexpr std::int64_t most = 9;
+};
+
+TEST_F(ProgramOption, IsHeldToWhatAClassTakes)
+{
+    flux::option_number number = 5;
+    const flux::option_info narrow[] = {
+        flux::make_option<level, int>("level", flux::option_kind::integer, "5", number)};
+    EXPECT_EQ(read({"--level=10"}, false, narrow), "--level is to be a whole number from 1 to 9, not `10`");
+    EXPECT_EQ(read({"--level=9"}, false, narrow), "");
+}
+
 TEST_F(ProgramOption, DoesNothingWhereThereIsNone)
 {
     EXPECT_EQ(read({"--anything", "else"}, false, {}), "");

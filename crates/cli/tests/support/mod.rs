@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -130,6 +130,17 @@ impl Server {
         let mut answer = String::new();
         connection.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    /// What comes of requests after which the client has no more.
+    pub fn ask_and_end(&self, requests: &str) -> String {
+        let mut connection = self.connect();
+        connection.write_all(requests.as_bytes()).unwrap();
+        connection.shutdown(Shutdown::Write).unwrap();
+        let mut answers = Vec::new();
+        // A server that has not read all resets the connection.
+        let _ = connection.read_to_end(&mut answers);
+        text(&answers)
     }
 
     /// Tells the server to end in good order.
