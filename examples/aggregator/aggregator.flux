@@ -1,5 +1,6 @@
 // Asks two servers at once for each line, and answers with what both have said until then.
 use std.tcp;
+use std.upstream;
 
 option listen : string = ":7300";
 option first : string = "127.0.0.1:7301";
@@ -7,13 +8,14 @@ option second : string = "127.0.0.1:7302";
 option patience : duration = 300ms;
 
 source tcp.Listen(listen) => Request;
-Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience & ) -> Merge -> tcp.Send
-        -> tcp.Return;
+Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience &) -> Merge -> tcp.SendLine
+  -> tcp.Return;
 handle error Request => tcp.Close;
 
 Ask (const char *upstream, std::string line) => (std::string answer);
+Ask = upstream.Borrow -> tcp.SendLine -> tcp.ReadLine(64k) -> upstream.Return;
 handle error Ask => Apologise;
 Apologise (const char *upstream, std::string line, int error) => (std::string answer);
 
 Merge (std::string one, std::string two, flux::connection *connection, std::string line)
-    => (flux::connection *connection, std::string reply);
+  => (flux::connection *connection, std::string reply);

@@ -47,9 +47,9 @@ int Add(Add_in *in, Add_out *out)
     if (std::sscanf(in->line.c_str(), "ADD %63s %d", name, &points) != 2) {
         return EINVAL;
     }
-    const char *const sql = "INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) "
-                            "DO UPDATE SET points = points + excluded.points RETURNING points";
-    out->reply = "OK " + query(in->path, sql, name, points);
+    const char *const add = "INSERT INTO score VALUES (%Q, %d) "
+                            "ON CONFLICT (name) DO UPDATE SET points = points + excluded.points RETURNING points";
+    out->reply = "OK " + query(in->path, add, name, points);
     out->connection = in->connection;
     return 0;
 }

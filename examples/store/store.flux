@@ -8,14 +8,17 @@ option longest_line : size = 64k;
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(longest_line) -> Parse -> Execute -> tcp.Send -> tcp.Return;
 
-Parse (flux::connection *connection, std::string line) => (flux::connection *connection, command what, int shard);
+using request = (flux::connection *connection, command what, int shard);
+using answer = (flux::connection *connection, std::string reply);
+
+Parse (flux::connection *connection, std::string line) => (request);
 
 typedef get IsGet;
 Execute:[_, get, _] = Get;
 Execute:[_, _, _] = Change;
 
-Get (flux::connection *connection, command what, int shard) => (flux::connection *connection, std::string reply);
-Change (flux::connection *connection, command what, int shard) => (flux::connection *connection, std::string reply);
+Get (request) => (answer);
+Change (request) => (answer);
 
 // Many may read one shard at once; who changes it is alone there.
 atomic Get:{entries(shard)?};

@@ -1,9 +1,9 @@
 // Names, by c-ares (https://c-ares.org) over the I/O of whatever runs the flow.
 //
-// A lookup is a channel of c-ares with socket functions of ours: a socket of c-ares is a number here, behind which there
-// is a `datagram_socket`, or a connection where an answer is too long for a datagram. c-ares sends whenever it is called;
-// what it is to receive has been received before it is called. So one flow has all of a lookup for itself, and waits in
-// the runtime alone.
+// A lookup is a channel of c-ares with socket functions of ours: a socket of c-ares is a number here, behind which
+// there is a `datagram_socket`, or a connection where an answer is too long for a datagram. c-ares sends whenever it is
+// called; what it is to receive has been received before it is called. So one flow has all of a lookup for itself, and
+// waits in the runtime alone.
 
 #include "dns.flux.h"
 

@@ -8,8 +8,8 @@
 
 namespace dns {
 
-/// The addresses of a name, with this port; at least one. `servers` are asked, or those of the system where it is empty.
-/// Throws `std::bad_alloc`.
+/// The addresses of a name, with this port; at least one. `servers` are asked, or those of the system where it is
+/// empty. Throws `std::bad_alloc`.
 flux::io_result<std::vector<flux::address>> resolve(const std::string &name, std::uint16_t port, const char *servers,
                                                     flux::moment deadline);
 

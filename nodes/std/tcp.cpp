@@ -178,22 +178,22 @@ int Send(Send_in *in, Send_out *out)
     return in->connection == nullptr ? EBADF : flux::take(in->connection->send(in->bytes));
 }
 
+int SendLine(SendLine_in *in, SendLine_out *out)
+{
+    out->connection = in->connection;
+    char end = '\n';
+    iovec parts[] = {{in->line.data(), in->line.size()}, {&end, 1}};
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->send(parts));
+}
+
 int Return(Return_in *in)
 {
-    if (in->connection == nullptr) {
-        return EBADF;
-    }
-    in->connection->give_back();
-    return 0;
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->give_back());
 }
 
 int Close(Close_in *in)
 {
-    if (in->connection == nullptr) {
-        return EBADF;
-    }
-    in->connection->close();
-    return 0;
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->close());
 }
 
 } // namespace tcp

@@ -1,7 +1,7 @@
 // Connections over TCP and Unix sockets.
 //
-// A flow has a connection for itself until it gives it back (`Return`), ends it (`Close`), or hands it on. What it waits
-// for, under `--flux-runtime=event` no other flow waits for. A client that sends nothing costs no flow: `Listen` gives a
+// A flow owns a connection until it gives it back (`Return`) or ends it (`Close`); what it still has at its end is closed.
+// What it waits for, under `--flux-runtime=event` no other flow waits for. A client that sends nothing costs no flow: `Listen` gives a
 // connection when there is something to read.
 //
 // Where a server listens is a port, of all addresses over IPv6 and IPv4: `Listen(8080)`; or a text, the address of one
@@ -10,7 +10,8 @@
 // `flux: listening on [::]:8080`. Several sources may listen at one address, and share its connections. The file of a
 // Unix socket where nobody listens any more is replaced.
 //
-// A node that is given no connection, a null pointer, fails with EBADF. What waits fails with ETIMEDOUT when its time is
+// A node that is given no connection, a null pointer, fails with EBADF, and so does one whose connection is not the
+// flow's. What waits fails with ETIMEDOUT when its time is
 // over, and with ECANCELED when the flow is cancelled. Other errors are the system's.
 
 include "flux/connection.hpp";
@@ -63,6 +64,9 @@ ReadExactly (size_t count, flux::connection *connection) => (flux::connection *c
 
 // Sends all of it.
 Send (flux::connection *connection, std::string bytes) => (flux::connection *connection);
+
+// Sends all of it, and a line feed.
+SendLine (flux::connection *connection, std::string line) => (flux::connection *connection);
 
 // Gives a connection back to the source that gave it: `Listen` gives it again when it has more. One that has come to its
 // end, or was made by `Connect`, is closed.

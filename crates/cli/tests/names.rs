@@ -1,5 +1,5 @@
-//! Servers that find others by their names, `std.dns`, under everything that can run flows: against a name server of the
-//! test's own.
+//! Servers that find others by their names, `std.dns`, under everything that can run flows: against a name server of
+//! the test's own.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(
