@@ -20,7 +20,7 @@ static std::string query(const char *path, const char *format, ...)
 {
     static sqlite3 *scores;
     if (scores == nullptr && sqlite3_open(path, &scores) == SQLITE_OK) {
-        query(path, "PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS score (name TEXT PRIMARY KEY, points INTEGER)");
+        query(path, "PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS score (name TEXT PRIMARY KEY, points INT)");
     }
     va_list values;
     va_start(values, format);

@@ -23,8 +23,8 @@ pub fn cpp(module: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     STD.files().filter(of_module).filter_map(|file| Some((file.path().to_str()?, file.contents_utf8()?)))
 }
 
-/// The reference of all modules, in Markdown: what each says of itself at its beginning, then its options and nodes with
-/// the comments over them. A node without a comment is the module's own affair.
+/// The reference of all modules, in Markdown: what each says of itself at its beginning, then its options and nodes
+/// with the comments over them. A node without a comment is the module's own affair.
 pub fn reference() -> String {
     let mut page = String::new();
     for (name, text) in modules() {

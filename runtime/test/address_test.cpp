@@ -24,8 +24,9 @@ TEST(Address, IsWrittenAsItIsRead)
 
 TEST(Address, IsNoneWhereAnythingElseIsWritten)
 {
-    for (const char *const text : {"", "80", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:80x", "::1:80",
-                                   "[::1]", "[::1:80", "example.org:80", "unix:", "127.0.0.1:-1"}) {
+    for (const char *const text :
+         {"", "80", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:80x", "127.0.0.1:-1", "::1:80",
+          "[::1]", "[::1:80", "example.org:80", "unix:"}) {
         EXPECT_FALSE(flux::parse_address(text)) << text;
     }
     EXPECT_FALSE(flux::parse_address("unix:/" + std::string(200, 'x')));

@@ -21,11 +21,11 @@ typedef struct flux_connection flux_connection;
 /// The peer has ended its input where the next request would begin.
 extern const int flux_end_of_input;
 
-/// Waits until there are some bytes, and says in `count` how many it has put into `into`: 0 at the end of the input.
+/// Waits until there are some bytes, and says in `count` how many it has put into `into`: 0 at the end of input.
 int flux_receive(flux_connection *from, void *into, size_t size, size_t *count);
 
-/// The next line, without its end and with a zero behind it; `count` says how long it is. EMSGSIZE where it does not fit
-/// into `size` bytes with the zero; then the connection is of no more use.
+/// The next line, without its end and with a zero behind it; `count` says how long it is. EMSGSIZE where it does not
+/// fit into `size` bytes with the zero; then the connection is of no more use.
 int flux_read_line(flux_connection *from, char *into, size_t size, size_t *count);
 
 /// The next so many bytes.

@@ -1,7 +1,7 @@
 //! One concept, one name, one file stem on both sides.
 //!
-//! A concept `X` of the runtime is declared in `runtime/include/flux/X.hpp`, which is its reference;
-//! `runtime/src/X.cpp` and `runtime/test/X_test.cpp` belong to it.
+//! A concept `X` of the runtime is declared in `runtime/include/flux/X.hpp`, which is its reference, or in `X.h` where C
+//! reads it too; `runtime/src/X.cpp` and `runtime/test/X_test.cpp` belong to it.
 
 use crate::repository::File;
 use crate::{Finding, Repository};
@@ -24,7 +24,8 @@ fn judge(repository: &Repository, file: File) -> Option<Finding> {
         (None, None) => return None,
     };
     let header = format!("runtime/include/flux/{stem}.hpp");
-    if repository.text(&header).is_some() {
+    let of_c = format!("runtime/include/flux/{stem}.h");
+    if [&header, &of_c].into_iter().any(|path| repository.text(path).is_some()) {
         return None;
     }
     let message = format!("has no `{header}`: a concept has one stem for its header, its source and its test");
@@ -42,6 +43,8 @@ mod tests {
             ("runtime/include/flux/constraint/lock.hpp", ""),
             ("runtime/src/constraint/lock.cpp", ""),
             ("runtime/src/locks.cpp", ""),
+            ("runtime/include/flux/c_interface.h", ""),
+            ("runtime/src/c_interface.cpp", ""),
             ("runtime/test/constraint/lock_test.cpp", ""),
             ("runtime/test/strategy/queue_test.cpp", ""),
             ("runtime/test/check.cpp", ""),
