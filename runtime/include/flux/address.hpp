@@ -36,8 +36,8 @@ address loopback_address(std::uint16_t port) noexcept;
 std::optional<address> parse_address(std::string_view text) noexcept;
 
 /// Where a server is reached, as its program says it: by a number, a port of all this machine's addresses, or by a
-/// text, which may be the address of one host (`127.0.0.1:7000`, `[::1]:7000`), a Unix socket (`unix:/run/x.sock`), or a
-/// port again (`:7000`, `7000`). A node that takes one takes constants and options of both kinds.
+/// text, which may be the address of one host (`127.0.0.1:7000`, `[::1]:7000`), a Unix socket (`unix:/run/x.sock`), or
+/// a port again (`:7000`, `7000`). A node that takes one takes constants and options of both kinds.
 class endpoint
 {
   public:
