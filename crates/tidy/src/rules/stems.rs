@@ -1,7 +1,7 @@
 //! One concept, one name, one file stem on both sides.
 //!
-//! A concept `X` of the runtime is declared in `runtime/include/flux/X.hpp`, which is its reference, or in `X.h` where C
-//! reads it too; `runtime/src/X.cpp` and `runtime/test/X_test.cpp` belong to it.
+//! A concept `X` of the runtime is declared in `runtime/include/flux/X.hpp`, which is its reference, or in `X.h` where
+//! C reads it too; `runtime/src/X.cpp` and `runtime/test/X_test.cpp` belong to it.
 
 use crate::repository::File;
 use crate::{Finding, Repository};

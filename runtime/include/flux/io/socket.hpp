@@ -50,8 +50,8 @@ class public_socket : public descriptor
 };
 
 /// A socket that listens at this address: an adopted one, or a new one. On IPv6's any-address it takes IPv4 too, and
-/// where there is no IPv6 it is IPv4's. Connections that it accepts send what they have without delay. A new Unix socket
-/// is its owner's alone, and takes the place of one whose server has ended.
+/// where there is no IPv6 it is IPv4's. Connections that it accepts send what they have without delay. A new Unix
+/// socket is its owner's alone, and takes the place of one whose server has ended.
 io_result<public_socket> open_listener(const address &at) noexcept;
 
 /// What a stream is to do, or those that a listener accepts: it sends without delay, and what its peer calls urgent
