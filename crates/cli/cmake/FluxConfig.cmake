@@ -39,8 +39,13 @@ function(_flux_runtime result sanitizer)
         return()
     endif()
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${Flux_RUNTIME_SOURCES})
-    # What the sources all include is read for each batch, and not for each of them.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
+    # Each room of the runtime, a folder, is compiled as one file: what its sources all include is then read once.
+    foreach(source IN LISTS Flux_RUNTIME_SOURCES)
+        get_filename_component(room "${source}" DIRECTORY)
+        get_filename_component(room "${room}" NAME)
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}")
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_include_directories(${target} PUBLIC "${Flux_INCLUDE_DIR}")
     target_compile_features(${target} PUBLIC cxx_std_20)
     # A frame larger than the guard of a stack meets the guard, in the author's functions too.
