@@ -1,6 +1,8 @@
 #include "flux/io/accepting.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 namespace flux {
@@ -23,8 +25,9 @@ accepting &accepting::current() noexcept
     if (found != nullptr) {
         return *found;
     }
-    // Never destroyed: threads that are left behind may use it to the end.
-    static accepting *const of_process = new accepting(nullptr);
+    // Never destroyed: threads that are left behind may use it to the end. Nor is it allocated, which could fail.
+    alignas(accepting) static std::byte place[sizeof(accepting)];
+    static accepting *const of_process = new (place) accepting(nullptr);
     return *of_process;
 }
 

@@ -348,7 +348,7 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     sample::listen = sample::flows(20, [](int) { return plain(); });
     flux::runners all(sample::program);
     const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, {.fibers = fibers});
-    flux::source source(sample::program, sample::source_Listen, 100, *strategy, *all.borrow());
+    flux::source source(sample::program, sample::source_Listen, {.most = 100}, *strategy, *all.borrow());
     flux::allow_interrupts();
     source.start();
     const auto ended = [&] {

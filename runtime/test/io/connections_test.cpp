@@ -98,8 +98,9 @@ TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
         script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
         script.come.emplace_back(); // and nobody new comes any more
         no_listener at;
-        const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
-                                                             std::chrono::seconds(1));
+        const flux::silence_limits limits{std::chrono::seconds(1), std::chrono::seconds(1)};
+        const auto all =
+            std::make_shared<flux::connections>(script, at, flux::first_given::with_input, limits);
         EXPECT_TRUE(entrances.any_open());
         EXPECT_EQ(all->next().error(), EBADF);
         EXPECT_EQ(open, refusal == 0 ? 1 : 0);

@@ -386,7 +386,7 @@ TEST(Simulation, ARequestOfTheInstantInWhichItsConnectionIsClosedIsAnsweredOrNot
             run.world.add(name_of(number), [&, number](simulated_peer &self) {
                 EXPECT_EQ(self.connect(network::served_at), 0);
                 expect_answer(self, "first of " + name_of(number));
-                self.wait(longest_idle - std::chrono::milliseconds(self.draw(4)));
+                self.wait(longest_idle - std::chrono::milliseconds(self.draw(2)));
                 const std::string last = "last of " + name_of(number);
                 const bool sent = self.send(last + '\n') == 0;
                 const std::string answer = sent ? self.receive_exactly(last.size() + 1) : "";
