@@ -6,6 +6,9 @@
 #error "the runtime is of another version: generate this file again with the flux that built it"
 #endif
 
+// The program's own start, where a source defines it.
+[[gnu::weak]] int init(const server_options &options, std::string &why);
+
 // What the branches of parallel steps take and give.
 struct Page_branch_1_in {
     int socket;
@@ -278,6 +281,12 @@ flux::outcome Read_run(flux::flow &flow, Read_out &in)
     return flow.done();
 }
 
+// Calls the program's own start with its options.
+int start(std::string &why)
+{
+    return flux::start<server_options>(::init, {option_patience}, why);
+}
+
 // Below: what the runtime must know of the program.
 
 // Where each node is declared, and each handler bound.
@@ -442,5 +451,5 @@ constexpr flux::program program{"deadlines", nodes, constraints, sources, path_f
 
 int main(int argc, char **argv)
 {
-    return flux::serve(flux_flows::program, argc, argv);
+    return flux::serve(flux_flows::program, argc, argv, flux_flows::start);
 }

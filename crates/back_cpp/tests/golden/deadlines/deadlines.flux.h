@@ -68,6 +68,11 @@ struct Ask_out {
     int answer;
 };
 
+// The options: `int init(const server_options &options, std::string &why)` is called with them.
+struct server_options {
+    long patience;
+};
+
 // deadlines.flux:4
 int Read(struct Read_out *out);
 
