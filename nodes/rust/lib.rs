@@ -80,7 +80,7 @@ mod tests {
     }
     /// `FLUX_WRITE=1 cargo test -p flux_nodes` writes the page anew.
     #[test]
-    #[expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test is a shell: it reads the page")]
+    #[expect(clippy::disallowed_methods, reason = "a test is a shell: it reads the page")]
     fn the_page_on_modules_says_what_the_modules_say() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modules.md");
         let page = std::fs::read_to_string(&path).unwrap();

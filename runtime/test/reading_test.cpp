@@ -47,7 +47,8 @@ class input
     input(const input &) = delete;
     ~input()
     {
-        connection_->close();
+        flux::running_flow = &here_; // a later one may have had the thread meanwhile
+        EXPECT_TRUE(connection_->close().has_value());
         flux::running_flow = nullptr;
         sender_.join();
     }

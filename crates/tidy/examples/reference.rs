@@ -1,8 +1,6 @@
 //! Prints the reference of the C++ interface for nodes:
 //! `cargo run -p flux_tidy --example reference > docs/reference.md`.
 
-#![expect(clippy::disallowed_methods, reason = "a shell: it reads the repository and prints")]
-
 use flux_tidy::{Repository, reference};
 use std::io::Write as _;
 use std::path::Path;

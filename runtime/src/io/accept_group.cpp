@@ -75,7 +75,7 @@ void accept_group::closed(accept_policy::member of) noexcept
 void accept_group::look() noexcept
 {
     change([&] {
-        with_->drains() ? policy_.drain() : policy_.notify();
+        drains() ? policy_.drain() : policy_.notify();
         for (accept_member *const each : members_) {
             if (each != nullptr) {
                 each->ring();

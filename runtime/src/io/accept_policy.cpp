@@ -19,7 +19,7 @@ accept_policy::decision accept_policy::ask(member by, moment now) noexcept
     own.has_room = true;
     own.is_rung = false;
     own.is_late = false;
-    if (drained_) {
+    if (own.is_drained) {
         const bool is_first = !own.was_stopped;
         own.was_stopped = true;
         return {is_first ? verdict::stopped : verdict::wait};
@@ -30,9 +30,13 @@ accept_policy::decision accept_policy::ask(member by, moment now) noexcept
     if (now < not_before_) {
         return {verdict::wait, not_before_};
     }
+    if (draining_) {
+        own.tries_for_drain = true;
+        return {verdict::accept, never, std::nullopt, true};
+    }
     mark_late(now);
     member best = by;
-    for (member each = 0; each < members_.size() && !draining_; ++each) {
+    for (member each = 0; each < members_.size(); ++each) {
         const state &other = members_[each];
         if (other.has_room && !other.is_late && other.connections < members_[best].connections) {
             best = each;
@@ -41,7 +45,6 @@ accept_policy::decision accept_policy::ask(member by, moment now) noexcept
     if (best == by) {
         // In this order: what comes while it tries is notified again.
         pending_ = false;
-        own.tries_for_drain = draining_;
         return {verdict::accept};
     }
     state &fewest = members_[best];
@@ -61,8 +64,7 @@ void accept_policy::accepted(member by) noexcept
 
 void accept_policy::found_none(member by) noexcept
 {
-    drained_ = drained_ || members_[by].tries_for_drain;
-    pending_ = pending_ || (draining_ && !drained_);
+    members_[by].is_drained = members_[by].tries_for_drain;
 }
 
 void accept_policy::failed(moment now) noexcept
@@ -77,7 +79,8 @@ std::optional<accept_policy::member> accept_policy::full(member of, moment now) 
     own.has_room = false;
     own.is_rung = false;
     own.is_late = false;
-    if (!pending_ || drained_) {
+    // In a drain each looks for itself.
+    if (!pending_ || draining_) {
         return std::nullopt;
     }
     return hand_on(of, now);

@@ -27,6 +27,10 @@ void arrivals_row::collect_rings() noexcept
         if (each->was_rung_.load(std::memory_order_relaxed) && each->was_rung_.exchange(false)) {
             each->is_to_ask_ = true;
             each->was_notified_ = true;
+            if (each->group_->drains()) {
+                // At once, whether its source asks soon or not: the next server is notified instead.
+                each->stop_watching();
+            }
             each->some_.set();
         }
     }
@@ -84,10 +88,12 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
             const accept_policy::decision made = decide();
             arrival somebody;
             if (made.what == accept_policy::verdict::stopped) {
-                stop_watching();
                 return arrival{};
             }
             if (made.what == accept_policy::verdict::accept) {
+                if (made.drains) {
+                    stop_watching();
+                }
                 if (try_to_accept(somebody)) {
                     return somebody;
                 }

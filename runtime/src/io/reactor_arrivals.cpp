@@ -21,7 +21,8 @@ io_result<void> reactor_arrivals::watch(listener &from) noexcept
     }
     // Of the loops that wait for events one is notified of each new peer.
     const auto added = interest_.add(chosen.socket(), EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, *this);
-    listener_ = added.has_value() ? &chosen : nullptr;
+    listener_ = &chosen;
+    watches_ = added.has_value();
     return added;
 }
 
@@ -56,8 +57,8 @@ int reactor_arrivals::accept(arrival &into) noexcept
 
 void reactor_arrivals::stop_watching() noexcept
 {
-    if (socket_listener *const left = std::exchange(listener_, nullptr)) {
-        interest_.remove(left->socket(), *this);
+    if (std::exchange(watches_, false)) {
+        interest_.remove(listener_->socket(), *this);
     }
 }
 

@@ -170,6 +170,7 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
     io_result<void> watch(listener &from) noexcept override
     {
         listener_ = &static_cast<simulated_listener &>(from);
+        watches_ = true;
         return join(listener_->group);
     }
 
@@ -206,7 +207,7 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
 
     void begin_waiting() noexcept override
     {
-        if (listener_ == nullptr) {
+        if (!watches_) {
             return;
         }
         listener_->port.acceptor.wait(*this);
@@ -217,14 +218,15 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
 
     void stop_watching() noexcept override
     {
-        if (simulated_listener *const watched = std::exchange(listener_, nullptr)) {
-            watched->port.acceptor.leave();
+        if (std::exchange(watches_, false)) {
+            listener_->port.acceptor.leave();
         }
     }
 
     simulated_network &network_;
     std::size_t &open_;
     simulated_listener *listener_ = nullptr;
+    bool watches_ = false;
 };
 
 void simulated_stream::queue_in(ready_queue &to, void *whom, bool soon) noexcept

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <regex>
@@ -251,7 +252,10 @@ TEST_P(EachRuntime, ATraceSaysWhatFailed)
 
 TEST_P(EachRuntime, WhatAForkedProcessLogsIsWrittenAndItReportsNothing)
 {
+    // What only the other threads refer to looks leaked in a process that has none of them.
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     server server(with_runtime({"flows=1", "node=fork"}));
+    unsetenv("ASAN_OPTIONS");
     ASSERT_TRUE(server.await("all flows are made"));
     ASSERT_TRUE(server.await("the other has ended with 7")) << server.said;
     server.send(SIGTERM);

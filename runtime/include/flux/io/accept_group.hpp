@@ -51,6 +51,9 @@ class accept_group final : public accept_place
     /// As the policy's, at the cost of a load.
     bool quiet() const noexcept { return quiet_.load(std::memory_order_acquire); }
 
+    /// Whether nobody is accepted any more but those who wait now.
+    bool drains() const noexcept { return with_ != nullptr && with_->drains(); }
+
     void look() noexcept override;
 
   private:

@@ -11,8 +11,9 @@
 /// moment to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it.
 /// What the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
 ///
-/// During a drain those who wait at the listener are accepted by whoever asks, wherever the fewest are, until a loop
-/// has found nobody. Who comes later waits there for the next server.
+/// During a drain each loop stops watching the listener first, and then accepts those who wait there until it finds
+/// nobody. In this order: the kernel notifies one of all who watch, of the next server's loops too. Whoever a loop was
+/// notified of it must look for, and of those who come later the next server is notified.
 #pragma once
 
 #include "flux/moment.hpp"
@@ -51,6 +52,8 @@ class accept_policy
         moment until = never;
         /// Who is to be rung: woken, so that it asks.
         std::optional<member> rings = std::nullopt;
+        /// Watch the listener no more before it is tried.
+        bool drains = false;
     };
 
     /// A further member. Throws `std::bad_alloc`.
@@ -98,8 +101,9 @@ class accept_policy
         bool is_rung = false;
         bool is_late = false;
         moment rung_at = never;
-        // It tries since the drain has begun.
+        // In a drain: it tries without watching; it has found nobody so; it was said so.
         bool tries_for_drain = false;
+        bool is_drained = false;
         bool was_stopped = false;
     };
 
@@ -110,7 +114,6 @@ class accept_policy
     // There may be somebody at the listener, and nobody is just trying.
     bool pending_ = false;
     bool draining_ = false;
-    bool drained_ = false;
     // Nobody accepts before.
     moment not_before_ = moment::min();
 };

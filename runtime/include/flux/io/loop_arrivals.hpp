@@ -70,7 +70,7 @@ class loop_arrivals : public arrivals, private accept_member
     /// The source comes to wait for new peers, without being about to look for some by itself.
     virtual void begin_waiting() noexcept {}
 
-    /// Nobody is accepted any more.
+    /// There is no word of new peers any more, once this has returned. `accept` may be called yet.
     virtual void stop_watching() noexcept = 0;
 
     /// Streams with input.

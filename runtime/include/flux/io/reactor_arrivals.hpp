@@ -27,6 +27,7 @@ class reactor_arrivals final : public loop_arrivals, private watched
 
     interest &interest_;
     socket_listener *listener_ = nullptr;
+    bool watches_ = false;
 };
 
 } // namespace flux
