@@ -556,16 +556,17 @@ TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
 class restless_pair
 {
   public:
-    /// Called by each of them; `which` is 0 or 1. Returns when `until()` is so, or after many turns.
-    template <class Condition>
-    void run(flux::flow &own, std::size_t which, Condition until)
+    /// Called by each of them; `which` is 0 or 1. Returns when `until()` is so, or after many turns since `ready()`
+    /// was so: before that another thread may still have to do something, and nobody knows how long that takes.
+    template <class Ready, class Condition>
+    void run(flux::flow &own, std::size_t which, Ready ready, Condition until)
     {
         places_[which] = &own.place();
         if (which == 0) {
             own.place().wait();
         }
         while (!until() && turns_ < most_turns) {
-            ++turns_;
+            turns_ += ready() ? 1 : 0;
             places_[1 - which]->wake();
             own.place().wait();
         }
@@ -593,7 +594,8 @@ TEST_P(BranchOnOneLoop, ABranchBeginsWhileOthersCouldAlwaysGoOn)
     flux::waiter *first = nullptr;
     work = [&](flux::flow &flow, int number, int branch) {
         if (number < 2 && branch == 0) {
-            pair.run(flow, static_cast<std::size_t>(number), [&] { return begun; });
+            pair.run(
+                flow, static_cast<std::size_t>(number), [&] { return first != nullptr; }, [&] { return begun; });
         } else if (number == 2 && branch == 0) {
             first = &flow.place();
             flow.place().wait(); // for the second branch
