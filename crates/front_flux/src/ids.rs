@@ -114,6 +114,4 @@ ids! {
     RESERVED_KEY = "reserved-key";
     /// `(session)` where an input of that name could be meant.
     SCOPE_NOT_KEY = "scope-not-key";
-    /// A constraint that is named once and nearly like another.
-    SIMILAR_CONSTRAINT = "similar-constraint";
 }

@@ -3,8 +3,9 @@
 
 use crate::fit::{count, show_one};
 use crate::ids;
+use crate::mentions::applications;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Application, Constant, OptionKind, Origin, Parameter, Program};
+use flux_ir::program::{Application, Constant, OptionKind, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -13,16 +14,6 @@ pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
     for application in applications(program) {
         check(program, application, diagnostics);
     }
-}
-
-/// Every step, and every source that is a node.
-pub(crate) fn applications(program: &Program) -> impl Iterator<Item = &Application> {
-    let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
-    let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
-        Origin::Node(application) => Some(application),
-        Origin::Timer(_) => None,
-    });
-    in_chains.chain(in_sources)
 }
 
 fn check(program: &Program, application: &Application, diagnostics: &mut Diagnostics) {

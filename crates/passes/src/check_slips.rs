@@ -1,61 +1,189 @@
 //! Looks for slips of the pen. Requires: resolved. Establishes: no node that is named but once, without a declaration
-//! or a flow, is nearly called like one that has either. Its signature could be inferred, and only the linker would
-//! say.
+//! or a flow, is nearly called like one that has either, and no function that handles an error is. A signature could be
+//! inferred for the one, and only the linker would say. Warns of constraints that are named once and nearly like
+//! another.
 
-use crate::check_constants::applications;
 use crate::ids;
+use crate::mentions::named_nodes;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
-use flux_ir::program::{Body, HandlerTarget, Node, NodeId, Program, split_name};
-use std::collections::HashMap;
+use flux_ir::program::{Body, ConstraintId, Handler, HandlerTarget, Node, NodeId, Program, split_name};
+use flux_source::Span;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// Names shorter than this are too alike to tell a slip from intention.
 const COMPARED_LENGTH: usize = 4;
 
 /// Among more nodes than this none is looked for, as each is compared with each.
-const COMPARISON_LIMIT: usize = 2000;
+const NODES_LIMIT: usize = 2000;
 
-/// Reports such nodes. O(nodes that are named once · nodes).
+/// Among more constraints than this none is looked for, as each is compared with each.
+const CONSTRAINTS_LIMIT: usize = 500;
+
+/// Reports such names. O(names that are named once · names).
 pub fn check_slips(program: &Program, diagnostics: &mut Diagnostics) {
-    if program.nodes.len() > COMPARISON_LIMIT {
-        return;
+    if program.nodes.len() <= NODES_LIMIT {
+        check_nodes(program, diagnostics);
+        check_handlers(program, diagnostics);
     }
-    let mentions = mentions(program);
-    let is_defined = |node: &Node| node.signature.is_some() || node.body != Body::Concrete;
-    for (id, node) in program.nodes.iter() {
-        if is_defined(node) || mentions.get(&id) != Some(&1) || node.name.len() < COMPARED_LENGTH {
-            continue;
-        }
-        let module = split_name(&node.name).0;
-        let others = program.nodes.iter().map(|(_, other)| other);
-        let others = others.filter(|other| is_defined(other) && split_name(&other.name).0 == module);
-        // `Step1` and `Step2` are meant to be two.
-        let letters = |name: &str| name.chars().filter(|one| !one.is_ascii_digit()).collect::<String>();
-        let others = others.filter(|other| letters(&other.name) != letters(&node.name));
-        let Some(meant) = nearest(&node.name, others.map(|other| other.name.as_str())) else { continue };
-        let headline = format!("`{}` is named only here, and nothing says what it is", node.name);
-        let error = Diagnostic::error(ids::SIMILAR_NODE, headline, node.span);
-        let error = match program.node_named(meant) {
-            Some(other) => error.mark(program.nodes[other].span, "a similar name"),
-            None => error,
-        };
-        diagnostics
-            .push(error.help(format!("did you mean `{meant}`? Otherwise declare it: `{} (…) => (…);`", node.name)));
+    for (id, meant) in similar_constraints(program) {
+        let (constraint, other) = (&program.constraints[id], &program.constraints[meant]);
+        let headline = format!("the constraint `{}` is named only here", constraint.name);
+        let warning = Diagnostic::warning(ids::SIMILAR_CONSTRAINT, headline, constraint.span);
+        let warning = warning.mark(other.span, "a similar name");
+        diagnostics.push(warning.help(format!("did you mean `{}`?", other.name)));
     }
 }
 
-/// How often each node is named in flows, sources, handlers and constraints.
-fn mentions(program: &Program) -> HashMap<NodeId, usize> {
-    let applied = applications(program).map(|application| application.node);
-    let targets = program.sources.iter().map(|source| source.target);
-    let handled = program.handlers.iter().flat_map(|handler| {
-        let target = match handler.target {
-            HandlerTarget::Node(node) => Some(node),
-            HandlerTarget::Function(_) => None,
-        };
-        handler.path.iter().copied().flatten().chain(target)
-    });
+fn check_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     let held = program.nodes.iter().filter(|(_, node)| !node.requirements.is_empty()).map(|(id, _)| id);
+    let counts = counts(named_nodes(program).chain(held));
+    for (id, node) in program.nodes.iter() {
+        if !is_defined(node) && counts.get(&id) == Some(&1) {
+            check(program, &node.name, node.span, &[], diagnostics);
+        }
+    }
+}
+
+/// A handler that is no node is a function in C++. It may be called nearly like the node whose errors it handles.
+fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
+    fn function(handler: &Handler) -> Option<&str> {
+        match &handler.target {
+            HandlerTarget::Function(function) => Some(function),
+            HandlerTarget::Node(_) => None,
+        }
+    }
+    let counts = counts(program.handlers.iter().filter_map(function));
+    for handler in &program.handlers {
+        let Some(function) = function(handler).filter(|function| counts.get(function) == Some(&1)) else { continue };
+        check(program, function, handler.span, &handler.path, diagnostics);
+    }
+}
+
+/// Reports `name`, which stands only at `span`, if it is nearly that of a defined node that is not one of `others`.
+fn check(program: &Program, name: &str, span: Span, others: &[Option<NodeId>], diagnostics: &mut Diagnostics) {
+    if name.len() < COMPARED_LENGTH {
+        return;
+    }
+    let module = split_name(name).0;
+    // `Step1` and `Step2` are meant to be two.
+    let letters = |name: &str| name.chars().filter(|one| !one.is_ascii_digit()).collect::<String>();
+    let is_candidate = |(id, node): &(NodeId, &Node)| {
+        let is_meant = others.contains(&Some(*id)) || letters(&node.name) == letters(name);
+        is_defined(node) && !is_meant && split_name(&node.name).0 == module
+    };
+    let candidates = program.nodes.iter().filter(is_candidate);
+    let Some(meant) = nearest(name, candidates.map(|(_, node)| node.name.as_str())) else { return };
+    let headline = format!("`{name}` is named only here, and nothing says what it is");
+    let error = Diagnostic::error(ids::SIMILAR_NODE, headline, span);
+    let error = match program.node_named(meant) {
+        Some(other) => error.mark(program.nodes[other].span, "a similar name"),
+        None => error,
+    };
+    diagnostics.push(error.help(format!("did you mean `{meant}`? Otherwise declare it: `{name} (…) => (…);`")));
+}
+
+fn is_defined(node: &Node) -> bool {
+    node.signature.is_some() || node.body != Body::Concrete
+}
+
+fn counts<T: Eq + Hash>(names: impl Iterator<Item = T>) -> HashMap<T, usize> {
     let mut counts = HashMap::new();
-    applied.chain(targets).chain(handled).chain(held).for_each(|node| *counts.entry(node).or_default() += 1);
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
     counts
+}
+
+/// The constraints that are named once and nearly like another, each with that: two names are two things, and a
+/// misspelt one excludes nobody. Of two that are both named once, only the later is there.
+pub(crate) fn similar_constraints(program: &Program) -> Vec<(ConstraintId, ConstraintId)> {
+    if program.constraints.len() > CONSTRAINTS_LIMIT {
+        return vec![];
+    }
+    let requirements = program.nodes.iter().flat_map(|(_, node)| &node.requirements);
+    let counts = counts(requirements.map(|requirement| requirement.constraint));
+    let single: HashSet<_> = counts.into_iter().filter(|(_, count)| *count == 1).map(|(id, _)| id).collect();
+    let mut found = vec![];
+    for (id, constraint) in program.constraints.iter().filter(|(id, _)| single.contains(id)) {
+        let (module, name) = split_name(&constraint.name);
+        let mut alike = program.constraints.iter().filter(|(other, constraint)| {
+            let (other_module, other_name) = split_name(&constraint.name);
+            *other != id && module == other_module && is_slip(name, other_name)
+        });
+        let meant = alike.find(|(other, _)| *other < id || !single.contains(other));
+        found.extend(meant.map(|(meant, _)| (id, meant)));
+    }
+    found
+}
+
+/// Whether the names differ by one slip of the hand: in case, by a letter too many, too few or wrong, or by two
+/// neighbours exchanged. `table_a` and `table_b`, or `lock1` and `lock2`, do not: a last letter alone, and any digit,
+/// is changed on purpose. Linear in the shorter name.
+fn is_slip(left: &str, right: &str) -> bool {
+    let (left, right) = if left.len() <= right.len() {
+        (left.as_bytes(), right.as_bytes())
+    } else {
+        (right.as_bytes(), left.as_bytes())
+    };
+    if left.len() < COMPARED_LENGTH {
+        return false;
+    }
+    // One of them is the plural of the other: `entry`, `entries`; `class`, `classes`.
+    let is_plural = |ending: &[u8], of: &[u8]| {
+        right.strip_suffix(ending).is_some_and(|stem| left.strip_suffix(of).is_some_and(|own| own == stem))
+    };
+    if is_plural(b"ies", b"y") || is_plural(b"es", b"") {
+        return true;
+    }
+    if right.len() - left.len() > 1 {
+        return false;
+    }
+    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
+    let prefix = left.iter().zip(right).take_while(same).count();
+    let suffix = left.iter().rev().zip(right.iter().rev()).take_while(same).count();
+    let (left_rest, right_rest) = (left.get(prefix..).unwrap_or(&[]), right.get(prefix..).unwrap_or(&[]));
+    match (left_rest, right_rest) {
+        ([], []) => true,
+        ([a, b, ..], [c, d, ..]) if a.eq_ignore_ascii_case(d) && b.eq_ignore_ascii_case(c) => {
+            prefix + 2 + suffix >= left.len()
+        }
+        ([_], [_]) => false,
+        (_, [added, ..]) if left.len() < right.len() => prefix + suffix >= left.len() && !added.is_ascii_digit(),
+        ([a, ..], [b, ..]) => prefix + suffix + 1 >= left.len() && !a.is_ascii_digit() && !b.is_ascii_digit(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_slip;
+
+    #[test]
+    fn slips_are_told_from_intention() {
+        for (left, right) in [
+            ("cache", "cahce"),
+            ("cache", "Cache"),
+            ("cache", "caches"),
+            ("account", "acount"),
+            ("cache", "cacge"),
+            ("cache", "ccache"),
+            ("index", "indxe"),
+            ("entry", "entries"),
+            ("class", "classes"),
+        ] {
+            assert!(is_slip(left, right) && is_slip(right, left), "{left} {right}");
+        }
+        for (left, right) in [
+            ("x", "y"),
+            ("lock1", "lock2"),
+            ("table_a", "table_b"),
+            ("cache", "cache2"),
+            ("cache", "state"),
+            ("users", "groups"),
+            ("abc", "abd"),
+            ("shard10", "shard1"),
+            ("in_queue", "queue"),
+        ] {
+            assert!(!is_slip(left, right) && !is_slip(right, left), "{left} {right}");
+        }
+    }
 }

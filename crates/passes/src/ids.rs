@@ -36,8 +36,10 @@ pub const HANDLER_UNREACHED: Id = Id("handler-unreached");
 pub const HANDLER_MISMATCH: Id = Id("handler-mismatch");
 /// A handler node whose outputs do not fit those of the failing node.
 pub const FALLBACK_MISMATCH: Id = Id("fallback-mismatch");
-/// A node that is named but once, and nearly like another.
+/// A node, or a function that handles an error, that is named but once, and nearly like a node.
 pub const SIMILAR_NODE: Id = Id("similar-node");
+/// A constraint that is named once and nearly like another.
+pub const SIMILAR_CONSTRAINT: Id = Id("similar-constraint");
 /// A source that takes inputs.
 pub const SOURCE_INPUTS: Id = Id("source-inputs");
 /// A heartbeat whose target takes inputs.
@@ -60,3 +62,9 @@ pub const BRANCHES_SERIALISED: Id = Id("branches-serialised");
 pub const BRANCHES_CONFLICT: Id = Id("branches-conflict");
 /// A constraint of scope session where flows have no session.
 pub const NO_SESSION: Id = Id("no-session");
+/// A node that is declared and that nothing names.
+pub const UNUSED_NODE: Id = Id("unused-node");
+/// A flow that no source reaches.
+pub const UNREACHED_FLOW: Id = Id("unreached-flow");
+/// A constraint that has readers alone.
+pub const ONLY_READERS: Id = Id("only-readers");

@@ -13,6 +13,7 @@ pub mod check_replicable;
 pub mod check_sessions;
 pub mod check_slips;
 pub mod check_sources;
+pub mod check_uses;
 mod constraint_diagnostics;
 pub mod edges;
 pub mod fit;
@@ -20,6 +21,7 @@ pub mod handler_paths;
 pub mod ids;
 pub mod infer_signatures;
 pub mod lower_program;
+pub mod mentions;
 pub mod number_paths;
 pub mod order_constraints;
 pub mod walks;
@@ -39,7 +41,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 11] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 12] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -89,6 +91,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 11] = [
     Pass {
         name: "check_sessions",
         run: |program, diagnostics| check_sessions::check_sessions(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_uses",
+        run: |program, diagnostics| check_uses::check_uses(program, diagnostics),
         barrier: false,
     },
 ];

@@ -97,7 +97,7 @@ source WarehouseListen => Delivery;
 Delivery = ReadDelivery -> Book -> (Notify & Reindex) -> Confirm;
 handle error ReadDelivery => BadDelivery;
 
-atomic FindPage:{pages?};
+atomic FindPage:{pages};
 atomic Reserve:{stock};
 atomic Book:{stock};
 atomic RestockReport:{stock?};

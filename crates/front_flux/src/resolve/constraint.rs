@@ -1,18 +1,12 @@
-//! Constraints: one scope each, keys that are inputs, names that are not misspelt.
+//! Constraints: one scope each, keys that are inputs.
 
 use super::Resolver;
 use crate::ids;
 use crate::syntax::{self, Atomic, Declaration, Name, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope, split_name};
+use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
 use flux_source::Span;
 use std::collections::HashMap;
-
-/// Among more constraints than this no misspelt ones are looked for, as each is compared with each.
-const COMPARISON_LIMIT: usize = 500;
-
-/// Names shorter than this are too alike to tell a slip from intention.
-const COMPARED_LENGTH: usize = 4;
 
 /// A message lists the inputs of a node up to this many.
 const LISTED_INPUTS: usize = 8;
@@ -21,8 +15,6 @@ const LISTED_INPUTS: usize = 8;
 #[derive(Default)]
 struct Mentions<'syntax> {
     ids: HashMap<&'syntax str, ConstraintId>,
-    /// By id: how often it is named.
-    counts: Vec<usize>,
     /// The first key of each keyed constraint: of how many values, and where.
     first_keys: HashMap<ConstraintId, (usize, Span)>,
 }
@@ -45,7 +37,6 @@ impl<'syntax> Resolver<'syntax, '_> {
                 }
             }
         }
-        self.warn_of_slips(&mentions);
     }
 
     /// The constraint that is mentioned, with the scope of its first mention.
@@ -63,12 +54,8 @@ impl<'syntax> Resolver<'syntax, '_> {
         let Some(known) = mentions.ids.get(name).copied() else {
             let id = self.program.constraints.add(Constraint { name: name.to_owned(), scope, span: mention.span });
             mentions.ids.insert(name, id);
-            mentions.counts.push(1);
             return id;
         };
-        if let Some(count) = mentions.counts.get_mut(known.index()) {
-            *count += 1;
-        }
         let first = &self.program.constraints[known];
         if first.scope != scope && self.reported.insert((ids::CONSTRAINT_SCOPE, name)) {
             let diagnostic = Diagnostic::error(
@@ -195,41 +182,6 @@ impl<'syntax> Resolver<'syntax, '_> {
             .help(help);
         self.report(diagnostic);
     }
-
-    /// Warns of constraints that are named once and nearly like another: two names are two things, and a misspelt one
-    /// excludes nobody.
-    fn warn_of_slips(&mut self, mentions: &Mentions) {
-        if self.program.constraints.len() > COMPARISON_LIMIT || self.syntax.truncated {
-            return;
-        }
-        let mut warnings = vec![];
-        for (id, constraint) in self.program.constraints.iter() {
-            let is_single = mentions.counts.get(id.index()) == Some(&1);
-            if !is_single || self.syntax.skipped_words.contains(constraint.name.as_str()) {
-                continue;
-            }
-            let others = self.program.constraints.iter().filter(|(other, _)| *other != id);
-            let (module, name) = split_name(&constraint.name);
-            let mut alike = others.filter(|(_, other)| {
-                let (other_module, other) = split_name(&other.name);
-                module == other_module && is_slip(name, other)
-            });
-            // Of two that are both named once, only the later is reported.
-            let is_later = |other: ConstraintId| other < id || mentions.counts.get(other.index()) != Some(&1);
-            if let Some((_, other)) = alike.find(|(other, _)| is_later(*other)) {
-                warnings.push(
-                    Diagnostic::warning(
-                        ids::SIMILAR_CONSTRAINT,
-                        format!("the constraint `{}` is named only here", constraint.name),
-                        constraint.span,
-                    )
-                    .mark(other.span, "a similar name")
-                    .help(format!("did you mean `{}`?", other.name)),
-                );
-            }
-        }
-        warnings.into_iter().for_each(|warning| self.report(warning));
-    }
 }
 
 fn shared_by(scope: Scope) -> &'static str {
@@ -242,77 +194,4 @@ fn shared_by(scope: Scope) -> &'static str {
 
 fn values(count: usize) -> String {
     if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
-}
-
-/// Whether the names differ by one slip of the hand: in case, by a letter too many, too few or wrong, or by two
-/// neighbours exchanged. `table_a` and `table_b`, or `lock1` and `lock2`, do not: a last letter alone, and any digit,
-/// is changed on purpose. Linear in the shorter name.
-fn is_slip(left: &str, right: &str) -> bool {
-    let (left, right) = if left.len() <= right.len() {
-        (left.as_bytes(), right.as_bytes())
-    } else {
-        (right.as_bytes(), left.as_bytes())
-    };
-    if left.len() < COMPARED_LENGTH {
-        return false;
-    }
-    // One of them is the plural of the other: `entry`, `entries`; `class`, `classes`.
-    let is_plural = |ending: &[u8], of: &[u8]| {
-        right.strip_suffix(ending).is_some_and(|stem| left.strip_suffix(of).is_some_and(|own| own == stem))
-    };
-    if is_plural(b"ies", b"y") || is_plural(b"es", b"") {
-        return true;
-    }
-    if right.len() - left.len() > 1 {
-        return false;
-    }
-    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
-    let prefix = left.iter().zip(right).take_while(same).count();
-    let suffix = left.iter().rev().zip(right.iter().rev()).take_while(same).count();
-    let (left_rest, right_rest) = (left.get(prefix..).unwrap_or(&[]), right.get(prefix..).unwrap_or(&[]));
-    match (left_rest, right_rest) {
-        ([], []) => true,
-        ([a, b, ..], [c, d, ..]) if a.eq_ignore_ascii_case(d) && b.eq_ignore_ascii_case(c) => {
-            prefix + 2 + suffix >= left.len()
-        }
-        ([_], [_]) => false,
-        (_, [added, ..]) if left.len() < right.len() => prefix + suffix >= left.len() && !added.is_ascii_digit(),
-        ([a, ..], [b, ..]) => prefix + suffix + 1 >= left.len() && !a.is_ascii_digit() && !b.is_ascii_digit(),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_slip;
-
-    #[test]
-    fn slips_are_told_from_intention() {
-        for (left, right) in [
-            ("cache", "cahce"),
-            ("cache", "Cache"),
-            ("cache", "caches"),
-            ("account", "acount"),
-            ("cache", "cacge"),
-            ("cache", "ccache"),
-            ("index", "indxe"),
-            ("entry", "entries"),
-            ("class", "classes"),
-        ] {
-            assert!(is_slip(left, right) && is_slip(right, left), "{left} {right}");
-        }
-        for (left, right) in [
-            ("x", "y"),
-            ("lock1", "lock2"),
-            ("table_a", "table_b"),
-            ("cache", "cache2"),
-            ("cache", "state"),
-            ("users", "groups"),
-            ("abc", "abd"),
-            ("shard10", "shard1"),
-            ("in_queue", "queue"),
-        ] {
-            assert!(!is_slip(left, right) && !is_slip(right, left), "{left} {right}");
-        }
-    }
 }

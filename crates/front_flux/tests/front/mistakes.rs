@@ -146,14 +146,9 @@ fn each_single_mistake_gives_its_message() {
 }
 
 #[test]
-fn each_single_suspicion_gives_its_warning() {
-    for (text, expected) in [
-        ("A (int session) => ();\natomic A:{x(session)};", "2 warning [scope-not-key]"),
-        ("A = B;\natomic A:{cache};\natomic B:{cahce};", "3 warning [similar-constraint]"),
-        ("A = B;\natomic A:{cahce};\natomic B:{cache};\natomic A:{cache};", "2 warning [similar-constraint]"),
-    ] {
-        assert_eq!(mistakes(text), [expected], "{text}");
-    }
+fn a_scope_where_a_key_could_be_meant_gives_a_warning() {
+    let text = "A (int session) => ();\natomic A:{x(session)};";
+    assert_eq!(mistakes(text), ["2 warning [scope-not-key]"]);
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! Where a program names its nodes.
+
+use flux_ir::program::{Application, HandlerTarget, NodeId, Origin, Program};
+
+/// Every step, and every source that is a node.
+pub fn applications(program: &Program) -> impl Iterator<Item = &Application> {
+    let in_chains = program.nodes.iter().flat_map(|(_, node)| node.chains()).flat_map(|chain| chain.applications());
+    let in_sources = program.sources.iter().filter_map(|source| match &source.origin {
+        Origin::Node(application) => Some(application),
+        Origin::Timer(_) => None,
+    });
+    in_chains.chain(in_sources)
+}
+
+/// The nodes that flows, sources and handlers name, each as often as they do.
+pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
+    let applied = applications(program).map(|application| application.node);
+    let targets = program.sources.iter().map(|source| source.target);
+    let handled = program.handlers.iter().flat_map(|handler| {
+        let target = match handler.target {
+            HandlerTarget::Node(node) => Some(node),
+            HandlerTarget::Function(_) => None,
+        };
+        handler.path.iter().copied().flatten().chain(target)
+    });
+    applied.chain(targets).chain(handled)
+}
