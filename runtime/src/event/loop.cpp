@@ -53,12 +53,12 @@ loop *loop::running() noexcept
 void loop::push(flow &started) noexcept
 {
     inbox_.push(started);
-    runner_.set_crowded(true);
+    runner_.set_crowded();
 }
 
 bool loop::wake() noexcept
 {
-    if (idle_.load() && idle_.exchange(false)) {
+    if (idle_.take()) {
         io_->interrupt();
         return true;
     }
@@ -142,26 +142,13 @@ void loop::go_on_elsewhere(source &making) noexcept
     woken_.push_back(next);
 }
 
-// Others say to the flow that runs next what they bring from now on. So what need not be changed is not: under load
-// that is everything, and alone it is a write that all processors agree on.
+// Others say to the flow that runs next what they bring from now on.
 void loop::update_crowded() noexcept
 {
-    const auto crowded = [this] {
+    runner_.update_crowded([this] {
         return !inbox_.empty() || !made_.empty() || !branches_.empty() || !just_woken_.empty() || !woken_.empty() ||
                !gave_way_.empty();
-    };
-    const bool was_crowded = runner_.crowded().load(std::memory_order_relaxed);
-    if (crowded()) {
-        if (!was_crowded) {
-            runner_.set_crowded(true);
-        }
-    } else if (was_crowded) {
-        // In this order: what comes after the second look says so itself.
-        runner_.set_crowded(false);
-        if (crowded()) {
-            runner_.set_crowded(true);
-        }
-    }
+    });
 }
 
 // Null where there is nothing to run.
@@ -280,7 +267,7 @@ void loop::collect_due() noexcept
 void loop::wake_up(resident &asleep) noexcept
 {
     just_woken_.push(asleep);
-    runner_.set_crowded(true);
+    runner_.set_crowded();
     wake();
 }
 
@@ -293,18 +280,19 @@ bool loop::has_work() const noexcept
     return !just_woken_.empty() || (!residents_.exhausted() && some_may_begin());
 }
 
-// Returns when there may be something to do; false where the thread is to end. Who gives it something does that first
-// and then looks whether it is idle; it says that it is idle first and then looks.
+// Returns when there may be something to do; false where the thread is to end.
 bool loop::wait_for_work() noexcept
 {
-    idle_.store(true);
-    const bool goes_on = has_work();
-    const bool ends = !goes_on && closed_.load();
-    if ((goes_on || ends) && idle_.exchange(false)) {
+    bool goes_on = false;
+    const bool waits = idle_.begin([&] {
+        goes_on = has_work();
+        return goes_on || closed_.load();
+    });
+    if (!waits) {
         return goes_on;
     }
     io_->wait(std::min(timers_.next(), residents_.memory_again()));
-    idle_.store(false);
+    idle_.end();
     io_->deliver();
     collect_due();
     return true;

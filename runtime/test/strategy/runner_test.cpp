@@ -65,4 +65,56 @@ TEST(Runner, IsUsedAgainAndKeepsItsCounts)
     EXPECT_EQ(all.total().of_source(0).started, 1u);
 }
 
+/// Where somebody who comes to wait can come in while the thread looks whether anybody does: before it looks, before
+/// and after what each of its looks finds, and later.
+constexpr int places = 6;
+
+TEST(Runner, WhoComesToWaitBetweenTwoLooksIsSeen)
+{
+    for (const bool was_crowded : {false, true}) {
+        for (int comes_at = 0; comes_at < places; ++comes_at) {
+            for (int says_so_at = comes_at; says_so_at < places; ++says_so_at) {
+                flux::runner own(sample::program);
+                bool somebody = false;
+                const auto other_at = [&](int place) {
+                    somebody = somebody || place == comes_at;
+                    if (place == says_so_at) {
+                        own.set_crowded();
+                    }
+                };
+                if (was_crowded) {
+                    own.set_crowded();
+                }
+                int next = 0;
+                const auto other_goes_on_to = [&](int last) {
+                    while (next <= last) {
+                        other_at(next++);
+                    }
+                };
+                other_goes_on_to(0);
+                own.update_crowded([&] {
+                    other_goes_on_to(next);
+                    const bool found = somebody;
+                    other_goes_on_to(next);
+                    return found;
+                });
+                other_goes_on_to(places - 1);
+                EXPECT_TRUE(own.crowded()) << "comes at " << comes_at << ", says so at " << says_so_at;
+            }
+        }
+    }
+}
+
+TEST(Runner, IsCrowdedAsLongAsOthersWait)
+{
+    flux::runner own(sample::program);
+    EXPECT_FALSE(own.crowded());
+    own.update_crowded([] { return true; });
+    EXPECT_TRUE(own.crowded());
+    own.update_crowded([] { return true; });
+    EXPECT_TRUE(own.crowded());
+    own.update_crowded([] { return false; });
+    EXPECT_FALSE(own.crowded());
+}
+
 } // namespace

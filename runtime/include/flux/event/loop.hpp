@@ -9,6 +9,7 @@
 /// `resident_store`'s.
 #pragma once
 
+#include "flux/event/idle_flag.hpp"
 #include "flux/event/inbox.hpp"
 #include "flux/event/resident_store.hpp"
 #include "flux/event/scheduler.hpp"
@@ -88,7 +89,7 @@ class loop
     void push(flow &started) noexcept;
 
     /// Whether its thread waits, as there is nothing to do. Any thread may ask.
-    bool idle() const noexcept { return idle_.load(); }
+    bool idle() const noexcept { return idle_.is_set(); }
 
     /// If its thread is idle, has it look again for something to do. Any thread calls this.
     bool wake() noexcept;
@@ -167,7 +168,7 @@ class loop
     // Others have started these flows here, and have woken these since the last look.
     alignas(64) inbox inbox_;
     push_stack<resident> just_woken_;
-    std::atomic<bool> idle_{false};
+    idle_flag idle_;
     std::atomic<bool> closed_{false};
     alignas(64) owned_counter turns_;
     owned_counter flows_;

@@ -38,7 +38,28 @@ class runner
 
     /// Whether others wait for the thread. A flow that runs there looks between two nodes.
     const std::atomic<bool> &crowded() const noexcept { return crowded_; }
-    void set_crowded(bool others_wait) noexcept { crowded_.store(others_wait); }
+    /// Others wait from now on, where `update_crowded` finds them. Any thread says so.
+    void set_crowded() noexcept { crowded_.store(true); }
+
+    /// Whether others wait is what `some_wait` finds, or what somebody says meanwhile. For its thread.
+    template <class Look>
+    void update_crowded(Look some_wait) noexcept
+    {
+        // What need not be changed is not: under load that is everything, and alone it is a write that all processors
+        // agree on.
+        const bool was_crowded = crowded_.load(std::memory_order_relaxed);
+        if (some_wait()) {
+            if (!was_crowded) {
+                set_crowded();
+            }
+        } else if (was_crowded) {
+            // In this order: what comes after the second look says so itself.
+            crowded_.store(false);
+            if (some_wait()) {
+                set_crowded();
+            }
+        }
+    }
 
     /// Its thread's stack for signals.
     signal_stack &stack() noexcept { return stack_; }
