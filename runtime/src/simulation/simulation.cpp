@@ -333,6 +333,9 @@ simulation::simulation(std::uint64_t seed, const simulated_faults &faults, std::
 simulation::~simulation()
 {
     time_.forget();
+    if (network_of_thread == &network_) {
+        network_of_thread = nullptr;
+    }
     for (const auto &each : peers_) {
         stacks_.give_back(each->on());
     }

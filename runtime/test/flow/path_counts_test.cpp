@@ -1,6 +1,8 @@
 #include "flux/flow/path_counts.hpp"
 
+#include "flux/event/sanitizer.hpp"
 #include "flux/strategy/runner.hpp"
+#include "../support/lack_of_memory.hpp"
 #include "../support/sample_program.hpp"
 
 #include <gtest/gtest.h>
@@ -127,6 +129,54 @@ TEST(PathCounts, AddUpOverRunners)
     EXPECT_EQ(contents(total.flow_paths(sample::source_Listen)[0]).at(0), 3u);
     EXPECT_EQ(contents((*total.function_paths(sample::function_Choose))[1]).at(1), 3u);
     EXPECT_EQ(all.flows_in_progress(), 3u);
+}
+
+TEST(PathTable, WhatFindsNoMemoryIsLostAndAddedUpAsLost)
+{
+    flux::path_table table(3);
+    {
+        const lack_of_memory here;
+        table.add(flux::path_limit, 2); // beyond the array
+        if (!flux::address_sanitizer) {
+            table.add(1, 4); // there is no array, and no entry instead of it either
+        }
+    }
+    const std::uint64_t lost = flux::address_sanitizer ? 2 : 6;
+    EXPECT_EQ(table.lost(), lost);
+    EXPECT_EQ(contents(table), (std::map<flux::path_number, std::uint64_t>{}));
+    table.add(1);
+    EXPECT_EQ(contents(table), (std::map<flux::path_number, std::uint64_t>{{1, 1}})) << "as soon as there is memory";
+    flux::path_table sum(3);
+    sum.add(table);
+    sum.add(table);
+    EXPECT_EQ(sum.lost(), 2 * lost);
+    EXPECT_EQ(contents(sum), (std::map<flux::path_number, std::uint64_t>{{1, 2}}));
+}
+
+TEST(PathCounts, SayHowOftenThereWasNoMemory)
+{
+    flux::path_counts counts(sample::program);
+    {
+        const lack_of_memory here;
+        counts.took(sample::function_Choose, outcome::failed, 1);
+    }
+    EXPECT_EQ(counts.lost(), 1u) << "there are no tables";
+    counts.took(sample::function_Choose, outcome::failed, 1);
+    {
+        const lack_of_memory here;
+        counts.took(sample::function_Choose, outcome::failed, flux::path_limit);
+        counts.took(sample::function_Choose, outcome::failed, flux::path_limit);
+        flux::flow flow;
+        flow.add_path(flux::path_limit);
+        counts.started(sample::source_Listen);
+        counts.finished(sample::source_Listen, flow, outcome::done);
+    }
+    EXPECT_EQ(counts.lost(), 4u) << "two in the tables of a function, and one in those of a source";
+    EXPECT_EQ(counts.of_source(sample::source_Listen).in_progress(), 0u) << "the flow has ended all the same";
+    flux::path_counts sum(sample::program);
+    sum.add(counts);
+    sum.add(counts);
+    EXPECT_EQ(sum.lost(), 8u);
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "flux/flow/tally.hpp"
 
+#include "../support/lack_of_memory.hpp"
+
 #include <gtest/gtest.h>
 #include <map>
 #include <thread>
@@ -69,6 +71,23 @@ TEST(TallyTable, IsReadWhileItGrows)
         }
     }
     writer.join();
+}
+
+TEST(TallyTable, WhatFindsNoMemoryIsCountedAsLostAndTheRestGoesOn)
+{
+    flux::tally_table table;
+    table.add(1, 5);
+    {
+        const lack_of_memory here;
+        table.add(2, 3);
+        table.add(1, 2);
+        table.add(3);
+    }
+    table.add(2, 10);
+    EXPECT_EQ(contents(table), (std::map<std::uint64_t, std::uint64_t>{{1, 7}, {2, 10}}));
+    EXPECT_EQ(table.lost(), 4u);
+    table.add_lost(6);
+    EXPECT_EQ(table.lost(), 10u);
 }
 
 } // namespace

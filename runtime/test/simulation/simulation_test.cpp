@@ -1,6 +1,5 @@
 #include "flux/simulation/simulation.hpp"
 
-#include "flux/simulation/failing_allocation.hpp"
 #include "../support/network_sockets.hpp"
 #include "../support/simulated_run.hpp"
 
