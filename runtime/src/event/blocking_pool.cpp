@@ -58,7 +58,6 @@ void blocking_pool::add_thread() noexcept
             threads_.emplace_back([this, own] { work(*own); });
             most_threads_ = std::max(most_threads_, threads_.size());
             return;
-            return;
         }
     } catch (const std::exception &) {
         runners_.give_back(*own);
