@@ -2,23 +2,9 @@
 #include "aggregator.flux.h"
 
 #include "flux/log.hpp"
-#include "flux/reading.hpp"
 
 #include <cerrno>
 #include <cstring>
-
-int Ask(Ask_in *in, Ask_out *out)
-{
-    const auto at = flux::parse_address(in->upstream);
-    flux::connection *server = nullptr;
-    int error = at ? flux::take(flux::connect(*at), server) : EADDRNOTAVAIL;
-    if (error == 0) {
-        error = flux::take(server->send(in->line + "\n"));
-        error = error == 0 ? flux::take(flux::read_line(*server, 65'536), out->answer) : error;
-        server->close();
-    }
-    return error;
-}
 
 int Apologise(Apologise_in *in, Apologise_out *out)
 {

@@ -1,5 +1,6 @@
 // Asks two servers at once for each line, and answers with what both have said until then.
 use std.tcp;
+use std.upstream;
 
 option listen : string = ":7300";
 option first : string = "127.0.0.1:7301";
@@ -12,6 +13,7 @@ Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within 
 handle error Request => tcp.Close;
 
 Ask (const char *upstream, std::string line) => (std::string answer);
+Ask = upstream.Borrow -> tcp.SendLine -> tcp.ReadLine(64k) -> upstream.Return;
 handle error Ask => Apologise;
 Apologise (const char *upstream, std::string line, int error) => (std::string answer);
 

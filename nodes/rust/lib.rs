@@ -56,7 +56,7 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 5] = ["std.dns", "std.files", "std.tcp", "std.timer", "std.udp"];
+const NAMES: [&str; 6] = ["std.dns", "std.files", "std.tcp", "std.timer", "std.udp", "std.upstream"];
 
 fn path(module: &str) -> Option<String> {
     module.strip_prefix("std.").map(|stem| format!("{stem}.flux"))

@@ -3,6 +3,7 @@
 #include "flux/io/connections.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -52,12 +53,12 @@ constexpr char any_flow = 0;
 
 } // namespace
 
-connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connections> source) noexcept
+connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept
 {
     connection *const opened = closed_connections.take();
     if (opened != nullptr) {
         opened->through_ = std::move(accepted.accepted);
-        opened->source_ = std::move(source);
+        opened->home_ = std::move(home);
         opened->peer_ = accepted.from;
         opened->seat_ = std::move(accepted.seat);
         opened->ended_ = false;
@@ -82,18 +83,20 @@ void connection::use_by_caller() noexcept
         return;
     }
     at_end_ = at_end::forgotten;
+    taken_by_ = running_flow;
     used_by_.store(&running_flow->root(), std::memory_order_relaxed);
     running_flow->owned().add(*this, *running_flow);
 }
 
-// Nobody uses it any more. False where that has to wait for the end of the flow, as a branch has called.
+// Nobody uses it any more. False where that has to wait for the end of the flow, as another branch may be using it. One
+// that the branch has made itself only its own branches can have known, and they have ended.
 bool connection::leave_flow(at_end how) noexcept
 {
     const void *const owner = used_by_.exchange(nullptr, std::memory_order_relaxed);
     if (owner == &any_flow) {
         return true;
     }
-    if (running_flow->parent() != nullptr) {
+    if (running_flow->parent() != nullptr && running_flow != taken_by_) {
         at_end_ = how;
         return false;
     }
@@ -196,6 +199,16 @@ io_result<void> connection::close() noexcept
     return {};
 }
 
+io_result<void> connection::set_home(std::shared_ptr<connection_home> home) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    assert(home_ == nullptr);
+    home_ = std::move(home);
+    return {};
+}
+
 io_result<void> connection::detach() noexcept
 {
     if (const int error = usable(); error != 0) {
@@ -217,33 +230,48 @@ io_result<void> connection::attach() noexcept
     return {};
 }
 
-// To its source, where it is of use there.
+// To its home, where it is of use there.
 void connection::go_back() noexcept
 {
-    if (source_ == nullptr || ended_) {
+    if (home_ == nullptr || ended_) {
         return end();
     }
-    const std::shared_ptr<connections> source = source_; // it may close this
-    source->take_back(*this);
+    const std::shared_ptr<connection_home> home = home_; // it may close this
+    home->take_back(*this);
 }
 
 void connection::end() noexcept
 {
-    if (source_ != nullptr) {
-        source_->forget(*this);
+    if (home_ != nullptr) {
+        home_->forget(*this);
     }
     end_unlinked();
 }
 
-// Its source does not know it any more.
+// Its home does not know it any more.
 void connection::end_unlinked() noexcept
 {
     through_.reset();
     seat_ = {};
     std::vector<std::byte>().swap(unread_);
     read_of_unread_ = 0;
-    const std::shared_ptr<connections> last_share = std::move(source_);
+    const std::shared_ptr<connection_home> last_share = std::move(home_);
     closed_connections.give_back(*this);
+}
+
+void connection_home::lend(connection &own) noexcept
+{
+    own.use_by_caller();
+}
+
+bool connection_home::has_input(connection &own) noexcept
+{
+    return own.read_of_unread_ != own.unread_.size() || own.through_->has_input();
+}
+
+void connection_home::close(connection &own) noexcept
+{
+    own.end_unlinked();
 }
 
 io_result<connection *> connect(const address &to, moment deadline) noexcept

@@ -203,6 +203,95 @@ TEST_P(Connection, WhatAFlowConnectsIsItsOwnAndThatOfItsBranches)
     EXPECT_EQ(counts.counted.forgotten, 1u);
 }
 
+/// A home of connections that says what becomes of them.
+class listed_home final : public flux::connection_home
+{
+  public:
+    std::string said;
+
+    /// As the next who asks for a connection has it: whether there was input.
+    bool lend_last()
+    {
+        const bool has = has_input(*last_);
+        lend(*last_);
+        return has;
+    }
+
+  private:
+    void take_back(flux::connection &unused) noexcept override
+    {
+        said += "taken back; ";
+        last_ = &unused;
+    }
+    void forget(flux::connection &) noexcept override { said += "closed; "; }
+
+    flux::connection *last_ = nullptr;
+};
+
+TEST_P(Connection, WhatABranchHasMadeGoesHomeAtOnce)
+{
+    network::socket_peer upstream;
+    ASSERT_EQ(upstream.listen(flux::loopback_address(0)), 0);
+    const auto home = std::make_shared<listed_home>();
+    const flux::source_counts counts = run(
+        [&](flux::flow &flow, flux::connection &client) {
+            const auto with_home = [&](flux::flow &) {
+                flux::connection *made = nullptr;
+                EXPECT_EQ(flux::take(flux::connect(upstream.local()), made), 0);
+                EXPECT_EQ(error_of(made->set_home(home)), 0);
+                EXPECT_EQ(error_of(made->give_back()), 0);
+                EXPECT_EQ(home->said, "taken back; ");
+                EXPECT_EQ(error_of(made->set_home(home)), EBADF);
+                EXPECT_FALSE(home->lend_last());
+                EXPECT_EQ(error_of(made->close()), 0);
+                EXPECT_EQ(home->said, "taken back; closed; ");
+                EXPECT_EQ(flux::take(flux::connect(upstream.local()), made), 0);
+                EXPECT_EQ(error_of(made->set_home(home)), 0);
+                return 0;
+            };
+            EXPECT_EQ(network::in_parallel(flow, with_home, [&](flux::flow &) { return 0; }), 0);
+            EXPECT_EQ(home->said, "taken back; closed; ");
+            return error_of(client.close());
+        },
+        [&](network::socket_peer &self) {
+            self.send("x");
+            EXPECT_EQ(self.receive_all(), "");
+        });
+    EXPECT_EQ(home->said, "taken back; closed; closed; ");
+    EXPECT_EQ(counts.counted.forgotten, 1u);
+}
+
+TEST_P(Connection, ItsHomeKnowsWhetherSomethingHasCome)
+{
+    network::socket_peer upstream;
+    ASSERT_EQ(upstream.listen(flux::loopback_address(0)), 0);
+    const auto home = std::make_shared<listed_home>();
+    run(
+        [&](flux::flow &, flux::connection &client) {
+            flux::connection *made = nullptr;
+            EXPECT_EQ(flux::take(flux::connect(upstream.local()), made), 0);
+            upstream.accept();
+            EXPECT_EQ(error_of(made->set_home(home)), 0);
+            upstream.send("answer");
+            EXPECT_EQ(received(*made), "answer");
+            EXPECT_EQ(error_of(made->give_back()), 0);
+            EXPECT_FALSE(home->lend_last()) << "all of it was received";
+            EXPECT_EQ(error_of(put_back(*made, "r")), 0);
+            EXPECT_EQ(error_of(made->give_back()), 0);
+            EXPECT_TRUE(home->lend_last()) << "something was put back";
+            EXPECT_EQ(received(*made), "r");
+            upstream.close();
+            EXPECT_EQ(received(*made), "") << "it has come to its end";
+            EXPECT_EQ(error_of(made->give_back()), 0);
+            EXPECT_EQ(home->said, "taken back; taken back; closed; ");
+            return error_of(client.close());
+        },
+        [&](network::socket_peer &self) {
+            self.send("x");
+            EXPECT_EQ(self.receive_all(), "");
+        });
+}
+
 TEST_P(Connection, WhatIsPutBackComesFirstAndCostsNothingForWhatIsBehindIt)
 {
     // So much that it could not be moved for each of its pieces.

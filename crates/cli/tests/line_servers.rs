@@ -10,7 +10,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use support::{LIMIT, Server};
 
 /// What runs the flows.
@@ -206,8 +207,11 @@ fn an_address_that_is_none_is_refused() {
     }
 }
 
-/// A server that the aggregator asks: it answers each line with its name before it, but says nothing to `slow NAME`.
-fn upstream(name: char) -> String {
+/// A server that the aggregator asks: it answers each line with its name before it, but says nothing to `slow NAME`,
+/// and ends the connection after its answer to `last NAME`. Its address, and how many connections it has accepted.
+fn upstream(name: char) -> (String, Arc<AtomicUsize>) {
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&accepted);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let serve = move |client: TcpStream| {
@@ -218,20 +222,24 @@ fn upstream(name: char) -> String {
             if answers && reader.get_ref().write_all(format!("{name}:{line}").as_bytes()).is_err() {
                 break;
             }
+            if line.contains(&format!("last {name}")) {
+                break;
+            }
             line.clear();
         }
     };
     std::thread::spawn(move || {
         for client in listener.incoming() {
+            counted.fetch_add(1, Ordering::Relaxed);
             std::thread::spawn(move || serve(client.unwrap()));
         }
     });
-    address
+    (address, accepted)
 }
 
 #[test]
 fn the_aggregator_answers_with_what_it_has_in_time() {
-    let [first, second] = ['A', 'B'].map(upstream);
+    let [first, second] = ['A', 'B'].map(|name| upstream(name).0);
     for runtime in RUNTIMES {
         let [first, second] = [format!("--first={first}"), format!("--second={second}")];
         let server = start(aggregator(), runtime, &[&first, &second, "--patience=3s"]);
@@ -243,9 +251,114 @@ fn the_aggregator_answers_with_what_it_has_in_time() {
     }
 }
 
+/// An aggregator with two servers: the first by its name, with its connections counted, and the second by its address.
+struct Aggregated {
+    first: String,
+    second: String,
+    accepted: Arc<AtomicUsize>,
+}
+
+impl Aggregated {
+    fn new() -> Self {
+        let [(first, accepted), (second, _)] = ['A', 'B'].map(upstream);
+        let by_name = first.replace("127.0.0.1", "localhost");
+        Self { first: format!("--first={by_name}"), second: format!("--second={second}"), accepted }
+    }
+
+    fn start(&self, runtime: &[&str], arguments: &[&str]) -> Server {
+        self.accepted.store(0, Ordering::Relaxed);
+        let own = [self.first.as_str(), self.second.as_str()];
+        start(aggregator(), runtime, &[&own, arguments].concat())
+    }
+
+    fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn connections_to_a_server_are_borrowed_and_given_back() {
+    let both = Aggregated::new();
+    for runtime in RUNTIMES {
+        let server = both.start(runtime, &["--patience=1m", "--upstream-most=1"]);
+        let ask = |number: usize| {
+            let mut client = Client::of(&server);
+            for round in 0..20 {
+                let line = format!("{number} {round}");
+                assert_eq!(client.ask(&line), format!("A:{line} | B:{line}\n"), "{runtime:?}");
+            }
+        };
+        std::thread::scope(|scope| (0..6).for_each(|number| drop(scope.spawn(move || ask(number)))));
+        // Each of two loops may have one.
+        assert!((1..=2).contains(&both.accepted()), "{runtime:?}: {} connections", both.accepted());
+    }
+}
+
+#[test]
+fn a_connection_that_is_not_given_back_leaves_its_place() {
+    let both = Aggregated::new();
+    for runtime in RUNTIMES {
+        let server = both.start(runtime, &["--patience=200ms", "--upstream-most=1"]);
+        let mut client = Client::of(&server);
+        for _ in 0..3 {
+            assert_eq!(client.ask("slow A"), "(slow) | B:slow A\n", "{runtime:?}");
+        }
+        support::wait_for("an answer in time", || (client.ask("one") == "A:one | B:one\n").then_some(()));
+        assert!(both.accepted() >= 4, "{runtime:?}: {} connections", both.accepted());
+    }
+}
+
+#[test]
+fn a_connection_that_its_server_has_ended_is_not_borrowed() {
+    let both = Aggregated::new();
+    for runtime in RUNTIMES {
+        let server = both.start(runtime, &["--patience=1m"]);
+        let mut client = Client::of(&server);
+        for round in 1..=3 {
+            assert_eq!(client.ask("last A"), "A:last A | B:last A\n", "{runtime:?}");
+            // Its end is on its way.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert_eq!(both.accepted(), round, "{runtime:?}");
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_a_connection_waits_no_longer_than_the_limit() {
+    let both = Aggregated::new();
+    for runtime in RUNTIMES {
+        let server = both.start(runtime, &["--patience=1m", "--upstream-most=1", "--upstream-wait=50ms"]);
+        // Each of two loops may have one.
+        let slow = [(); 2].map(|()| Client::of(&server));
+        slow.iter().for_each(|client| client.send("slow A\n"));
+        support::wait_for("the slow requests", || (both.accepted() != 0).then_some(()));
+        let mut client = Client::of(&server);
+        support::wait_for("a refusal", || (client.ask("two") == "(dead) | B:two\n").then_some(()));
+        support::wait_for("its reason", || server.said().contains("Device or resource busy").then_some(()));
+    }
+}
+
+#[test]
+fn few_connections_are_kept_and_not_for_long() {
+    let both = Aggregated::new();
+    for (arguments, expected) in
+        [(["--upstream-most-idle=0", "--upstream-idle=1m"], 3), (["--upstream-most-idle=9", "--upstream-idle=10ms"], 3)]
+    {
+        for runtime in RUNTIMES {
+            let server = both.start(runtime, &arguments);
+            let mut client = Client::of(&server);
+            for _ in 0..expected {
+                assert_eq!(client.ask("one"), "A:one | B:one\n", "{runtime:?}");
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            assert_eq!(both.accepted(), expected, "{runtime:?} {arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn slow_clients_of_the_aggregator_hold_up_nobody() {
-    let [first, second] = ['A', 'B'].map(upstream);
+    let [first, second] = ['A', 'B'].map(|name| upstream(name).0);
     for runtime in RUNTIMES {
         let [first, second] = [format!("--first={first}"), format!("--second={second}")];
         let own = [first.as_str(), second.as_str(), "--patience=1m", "--tcp-request=0s", "--tcp-first-byte=0s"];

@@ -28,6 +28,36 @@
 
 namespace flux {
 
+class connection;
+
+/// Where connections come from and go back to: a source's `connections`, or a pool of those to a server. Flows give
+/// back and close on whatever thread they run, so these calls come from any thread; on a loop, from its own.
+class connection_home
+{
+  public:
+    virtual ~connection_home() = default;
+    connection_home(const connection_home &) = delete;
+    connection_home &operator=(const connection_home &) = delete;
+
+  protected:
+    connection_home() noexcept = default;
+
+    /// It is the calling flow's from now on.
+    static void lend(connection &own) noexcept;
+    /// Whether there is input, its end or an error, as far as that is known at once.
+    static bool has_input(connection &own) noexcept;
+    /// Closes one that is here.
+    static void close(connection &own) noexcept;
+
+  private:
+    friend class connection;
+
+    // No flow has it any more: it is here.
+    virtual void take_back(connection &unused) noexcept = 0;
+    // A flow has closed it.
+    virtual void forget(connection &closing) noexcept = 0;
+};
+
 class connections;
 
 /// A stream with its peer. Each call fails with EBADF where the caller does not own it.
@@ -56,12 +86,15 @@ class connection final : private belonging
     const address &peer() const noexcept { return peer_; }
 
     /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
-    /// One whose input has come to its end is closed, and so is one that no source has given. Called by a branch, it
-    /// goes back at the end of the flow, as other branches may be using it.
+    /// One whose input has come to its end is closed, and so is one that no source has given. Called by a branch that
+    /// has not made it itself, it goes back at the end of the flow, as other branches may be using it.
     io_result<void> give_back() noexcept;
 
-    /// Ends it; called by a branch, its output now, and all of it at the end of the flow.
+    /// Ends it; called by a branch that has not made it, its output now, and all of it at the end of the flow.
     io_result<void> close() noexcept;
+
+    /// From now on it goes back there; one that the flow has made. EBADF where the caller does not own it.
+    io_result<void> set_home(std::shared_ptr<connection_home> home) noexcept;
 
     /// No flow owns it any more, and any flow may use it: on an event loop, those of that loop. Whoever has it last
     /// closes it or gives it back.
@@ -79,6 +112,7 @@ class connection final : private belonging
 
   private:
     friend class connections;
+    friend class connection_home;
     friend class connection_store;
     friend io_result<connection *> connect(const address &to, moment deadline) noexcept;
 
@@ -88,8 +122,8 @@ class connection final : private belonging
     connection() noexcept = default;
     ~connection() = default;
 
-    /// One that nobody uses yet; null where there is no memory. It belongs to a source, or to none.
-    static connection *open(arrivals::arrival accepted, std::shared_ptr<connections> source) noexcept;
+    /// One that nobody uses yet; null where there is no memory. It has a home, or none.
+    static connection *open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept;
 
     moment bounded(moment deadline) const noexcept;
     int usable_otherwise(const void *owner) const noexcept;
@@ -103,7 +137,9 @@ class connection final : private belonging
     // First what each request touches. Which flow owns it; or the mark of those that are detached; or null.
     std::atomic<const void *> used_by_{nullptr};
     std::unique_ptr<stream> through_;
-    std::shared_ptr<connections> source_;
+    std::shared_ptr<connection_home> home_;
+    // The flow, or the branch of it, that was given it or has made it.
+    const flow *taken_by_ = nullptr;
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
     bool ended_ = false;

@@ -51,7 +51,8 @@ void reactor_stream::end_output() noexcept
 bool reactor_stream::has_input() noexcept
 {
     assert_on_its_loop();
-    input_.open = input_.open || socket_has_input(socket_);
+    // What the mark was set for, a flow may have received since.
+    input_.open = socket_has_input(socket_);
     return input_.open;
 }
 

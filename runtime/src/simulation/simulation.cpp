@@ -96,6 +96,8 @@ class simulated_stream final : public stream, public simulated_waiting, public r
         socket_.end();
     }
 
+    bool has_input() noexcept override { return socket_.readable(); }
+
     /// Goes into this queue once, when there is input or soon.
     void queue_in(ready_queue &to, void *whom, bool soon) noexcept;
 

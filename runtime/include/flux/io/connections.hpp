@@ -30,15 +30,13 @@ struct silence_limits {
 /// looked at a few times within the limit, whether a flow has it or not, and closed when nobody has used it for so many
 /// looks. (As the hands of a clock find pages that nobody uses: F. J. Corbató, "A paging experiment with the Multics
 /// system", 1968.)
-class connections : public std::enable_shared_from_this<connections>
+class connections final : public connection_home, public std::enable_shared_from_this<connections>
 {
   public:
     /// What is accepted from the listener, which outlives this. A connection is closed when it has been silent for its
     /// limit, or longer by up to a quarter of the shorter one. Throws `std::bad_alloc` and `std::system_error`.
     connections(io &through, listener &from, first_given first, silence_limits limits);
-    ~connections();
-    connections(const connections &) = delete;
-    connections &operator=(const connections &) = delete;
+    ~connections() override;
 
     /// Waits for the next connection that has input: for the source alone.
     io_result<connection *> next() noexcept;
@@ -49,13 +47,13 @@ class connections : public std::enable_shared_from_this<connections>
   private:
     friend class connection;
 
-    void take_back(connection &unused) noexcept;
+    void take_back(connection &unused) noexcept override;
     connection *add(arrivals::arrival somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
     void look_at_all(moment now) noexcept;
     void append(connection &looked_at, moment now) noexcept;
     void unlink(connection &linked) noexcept;
-    void forget(connection &closing) noexcept;
+    void forget(connection &closing) noexcept override;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
 

@@ -1,0 +1,238 @@
+// Connections that flows borrow.
+//
+// A pool has the connections to one server through one I/O. On an event loop that is the loop's own, so each loop has
+// pools of its own: a stream belongs to the loop that it was made on. To have it go from loop to loop it would have to
+// be taken out of one kernel queue and put into another, for each request.
+//
+// A pool is the home of its connections: whatever a flow does with one, or forgets to do, it comes back here or is
+// closed, and its place is free. A place is the right to one connection; it goes from one flow to the next in the order
+// in which they came to wait. The lock is never held across a wait: on a loop, the next flow would stop all of it.
+
+#include "upstream.flux.h"
+
+#include "dns.h"
+#include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
+#include "flux/list/intrusive_list.hpp"
+#include "flux/strategy/source.hpp"
+
+#include <cerrno>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace upstream {
+namespace {
+
+using std::chrono::milliseconds;
+
+flux::moment end_of(milliseconds limit)
+{
+    return limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
+}
+
+/// The connections to one server through one I/O.
+class pool final : public flux::connection_home, public std::enable_shared_from_this<pool>
+{
+  public:
+    pool(std::string to, const limits &of) : to_(std::move(to)), limits_(of) {}
+
+    flux::io_result<flux::connection *> borrow(const char *servers)
+    {
+        flux::connection *kept = nullptr;
+        if (const int error = take_place(kept, end_of(limits_.wait)); error != 0) {
+            return flux::unexpected(error);
+        }
+        if (kept == nullptr) {
+            return make(servers);
+        }
+        if (has_input(*kept)) {
+            // Where the server has ended this one, it has most likely ended those that are older.
+            close(*kept);
+            return make(servers);
+        }
+        lend(*kept);
+        return kept;
+    }
+
+    /// Nobody borrows any more: what is kept is closed, and what comes back is too.
+    void end() noexcept
+    {
+        std::unique_lock alone(lock_);
+        ended_ = true;
+        close_kept(alone, [](const idle_connection &) { return true; });
+    }
+
+  private:
+    struct idle_connection {
+        flux::connection *kept;
+        flux::moment since;
+    };
+
+    /// A flow that waits for a place.
+    struct waiting_flow : flux::listed<waiting_flow> {
+        flux::park wait{*flux::running_flow};
+        flux::connection *given = nullptr;
+        bool in_line = true;
+    };
+
+    // A place, and a connection that was kept or null.
+    int take_place(flux::connection *&kept, flux::moment wait_until)
+    {
+        std::unique_lock alone(lock_);
+        if (limits_.idle.count() != 0) {
+            const flux::moment now = flux::running_io().now();
+            close_kept(alone, [&](const idle_connection &each) { return now - each.since > limits_.idle; });
+        }
+        if (!idle_.empty()) {
+            kept = idle_.back().kept;
+            idle_.pop_back();
+            return 0;
+        }
+        if (places_taken_ < limits_.most) {
+            ++places_taken_;
+            return 0;
+        }
+        waiting_flow own;
+        waiting_.push_back(own);
+        alone.unlock();
+        const flux::park_end end = own.wait.wait(wait_until);
+        alone.lock();
+        if (own.in_line) {
+            waiting_.remove(own);
+        }
+        kept = own.given;
+        const bool has_own_time = wait_until < flux::running_flow->deadline();
+        return end == flux::park_end::timed_out && has_own_time ? EBUSY : error_of(end);
+    }
+
+    // The first flow that still waits has the place, with this connection; else it is kept, or nobody's.
+    void free_place(flux::connection *unused) noexcept
+    {
+        std::unique_lock alone(lock_);
+        while (waiting_flow *const first = waiting_.pop_front()) {
+            first->in_line = false;
+            first->given = unused;
+            if (first->wait.end(flux::park_end::completed)) {
+                return;
+            }
+            first->given = nullptr;
+        }
+        if (unused == nullptr) {
+            --places_taken_;
+        } else {
+            keep(*unused, alone);
+        }
+    }
+
+    void keep(flux::connection &unused, std::unique_lock<std::mutex> &alone) noexcept
+    {
+        try {
+            idle_.push_back({&unused, flux::running_io().now()});
+        } catch (const std::bad_alloc &) {
+            --places_taken_;
+            alone.unlock();
+            return close(unused);
+        }
+        const auto most_idle = static_cast<std::size_t>(limits_.most_idle);
+        close_kept(alone, [&](const idle_connection &) { return ended_ || idle_.size() > most_idle; });
+    }
+
+    // Closes those that have been kept for longest, while this holds of the first.
+    template <class Test>
+    void close_kept(std::unique_lock<std::mutex> &alone, Test test) noexcept
+    {
+        while (!idle_.empty() && test(idle_.front())) {
+            flux::connection &oldest = *idle_.front().kept;
+            idle_.pop_front();
+            --places_taken_;
+            alone.unlock();
+            close(oldest);
+            alone.lock();
+        }
+    }
+
+    // The place is there. Its connection has it from now on, or nobody.
+    flux::io_result<flux::connection *> make(const char *servers)
+    {
+        const auto give_up = [](pool *of) { of->free_place(nullptr); };
+        std::unique_ptr<pool, decltype(give_up)> place(this, give_up);
+        const flux::io_result<flux::connection *> made = dns::connect(to_, servers, end_of(limits_.connect));
+        if (made.has_value()) {
+            (*made)->set_home(shared_from_this());
+            place.release();
+        }
+        return made;
+    }
+
+    void take_back(flux::connection &unused) noexcept override { free_place(&unused); }
+    void forget(flux::connection &) noexcept override { free_place(nullptr); }
+
+    const std::string to_;
+    const limits limits_;
+    std::mutex lock_;
+    // Those of connections that are borrowed, kept, or being made.
+    int places_taken_ = 0;
+    // In the order in which they were given back.
+    std::deque<idle_connection> idle_;
+    flux::intrusive_list<waiting_flow> waiting_;
+    bool ended_ = false;
+};
+
+/// All pools of the process. They stay: their servers are few, and flows come back to them.
+class all_pools
+{
+  public:
+    pool &at(const std::string &to, const limits &of)
+    {
+        const std::lock_guard alone(lock_);
+        std::shared_ptr<pool> &known = known_[{&flux::running_io(), to}];
+        if (known == nullptr) {
+            known = std::make_shared<pool>(to, of);
+            end_with_source(known);
+        }
+        return *known;
+    }
+
+  private:
+    // Where flows stay on their source's loop, the pool of that loop ends with the source. Elsewhere it ends with the
+    // process, and so do its connections.
+    static void end_with_source(const std::shared_ptr<pool> &made)
+    {
+        flux::source &from = flux::running_flow->from();
+        if (from.ended()) {
+            made->end();
+        } else if (from.home() != nullptr) {
+            from.when_stopped([made] { made->end(); });
+        }
+    }
+
+    std::mutex lock_;
+    std::map<std::pair<const flux::io *, std::string>, std::shared_ptr<pool>> known_;
+};
+
+} // namespace
+
+flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers)
+{
+    static all_pools &pools = *new all_pools;
+    return pools.at(to, of).borrow(servers);
+}
+
+int Take(Take_in *in, Take_out *out)
+{
+    const limits of{in->most, in->most_idle, milliseconds(in->idle_ms), milliseconds(in->connect_ms),
+                    milliseconds(in->wait_ms)};
+    out->bytes = std::move(in->bytes);
+    return flux::take(borrow(in->to, of, in->servers), out->connection);
+}
+
+int Return(Return_in *in, Return_out *out)
+{
+    out->bytes = std::move(in->bytes);
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->give_back());
+}
+
+} // namespace upstream
