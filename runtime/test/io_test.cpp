@@ -547,6 +547,29 @@ TYPED_TEST(Io, WhatIsForgottenIsNotTold)
     });
 }
 
+TYPED_TEST(Io, NobodyIsToldOfAStreamThatIsClosedAndThatAChildHolds)
+{
+    this->run([this] {
+        place server(this->io);
+        const plain_peer one(server.listener->local());
+        auto closed = server.accept();
+        int owners[2] = {};
+        EXPECT_TRUE(server.arrivals->watch(*closed, &owners[0]).has_value());
+        EXPECT_EQ(server.arrivals->next(in(5ms)).error(), ETIMEDOUT);
+        const child_with_all holds;
+        EXPECT_TRUE(server.arrivals->forget(*closed));
+        closed.reset();
+        const plain_peer two(server.listener->local());
+        const auto stranger = server.accept();
+        EXPECT_TRUE(server.arrivals->watch(*stranger, &owners[1]).has_value());
+        one.send("to whom?");
+        EXPECT_EQ(server.arrivals->next(in(5ms)).error(), ETIMEDOUT) << "a stranger is told";
+        two.send("mine");
+        EXPECT_EQ((*server.arrivals->next()).owner, &owners[1]);
+        EXPECT_EQ(receive(*stranger), "mine");
+    });
+}
+
 TYPED_TEST(Io, ASourceThatEndsLeavesThoseWhoWaitToBeAccepted)
 {
     this->run([this] {

@@ -34,6 +34,7 @@ kernel_faults kernel_faults_of(std::uint64_t seed)
     faults.most_at_once = dice.chance(300) ? 1 + dice.draw(3) : 256;
     faults.submissions = dice.chance(300) ? 2u << dice.draw(3) : 512;
     faults.held_by_child = draw(300);
+    faults.empty_buffers = draw(500);
     return faults;
 }
 

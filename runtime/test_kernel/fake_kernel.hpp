@@ -42,6 +42,8 @@ struct kernel_faults {
     unsigned refusals = 0;
     /// There is no buffer to receive into.
     unsigned no_buffers = 0;
+    /// The last receive of a connection takes a buffer and puts nothing there.
+    unsigned empty_buffers = 0;
     /// A multishot operation ends with a result.
     unsigned last_results = 0;
     /// So many events or results are given at once at most.
@@ -108,6 +110,9 @@ class fake_kernel
     int submit(io_uring &ring);
     /// Waits for results, at most until then.
     int wait_for_results(io_uring &ring, flux::moment until);
+
+    /// Buffers that were taken for input and not given back.
+    std::size_t buffers_in_use() const noexcept;
 
     /// Descriptors that are open.
     std::size_t open() const noexcept { return files_.size(); }

@@ -6,13 +6,17 @@
 
 #include "flux/io/proactor.hpp"
 #include "flux/io/reactor.hpp"
+#include "flux/io/socket.hpp"
 #include "../test/support/network_scripts.hpp"
 #include "../test/support/simulated_run.hpp"
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 
 namespace {
 
@@ -94,6 +98,7 @@ class kernel_run
             EXPECT_EQ(world.unfinished_peers(), "");
             running.stop();
             world.await_rest();
+            EXPECT_EQ(kernel.buffers_in_use(), 0u) << "buffers are not given back";
             counts = running.end();
         }
         EXPECT_EQ(world.failed_expectations(), "");
@@ -308,6 +313,40 @@ TEST_P(FakeKernel, AnswersComeByMessages)
         expect_no_silent_ends(all, run);
         return run.world.trace();
     });
+}
+
+TEST(FakeKernelCalls, NeitherASignalNorAPeerThatHasGoneEndsAccepting)
+{
+    constexpr int many = 20;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        flux::simulation world(seed, {});
+        kernel_faults happen;
+        happen.accept_errors = 300;
+        fake_kernel kernel(world, happen, seed);
+        kernel.run_on_thread();
+        const flux::address at = flux::loopback_address(80);
+        const flux::descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+        EXPECT_EQ(bind(listener.get(), at.get(), at.size), 0);
+        EXPECT_EQ(listen(listener.get(), many), 0);
+        for (int number = 0; number < many; ++number) {
+            world.add("client" + std::to_string(number), [&at](simulated_peer &self) { self.connect(at); });
+        }
+        world.begin();
+        int accepted = 0;
+        for (int look = 0; look < 100; ++look) {
+            flux::address peer;
+            auto one = flux::try_accept(listener, peer);
+            if (one.has_value()) {
+                ++accepted;
+            } else {
+                EXPECT_EQ(one.error(), EAGAIN) << strerror(one.error());
+                world.wait(world.now() + 1ms);
+                world.deliver();
+            }
+        }
+        EXPECT_EQ(accepted, many);
+        fake_kernel::leave_thread();
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(, FakeKernel, testing::Values("reactor", "proactor"),

@@ -53,6 +53,12 @@ int fake_kernel::add_buffers(const io_uring_buf_reg &registered)
     return 0;
 }
 
+std::size_t fake_kernel::buffers_in_use() const noexcept
+{
+    const auto free = static_cast<std::uint16_t>(buffers_ == nullptr ? 0 : buffers_->tail - buffers_taken_);
+    return std::size_t{buffer_count_} - free;
+}
+
 int fake_kernel::submit(io_uring &ring)
 {
     int count = 0;
@@ -151,15 +157,17 @@ bool fake_kernel::progress_receive(operation &on)
     const flux::simulated_work receiving(network_);
     auto *const memory = reinterpret_cast<std::byte *>(buffer.addr);
     const std::size_t count = on.of->socket.take({memory, buffer.len});
+    const std::uint32_t with_buffer = std::uint32_t{buffer.bid} << IORING_CQE_BUFFER_SHIFT | IORING_CQE_F_BUFFER;
     if (count == 0) {
         const int error = on.of->socket.error();
-        post(on.user_data, error == ECONNRESET ? -ECONNRESET : 0, 0);
+        const bool takes_one = happens(faults.empty_buffers);
+        buffers_taken_ = static_cast<std::uint16_t>(buffers_taken_ + (takes_one ? 1 : 0));
+        post(on.user_data, error == ECONNRESET ? -ECONNRESET : 0, takes_one ? with_buffer : 0);
         return true;
     }
     ++buffers_taken_;
     const bool goes_on = !happens(faults.last_results);
-    const std::uint32_t number = std::uint32_t{buffer.bid} << IORING_CQE_BUFFER_SHIFT;
-    post(on.user_data, static_cast<int>(count), number | IORING_CQE_F_BUFFER | (goes_on ? IORING_CQE_F_MORE : 0));
+    post(on.user_data, static_cast<int>(count), with_buffer | (goes_on ? IORING_CQE_F_MORE : 0));
     return !goes_on;
 }
 

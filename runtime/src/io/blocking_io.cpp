@@ -205,12 +205,19 @@ class blocking_arrivals final : public arrivals, private accept_place
         return control(operation, watched.socket(), events, &watched);
     }
 
-    bool forget(stream &watched) noexcept override
+    bool forget(stream &idle) noexcept override
     {
+        auto &watched = static_cast<blocking_stream &>(idle);
         const auto is_of = [&](const epoll_event &each) { return each.data.ptr == &watched; };
         const auto end = std::remove_if(events_.begin() + next_, events_.begin() + count_, is_of);
         count_ = end - events_.begin();
-        return static_cast<blocking_stream &>(watched).owner.exchange(nullptr) != nullptr;
+        if (watched.owner.exchange(nullptr) == nullptr) {
+            return false;
+        }
+        // Once closed it would be in epoll as long as a child has it, and be told when it is gone.
+        watched.known = false;
+        control(EPOLL_CTL_DEL, watched.socket(), 0, nullptr);
+        return true;
     }
 
     // Epoll notifies `next`, which gives at once.

@@ -6,15 +6,18 @@
 #include <flux/io/socket.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <memory>
 #include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using flux::never;
@@ -124,6 +127,40 @@ struct plain_peer {
     }
 
     flux::descriptor socket;
+};
+
+/// A child that has all descriptors which are open now, until this ends.
+class child_with_all
+{
+  public:
+    child_with_all()
+    {
+        std::array<int, 2> ends{};
+        EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+        held_from_ = flux::descriptor(ends[0]);
+        ends_it_ = flux::descriptor(ends[1]);
+        number_ = fork();
+        if (number_ == 0) {
+            close(ends[1]);
+            char none;
+            [[maybe_unused]] const ssize_t count = read(ends[0], &none, 1); // until the parent closes its end
+            _exit(0);
+        }
+        EXPECT_GT(number_, 0);
+    }
+    child_with_all(const child_with_all &) = delete;
+    child_with_all &operator=(const child_with_all &) = delete;
+
+    ~child_with_all()
+    {
+        ends_it_ = flux::descriptor();
+        EXPECT_EQ(waitpid(number_, nullptr, 0), number_);
+    }
+
+  private:
+    flux::descriptor held_from_;
+    flux::descriptor ends_it_;
+    pid_t number_ = -1;
 };
 
 inline std::size_t open_descriptors()
