@@ -11,8 +11,8 @@
 // Unix socket where nobody listens any more is replaced.
 //
 // A node that is given no connection, a null pointer, fails with EBADF, and so does one whose connection is not the
-// flow's. What waits fails with ETIMEDOUT when its time is
-// over, and with ECANCELED when the flow is cancelled. Other errors are the system's.
+// flow's. What waits fails with ETIMEDOUT when its time is over, and with ECANCELED when the flow is cancelled. Other
+// errors are the system's: ECONNRESET and EPIPE where the other side is gone, ECONNREFUSED where nobody listens.
 
 include "flux/connection.hpp";
 include "string";
@@ -55,8 +55,9 @@ Open (long limit_ms, const char *to, flux::connection *client) => (flux::connect
 Read (size_t most, flux::connection *connection) => (flux::connection *connection, std::string bytes);
 
 // The next line, without its line feed and a carriage return before that. EMSGSIZE where it is longer than so many
-// bytes. What comes after it stays for the next. Where the other side has ended, `flux::end_of_input`, but ECONNRESET in
-// the middle of a line.
+// bytes. What comes after it stays for the next. Where a client has ended its side, `flux::end_of_input`: the flow ends
+// there, and that is no failure, in the report neither. Where a server that the flow is connected to has ended its side,
+// ENODATA. In the middle of a line, ECONNRESET.
 ReadLine (size_t most, flux::connection *connection) => (flux::connection *connection, std::string line);
 
 // The next so many bytes; ends as `ReadLine` does.

@@ -61,6 +61,7 @@ connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connect
         opened->home_ = std::move(home);
         opened->peer_ = accepted.from;
         opened->seat_ = std::move(accepted.seat);
+        opened->accepted_ = opened->home_ != nullptr;
         opened->ended_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;

@@ -16,7 +16,8 @@ using buffer = std::array<std::byte, 4096>;
 io_result<std::string> fail(connection &from, const std::string &received, const io_result<std::size_t> &last)
 {
     if (last.has_value()) {
-        return unexpected(received.empty() ? end_of_input : ECONNRESET);
+        const int clean_end = from.accepted() ? end_of_input : ENODATA;
+        return unexpected(received.empty() ? clean_end : ECONNRESET);
     }
     from.put_back(std::as_bytes(std::span(received)));
     return unexpected(last.error());

@@ -1,5 +1,6 @@
 #include "flux/connection.hpp"
 
+#include "flux/reading.hpp"
 #include "support/network_sockets.hpp"
 
 #include <array>
@@ -290,6 +291,27 @@ TEST_P(Connection, ItsHomeKnowsWhetherSomethingHasCome)
             self.send("x");
             EXPECT_EQ(self.receive_all(), "");
         });
+}
+
+TEST_P(Connection, AClientThatHasNoMoreRequestsIsNoFailure)
+{
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            std::string line;
+            if (const int error = flux::take(flux::read_line(client, 10), line); error != 0) {
+                return error;
+            }
+            return error_of(client.give_back());
+        },
+        [](network::socket_peer &self) {
+            self.send("one\ntwo\n");
+            self.end_output();
+            EXPECT_EQ(self.receive_all(), "");
+        });
+    EXPECT_EQ(counts.started, 3u);
+    EXPECT_EQ(counts.finished[index_of(flux::outcome::done)], 3u);
+    EXPECT_EQ(counts.counted.failures, 0u);
+    EXPECT_EQ(counts.counted.forgotten, 0u) << "the flow has not come to what closes it";
 }
 
 TEST_P(Connection, WhatIsPutBackComesFirstAndCostsNothingForWhatIsBehindIt)

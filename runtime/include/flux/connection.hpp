@@ -84,6 +84,8 @@ class connection final : private belonging
 
     /// Who is there.
     const address &peer() const noexcept { return peer_; }
+    /// Whether the peer has come to us, and no flow of ours to it.
+    bool accepted() const noexcept { return accepted_; }
 
     /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
     /// One whose input has come to its end is closed, and so is one that no source has given. Called by a branch that
@@ -146,7 +148,8 @@ class connection final : private belonging
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
     unsigned quiet_looks_ = 0;
-    // It was accepted, and no flow has had it yet.
+    // It was accepted, and not made by a flow; and no flow has had it yet.
+    bool accepted_ = false;
     bool fresh_ = false;
     std::chrono::milliseconds longest_wait_{0};
     // When its owner looks next, and its neighbours in the order of that.

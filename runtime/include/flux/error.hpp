@@ -14,7 +14,8 @@ inline constexpr int exception_thrown = -1'000'000'002;
 inline constexpr int out_of_memory = -1'000'000'003;
 /// A function gave an error whose code is that of success.
 inline constexpr int failed_without_code = -1'000'000'004;
-/// The peer has ended its input where the next request would begin: how most connections end, and no fault.
+/// The client has ended its input where its next request would begin: how most connections end, and no fault. It is not
+/// counted as a failure, and a flow that it ends is done.
 inline constexpr int end_of_input = -1'000'000'005;
 
 /// The name of a code of Flux's own; null for any other.

@@ -2,8 +2,9 @@
 /// Reading: lines and counted bytes of a connection, each whole or not at all. What the peer has sent beyond them stays
 /// for the next call. Where such a call fails because its time is over, what has come so far stays too.
 ///
-/// They fail as `receive` does, and with `end_of_input` where the peer has ended its input before the first byte,
-/// ECONNRESET where it has in the middle.
+/// They fail as `receive` does. Where a client has ended its input before the first byte they fail with `end_of_input`,
+/// which is no failure of the flow; where a server that the flow has connected to has, with ENODATA, as an answer is
+/// missing then. In the middle it is ECONNRESET.
 #pragma once
 
 #include "flux/connection.hpp"

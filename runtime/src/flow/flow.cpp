@@ -120,10 +120,12 @@ void flow::failed_in(node_number node, int error) noexcept
 {
     failed_node_ = node;
     error_ = error;
-    ++counters_.failures;
-    // What a source fails with it counts itself: that it was interrupted is no failure.
-    if (stage_.load(std::memory_order_relaxed) == stage::running) {
-        runner_->failures().failed(node, error);
+    if (error != end_of_input) {
+        ++counters_.failures;
+        // What a source fails with it counts itself: that it was interrupted is no failure.
+        if (stage_.load(std::memory_order_relaxed) == stage::running) {
+            runner_->failures().failed(node, error);
+        }
     }
     if (trace_.is_on()) {
         trace_.failed(*this, node, error);

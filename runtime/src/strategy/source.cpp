@@ -66,9 +66,9 @@ void source::run(flow &started, runner &on) noexcept
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
-    started.end_owned();
+    started.end_owned(exit);
     started.end_trace(exit);
-    if (exit == outcome::failed && !started.cancelled()) {
+    if (exit == outcome::failed && started.error() != end_of_input && !started.cancelled()) {
         on.failures().unhandled(started.failed_node(), started.error());
         say_unhandled(started);
     }
@@ -136,7 +136,7 @@ void source::let_go() noexcept
     for (const std::function<void()> &each : std::exchange(when_stopped_, {})) {
         each();
     }
-    last.end_owned();
+    last.end_owned(outcome::failed);
     running_flow = nullptr;
 }
 
@@ -180,7 +180,7 @@ bool source::make_values(flow &into) noexcept
         on_a_path = false;
     }
     if (made != outcome::done) {
-        into.end_owned();
+        into.end_owned(outcome::failed);
     }
     if (made != outcome::done && stopping_.load()) {
         return false; // it was interrupted, which is no failure of the source

@@ -165,7 +165,7 @@ TEST(Report, OfConnectionsThatFlowsForgot)
         flow.run_on(on);
         flow.call(node);
         flow.owned().add(one, flow);
-        flow.end_owned();
+        flow.end_owned(flux::outcome::done);
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }

@@ -252,11 +252,13 @@ class flow : public listed<flow>
 
     /// What belongs to it, or to the flow that it is a branch of.
     belongings &owned() noexcept { return root().owned_; }
-    /// It has come to its end, and what it still has ends with it.
-    void end_owned() noexcept
+    /// It has come to its end by this exit, and what it still has ends with it. One that has failed has not forgotten
+    /// it: the node that lets go of it was never called.
+    void end_owned(outcome exit) noexcept
     {
         if (!owned_.empty()) {
-            counters_.forgotten += owned_.end();
+            const std::size_t forgotten = owned_.end();
+            counters_.forgotten += exit == outcome::failed ? 0 : forgotten;
         }
     }
     /// The flow that it is a branch of, or a branch of a branch; itself where it is none.

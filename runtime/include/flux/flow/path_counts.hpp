@@ -6,6 +6,7 @@
 /// as most of many paths are never taken. A count that finds no memory is itself counted, as lost.
 #pragma once
 
+#include "flux/error.hpp"
 #include "flux/flow/counters.hpp"
 #include "flux/flow/outcome.hpp"
 #include "flux/flow/paths.hpp"
@@ -123,11 +124,12 @@ class path_counts
     void finished(source_number source, const flow &by, outcome exit) noexcept
     {
         source_tallies &entry = sources_[source];
-        const bool cut_short = by.cancelled() && exit != outcome::done;
+        const bool is_well = exit == outcome::failed && by.error() == end_of_input;
+        const bool cut_short = by.cancelled() && exit != outcome::done && !is_well;
         entry.add_done(by);
         entry.paths[index_of(exit)].add(by.path());
         // Last: who waits for the flow's end finds all the rest counted.
-        (cut_short ? entry.cancelled : entry.finished[index_of(exit)]).add(1);
+        (cut_short ? entry.cancelled : entry.finished[index_of(is_well ? outcome::done : exit)]).add(1);
     }
 
     /// A function whose paths are counted by themselves came to its end on this path.
