@@ -10,7 +10,6 @@ option patience : duration = 300ms;
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience &) -> Merge -> tcp.SendLine
   -> tcp.Return;
-handle error Request => tcp.Close;
 
 Ask (const char *upstream, std::string line) => (std::string answer);
 Ask = upstream.Borrow -> tcp.SendLine -> tcp.ReadLine(64k) -> upstream.Return;

@@ -5,4 +5,3 @@ option port : int = 7000;
 
 source tcp.Listen(port) => Echo;
 Echo = tcp.Read(64k) -> tcp.Send -> tcp.Return;
-handle error Echo => tcp.Close;

@@ -37,9 +37,3 @@ int Close(Close_in *in)
     in->server->close();
     return 0;
 }
-
-int Refuse(Refuse_in *in)
-{
-    in->client->close();
-    return 0;
-}

@@ -6,10 +6,8 @@ option server : string = "127.0.0.1:7000";
 
 source tcp.Accept(port) => Relay;
 Relay = tcp.Connect(server) within 5s -> (Ask & Answer) -> Close;
-handle error tcp.Connect => Refuse;
 
 using both = (flux::connection *client, flux::connection *server);
 Ask (both) => (both);
 Answer (both) => ();
 Close (both) => ();
-Refuse (const char *to, flux::connection *client) => ();

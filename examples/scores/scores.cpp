@@ -7,6 +7,8 @@
 #include <sqlite3.h>
 #include <stdexcept>
 
+static sqlite3 *scores;
+
 static int append_row(void *rows, int count, char **columns, char **)
 {
     for (int number = 0; number < count; ++number) {
@@ -16,12 +18,8 @@ static int append_row(void *rows, int count, char **columns, char **)
 }
 
 // The rows that a query gives, a line each. Its values are as those of printf; %Q is a text, in quotes.
-static std::string query(const char *path, const char *format, ...)
+static std::string query(const char *format, ...)
 {
-    static sqlite3 *scores;
-    if (scores == nullptr && sqlite3_open(path, &scores) == SQLITE_OK) {
-        query(path, "PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS score (name TEXT PRIMARY KEY, points INT)");
-    }
     va_list values;
     va_start(values, format);
     char *const sql = sqlite3_vmprintf(format, values);
@@ -33,6 +31,17 @@ static std::string query(const char *path, const char *format, ...)
         throw std::runtime_error(sqlite3_errmsg(scores));
     }
     return rows;
+}
+
+// Called once, before the first flow. Where it gives an error the server does not start, and says why.
+int init(const server_options &options, std::string &why)
+try {
+    sqlite3_open(options.database, &scores);
+    query("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS score (name TEXT PRIMARY KEY, points INT)");
+    return 0;
+} catch (const std::runtime_error &error) {
+    why = std::string(options.database) + ": " + error.what();
+    return 1;
 }
 
 bool IsAdd(std::string line)
@@ -49,7 +58,7 @@ int Add(Add_in *in, Add_out *out)
     }
     const char *const add = "INSERT INTO score VALUES (%Q, %d) "
                             "ON CONFLICT (name) DO UPDATE SET points = points + excluded.points RETURNING points";
-    out->reply = "OK " + query(in->path, add, name, points);
+    out->reply = "OK " + query(add, name, points);
     out->connection = in->connection;
     return 0;
 }
@@ -60,7 +69,7 @@ int Top(Top_in *in, Top_out *out)
     if (std::sscanf(in->line.c_str(), "TOP %d", &count) != 1) {
         return EINVAL;
     }
-    out->reply = query(in->path, "SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
+    out->reply = query("SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
     out->connection = in->connection;
     return 0;
 }

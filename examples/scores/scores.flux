@@ -7,17 +7,16 @@ option database : path = "scores.db";
 
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(1k) -> Execute -> tcp.Send -> tcp.Return;
-handle error Request => tcp.Close;
 
 typedef add IsAdd;
-Execute:[_, add] = Add(database);
-Execute:[_, _] = Top(database);
+Execute:[_, add] = Add;
+Execute:[_, _] = Top;
 handle error Execute => Explain;
 
 using request = (flux::connection *connection, std::string line);
 using answer = (flux::connection *connection, std::string reply);
-Add (const char *path, request) => (answer) blocking;
-Top (const char *path, request) => (answer) blocking;
+Add (request) => (answer) blocking;
+Top (request) => (answer) blocking;
 Explain (request, int error) => (answer);
 
 atomic Add:{database};

@@ -2,8 +2,9 @@
 
 #include "http.flux.h"
 
+#include "flux/reading.hpp"
+
 #include <cerrno>
-#include <array>
 
 namespace http {
 namespace {
@@ -16,19 +17,16 @@ std::string reply(const char *status, const std::string &content)
 
 } // namespace
 
+// The lines of the head, up to an empty one; the first says what is asked for.
 int Receive(Receive_in *in, Receive_out *out)
 {
     std::string request;
-    while (request.find("\r\n\r\n") == std::string::npos) {
-        std::array<std::byte, 1024> buffer;
-        const flux::io_result<std::size_t> count = in->connection->receive(buffer);
-        if (!count.has_value() || *count == 0) {
-            return count.has_value() ? ECONNRESET : count.error();
+    std::string line = "-";
+    for (std::size_t size = 0; !line.empty(); size += line.size()) {
+        if (const int error = flux::take(flux::read_line(*in->connection, in->largest - size), line); error != 0) {
+            return error;
         }
-        request.append(reinterpret_cast<const char *>(buffer.data()), *count);
-        if (request.size() > in->largest) {
-            return EMSGSIZE;
-        }
+        request = request.empty() ? line : request;
     }
     const std::size_t end = request.find(' ', 4);
     if (!request.starts_with("GET /") || end == std::string::npos) {

@@ -10,7 +10,6 @@ option largest : size = 8k;
 Read (flux::connection *connection) => (flux::connection *connection, std::string path);
 Read = Receive(largest);
 Receive (size_t largest, flux::connection *connection) => (flux::connection *connection, std::string path);
-handle error Receive => tcp.Close;
 
 // Answers with a content, and ends the connection.
 Send (flux::connection *connection, std::string content) => ();
@@ -24,4 +23,3 @@ Missing (flux::connection *connection) => (flux::connection *connection, std::st
 
 Finish (flux::connection *connection, std::string bytes) => ();
 Finish = tcp.Send -> tcp.Close;
-handle error tcp.Send => tcp.Close;

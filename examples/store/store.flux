@@ -23,5 +23,3 @@ Change (request) => (answer);
 // Many may read one shard at once; who changes it is alone there.
 atomic Get:{entries(shard)?};
 atomic Change:{entries(shard)};
-
-handle error Request => tcp.Close;

@@ -14,8 +14,8 @@
 #include "flux/flow/flow.hpp"
 #include "flux/io/park.hpp"
 #include "flux/list/intrusive_list.hpp"
-#include "flux/strategy/source.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <deque>
 #include <map>
@@ -33,11 +33,53 @@ flux::moment end_of(milliseconds limit)
     return limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
 }
 
+/// Who waits for the next idle connection whose time will be over. It is woken where that changes.
+class keeper
+{
+  public:
+    /// Waits until then, or until `changed` has been called since the last time: 0, ETIMEDOUT or ECANCELED.
+    int wait(flux::moment next) noexcept
+    {
+        flux::park own(*flux::running_flow);
+        {
+            const std::lock_guard alone(lock_);
+            waiting_ = &own;
+            wake_if_changed();
+        }
+        const int error = error_of(own.wait(next));
+        // Whoever wakes it has the lock, so the park exists as long as it is touched.
+        const std::lock_guard alone(lock_);
+        waiting_ = nullptr;
+        return error;
+    }
+
+    void changed() noexcept
+    {
+        const std::lock_guard alone(lock_);
+        changed_ = true;
+        wake_if_changed();
+    }
+
+  private:
+    void wake_if_changed() noexcept
+    {
+        if (waiting_ != nullptr && changed_) {
+            changed_ = false;
+            waiting_->end(flux::park_end::completed);
+            waiting_ = nullptr;
+        }
+    }
+
+    std::mutex lock_;
+    flux::park *waiting_ = nullptr;
+    bool changed_ = false;
+};
+
 /// The connections to one server through one I/O.
 class pool final : public flux::connection_home, public std::enable_shared_from_this<pool>
 {
   public:
-    pool(std::string to, const limits &of) : to_(std::move(to)), limits_(of) {}
+    pool(std::string to, const limits &of, keeper &by) : to_(std::move(to)), limits_(of), keeper_(by) {}
 
     flux::io_result<flux::connection *> borrow(const char *servers)
     {
@@ -57,7 +99,19 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return kept;
     }
 
-    /// Nobody borrows any more: what is kept is closed, and what comes back is too.
+    /// Closes what has been idle for its time, and gives when the next will have been.
+    flux::moment close_old() noexcept
+    {
+        if (limits_.idle.count() == 0) {
+            return flux::never;
+        }
+        const flux::moment last = flux::running_io().now() - limits_.idle;
+        std::unique_lock alone(lock_);
+        close_kept(alone, [last](const idle_connection &each) { return each.since <= last; });
+        return idle_.empty() ? flux::never : idle_.front().since + limits_.idle;
+    }
+
+    /// Nobody uses them again any more: what is kept is closed, and what comes back is too.
     void end() noexcept
     {
         std::unique_lock alone(lock_);
@@ -82,10 +136,6 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
     int take_place(flux::connection *&kept, flux::moment wait_until)
     {
         std::unique_lock alone(lock_);
-        if (limits_.idle.count() != 0) {
-            const flux::moment now = flux::running_io().now();
-            close_kept(alone, [&](const idle_connection &each) { return now - each.since > limits_.idle; });
-        }
         if (!idle_.empty()) {
             kept = idle_.back().kept;
             idle_.pop_back();
@@ -138,6 +188,11 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         }
         const auto most_idle = static_cast<std::size_t>(limits_.most_idle);
         close_kept(alone, [&](const idle_connection &) { return ended_ || idle_.size() > most_idle; });
+        const bool is_first = idle_.size() == 1;
+        alone.unlock();
+        if (is_first) {
+            keeper_.changed();
+        }
     }
 
     // Closes those that have been kept for longest, while this holds of the first.
@@ -172,6 +227,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
 
     const std::string to_;
     const limits limits_;
+    keeper &keeper_;
     std::mutex lock_;
     // Those of connections that are borrowed, kept, or being made.
     int places_taken_ = 0;
@@ -181,44 +237,80 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
     bool ended_ = false;
 };
 
-/// All pools of the process. They stay: their servers are few, and flows come back to them.
-class all_pools
+/// The pools of one I/O.
+class pools
 {
   public:
     pool &at(const std::string &to, const limits &of)
     {
         const std::lock_guard alone(lock_);
-        std::shared_ptr<pool> &known = known_[{&flux::running_io(), to}];
+        std::shared_ptr<pool> &known = known_[to];
         if (known == nullptr) {
-            known = std::make_shared<pool>(to, of);
-            end_with_source(known);
+            known = std::make_shared<pool>(to, of, keeper_);
+            if (ended_) {
+                known->end();
+            }
         }
         return *known;
     }
 
-  private:
-    // Where flows stay on their source's loop, the pool of that loop ends with the source. Elsewhere it ends with the
-    // process, and so do its connections.
-    static void end_with_source(const std::shared_ptr<pool> &made)
+    /// Closes what has been idle for its time, until the server ends: for the source alone. Gives ECANCELED.
+    int keep() noexcept
     {
-        flux::source &from = flux::running_flow->from();
-        if (from.ended()) {
-            made->end();
-        } else if (from.home() != nullptr) {
-            from.when_stopped([made] { made->end(); });
+        int error = 0;
+        while (error != ECANCELED) {
+            error = keeper_.wait(close_old());
+        }
+        end();
+        return error;
+    }
+
+  private:
+    // What has been idle for its time. Gives when the next will have been.
+    flux::moment close_old() noexcept
+    {
+        flux::moment next = flux::never;
+        const std::lock_guard alone(lock_);
+        for (const auto &[to, each] : known_) {
+            next = std::min(next, each->close_old());
+        }
+        return next;
+    }
+
+    void end() noexcept
+    {
+        const std::lock_guard alone(lock_);
+        ended_ = true;
+        for (const auto &[to, each] : known_) {
+            each->end();
         }
     }
 
     std::mutex lock_;
-    std::map<std::pair<const flux::io *, std::string>, std::shared_ptr<pool>> known_;
+    std::map<std::string, std::shared_ptr<pool>> known_;
+    keeper keeper_;
+    bool ended_ = false;
 };
+
+// Those of the I/O of whatever runs the caller. They stay, as flows may come back to them.
+pools &own_pools()
+{
+    static std::mutex opening;
+    static std::map<const flux::io *, pools> &all = *new std::map<const flux::io *, pools>;
+    const std::lock_guard alone(opening);
+    return all[&flux::running_io()];
+}
 
 } // namespace
 
 flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers)
 {
-    static all_pools &pools = *new all_pools;
-    return pools.at(to, of).borrow(servers);
+    return own_pools().at(to, of).borrow(servers);
+}
+
+int Keep()
+{
+    return own_pools().keep();
 }
 
 int Take(Take_in *in, Take_out *out)

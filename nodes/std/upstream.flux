@@ -22,8 +22,7 @@ option most : int = 64;
 // How many of them are kept at most that nobody uses.
 option most_idle : int = 64;
 
-// For how long one is kept that nobody uses; 0 stands for no limit, here and below. This is looked at when one is
-// borrowed or given back.
+// For how long one is kept that nobody uses; 0 stands for no limit, here and below.
 option idle : duration = 30s;
 
 // How long a new connection may take to be made, its name looked up and all.
@@ -41,3 +40,9 @@ Take (int most, int most_idle, long idle_ms, long connect_ms, long wait_ms, cons
 
 // Gives it back, when all of the answer has been read: others can have it at once. EBADF where it is not the flow's.
 Return (flux::connection *connection, std::string bytes) => (std::string bytes);
+
+// One on each event loop, or one in all, closes what has been idle for too long. It starts no flow.
+source Keep => Kept;
+Keep () => () replicable;
+Kept () => ();
+Kept = ;

@@ -232,16 +232,6 @@ fn simulate(server: &Path, seed: u64, arguments: &[&str]) -> (bool, BTreeMap<Str
     (output.status.success(), paths, support::text(&output.stderr))
 }
 
-/// Whatever goes wrong, the server is as it is to be: FLUX_SIMULATION_SEEDS many seeds, from FLUX_SIMULATION_SEED on.
-fn holds_in_simulated_worlds(server: &Path) {
-    let setting = |name, usual| std::env::var(name).map_or(usual, |value: String| value.parse().unwrap());
-    let first: u64 = setting("FLUX_SIMULATION_SEED", 0);
-    for seed in first..first + setting("FLUX_SIMULATION_SEEDS", 200) {
-        let (is_well, _, said) = simulate(server, seed, &[]);
-        assert!(is_well, "{} --flux-io=simulation:{seed}\n{said}", server.display());
-    }
-}
-
 /// Worlds in which nothing goes wrong: a server takes the same paths there as anywhere else.
 fn takes_the_same_paths(server: &Path, paths: &BTreeMap<String, u64>) {
     for seed in [0, 8, 16, 24] {
@@ -261,7 +251,7 @@ fn talk_by_bytes(server: &Example, bytes: u8) {
 
 #[test]
 fn the_echo_holds_in_simulated_worlds() {
-    holds_in_simulated_worlds(echo());
+    support::holds_in_simulated_worlds(echo(), &[]);
     everywhere(|runtime| {
         let server = Example::start(echo(), runtime, &[]);
         talk_by_bytes(&server, 10);
@@ -273,7 +263,7 @@ fn the_echo_holds_in_simulated_worlds() {
 
 #[test]
 fn the_relay_holds_in_simulated_worlds() {
-    holds_in_simulated_worlds(relay());
+    support::holds_in_simulated_worlds(relay(), &[]);
     everywhere(|runtime| {
         let behind = Example::start(echo(), &["--flux-runtime=thread"], &[]);
         drop(behind.connect());
@@ -300,7 +290,7 @@ fn waiting_for_udp(port: u16) -> Option<u64> {
 
 #[test]
 fn the_chat_holds_in_simulated_worlds() {
-    holds_in_simulated_worlds(chat());
+    support::holds_in_simulated_worlds(chat(), &[]);
     everywhere(|runtime| {
         let server = Example::start(chat(), runtime, &[]);
         let port = server.server.port;

@@ -25,20 +25,20 @@ const RUNTIMES: [&[&str]; 4] = [
 /// More than a pool has threads.
 const SLOW_CLIENTS: usize = 20;
 
-/// The store, built once.
+/// The servers, each built once, with the peers that it has in simulated worlds.
 fn store() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| support::build_example("line_servers", "store", &["store.cpp"]))
+    ONCE.get_or_init(|| support::build_example("line_servers", "store", &["store.cpp", "test/peers.cpp"]))
 }
 
 fn aggregator() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| support::build_example("line_servers", "aggregator", &["aggregator.cpp"]))
+    ONCE.get_or_init(|| support::build_example("line_servers", "aggregator", &["aggregator.cpp", "test/peers.cpp"]))
 }
 
 fn scores() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| support::build_example("line_servers", "scores", &["scores.cpp"]))
+    ONCE.get_or_init(|| support::build_example("line_servers", "scores", &["scores.cpp", "test/peers.cpp"]))
 }
 
 fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
@@ -418,5 +418,48 @@ fn slow_clients_of_the_scores_hold_up_nobody() {
             assert!(half.ask("T").starts_with("ERROR"), "{runtime:?}");
         }
         drop(readers);
+    }
+}
+
+#[test]
+fn scores_that_cannot_be_kept_are_refused() {
+    let refused = Command::new(scores()).args(["--listen=127.0.0.1:0", "--database=none/scores.db"]).output().unwrap();
+    let said = "flux: scores does not start: none/scores.db: unable to open database file\n";
+    assert!(support::text(&refused.stderr).ends_with(said), "{refused:?}");
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn the_line_servers_hold_in_simulated_worlds() {
+    support::holds_in_simulated_worlds(store(), &[]);
+    support::holds_in_simulated_worlds(aggregator(), &[]);
+    support::holds_in_simulated_worlds(scores(), &["--database=:memory:"]);
+}
+
+#[test]
+fn a_client_that_closes_is_no_failure() {
+    let [first, second] = ['A', 'B'].map(|name| upstream(name).0);
+    let [first, second] = [format!("--first={first}"), format!("--second={second}")];
+    let servers: [(_, &[&str], _); 3] = [
+        (store(), &[], "SET a b"),
+        (aggregator(), &[&first, &second, "--patience=1m"], "one"),
+        (scores(), &["--database=:memory:"], "ADD ada 1"),
+    ];
+    for (server, arguments, request) in servers {
+        for runtime in RUNTIMES {
+            let mut server = start(server, &[runtime, &["--flux-report"]].concat(), arguments);
+            for _ in 0..3 {
+                assert!(!Client::of(&server).ask(request).is_empty(), "{runtime:?}");
+            }
+            let mut last = Client::of(&server);
+            assert!(!last.ask(request).is_empty() && !last.ask(request).is_empty(), "{runtime:?}");
+            last.reader.get_ref().shutdown(Shutdown::Write).unwrap();
+            assert_eq!(last.rest(), "", "{runtime:?}");
+            server.terminate();
+            server.wait();
+            let said = support::wait_for("the report", || Some(server.said()).filter(|said| said.contains("flows: ")));
+            assert!(said.contains(" 0 failed, 0 ended by an error handler, 0 cancelled"), "{runtime:?}: {said}");
+            assert!(!said.contains("no handler takes") && !said.contains("closed at the end of a flow"), "{said}");
+        }
     }
 }

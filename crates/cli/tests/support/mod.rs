@@ -165,3 +165,15 @@ impl Drop for Server {
         let _ = self.process.wait();
     }
 }
+
+/// Whatever goes wrong in simulated worlds, the server is as it is to be: FLUX_SIMULATION_SEEDS many seeds, from
+/// FLUX_SIMULATION_SEED on.
+pub fn holds_in_simulated_worlds(server: &Path, arguments: &[&str]) {
+    let setting = |name, usual| std::env::var(name).map_or(usual, |value: String| value.parse().unwrap());
+    let first: u64 = setting("FLUX_SIMULATION_SEED", 0);
+    for seed in first..first + setting("FLUX_SIMULATION_SEEDS", 200) {
+        let world = format!("--flux-io=simulation:{seed}");
+        let output = Command::new(server).arg(&world).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{} {world}\n{}", server.display(), text(&output.stderr));
+    }
+}

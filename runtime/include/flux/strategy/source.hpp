@@ -65,8 +65,8 @@ class source
     bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
     /// Has this called when it makes no further values, on its own thread or loop: so it can let go what it has, as the
-    /// idle connections are. Each wait ends at once there. For the source itself, while it makes values, and for a flow
-    /// of it that is at its `home`. Throws `std::bad_alloc`.
+    /// idle connections are. Each wait ends at once there. For the source itself, while it makes values. Throws
+    /// `std::bad_alloc`.
     void when_stopped(std::function<void()> let_go) { when_stopped_.push_back(std::move(let_go)); }
 
     /// Waits until its thread is gone, where it has one; it has `ended`.
