@@ -27,6 +27,19 @@ pub struct Misfit {
     pub wanted: String,
     /// Where the program asks for it.
     pub span: Span,
+    /// The value that does not fit, where it is one alone.
+    pub parameter: Option<MisfitParameter>,
+}
+
+/// A parameter of a function that does not take the value that it should.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MisfitParameter {
+    /// What the program says: `int count`.
+    pub asked: Parameter,
+    /// What the header declares: `long &`.
+    pub declared: String,
+    /// What the header would declare: `int &count`.
+    pub wanted: String,
 }
 
 /// What a program asks of one function.
@@ -149,7 +162,7 @@ impl<'a> Probe<'a> {
             let answer = answers.get(&number).map_or(&[][..], Vec::as_slice);
             // Without an answer it is no function, or a type is unknown: the compiler will say so of the code.
             if !answer.is_empty() && question.read(answer, ty, &mut visible).is_none() {
-                misfits.push(question.misfit(ty));
+                misfits.push(question.misfit(answer, ty));
             }
         }
         (visible, misfits)
@@ -286,11 +299,10 @@ impl Question {
 
     /// As the header declares it, its parameters named.
     fn declared(&self, ty: &str) -> String {
-        let (result, parameters) = ty.split_once("(*)(").unwrap_or((ty, ""));
-        let parameters = parameters.trim_end().trim_end_matches("noexcept").trim_end();
-        let parameters = split_list(parameters.strip_suffix(')').unwrap_or(parameters));
+        let result = ty.split_once("(*)(").map_or(ty, |(result, _)| result);
         let names = self.inputs.iter().map(|input| input.name.clone()).chain(self.output_names());
-        let named: Vec<_> = parameters.into_iter().zip(names).map(|(ty, name)| declarator(ty, &name)).collect();
+        let named: Vec<_> =
+            parameter_types(ty).into_iter().zip(names).map(|(ty, name)| declarator(ty, &name)).collect();
         declarator(result, &format!("{}({})", self.own_name(), named.join(", ")))
     }
 
@@ -339,9 +351,21 @@ impl Question {
         })
     }
 
-    fn misfit(&self, ty: Option<&str>) -> Misfit {
+    fn misfit(&self, answer: &[i32], ty: Option<&str>) -> Misfit {
         let declared = ty.map_or("an overloaded function".to_owned(), |ty| ty.replacen("(*)", self.own_name(), 1));
-        Misfit { function: self.function.clone(), declared, wanted: self.wanted(), span: self.span }
+        let parameter = ty.and_then(|ty| self.misfit_parameter(answer, ty));
+        Misfit { function: self.function.clone(), declared, wanted: self.wanted(), span: self.span, parameter }
+    }
+
+    /// The only parameter that does not fit, in a function of this type.
+    fn misfit_parameter(&self, answer: &[i32], ty: &str) -> Option<MisfitParameter> {
+        let (_, passing) = answer.split_first()?;
+        let mut wrong = passing.iter().enumerate().filter(|(_, how)| **how < 0).map(|(at, _)| at);
+        let (Some(at), None) = (wrong.next(), wrong.next()) else { return None };
+        let asked = self.inputs.iter().chain(&self.outputs).nth(at)?.clone();
+        let declared = (*parameter_types(ty).get(at)?).to_owned();
+        let wanted = self.inputs.iter().map(wanted_input).chain(self.wanted_outputs()).nth(at)?;
+        Some(MisfitParameter { asked, declared, wanted })
     }
 }
 
@@ -357,6 +381,13 @@ fn wanted_input(input: &Parameter) -> String {
 fn declarator(ty: &str, name: &str) -> String {
     let ty = ty.trim();
     if name.is_empty() || ty.ends_with(['*', '&']) { format!("{ty}{name}") } else { format!("{ty} {name}") }
+}
+
+/// What a function of this type takes: `int`, `long &` of `int (*)(int, long &)`.
+fn parameter_types(ty: &str) -> Vec<&str> {
+    let parameters = ty.split_once("(*)(").map_or("", |(_, parameters)| parameters);
+    let parameters = parameters.trim_end().trim_end_matches("noexcept").trim_end();
+    split_list(parameters.strip_suffix(')').unwrap_or(parameters))
 }
 
 /// The parts of a list between commas that no bracket encloses.

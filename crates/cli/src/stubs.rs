@@ -6,13 +6,14 @@ use crate::build::interface_2006::headers;
 use crate::build::modules::Modules;
 use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::build::sources::NodeSource;
-use crate::build::{files, generate, sources, visible, write_runtime};
+use crate::build::{files, generate, links, sources, visible, write_runtime};
 use crate::failure::{Failure, Result};
 use crate::program::{Program, compile, plain};
 use crate::terminal::{Terminal, print};
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Severity;
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
@@ -92,10 +93,12 @@ impl<'a> There<'a> {
 fn visible(arguments: &Stubs, program: &Program, sources: &[NodeSource], terminal: &Terminal) -> Result<Visible> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let directory = files::parent(&program.path).join("build").join(name);
-    let compiler = visible::Compiler { command: &arguments.cxx, flags: &[], directory: &directory };
+    let flags = links::flags(links::of(program));
+    let compiler = visible::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
     if visible::is_asked(program, sources) {
         files::create_directory(&directory)?;
         write_runtime(&directory.join("runtime"))?;
+        Modules::of(program).write_standard(&directory)?;
     }
     visible::visible(program, sources, &compiler, terminal)
 }
@@ -133,10 +136,15 @@ fn source_text(header: &str, functions: &[Prototype]) -> String {
     format!("#include \"{header}\"\n{}", stubs.collect::<String>())
 }
 
-/// The header with the declarations of plain functions.
+/// The header with the declarations of plain functions. Types may be those of headers that modules include.
 fn header_text(program: &Program, functions: &[Prototype]) -> String {
-    let includes = program.compilation.program().into_iter().flat_map(|model| &model.includes);
-    let includes: String = includes.map(|include| format!("#include \"{}\"\n", include.path)).collect();
+    let model = program.compilation.program();
+    let of_modules = model.into_iter().flat_map(|model| model.uses.iter().map(|id| &model.modules[*id]));
+    let included = of_modules.flat_map(|module| &module.includes).chain(model.into_iter().flat_map(|it| &it.includes));
+    let mut paths: Vec<_> = included.map(|include| include.path.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(*path));
+    let includes: String = paths.iter().map(|path| format!("#include \"{path}\"\n")).collect();
     let declared = functions.iter().map(|one| format!("\n// {}\n{};\n", one.asked_by, one.declaration));
     format!("#pragma once\n\n{includes}{}", declared.collect::<String>())
 }

@@ -1,6 +1,7 @@
 //! What is shown to a person: colours on a terminal only, progress and errors on standard error.
 
 use clap::ValueEnum;
+use flux_diagnostic::Id;
 use std::io::{IsTerminal as _, Write as _};
 
 /// When to colour.
@@ -62,6 +63,13 @@ impl Terminal {
     pub fn error(&self, message: &str) {
         let (on, off) = self.paint("\x1b[1;31m");
         self.show(&format!("{on}error{off}: {message}\n"));
+    }
+
+    /// `error[missing-function]: …`, of what has no place in the program: an error of a compiler or a linker, in its
+    /// terms.
+    pub fn diagnose(&self, id: Id, message: &str) {
+        let (on, off) = self.paint("\x1b[1;31m");
+        self.show(&format!("{on}error[{}]{off}: {message}\n", id.0));
     }
 
     /// `note: …`

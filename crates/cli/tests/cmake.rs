@@ -59,6 +59,15 @@ set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 find_package(Flux 0.1 REQUIRED)
 flux_add_server(numbers numbers.flux SOURCES nodes.cpp twice.c LINK_LIBRARIES m)
 flux_add_server(numbers_checked numbers.flux SOURCES nodes.cpp twice.c SANITIZE thread)
+flux_add_server(old old.flux SOURCES old.cpp)
+";
+
+/// A program whose source is written for the compiler of 2006.
+const OLD_PROGRAM: &str = "Ask () => (int number);\nsource Ask => Print;\nPrint (int number) => ();\n";
+const OLD_NODES: &str = "\
+#include \"mStructs.h\"
+int Ask(Ask_in *in, Ask_out *out) {}
+int Print(Print_in *in, Print_out *out) {}
 ";
 
 /// A project in a folder of its own.
@@ -73,7 +82,8 @@ impl Project {
         std::fs::create_dir_all(&folder).unwrap();
         let project = Self { folder };
         let files = [("numbers.flux", PROGRAM), ("nodes.cpp", NODES), ("twice.c", TWICE), ("CMakeLists.txt", PROJECT)];
-        files.iter().for_each(|(name, text)| project.write(name, text));
+        let old = [("old.flux", OLD_PROGRAM), ("old.cpp", OLD_NODES)];
+        files.iter().chain(&old).for_each(|(name, text)| project.write(name, text));
         project
     }
 
@@ -116,6 +126,13 @@ fn a_project_builds_servers_and_builds_again_what_has_changed() {
     let configure = ["-S", ".", "-B", "out", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_PREFIX_PATH=prefix"];
     let found = project.run("cmake", &[&configure, [format!("-DFlux_EXECUTABLE={flux}").as_str()].as_slice()].concat());
     assert!(found.status.success(), "{}", text(&found));
+    // A function without a return is an error, but in sources of 2006.
+    let flags = |target: &str| {
+        let path = project.folder.join(format!("out/CMakeFiles/{target}.dir/flags.make"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert!(flags("numbers").contains("-Werror=return-type"), "{}", flags("numbers"));
+    assert!(!flags("old").contains("-Werror=return-type"), "{}", flags("old"));
     project.build("numbers");
     assert_eq!(project.answer("numbers"), "42\n");
 

@@ -49,14 +49,14 @@ fn a_library_that_is_missing_is_named_with_its_function() {
     let nodes = format!("extern \"C\" int cos_of_flux(int);\n{calls}{USE}");
     let folder = folder("library", PROGRAM, &nodes);
     let said_of_call = said(&folder, &[]);
-    let wanted = "error: `cos_of_flux` is used, and neither a source nor a library defines it\n\
+    let wanted = "error[undefined-function]: `cos_of_flux` is used, and neither a source nor a library defines it\n\
                   \x20 used first in nodes.cpp, line 5\n\
                   \x20 help: add the source that does, or say which library: `link \"NAME\";` in the program\n";
     assert!(said_of_call.contains(wanted), "{said_of_call}");
     assert!(!said_of_call.contains("ld: ") && !said_of_call.contains("collect2"), "{said_of_call}");
     let said_of_library = said(&folder, &["-l", "none_of_flux"]);
     assert!(
-        said_of_library.contains("error: the library `none_of_flux` is not installed\n  help: "),
+        said_of_library.contains("error[missing-library]: the library `none_of_flux` is not installed\n  help: "),
         "{said_of_library}"
     );
     assert!(!said_of_library.contains("ld: "), "{said_of_library}");
@@ -66,9 +66,9 @@ fn a_library_that_is_missing_is_named_with_its_function() {
 fn references_are_told_from_pointers() {
     let nodes = MAKE.replace("Make_out *out", "Make_out &out").replace("->", ".") + USE;
     let said = said(&folder("references", PROGRAM, &nodes), &[]);
-    assert!(said.contains("error: the function `Make` is not defined in any source\n"), "{said}");
-    let note = "note: the `Make` that is defined takes its structs by reference: a node is given pointers to them\n";
-    assert!(said.contains(note), "{said}");
+    let wanted =
+        "error[struct-reference]: the function `Make` takes references to its structs, and is given pointers\n";
+    assert!(said.contains(wanted) && said.contains("\n    int Make(struct Make_out *out)\n"), "{said}");
 }
 
 #[test]
@@ -79,10 +79,24 @@ fn a_function_that_can_end_without_a_return_is_an_error() {
         for _ in 0..2 {
             let said = said(&folder, &[compiler]);
             assert!(
-                said.contains("error: the function `Make` can end without a return: nodes.cpp, line 8\n"),
+                said.contains(
+                    "error[missing-return]: the function `Make` can end without a return: nodes.cpp, line 8\n"
+                ),
                 "{said}"
             );
-            assert_eq!(said.matches("error:").count(), 1, "{said}");
+            assert_eq!(said.matches("error[").count(), 1, "{said}");
         }
     }
+}
+
+#[test]
+fn the_author_s_mistakes_are_said_before_the_runtime_is_compiled() {
+    let folder = folder("early", PROGRAM, &(MAKE.replace("42", "fourty_two") + USE));
+    let cache = folder.join("cache");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_flux"));
+    let built =
+        command.args(["build", "sums.flux"]).current_dir(&folder).env("XDG_CACHE_HOME", &cache).output().unwrap();
+    let said = text(&built.stderr);
+    assert!(said.contains("Compiling nodes.cpp") && said.contains("fourty_two"), "{said}");
+    assert!(!said.contains("runtime") && !cache.join("flux").exists(), "{said}");
 }

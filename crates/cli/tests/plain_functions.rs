@@ -131,7 +131,9 @@ fn what_is_missing_is_named_once_with_its_stub() {
         ("IsDear", "shop.flux:15", "    bool IsDear(const long &cents)\n    {\n"),
         ("Old", "shop.flux:9", "    int Old(struct Old_in *in, struct Old_out *out)\n    {\n"),
     ] {
-        let headline = format!("error: the function `{function}` is not defined in any source\n  asked for by {place}");
+        let headline = format!(
+            "error[missing-function]: the function `{function}` is not defined in any source\n  asked for by {place}"
+        );
         assert_eq!(said.matches(&headline).count(), 1, "{said}");
         assert!(said.contains(stub), "{said}");
     }
@@ -182,4 +184,35 @@ fn stubs_of_plain_functions_come_with_their_header_and_never_overwrite() {
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&again.stderr).contains("nodes.h exists and is left as it is"));
     assert_eq!(std::fs::read_to_string(folder.join("nodes.h")).unwrap(), header);
+}
+
+#[test]
+fn stubs_of_a_program_with_modules_and_a_library_compile() {
+    let folder = folder("stubs_of_modules");
+    for file in ["shop.cpp", "shop.flux"] {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    // A library whose header only pkg-config finds.
+    std::fs::create_dir_all(folder.join("library")).unwrap();
+    let package = "prefix=${pcfiledir}\nName: parcel\nDescription: none\nVersion: 1\nCflags: -I${prefix}\nLibs:\n";
+    std::fs::write(folder.join("library/parcel.pc"), package).unwrap();
+    std::fs::write(folder.join("library/parcel.h"), "#pragma once\nstruct parcel { int weight; };\n").unwrap();
+    let program = "use std.tcp;\nuse std.udp;\nlink \"parcel\";\ninclude \"parcel.h\";\n\
+                   source tcp.Listen(7000) => Page;\nPage (flux::connection *connection) => ();\n\
+                   Page = Weigh -> tcp.Close;\n\
+                   Weigh (flux::connection *connection) => (flux::connection *connection, parcel given);\n";
+    std::fs::write(folder.join("post.flux"), program).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
+    command.args(["stubs", "post.flux", "--convention", "plain", "-o", "nodes.cpp"]).current_dir(&folder);
+    let written = command.env("PKG_CONFIG_PATH", folder.join("library")).output().unwrap();
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let header = std::fs::read_to_string(folder.join("nodes.h")).unwrap();
+    let declaration = "int Weigh(flux::connection *connection, flux::connection *&connection_out, parcel &given);\n";
+    assert!(header.contains(declaration), "{header}");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut compiler = Command::new("g++");
+    compiler.args(["-std=c++20", "-fsyntax-only", "-Wall", "-Werror", "-Ilibrary", "nodes.cpp"]).current_dir(&folder);
+    let folders = ["runtime/include", "nodes/std"].map(|path| format!("-I{}", repository.join(path).display()));
+    let compiled = compiler.args(folders).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }

@@ -244,13 +244,19 @@ fn what_is_right_in_2006_is_not_said_beside_a_mistake() {
     let nodes = std::fs::read_to_string(folder.join("nodes.cpp")).unwrap();
     std::fs::write(folder.join("nodes.cpp"), nodes.replace("int Size(", "int Sise(")).unwrap();
     let (is_built, said) = try_flux_build(&folder, "store");
-    assert!(!is_built && said.contains("error: the function `Size` is not defined in any source"), "{said}");
+    assert!(
+        !is_built && said.contains("error[missing-function]: the function `Size` is not defined in any source"),
+        "{said}"
+    );
     assert!(!said.contains("warning:") && !said.contains("In function"), "{said}");
     let program = std::fs::read_to_string(folder.join("store.flux")).unwrap();
     std::fs::write(folder.join("store.flux"), program.replace("list *args", "lisst *args")).unwrap();
     let (is_built, said) = try_flux_build(&folder, "store");
     assert!(!is_built && said.matches("error: ").count() == 1, "{said}");
-    assert!(said.contains("error: the type `lisst` is not declared in any header of the program"), "{said}");
+    assert!(
+        said.contains("error[unknown-type]: the type `lisst` is not declared in any header of the program"),
+        "{said}"
+    );
 }
 
 #[test]

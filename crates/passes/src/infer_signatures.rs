@@ -7,10 +7,11 @@
 
 use crate::check_cycles::callees_first;
 use crate::edges::{Edge, Kind, Port, edges};
-use crate::fit::{show, whole};
+use crate::fit::{show, show_one, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
+use flux_source::Span;
 use std::collections::HashMap;
 
 /// How many nodes of a run get a "did you mean", which looks at every declared name.
@@ -287,6 +288,18 @@ impl Unknown {
         [&self.inputs, &self.outputs].iter().any(|side| matches!(side, Side::Open(lists, _) if !lists.is_empty()))
     }
 
+    /// Two parameters of one name, in lists of the same names, that have other types: these lines are wrong, and not
+    /// those that come of them.
+    fn clash(&self) -> Option<(&Parameter, &Parameter)> {
+        [&self.inputs, &self.outputs].into_iter().find_map(|side| match side {
+            Side::Open(lists, _) => match lists.as_slice() {
+                [left, right, ..] => clash(left, right),
+                _ => None,
+            },
+            Side::Known(_) => None,
+        })
+    }
+
     /// The classes of the sides that are not known.
     fn classes(&self) -> impl Iterator<Item = usize> {
         [&self.inputs, &self.outputs].into_iter().filter_map(|side| match side {
@@ -294,6 +307,12 @@ impl Unknown {
             Side::Known(_) => None,
         })
     }
+}
+
+/// The first two parameters of another type, where all names are the same.
+fn clash<'a>(left: &'a [Parameter], right: &'a [Parameter]) -> Option<(&'a Parameter, &'a Parameter)> {
+    let has_same_names = left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.name == b.name);
+    left.iter().zip(right).find(|(a, b)| has_same_names && !a.same_type(b))
 }
 
 /// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself
@@ -304,9 +323,15 @@ fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, dia
     let mut found: Vec<Diagnostic> = vec![];
     // By class of ports: the number of the message that asks for its list.
     let mut asked: HashMap<usize, usize> = HashMap::new();
+    // By what two parameters clash: the number of the message that says so.
+    let mut clashes: HashMap<(Span, Span), usize> = HashMap::new();
     for one in unknown.iter().filter(|one| is_concrete(one) || one.is_disputed() || !has_concrete) {
+        let clash = one.clash();
         let earlier: Option<Vec<usize>> = one.classes().map(|class| asked.get(&class).copied()).collect();
-        let first = earlier.and_then(|numbers| numbers.first().copied()).filter(|_| !one.is_disputed());
+        let first = match clash {
+            Some((left, right)) => clashes.get(&(left.span, right.span)).copied(),
+            None => earlier.and_then(|numbers| numbers.first().copied()).filter(|_| !one.is_disputed()),
+        };
         if let Some(earlier) = first.and_then(|number| found.get_mut(number)) {
             let node = &program.nodes[one.node];
             let label = format!("then `{}` is known too", node.name);
@@ -314,9 +339,36 @@ fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, dia
             continue;
         }
         asked.extend(one.classes().map(|class| (class, found.len())));
-        found.push(describe_unknown(program, one, names));
+        clashes.extend(clash.map(|(left, right)| ((left.span, right.span), found.len())));
+        found.push(match clash {
+            Some((left, right)) => describe_clash(program, one, left, right),
+            None => describe_unknown(program, one, names),
+        });
     }
     found.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
+}
+
+fn describe_clash(program: &Program, unknown: &Unknown, left: &Parameter, right: &Parameter) -> Diagnostic {
+    let node = &program.nodes[unknown.node].name;
+    let (one, other) = (owner(program, left), owner(program, right));
+    let (one_text, other_text) = (show_one(left), show_one(right));
+    let headline = format!("{one} `{one_text}`, but {other} `{other_text}`: for `{node}`, undeclared, they are one");
+    Diagnostic::error(ids::SIGNATURE_UNKNOWN, headline, right.span)
+        .label(format!("{other} this"))
+        .mark(left.span, format!("{one} this"))
+        .mark(program.nodes[unknown.node].span, "its neighbours say what it takes and gives")
+        .help(format!("write one type in both: `{one_text}`, or `{other_text}`"))
+}
+
+/// Who declares a parameter: "`Read` takes".
+fn owner(program: &Program, parameter: &Parameter) -> String {
+    let has = |list: &[Parameter]| list.iter().any(|one| one.span == parameter.span);
+    let mut declared = program.nodes.iter().filter_map(|(_, node)| match &node.signature {
+        Some(signature) if has(&signature.inputs) => Some(format!("`{}` takes", node.name)),
+        Some(signature) if has(&signature.outputs) => Some(format!("`{}` gives", node.name)),
+        _ => None,
+    });
+    declared.next().unwrap_or_else(|| "one neighbour has".to_owned())
 }
 
 fn describe_unknown(program: &Program, unknown: &Unknown, names: &mut DeclaredNames) -> Diagnostic {

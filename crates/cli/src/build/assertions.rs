@@ -4,6 +4,7 @@
 
 use crate::terminal::{Terminal, without_colours};
 use flux_back_cpp::GeneratedFile;
+use flux_driver::ids;
 
 /// Says what does not hold. Whether there is anything: then what else the compiler said mostly comes of it, and is left
 /// for the next build.
@@ -11,7 +12,7 @@ pub fn show(output: &str, generated: &[GeneratedFile], terminal: &Terminal) -> b
     let output = without_colours(output);
     let failed: Vec<_> = output.lines().filter_map(|line| failed_assertion(line, generated)).collect();
     for (place, words) in &failed {
-        terminal.error(words);
+        terminal.diagnose(ids::TYPE_REQUIREMENT, words);
         terminal.show(&format!("  asked for by {place}\n\n"));
     }
     !failed.is_empty()

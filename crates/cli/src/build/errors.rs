@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::terminal::Terminal;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
+use flux_driver::ids;
 use std::collections::BTreeSet;
 
 /// What was compiled and linked.
@@ -56,11 +57,12 @@ pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Termi
     }
     show_missing(&missing, program, parts.sources, terminal);
     for library in libraries {
-        terminal.error(&format!("the library `{library}` is not installed"));
-        terminal.show(&format!("{}\n\n", links::advice(library)));
+        terminal.diagnose(ids::MISSING_LIBRARY, &format!("the library `{library}` is not installed"));
+        terminal.show(&format!("  help: {}\n\n", links::advice(library)));
     }
     for (name, place) in calls {
-        terminal.error(&format!("`{name}` is used, and neither a source nor a library defines it"));
+        let headline = format!("`{name}` is used, and neither a source nor a library defines it");
+        terminal.diagnose(ids::UNDEFINED_FUNCTION, &headline);
         terminal.show(&place.map_or(String::new(), |place| format!("  used first in {place}\n")));
         terminal.show("  help: add the source that does, or say which library: `link \"NAME\";` in the program\n\n");
     }
@@ -71,15 +73,21 @@ fn show_missing(missing: &[Prototype], program: &Program, sources: &[NodeSource]
     let in_headers: Vec<_> = headers(sources).iter().flat_map(|text| definitions(text)).collect();
     let defined: Vec<_> = sources.iter().flat_map(|source| &source.functions).chain(&in_headers).collect();
     for function in missing {
-        terminal.error(&format!("the function `{}` is not defined in any source", function.name));
-        terminal.show(&format!("  asked for by {}\n", function.asked_by));
         let mut namesakes: Vec<_> = defined.iter().filter(|one| one.name == function.own_name()).collect();
         namesakes.sort_by_key(|one| !is_beside(function, one));
-        if let Some(namesake) = namesakes.first() {
+        let namesake = namesakes.first().copied();
+        let takes_references = namesake.is_some_and(|namesake| takes_references(function, namesake));
+        let (id, fault, help) = match takes_references {
+            true => (ids::STRUCT_REFERENCE, "takes references to its structs, and is given pointers", "take pointers"),
+            false => (ids::MISSING_FUNCTION, "is not defined in any source", "define it"),
+        };
+        terminal.diagnose(id, &format!("the function `{}` {fault}", function.name));
+        terminal.show(&format!("  asked for by {}\n", function.asked_by));
+        if let Some(namesake) = namesake.filter(|_| !takes_references) {
             terminal.show(&format!("  note: {}\n", about_namesake(function, namesake, program)));
         }
         let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
-        terminal.show(&format!("  help: define it\n\n{stub}\n"));
+        terminal.show(&format!("  help: {help}\n\n{stub}\n"));
     }
     if missing.len() > 1 {
         let (path, count) = (program.path.display(), missing.len());
@@ -92,15 +100,15 @@ fn is_beside(wanted: &Prototype, defined: &Definition) -> bool {
     defined.namespace == wanted.namespace.as_deref().unwrap_or_default()
 }
 
+/// Whether a definition is the function that is wanted, but for its structs, which it takes by reference.
+fn takes_references(wanted: &Prototype, defined: &Definition) -> bool {
+    let is_struct = |parameter: &String| parameter.contains("_in &") || parameter.contains("_out &");
+    is_beside(wanted, defined) && defined.parameters.iter().any(is_struct)
+}
+
 /// Why a definition of that name is not the function that is missing, and what makes it that.
 fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -> String {
     let found = defined.qualified_name();
-    let is_struct = |parameter: &str| parameter.contains("_in &") || parameter.contains("_out &");
-    if is_beside(wanted, defined) && defined.parameters.iter().any(|one| is_struct(one)) {
-        return format!(
-            "the `{found}` that is defined takes its structs by reference: a node is given pointers to them"
-        );
-    }
     if is_beside(wanted, defined) {
         let includer = if wanted.namespace.is_some() { "module" } else { "program" };
         let advice = format!("if that is meant, declare it in a header that the {includer} includes");
@@ -134,8 +142,8 @@ fn asked_for(program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
 fn is_noise(line: &str, linking: bool) -> bool {
     // Of a recipe that failed whoever it ran has said more; what make itself cannot do nobody else says.
     let of_make = ["make: *** [", "make: *** Waiting", "make["].iter().any(|start| line.starts_with(start));
-    // Clang counts them.
-    let is_count = line.ends_with(" generated.");
+    // Clang counts them; g++ says that some of them are errors, which stands at each.
+    let is_count = line.ends_with(" generated.") || line.ends_with(": some warnings being treated as errors");
     of_make || is_count || linking && (is_heading(line) || line.contains("in function `flux_flows::"))
 }
 

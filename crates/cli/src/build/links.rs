@@ -3,8 +3,12 @@
 //! Where pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
 //! else the linker is given its name. The Makefile asks pkg-config itself, so it is right on another machine, too.
 
-use crate::failure::{Failure, Result};
+use crate::arguments::MessageFormat;
+use crate::failure::Result;
 use crate::program::Program;
+use crate::terminal::Terminal;
+use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
+use flux_driver::ids;
 use flux_ir::program::Link;
 use std::process::{Command, Stdio};
 
@@ -40,13 +44,13 @@ pub fn flags(links: &[Link]) -> Vec<String> {
 }
 
 /// Refuses to go on where a library is not installed: a header of it that is missing says less.
-pub fn require(program: &Program, cxx: &str, cflags: &[String]) -> Result {
-    let missing = of(program).iter().find(|link| !is_installed(&link.library, cxx, cflags));
-    missing.map_or(Ok(()), |link| {
-        let place = program.sources.name_and_line(link.span);
-        let library = &link.library;
-        Err(Failure::usage(format!("the library `{library}` is not installed: {place} links it\n{}", advice(library))))
-    })
+pub fn require(program: &Program, cxx: &str, cflags: &[String], terminal: &Terminal) -> Result {
+    let mut diagnostics = Diagnostics::new();
+    for Link { library, span } in of(program).iter().filter(|link| !is_installed(&link.library, cxx, cflags)) {
+        let headline = format!("the library `{library}` is not installed");
+        diagnostics.push(Diagnostic::error(ids::MISSING_LIBRARY, headline, *span).help(advice(library)));
+    }
+    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)
 }
 
 /// Whether the linker finds the library.
@@ -64,8 +68,8 @@ pub fn is_installed(library: &str, cxx: &str, cflags: &[String]) -> bool {
 /// What to do about a library that is not installed.
 pub fn advice(library: &str) -> String {
     match debian_package(library) {
-        Some(package) => format!("  help: apt-get install {package}"),
-        None => "  help: install what it is developed with, mostly a package that ends in -dev".to_owned(),
+        Some(package) => format!("apt-get install {package}"),
+        None => "install what it is developed with, mostly a package that ends in -dev".to_owned(),
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Plan {
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
+    /// Of the C++ that was generated.
+    generated_object: String,
     copies: Vec<Copied>,
     /// Those that were generated.
     headers: Vec<String>,
@@ -106,7 +108,20 @@ impl Plan {
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
         let links = parts.links.iter().map(|link| link.library.clone()).collect();
-        Ok(Self { name: name.to_owned(), cc, cxx, flags, libraries, links, folders, objects, copies, headers })
+        let generated_object = format!("{name}.flux.o");
+        Ok(Self {
+            name: name.to_owned(),
+            generated_object,
+            cc,
+            cxx,
+            flags,
+            libraries,
+            links,
+            folders,
+            objects,
+            copies,
+            headers,
+        })
     }
 
     /// The flags of every compilation.
@@ -114,11 +129,15 @@ impl Plan {
         self.flags.join(" ")
     }
 
+    /// What is compiled, the author's own first.
+    pub fn objects(&self) -> Vec<&str> {
+        self.objects.iter().map(|object| object.name.as_str()).chain([self.generated_object.as_str()]).collect()
+    }
+
     /// The whole text.
     pub fn makefile(&self) -> String {
-        let Self { name, cc, cxx, folders, .. } = self;
+        let Self { name, generated_object, cc, cxx, folders, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
-        let objects: Vec<_> = self.objects.iter().map(|object| object.name.as_str()).collect();
         let runtime_libraries = RUNTIME_LIBRARIES.join(" ");
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -143,14 +162,14 @@ CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS) $(COLOR)
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
 FLUX_LDLIBS = {runtime_libraries}
-OBJECTS = {name}.flux.o {objects}
+OBJECTS = {objects}
 HEADERS = {headers}
 
 {name}: $(OBJECTS) $(FLUX_LIBRARY)
 \t@echo '  link  $@'
 \t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
 
-{name}.flux.o: {name}.flux.cpp Makefile $(HEADERS)
+{generated_object}: {name}.flux.cpp Makefile $(HEADERS)
 \t@echo '  compile  $<'
 \t@{compile_generated}
 
@@ -167,7 +186,7 @@ runtime/libflux.a:
             links = self.links(),
             links_flags = if self.links.is_empty() { "" } else { " $(LINKS_CPPFLAGS)" },
             libraries = self.libraries(),
-            objects = objects.join(" "),
+            objects = self.objects().join(" "),
             headers = self.headers.join(" "),
         );
         for object in &self.objects {

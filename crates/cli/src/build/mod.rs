@@ -58,9 +58,12 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
     let linked = links::of(&program).to_vec();
-    links::require(&program, &arguments.cxx, &arguments.cflags)?;
+    links::require(&program, &arguments.cxx, &arguments.cflags, terminal)?;
     let flags = [arguments.cflags.clone(), links::flags(&linked)].concat();
     let compiler = visible::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
+    if visible::is_asked(&program, &sources) {
+        terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
+    }
     let visible = visible::visible(&program, &sources, &compiler, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
@@ -78,23 +81,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
         return Ok(server);
     }
-    let library = runtime_library::cached(arguments, &plan, terminal)?;
-    let (mut is_made, mut said) = make(arguments, &directory, &library, terminal)?;
-    if is_made && is_of_2006 && returns::add(&said, &directory, &sources, terminal)? {
-        let plan = Plan::new(arguments, &name, &directory, &parts)?;
-        write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
-        (is_made, said) = make(arguments, &directory, &library, terminal)?;
-    }
+    let (is_made, said) = make_server(arguments, &name, &directory, &parts, terminal)?;
     if !is_made {
-        if !is_of_2006 {
-            returns::show_missing(&said, &directory, &sources, terminal);
-        }
-        said = returns::without_warnings(&said);
-        missing_headers::report(&said, &program, terminal)?;
         let has_libraries = !arguments.libraries.is_empty();
         let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
-        errors::show(&said, &program, &parts, terminal);
-        return Err(Failure::Build);
+        return Err(show_failure(said, &program, &parts, is_of_2006, &directory, terminal));
     }
     terminal.show(&said);
     let Some(output) = &arguments.output else {
@@ -104,6 +95,50 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
+}
+
+/// Makes the server. Whether it was made, and what the compilers said.
+fn make_server(
+    arguments: &Build,
+    name: &str,
+    directory: &Path,
+    parts: &makefile::Parts<'_>,
+    terminal: &Terminal,
+) -> Result<(bool, String)> {
+    let mut plan = Plan::new(arguments, name, directory, parts)?;
+    // The author's mistakes are said before the runtime is compiled, which takes a minute, once.
+    let (mut is_made, mut said) = make(arguments, directory, &plan.objects(), terminal)?;
+    if is_made && parts.is_of_2006 && returns::add(&said, directory, parts.sources, terminal)? {
+        plan = Plan::new(arguments, name, directory, parts)?;
+        write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
+        (is_made, said) = make(arguments, directory, &plan.objects(), terminal)?;
+    }
+    if !is_made {
+        return Ok((false, said));
+    }
+    let library = format!("FLUX_LIBRARY={}", runtime_library::cached(arguments, &plan, terminal)?.display());
+    let (is_linked, said_then) = make(arguments, directory, &[&library], terminal)?;
+    Ok((is_linked, said + &said_then))
+}
+
+/// Shows why a server could not be made, in the program's terms.
+fn show_failure(
+    said: String,
+    program: &Program,
+    parts: &errors::Parts<'_>,
+    is_of_2006: bool,
+    directory: &Path,
+    terminal: &Terminal,
+) -> Failure {
+    if !is_of_2006 {
+        returns::show_missing(&said, directory, parts.sources, terminal);
+    }
+    let said = returns::without_warnings(&said);
+    if let Err(failure) = missing_headers::report(&said, program, terminal) {
+        return failure;
+    }
+    errors::show(&said, program, parts, terminal);
+    Failure::Build
 }
 
 /// The C++ of a program that has no errors.
@@ -116,12 +151,13 @@ pub fn generate(program: &Program, sources: &[sources::NodeSource], visible: Vis
     Ok(flux_back_cpp::generate(flow, &program.sources, &options))
 }
 
-/// Runs make, its progress shown as it comes. Whether all was made, and what the compilers said.
-fn make(arguments: &Build, directory: &Path, library: &Path, terminal: &Terminal) -> Result<(bool, String)> {
+/// Makes what is asked for, its progress shown as it comes. Whether all was made, and what the compilers said.
+fn make(arguments: &Build, directory: &Path, asked: &[&str], terminal: &Terminal) -> Result<(bool, String)> {
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |number| number.get()));
     let mut command = Command::new("make");
-    command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=target"]).arg(format!("-j{jobs}"));
-    command.arg(format!("FLUX_LIBRARY={}", library.display()));
+    // By lines, so that what is compiled is shown while it is, and what compilers say is still not mixed.
+    command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=line"]).arg(format!("-j{jobs}"));
+    command.args(asked);
     if terminal.color() {
         command.arg("COLOR=-fdiagnostics-color=always");
     }

@@ -62,12 +62,22 @@ impl Modules {
         Ok(())
     }
 
-    /// Writes the C++ of the standard modules into the folder of the generated files, and adds it to `sources`.
-    pub fn add_standard(&self, directory: &Path, sources: &mut Vec<NodeSource>) -> Result {
+    /// Writes the C++ of the standard modules, their headers too, into the folder of the generated files. Gives the
+    /// paths.
+    pub fn write_standard(&self, directory: &Path) -> Result<Vec<PathBuf>> {
+        let mut written = vec![];
         for (name, text) in self.standard.iter().flat_map(|name| flux_nodes::cpp(name)) {
             let path = directory.join(STANDARD).join(name);
             write_if_changed(&path, text)?;
-            if name.ends_with(".cpp") {
+            written.push(path);
+        }
+        Ok(written)
+    }
+
+    /// Writes the C++ of the standard modules, and adds it to `sources`.
+    pub fn add_standard(&self, directory: &Path, sources: &mut Vec<NodeSource>) -> Result {
+        for path in self.write_standard(directory)? {
+            if path.extension().is_some_and(|ending| ending == "cpp") {
                 sources.push(read(&path)?);
             }
         }

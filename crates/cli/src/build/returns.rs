@@ -9,6 +9,7 @@ use super::files::{absolute, parent, write_if_changed};
 use super::sources::NodeSource;
 use crate::failure::Result;
 use crate::terminal::{Terminal, without_colours};
+use flux_driver::ids;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +90,8 @@ pub fn show_missing(said: &str, directory: &Path, sources: &[NodeSource], termin
         let function = source.and_then(|source| ends(source, &BTreeSet::from([line])).first().map(|(_, name)| *name));
         let function = function.map_or_else(|| "a function".to_owned(), |name| format!("the function `{name}`"));
         let file = path.as_deref().and_then(Path::file_name).map_or(file.clone(), |name| name.to_string_lossy().into());
-        terminal.error(&format!("{function} can end without a return: {file}, line {line}"));
+        let headline = format!("{function} can end without a return: {file}, line {line}");
+        terminal.diagnose(ids::MISSING_RETURN, &headline);
         terminal.show("  help: a node returns 0 where it succeeded, and an error's number where it did not\n\n");
     }
 }

@@ -4,6 +4,7 @@
 use crate::program::Program;
 use crate::terminal::{Terminal, without_colours};
 use flux_back_cpp::GeneratedFile;
+use flux_driver::ids;
 
 /// Says which types are unknown. Whether there are any: then whatever else the compilers said comes of it, unless it
 /// is about a header of the author's, which may be the cause; such output is left to be shown as it is.
@@ -25,7 +26,8 @@ pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], termin
         }
     }
     for (name, place) in &types {
-        terminal.error(&format!("the type `{name}` is not declared in any header of the program"));
+        let headline = format!("the type `{name}` is not declared in any header of the program");
+        terminal.diagnose(ids::UNKNOWN_TYPE, &headline);
         terminal.show(&format!("  asked for by {place}\n"));
         terminal.show("  help: declare it in a header beside the program, and name that: `include \"types.h\";`\n\n");
     }
