@@ -1,6 +1,7 @@
 #include "flux/log.hpp"
 
 #include "flux/flow/flow.hpp"
+#include "flux/process/log_bell.hpp"
 #include "flux/process/log_ring.hpp"
 #include "flux/moment.hpp"
 #include "flux/strategy/source.hpp"
@@ -118,7 +119,6 @@ class log_writer
   private:
     // Directly: nothing is kept in rings, whoever says something writes it.
     enum class emptied_by { callers, writer, nobody, directly };
-    enum class bell { off, for_many, for_any };
 
     log_ring *own_ring() noexcept;
     log_ring *borrow_ring() noexcept;
@@ -146,7 +146,7 @@ class log_writer
     std::atomic<std::uint64_t> writes_{0};
 
     // The thread that writes.
-    std::atomic<bell> bell_{bell::off};
+    log_bell bell_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> ended_{false};
     thread_waiter place_;
@@ -202,8 +202,7 @@ void log_writer::pushed_to(const log_ring *ring) noexcept
     const emptied_by now = by_.load();
     if (now == emptied_by::callers) {
         empty(log_patience_ms);
-    } else if (const bell rings = bell_.load();
-               rings == bell::for_any || (rings == bell::for_many && ring != nullptr && ring->is_half_full())) {
+    } else if (bell_.rings([ring] { return ring != nullptr && ring->is_half_full(); })) {
         wake();
     }
 }
@@ -211,7 +210,7 @@ void log_writer::pushed_to(const log_ring *ring) noexcept
 // Any thread calls this, in a signal too.
 void log_writer::wake() noexcept
 {
-    if (bell_.exchange(bell::off) != bell::off) {
+    if (bell_.take()) {
         place_.wake();
     }
 }
@@ -307,9 +306,9 @@ void log_writer::work() noexcept
 // More may come soon, and is written together.
 void log_writer::doze() noexcept
 {
-    bell_.store(bell::for_many);
+    bell_.set_for_many();
     const bool rung = place_.wait_until(clock::now() + log_doze);
-    if (!rung && bell_.exchange(bell::off) == bell::off) {
+    if (!rung && !bell_.take()) {
         place_.wait(); // somebody is just at it
     }
 }
@@ -317,12 +316,11 @@ void log_writer::doze() noexcept
 // Returns when there may be something to write.
 void log_writer::rest() noexcept
 {
-    bell_.store(bell::for_any);
-    const bool goes_on = [this] {
+    const bool waits = bell_.set_for_any([this] {
         const std::lock_guard alone(emptying_);
         return has_news() || stopping_.load();
-    }();
-    if (!goes_on || bell_.exchange(bell::off) == bell::off) {
+    });
+    if (waits) {
         place_.wait();
     }
 }

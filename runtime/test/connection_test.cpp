@@ -346,4 +346,24 @@ TEST_P(Connection, WhatIsPutBackComesFirstAndCostsNothingForWhatIsBehindIt)
     EXPECT_EQ(counts.started, 1u);
 }
 
+TEST_P(Connection, WhatIsPutBackGoesBeforeWhatIsThereHoweverMuchThereIs)
+{
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            EXPECT_EQ(received(client), "go");
+            EXPECT_EQ(error_of(put_back(client, "efg")), 0);
+            EXPECT_EQ(error_of(put_back(client, "d")), 0);
+            EXPECT_EQ(error_of(put_back(client, "abc")), 0);
+            EXPECT_EQ(received(client), "abcdefg");
+            client.send("done");
+            client.close();
+            return 0;
+        },
+        [](network::socket_peer &self) {
+            self.send("go");
+            EXPECT_EQ(self.receive_all(), "done");
+        });
+    EXPECT_EQ(counts.started, 1u);
+}
+
 } // namespace

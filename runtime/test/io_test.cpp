@@ -645,6 +645,29 @@ std::string receive_message(flux::datagram_socket &from, std::size_t most, flux:
     return into;
 }
 
+TYPED_TEST(Io, AllWhoWaitAtASocketAreWokenWhereMessagesComeTogether)
+{
+    constexpr int many = 5;
+    int got = 0;
+    this->run([&, this] {
+        auto socket = std::shared_ptr<flux::datagram_socket>(*this->io.bind(flux::loopback_address(0)));
+        for (int number = 0; number < many; ++number) {
+            this->world.start([&, socket](flux::flow &) {
+                flux::address by;
+                EXPECT_EQ(receive_message(*socket, 10, by, in(5000ms)), "x");
+                ++got;
+            });
+        }
+        EXPECT_EQ(this->io.make_arrivals()->next(in(20ms)).error(), ETIMEDOUT); // all of them wait
+        const flux::descriptor peer(::socket(AF_INET, SOCK_DGRAM, 0));
+        const flux::address at = socket->local();
+        for (int number = 0; number < many; ++number) {
+            EXPECT_EQ(sendto(peer.get(), "x", 1, 0, at.get(), at.size), 1);
+        }
+    });
+    EXPECT_EQ(got, many);
+}
+
 TYPED_TEST(Io, MessagesComeOneByOneWithTheirSender)
 {
     this->run([this] {

@@ -150,6 +150,7 @@ class FakeKernel : public testing::TestWithParam<const char *>
         for (std::size_t number = 0; number < client_count; ++number) {
             const auto talks = [number, script, resets = !run.is_whole, &own = all[number]](simulated_peer &self) {
                 script(self, habits{[&self](std::uint64_t bound) { return self.draw(bound); }, resets}, number, own);
+                own.broken = self.broken();
             };
             run.world.add("client" + std::to_string(number), talks);
         }
@@ -169,6 +170,7 @@ class FakeKernel : public testing::TestWithParam<const char *>
         expect_no_silent_ends(all, run);
         if (run.is_whole) {
             EXPECT_EQ(std::ranges::count_if(all, &seen::cut_short), 0);
+            EXPECT_EQ(std::ranges::count_if(all, &seen::broken), 0) << "a server that never looked has sent them away";
             EXPECT_EQ(run.counts.finished[flux::index_of(flux::outcome::failed)], 0u);
         }
     }

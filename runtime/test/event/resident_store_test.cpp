@@ -2,6 +2,7 @@
 
 #include "flux/event/loop.hpp"
 #include "flux/io/reactor.hpp"
+#include "../support/lack_of_memory.hpp"
 #include "../support/sample_program.hpp"
 
 #include <gtest/gtest.h>
@@ -35,6 +36,23 @@ TEST_F(ResidentStore, IsExhaustedAtItsBoundUntilOneComesBack)
     store.give_back(*two);
     EXPECT_EQ(store.take(), two) << "the one that came back last";
     EXPECT_EQ(store.take(), one);
+}
+
+TEST_F(ResidentStore, WithoutMemoryItIsLookedForAgain)
+{
+    flux::resident_store store(of, 2);
+    {
+        const lack_of_memory here;
+        store.take();
+    }
+    EXPECT_TRUE(store.exhausted());
+    const flux::moment again = store.memory_again();
+    EXPECT_LE(again, flux::clock::now() + flux::resident_store::memory_pause);
+    store.look(again - std::chrono::nanoseconds(1));
+    EXPECT_TRUE(store.exhausted());
+    store.look(again);
+    EXPECT_FALSE(store.exhausted());
+    EXPECT_NE(store.take(), nullptr);
 }
 
 } // namespace

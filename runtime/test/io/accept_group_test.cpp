@@ -88,4 +88,18 @@ TEST(AcceptGroup, MayBeUsedByManyThreads)
     EXPECT_GT(accepted, 0);
 }
 
+TEST(AcceptGroup, AllAreRungToLook)
+{
+    flux::accepting own;
+    flux::accept_group group(&own);
+    std::vector<member> all(3);
+    for (member &each : all) {
+        group.join(each);
+    }
+    own.look();
+    for (const member &each : all) {
+        EXPECT_EQ(each.rings, 1);
+    }
+}
+
 } // namespace

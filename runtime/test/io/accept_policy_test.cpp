@@ -381,4 +381,20 @@ TEST(AcceptPolicy, WhereNobodyCanBeAcceptedAllWaitTheSameTime)
     EXPECT_EQ(own.leave(two, now), std::nullopt) << "nobody has room";
 }
 
+TEST(AcceptPolicy, OneAtItsBoundHandsOnToTheOneWithTheFewest)
+{
+    policy tested;
+    for (policy::member number = 0; number < 4; ++number) {
+        EXPECT_EQ(tested.join(), number);
+        for (policy::member times = 0; times < 4 - number; ++times) {
+            tested.accepted(number);
+        }
+        tested.ask(number, flux::moment());
+    }
+    tested.notify();
+    EXPECT_EQ(tested.full(3, flux::moment()), 2u);
+    EXPECT_EQ(tested.full(0, flux::moment()), 1u) << "who was rung will look, but may be late";
+    EXPECT_EQ(tested.full(1, flux::moment()), std::nullopt);
+}
+
 } // namespace

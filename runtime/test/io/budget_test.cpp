@@ -168,4 +168,36 @@ TEST(Budget, OthersAreServedBesideAFlowThatNeverWaits)
     expect_others_are_served(network::on_loops(flux::make_proactor));
 }
 
+/// Where a flow waits that counts how often it lets others go first.
+class polite_place final : public flux::waiter
+{
+  public:
+    bool wait_until(flux::moment) noexcept override { return true; }
+    void wake() noexcept override {}
+    void give_way() noexcept override { ++times; }
+
+    int times = 0;
+};
+
+TEST(Budget, IsRefilledByLettingOthersGoFirst)
+{
+    flux::runner own(sample::program);
+    polite_place place;
+    own.wait_at(place);
+    flux::flow flow;
+    flow.run_on(own);
+    flux::running_flow = &flow;
+    for (std::uint32_t call = 0; call < 2 * flux::io_budget; ++call) {
+        EXPECT_EQ(flux::within_io_budget(), 0);
+        flux::spend_io_budget(0);
+    }
+    EXPECT_EQ(place.times, 1);
+    EXPECT_EQ(flux::within_io_budget(), 0);
+    EXPECT_EQ(place.times, 2);
+    flux::spend_io_budget(std::size_t{flux::io_budget} * 4096);
+    EXPECT_EQ(flux::within_io_budget(), 0);
+    EXPECT_EQ(place.times, 3) << "bytes cost too";
+    flux::running_flow = nullptr;
+}
+
 } // namespace

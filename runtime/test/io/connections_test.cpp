@@ -34,12 +34,18 @@ class no_listener final : public flux::listener
 class scripted_arrivals final : public flux::arrivals
 {
   public:
-    scripted_arrivals(std::deque<arrival> &come, const int &refusal) : come_(come), refusal_(refusal) {}
+    scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last)
+        : come_(come), refusal_(refusal), knows_last_(knows_last)
+    {
+    }
 
     flux::io_result<void> watch(flux::listener &) noexcept override { return {}; }
 
-    flux::io_result<void> watch(flux::stream &, void *, bool) noexcept override
+    flux::io_result<void> watch(flux::stream &, void *owner, bool) noexcept override
     {
+        if (knows_last_) {
+            come_.push_back({nullptr, {}, owner, {}});
+        }
         return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
     }
 
@@ -59,6 +65,7 @@ class scripted_arrivals final : public flux::arrivals
   private:
     std::deque<arrival> &come_;
     const int &refusal_;
+    const bool &knows_last_;
 };
 
 class scripted_io final : public flux::io
@@ -81,11 +88,13 @@ class scripted_io final : public flux::io
     }
     std::unique_ptr<flux::arrivals> make_arrivals() override
     {
-        return std::make_unique<scripted_arrivals>(come, refusal);
+        return std::make_unique<scripted_arrivals>(come, refusal, knows_last);
     }
 
     std::deque<flux::arrivals::arrival> come;
     int refusal = 0;
+    // Whoever is watched has something to say, behind all others.
+    bool knows_last = false;
 };
 
 TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
@@ -108,6 +117,26 @@ TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
         all->end();
         EXPECT_EQ(open, 0);
     }
+}
+
+TEST(Connections, TheEntranceIsOpenUntilTheLastWhoCameIsServed)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+    script.come.emplace_back(); // nobody new comes any more
+    script.knows_last = true;
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
+                                                         flux::silence_limits{});
+    EXPECT_TRUE(entrances.any_open());
+    const auto given = all->next();
+    ASSERT_TRUE(given.has_value());
+    EXPECT_FALSE(entrances.any_open()) << "who came last is served";
+    EXPECT_TRUE((*given)->close().has_value());
+    all->end();
+    EXPECT_EQ(open, 0);
 }
 
 } // namespace

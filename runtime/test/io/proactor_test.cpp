@@ -215,4 +215,24 @@ TEST(Proactor, ARefusalIsAnException)
     setrlimit(RLIMIT_NOFILE, &usual);
 }
 
+TEST(Proactor, AFlowThatNeverWaitsSeesWhatHasComeWhenItLooks)
+{
+    proactor_world world;
+    world.start([&](flux::flow &) {
+        connected both(world.io());
+        int owner = 0;
+        EXPECT_TRUE(both.server.arrivals->watch(*both.far, &owner).has_value());
+        rest(world.io()); // it is submitted
+        EXPECT_EQ(send(*both.near, "here"), 0);
+        void *ready = nullptr;
+        for (const flux::moment end = in(5000ms); ready == nullptr && flux::clock::now() < end;) {
+            world.io().wait(flux::moment::min());
+            world.io().deliver();
+            ready = both.server.arrivals->next_ready();
+        }
+        EXPECT_EQ(ready, &owner);
+    });
+    world.run();
+}
+
 } // namespace

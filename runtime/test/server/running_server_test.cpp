@@ -1,11 +1,13 @@
 #include "flux/server/running_server.hpp"
 
+#include "flux/io/accepting.hpp"
 #include "flux/io/park.hpp"
 #include "flux/sleep.hpp"
 #include "../support/running_source.hpp"
 
 #include <atomic>
 #include <gtest/gtest.h>
+#include <optional>
 #include <string>
 
 namespace {
@@ -129,6 +131,36 @@ TEST_P(RunningServer, SaysWhichFlowsEvenThatDoesNotEnd)
     open.notify_all();
     EXPECT_TRUE(server.drain(0s));
     server.finish();
+}
+
+TEST_P(RunningServer, ADrainStopsNoSourceWhileSomebodyWaitsToBeAccepted)
+{
+    std::optional<flux::entrance> door;
+    std::atomic<bool> drains{false};
+    int asked = 0;
+    bool was_stopped = false;
+    sample::listen = [&](sample::Listen_out &out) {
+        if (++asked > 1) {
+            return sample::nothing_comes();
+        }
+        drains.wait(false);
+        for (int step = 0; step < 4; ++step) {
+            std::this_thread::sleep_for(5ms); // there were several looks of the drain by then
+        }
+        was_stopped = flux::running_flow->cancelled();
+        door->close();
+        out = {2, 2, -1};
+        return true;
+    };
+    flux::running_server server(served, chosen);
+    door.emplace();
+    server.start();
+    drains = true;
+    drains.notify_all();
+    EXPECT_TRUE(server.drain(10s));
+    server.finish();
+    EXPECT_FALSE(was_stopped);
+    EXPECT_EQ(server.facts().counts.of_source(0).finished[flux::index_of(outcome::done)], 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, RunningServer,

@@ -354,4 +354,42 @@ TEST(Source, ValuesLiveFromTheirMakingToTheEndOfTheFlow)
     EXPECT_EQ(counted_values::alive, 0);
 }
 
+/// Says when the flow is over that it belonged to.
+class kept final : public flux::belonging
+{
+  public:
+    std::atomic<int> ends{0};
+
+  private:
+    bool flow_has_ended() noexcept override
+    {
+        ++ends;
+        return true;
+    }
+};
+
+TEST(Source, WhatItHasWhenItFailsIsEndedBeforeItTriesAgain)
+{
+    kept own;
+    std::atomic<int> calls{0};
+    int ended_before = 0;
+    sample::listen = [&](sample::Listen_out &) {
+        if (calls == 1) {
+            ended_before = own.ends;
+        }
+        if (calls++ != 0) {
+            return sample::nothing_comes();
+        }
+        flux::running_flow->owned().add(own, *flux::running_flow);
+        return false;
+    };
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
+        while (calls < 2) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    EXPECT_EQ(ended_before, 1);
+}
+
 } // namespace

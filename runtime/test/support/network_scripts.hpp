@@ -32,6 +32,8 @@ struct seen {
     std::map<std::string, int> answers;
     /// The connection ended early, though in good order.
     bool cut_short = false;
+    /// The connection broke.
+    bool broken = false;
 };
 
 /// What a client does by chance.
