@@ -558,38 +558,4 @@ TEST(Event, TheWatchdogDoesNotNameANodeThatHasNoProcessor)
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-/// Keeps its processor busy for so many rounds, however fast it is.
-void count_to(int rounds)
-{
-    for (std::atomic<int> round{0}; round.fetch_add(1, std::memory_order_relaxed) < rounds;) {
-    }
-}
-
-TEST(Event, AFlowThatComesJustAsALoopGoesIdleIsNotMissed)
-{
-    constexpr int many = flux::thread_sanitizer ? 500 : 6'000;
-    std::atomic<int> ended{0};
-    sample::work = [&](const sample::Listen_out &) {
-        if (is_at(sample::node_End)) {
-            ended.fetch_add(1, std::memory_order_release);
-        }
-    };
-    int made = 0;
-    sample::listen = [&](sample::Listen_out &out) {
-        if (made == many) {
-            return sample::nothing_comes();
-        }
-        // A flow ends, and its loop finds no other: this one comes sooner or later after that.
-        while (ended.load(std::memory_order_acquire) < made) {
-        }
-        count_to(made % 300);
-        ++made;
-        out = plain();
-        return true;
-    };
-    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 10, 1);
-    await([&] { return ended == many; });
-    running.await_finished(many);
-}
-
 } // namespace
