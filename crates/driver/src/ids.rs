@@ -23,5 +23,7 @@ pub const STRUCT_REFERENCE: Id = Id("struct-reference");
 pub const UNDEFINED_FUNCTION: Id = Id("undefined-function");
 /// A library that is not installed.
 pub const MISSING_LIBRARY: Id = Id("missing-library");
+/// A blocking node whose source calls a connection.
+pub const BLOCKING_CALL: Id = Id("blocking-call");
 /// A function that can end without a return.
 pub const MISSING_RETURN: Id = Id("missing-return");

@@ -68,3 +68,5 @@ pub const UNUSED_NODE: Id = Id("unused-node");
 pub const UNREACHED_FLOW: Id = Id("unreached-flow");
 /// A constraint that has readers alone.
 pub const ONLY_READERS: Id = Id("only-readers");
+/// A blocking node that keeps a connection, or makes one.
+pub const BLOCKING_CONNECTION: Id = Id("blocking-connection");

@@ -3,6 +3,7 @@
 //! A pass is one file, named verb first; its first lines say what it requires and what it establishes. The table below
 //! is the order; the driver runs it and verifies the model after each pass.
 
+pub mod check_blocking;
 pub mod check_constants;
 pub mod check_cycles;
 pub mod check_dispatch;
@@ -41,7 +42,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 12] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 13] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -71,6 +72,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 12] = [
     Pass {
         name: "check_replicable",
         run: |program, diagnostics| check_replicable::check_replicable(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_blocking",
+        run: |program, diagnostics| check_blocking::check_blocking(program, diagnostics),
         barrier: false,
     },
     Pass {

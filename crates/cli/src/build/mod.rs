@@ -2,6 +2,7 @@
 //! and what a user without flux does are the same.
 
 mod assertions;
+mod blocking_calls;
 mod cpp_tokens;
 pub mod definitions;
 mod errors;
@@ -65,6 +66,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
     }
     let visible = visible::visible(&program, &sources, &compiler, terminal)?;
+    blocking_calls::warn(&program, &sources, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
     let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };

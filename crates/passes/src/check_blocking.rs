@@ -1,0 +1,55 @@
+//! Checks what blocking nodes have to do with connections. Requires: every signature is known. Establishes: nothing;
+//! warns of a blocking node that keeps a connection, or makes one. Event loops run such a node on a thread beside them,
+//! and a connection is used by the loop that it belongs to alone, so the server would end. Under the other runtimes
+//! both are right, and a connection that only comes by is right everywhere.
+
+use crate::ids;
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::{Body, Node, Origin, Parameter, Program};
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+/// What belongs to one event loop.
+const CONNECTION: &str = "flux::connection *";
+
+/// Warns of such nodes. O(parameters).
+pub fn check_blocking(program: &Program, diagnostics: &mut Diagnostics) {
+    // A source has a thread of its own, and what it gives comes to a loop later.
+    let sources: HashSet<_> = program
+        .sources
+        .iter()
+        .filter_map(|source| match &source.origin {
+            Origin::Node(application) => Some(application.node),
+            Origin::Timer(_) => None,
+        })
+        .collect();
+    let nodes = program.nodes.iter().filter(|(id, node)| node.blocking && !sources.contains(id));
+    for (_, node) in nodes.filter(|(_, node)| matches!(node.body, Body::Concrete)) {
+        check(node).into_iter().for_each(|warning| diagnostics.push(warning));
+    }
+}
+
+fn check(node: &Node) -> Option<Diagnostic> {
+    let (taken, given) = (connections(node.inputs()), connections(node.outputs()));
+    let (parameter, headline, help) = match given.len().cmp(&taken.len()) {
+        Ordering::Equal => return None,
+        Ordering::Less => (
+            taken.first(),
+            format!("`{}` is blocking and keeps a connection, which its event loop alone may use", node.name),
+            "give the connection on, and let a step after it send or close; what waits for connections alone need not \
+             be `blocking`",
+        ),
+        Ordering::Greater => (
+            given.first(),
+            format!("`{}` is blocking and makes a connection, which no event loop may use", node.name),
+            "connect in a node that is not `blocking`: `flux::connect` and `tcp.Connect` hold no event loop up",
+        ),
+    };
+    let span = parameter.map_or(node.span, |parameter| parameter.span);
+    let warning = Diagnostic::warning(ids::BLOCKING_CONNECTION, headline, span);
+    Some(warning.mark(node.span, "is blocking").help(help))
+}
+
+fn connections(list: &[Parameter]) -> Vec<&Parameter> {
+    list.iter().filter(|parameter| parameter.ty == CONNECTION).collect()
+}
