@@ -173,7 +173,7 @@ TYPED_TEST(Io, ArrivalsThatAreGoneAreNotNotified)
         place other(this->io);
         other.arrivals.reset();
         EXPECT_EQ(watched_by_epoll(), before);
-        flux::accepting::current().look();
+        flux::server_io::current()->entrances.look();
         EXPECT_EQ(server.arrivals->next(in(10ms)).error(), ETIMEDOUT);
         const plain_peer peer(server.listener->local());
         peer.send("here");

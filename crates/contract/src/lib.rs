@@ -363,7 +363,7 @@ symbols! {
     START = Function "flux::start",
         "static_assert(std::is_same_v<int, decltype(flux::start<int>(\n    \
          std::declval<int (*)(const int &, std::string &)>(), int{}, std::declval<std::string &>()))>);";
-    /// Runs the server until it is told to end; gives the exit status of the process. Last may come a function that
+    /// Runs the server until it is asked to end; gives the exit status of the process. Last may come a function that
     /// starts the program.
     SERVE = Function "flux::serve",
         "static_assert(std::is_same_v<decltype(flux::serve(full, int{}, std::declval<char **>(),\n    \

@@ -69,7 +69,7 @@ void blocking_pool::work(runner &on) noexcept
 {
     pthread_setname_np(pthread_self(), "flux-blocking");
     {
-        const on_signal_stack here(on.stack());
+        const on_runner here(on);
         std::unique_lock guard(lock_);
         ++idle_;
         while (job *const taken = next(guard)) {

@@ -23,7 +23,7 @@ class event final : public strategy
   public:
     event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io,
           const event_bounds &bounds)
-        : watchdog_(of), blocking_(all, bounds.blocking)
+        : watchdog_(of, all.io()->entrances), blocking_(all, bounds.blocking)
     {
         loops_.reserve(workers);
         for (std::size_t number = 0; number < workers; ++number) {

@@ -85,7 +85,7 @@ void loop::work_until_closed(watchdog &watched_by) noexcept
 {
     pthread_setname_np(pthread_self(), "flux-loop");
     watched_ = watched_thread::calling();
-    const on_signal_stack here(runner_.stack());
+    const on_runner here(runner_);
     run_on_io(io_.get());
     running_loop = this;
     while (true) {

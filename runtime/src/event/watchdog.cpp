@@ -25,7 +25,7 @@ constexpr auto longest_idle = 100ms;
 
 } // namespace
 
-watchdog::watchdog(const program &of) : program_(of)
+watchdog::watchdog(const program &of, accepting &entrances) : program_(of), entrances_(entrances)
 {
     for (node_number node = 0; node < of.nodes.size(); ++node) {
         holds_.push_back({node, 0, 0ns});
@@ -79,7 +79,7 @@ void watchdog::work(std::span<const std::unique_ptr<loop>> loops) noexcept
         }
         const activity seen = look(loops);
         if (seen == activity::same) {
-            accepting::current().look(); // who waits there for a loop that is held
+            entrances_.look(); // who waits there for a loop that is held
         }
         closely = seen == activity::same || (seen == activity::some && !closely);
         // Who was rung for is seldom still at it, and has not to ring again for its next flow.

@@ -1,8 +1,10 @@
 #include "flux/io/accept_group.hpp"
 
+#include <utility>
+
 namespace flux {
 
-accept_group::accept_group(accepting *with) : with_(with)
+accept_group::accept_group(std::shared_ptr<accepting> with) : with_(std::move(with))
 {
     if (with_ != nullptr) {
         with_->add(*this);

@@ -1,35 +1,9 @@
 #include "flux/io/accepting.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <new>
 #include <utility>
 
 namespace flux {
-namespace {
-
-std::atomic<accepting *> current_one{nullptr};
-
-} // namespace
-
-accepting::accepting() noexcept : accepting(current_one.exchange(this)) {}
-
-accepting::~accepting()
-{
-    current_one.store(before_);
-}
-
-accepting &accepting::current() noexcept
-{
-    accepting *const found = current_one.load();
-    if (found != nullptr) {
-        return *found;
-    }
-    // Never destroyed: threads that are left behind may use it to the end. Nor is it allocated, which could fail.
-    alignas(accepting) static std::byte place[sizeof(accepting)];
-    static accepting *const of_process = new (place) accepting(nullptr);
-    return *of_process;
-}
 
 void accepting::drain() noexcept
 {
@@ -59,14 +33,14 @@ void accepting::remove(accept_place &looks) noexcept
     std::erase(places_, &looks);
 }
 
-entrance::entrance() noexcept : of_(&accepting::current())
+entrance::entrance(std::shared_ptr<accepting> of) noexcept : of_(std::move(of))
 {
     of_->open_entrances_.fetch_add(1);
 }
 
 void entrance::close() noexcept
 {
-    if (accepting *const closed = std::exchange(of_, nullptr)) {
+    if (const std::shared_ptr<accepting> closed = std::exchange(of_, nullptr)) {
         closed->open_entrances_.fetch_sub(1);
     }
 }

@@ -1,12 +1,11 @@
 #include "flux/io/blocking_io.hpp"
 
 #include "flux/io/accept_policy.hpp"
-#include "flux/io/accepting.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/io/park.hpp"
-#include "flux/io/socket.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,13 +21,6 @@
 
 namespace flux {
 namespace {
-
-/// Readable when all waits are cancelled.
-const descriptor &cancelled() noexcept
-{
-    static const descriptor told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    return told;
-}
 
 moment bounded(moment deadline) noexcept
 {
@@ -60,11 +52,12 @@ std::chrono::nanoseconds time_to(moment deadline) noexcept
 int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
 {
     const moment until = bounded(deadline);
+    const descriptor &cancelled = server_io::current()->waits.cancelled();
     count_park();
     while (!is_cancelled()) {
-        pollfd either[] = {{awaited.get(), events, 0}, {cancelled().get(), POLLIN, 0}};
-        const std::timespec left = timespec_of(time_to(until));
-        const int ready = ppoll(either, std::size(either), until == never ? nullptr : &left, nullptr);
+        pollfd either[] = {{awaited.get(), events, 0}, {cancelled.get(), POLLIN, 0}};
+        const std::timespec remaining = timespec_of(time_to(until));
+        const int ready = ppoll(either, std::size(either), until == never ? nullptr : &remaining, nullptr);
         if (ready > 0) {
             return either[1].revents != 0 ? ECANCELED : 0;
         }
@@ -106,11 +99,11 @@ class blocking_stream final : public stream
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override
     {
         while (!parts.empty()) {
-            const auto left = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
-            if (!left.has_value()) {
-                return unexpected(left.error());
+            const auto unsent = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
+            if (!unsent.has_value()) {
+                return unexpected(unsent.error());
             }
-            parts = *left;
+            parts = *unsent;
             if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
                 return unexpected(error);
             }
@@ -123,7 +116,7 @@ class blocking_stream final : public stream
 
     const descriptor &socket() const noexcept { return socket_; }
 
-    /// Who is told when there is input; null where nobody is. The epoll instance that tells knows it from then on.
+    /// Who is notified when there is input; null where nobody is. Once watched, epoll knows the stream to its end.
     std::atomic<void *> owner{nullptr};
     bool known = false;
 
@@ -177,14 +170,14 @@ class blocking_arrivals final : public arrivals, private accept_place
     ~blocking_arrivals() override
     {
         if (listener_ != nullptr) {
-            accepting_.remove(*this);
+            entrances_->remove(*this);
         }
     }
 
     io_result<void> watch(listener &from) noexcept override
     {
         try {
-            accepting_.add(*this);
+            entrances_->add(*this);
         } catch (const std::bad_alloc &) {
             return unexpected(ENOMEM);
         }
@@ -227,23 +220,23 @@ class blocking_arrivals final : public arrivals, private accept_place
     {
         while (true) {
             while (next_ < count_) {
-                auto *const told = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
-                if (told == nullptr && !left_) {
-                    leaving_ = leaving_ || accepting_.drains();
+                auto *const ready = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
+                if (ready == nullptr && !drained_) {
+                    draining_ = draining_ || entrances_->drains();
                     if (io_result<arrival> accepted = accept(); accepted.has_value()) {
-                        // Until nobody is left it is looked again.
-                        next_ -= leaving_ ? 1 : 0;
+                        // Until nobody waits there it is looked again.
+                        next_ -= draining_ ? 1 : 0;
                         return accepted;
                     } else if (accepted.error() != EAGAIN) {
-                        rest(accepted.error());
-                    } else if (leaving_) {
-                        left_ = true;
+                        back_off(accepted.error());
+                    } else if (draining_) {
+                        drained_ = true;
                         control(EPOLL_CTL_DEL, listener_->socket(), 0, nullptr);
                         return arrival{};
                     }
-                } else if (told == nullptr) {
+                } else if (ready == nullptr) {
                     continue;
-                } else if (void *const owner = told->owner.exchange(nullptr, std::memory_order_acquire)) {
+                } else if (void *const owner = ready->owner.exchange(nullptr, std::memory_order_acquire)) {
                     return arrival{nullptr, {}, owner};
                 }
             }
@@ -261,11 +254,11 @@ class blocking_arrivals final : public arrivals, private accept_place
     // Each stroke can be seen by a wait for edges.
     void look() noexcept override { eventfd_write(bell_.get(), 1); }
 
-    io_result<void> control(int operation, const descriptor &of, std::uint32_t events, void *told) noexcept
+    io_result<void> control(int operation, const descriptor &of, std::uint32_t events, void *data) noexcept
     {
         epoll_event event{};
         event.events = events;
-        event.data.ptr = told;
+        event.data.ptr = data;
         if (epoll_ctl(epoll_.get(), operation, of.get(), &event) != 0) {
             return unexpected(errno);
         }
@@ -286,8 +279,8 @@ class blocking_arrivals final : public arrivals, private accept_place
         return somebody;
     }
 
-    // New peers are not told for a while.
-    void rest(int error) noexcept
+    // For a while nobody is notified of new peers.
+    void back_off(int error) noexcept
     {
         log_rarely("connections wait, as none can be accepted: %s", describe_error(error).c_str());
         try_again_ = clock::now() + accept_policy::backoff;
@@ -312,14 +305,15 @@ class blocking_arrivals final : public arrivals, private accept_place
         return came == 0 ? ETIMEDOUT : 0;
     }
 
-    accepting &accepting_ = accepting::current();
+    const std::shared_ptr<accepting> entrances_ = current_part(&server_io::entrances);
     const descriptor epoll_;
     blocking_listener *listener_ = nullptr;
-    // It notifies as the listener does. Then nobody is to be accepted but who waits; then nobody is any more.
+    // It notifies as the listener does.
     const descriptor bell_;
-    bool leaving_ = false;
-    bool left_ = false;
-    // What has come and is not told yet, from `next_` to `count_`.
+    // Only those are to be accepted yet who wait; then nobody is any more.
+    bool draining_ = false;
+    bool drained_ = false;
+    // What has come and `next` has not given yet, from `next_` to `count_`.
     std::array<epoll_event, 64> events_;
     std::ptrdiff_t next_ = 0;
     std::ptrdiff_t count_ = 0;
@@ -384,9 +378,11 @@ io &blocking_io() noexcept
     return one;
 }
 
-void cancel_blocking_waits() noexcept
+blocking_waits::blocking_waits() noexcept : cancelled_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void blocking_waits::cancel() noexcept
 {
-    eventfd_write(cancelled().get(), 1);
+    eventfd_write(cancelled_.get(), 1);
 }
 
 } // namespace flux

@@ -1,6 +1,6 @@
 #include "flux/io/socket.hpp"
 
-#include "flux/process/adoption.hpp"
+#include "flux/io/server_io.hpp"
 
 #include <algorithm>
 #include <array>
@@ -85,7 +85,8 @@ int bind_to(const descriptor &socket, const address &at) noexcept
     return unlink(path_of(at)) == 0 && bind(socket.get(), at.get(), at.size) == 0 ? 0 : errno;
 }
 
-io_result<descriptor> open_bound(const address &at, int type, sharing how) noexcept
+// `joins_our_own`: a socket of another loop of this server has the address.
+io_result<descriptor> open_bound(const address &at, int type, sharing how, bool joins_our_own) noexcept
 {
     io_result<descriptor> opened = open_socket(at, type);
     if (!opened.has_value()) {
@@ -100,7 +101,6 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
     }
     // The kernel lets any process of this user share an address that may be shared. So the first of our sockets is
     // bound as the only one, which fails where another server has the address, and only then lets others of ours in.
-    const bool joins_our_own = how == sharing::of_loops && is_bound_here(at);
     if (joins_our_own) {
         set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
     }
@@ -115,15 +115,16 @@ io_result<descriptor> open_bound(const address &at, int type, sharing how) noexc
 
 // An adopted socket, or else what `open(address)` gives.
 template <class Open>
-io_result<public_socket> open_public(const address &at, socket_kind kind, Open open) noexcept
+io_result<public_socket> open_public(std::shared_ptr<public_sockets> in, const address &at, socket_kind kind,
+                                     Open open) noexcept
 {
-    std::optional<descriptor> adopted = take_adopted(at, kind);
+    std::optional<descriptor> adopted = in->take_adopted(at, kind);
     io_result<descriptor> opened = adopted ? io_result<descriptor>(*std::move(adopted)) : open_at(at, open);
     if (!opened.has_value()) {
         return unexpected(opened.error());
     }
     try {
-        return public_socket(*std::move(opened), adopted.has_value());
+        return public_socket(*std::move(opened), std::move(in), adopted.has_value());
     } catch (const std::bad_alloc &) {
         return unexpected(ENOMEM);
     }
@@ -176,8 +177,9 @@ descriptor::~descriptor()
 
 io_result<public_socket> open_listener(const address &at) noexcept
 {
-    return open_public(at, socket_kind::listener, [](const address &address) -> io_result<descriptor> {
-        io_result<descriptor> opened = open_bound(address, SOCK_STREAM, sharing::none);
+    std::shared_ptr<public_sockets> all = current_part(&server_io::sockets);
+    return open_public(std::move(all), at, socket_kind::listener, [](const address &address) -> io_result<descriptor> {
+        io_result<descriptor> opened = open_bound(address, SOCK_STREAM, sharing::none, false);
         if (!opened.has_value()) {
             return opened;
         }
@@ -200,11 +202,12 @@ void set_stream_options(int socket, const address &of) noexcept
 
 io_result<public_socket> open_datagram_socket(const address &at, sharing how) noexcept
 {
-    // Of two loops that bind the same address at once one has to be the first.
-    static std::mutex binding;
-    const std::lock_guard alone(binding);
-    return open_public(at, socket_kind::datagrams,
-                       [how](const address &address) { return open_bound(address, SOCK_DGRAM, how); });
+    const std::shared_ptr<public_sockets> all = current_part(&server_io::sockets);
+    const std::lock_guard alone(all->binding);
+    return open_public(all, at, socket_kind::datagrams, [&](const address &address) {
+        const bool joins_our_own = how == sharing::of_loops && all->is_bound(address);
+        return open_bound(address, SOCK_DGRAM, how, joins_our_own);
+    });
 }
 
 io_result<descriptor> open_stream_socket(const address &to) noexcept

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <csignal>
+#include <span>
 #include <string_view>
 #include <unistd.h>
 
@@ -25,8 +26,6 @@ fatal_signal fatal_signals[] = {
     {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}},   {SIGFPE, "SIGFPE", {}},
     {SIGILL, "SIGILL", {}},   {SIGABRT, "SIGABRT", {}},
 };
-
-const program *crashing_program = nullptr;
 
 /// A line of text put together without memory and without locks, as it must be while a signal is served.
 class plain_line
@@ -71,8 +70,9 @@ void say_last_words(const char *signal_name, const void *fault) noexcept
     line << "flux: " << signal_name;
     if (const flow *const running = running_flow) {
         const node_number position = running->position();
-        if (position < crashing_program->nodes.size()) {
-            line << " in " << crashing_program->nodes[position];
+        const std::span<const node_info> nodes = running->from().of().nodes;
+        if (position < nodes.size()) {
+            line << " in " << nodes[position];
         } else {
             line << " before the first node";
         }
@@ -104,9 +104,8 @@ void on_fatal_signal(int number, siginfo_t *info, void *) noexcept
 
 } // namespace
 
-void install_crash_message(const program &of) noexcept
+void install_crash_message() noexcept
 {
-    crashing_program = &of;
     struct sigaction action = {};
     action.sa_sigaction = on_fatal_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -1,8 +1,6 @@
 #include "flux/process/takeover.hpp"
 
-#include "flux/process/adoption.hpp"
 #include "flux/log.hpp"
-#include "flux/process/signals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +34,7 @@ constexpr std::array<char, 16> greeting_mark{"flux takeover"};
 constexpr std::uint32_t takeover_version = 1;
 /// The kernel passes at most 253 descriptors with a record.
 constexpr std::size_t most_passed = 64;
-constexpr char told_to_end = 'e';
+constexpr char asked_to_end = 'e';
 /// Who has to wait longer says so.
 constexpr std::chrono::seconds patience{1};
 
@@ -183,7 +181,8 @@ descriptor listen_at(const std::string &path)
 
 } // namespace
 
-takeover::takeover(std::string path) : path_(std::move(path))
+takeover::takeover(std::string path, const end_signals &signals, public_sockets &sockets)
+    : path_(std::move(path)), signals_(signals), sockets_(sockets)
 {
     while (true) {
         descriptor server;
@@ -219,8 +218,8 @@ bool takeover::take_from(descriptor server)
                          path_.c_str());
                 until = never;
             }
-            if (wait_for_end(server.get(), until) != 0) {
-                throw std::runtime_error("told to end before it had taken over");
+            if (signals_.wait(server.get(), until) != 0) {
+                throw std::runtime_error("asked to end before it had taken over");
             }
         }
     };
@@ -246,7 +245,7 @@ bool takeover::take_from(descriptor server)
             break;
         }
         for (descriptor &each : some.passed) {
-            adopt(std::move(each), socket_origin::server_before, "of process " + std::to_string(said.process));
+            sockets_.adopt(std::move(each), socket_origin::server_before, "of process " + std::to_string(said.process));
             ++count;
         }
     }
@@ -256,15 +255,15 @@ bool takeover::take_from(descriptor server)
 
 void takeover::begun() noexcept
 {
-    // One that has ended by itself need not be told.
-    send(before_.get(), &told_to_end, sizeof told_to_end, MSG_NOSIGNAL);
+    // One that has ended by itself need not be asked.
+    send(before_.get(), &asked_to_end, sizeof asked_to_end, MSG_NOSIGNAL);
     before_ = descriptor();
 }
 
 end_reason takeover::wait() noexcept
 {
     while (true) {
-        if (const int signal = wait_for_end(place_.get()); signal != 0) {
+        if (const int signal = signals_.wait(place_.get()); signal != 0) {
             unlink(path_.c_str());
             place_ = descriptor();
             return {signal, 0};
@@ -281,7 +280,7 @@ std::optional<end_reason> takeover::hand_over() noexcept
 {
     const descriptor next(accept4(place_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (next.get() < 0) {
-        wait_for_end(-1, clock::now() + patience); // without descriptors, say
+        signals_.wait(-1, clock::now() + patience); // without descriptors, say
         return std::nullopt;
     }
     const ucred who = other_side(next);
@@ -293,28 +292,28 @@ std::optional<end_reason> takeover::hand_over() noexcept
         log_line("process %d cannot be passed the sockets: %s", who.pid, std::strerror(errno));
         return std::nullopt;
     }
-    // Told to end, it leaves the path to the other, which has all that it needs.
-    if (const int signal = wait_for_end(next.get()); signal != 0) {
+    // Asked to end, it hands the path over to the other, which has all that it needs.
+    if (const int signal = signals_.wait(next.get()); signal != 0) {
         return end_reason{signal, 0};
     }
     char said = 0;
-    if (recv(next.get(), &said, sizeof said, 0) != 1 || said != told_to_end) {
+    if (recv(next.get(), &said, sizeof said, 0) != 1 || said != asked_to_end) {
         log_line("process %d, which was to take over, has ended: this one goes on", who.pid);
         return std::nullopt;
     }
     return end_reason{0, who.pid};
 }
 
-bool takeover::pass_sockets(const descriptor &to) const noexcept
+bool takeover::pass_sockets(const descriptor &to) noexcept
 {
     try {
-        const std::vector<descriptor> all = copy_public_sockets();
+        const std::vector<descriptor> all = sockets_.copy_open();
         const greeting hello{greeting_mark, takeover_version, static_cast<std::uint32_t>(all.size()), getpid()};
         bool sent = send_record(to, std::as_bytes(std::span(&hello, 1)), {&place_, 1});
-        for (std::span<const descriptor> left = all; sent && !left.empty();) {
-            const auto some = left.first(std::min(left.size(), most_passed));
-            sent = send_record(to, std::as_bytes(std::span(&told_to_end, 1)), some);
-            left = left.subspan(some.size());
+        for (std::span<const descriptor> unsent = all; sent && !unsent.empty();) {
+            const auto some = unsent.first(std::min(unsent.size(), most_passed));
+            sent = send_record(to, std::as_bytes(std::span(&asked_to_end, 1)), some);
+            unsent = unsent.subspan(some.size());
         }
         return sent;
     } catch (const std::system_error &problem) {

@@ -1,12 +1,10 @@
 #include "flux/server/running_server.hpp"
 
 #include "flux/event/event.hpp"
-#include "flux/io/blocking_io.hpp"
 #include "flux/io/proactor.hpp"
 #include "flux/io/reactor.hpp"
 #include "flux/log.hpp"
 #include "flux/process/cpus.hpp"
-#include "flux/process/signals.hpp"
 #include "flux/strategy/pool.hpp"
 #include "flux/strategy/thread.hpp"
 
@@ -78,10 +76,10 @@ std::unique_ptr<strategy> running_server::make_event_loops()
 
 bool running_server::drain(clock::duration patience)
 {
-    allow_interrupts();
     const clock::time_point begin = clock::now();
-    accepting_.drain();
-    while (accepting_.any_open() && clock::now() - begin < patience) {
+    accepting &entrances = io().entrances;
+    entrances.drain();
+    while (entrances.any_open() && clock::now() - begin < patience) {
         std::this_thread::sleep_for(drain_step);
     }
     while (true) {
@@ -105,7 +103,7 @@ bool running_server::cancel()
     log_line("flows cancelled, as they have not ended: %" PRIu64, runners_.flows_in_progress());
     say_where_they_are();
     const clock::time_point limit = clock::now() + cancel_limit;
-    cancel_blocking_waits();
+    io().waits.cancel();
     while (clock::now() < limit) {
         // Again and again, as a source that cannot be woken may start one more.
         sources_->cancel_flows();

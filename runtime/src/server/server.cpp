@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <unistd.h>
 
@@ -54,8 +55,9 @@ constexpr std::chrono::milliseconds begin_step{5};
 class served_process
 {
   public:
-    served_process(const program &served, const options &chosen)
-        : program_(served), options_(chosen), server_(served, chosen)
+    served_process(const program &served, const options &chosen, const end_signals &signals,
+                   const std::shared_ptr<server_io> &through)
+        : program_(served), options_(chosen), signals_(signals), server_(served, chosen, through)
     {
     }
     ~served_process() { reporting = nullptr; }
@@ -100,9 +102,9 @@ class served_process
     void start()
     {
         start_log();
-        adopt_from_service_manager();
+        adopt_from_service_manager(server_.io().sockets);
         if (!options_.takeover.empty()) {
-            takeover_.emplace(options_.takeover);
+            takeover_.emplace(options_.takeover, signals_, server_.io().sockets);
         }
         if (options_.report != report_kind::none) {
             reporting = this;
@@ -120,13 +122,14 @@ class served_process
     end_reason wait()
     {
         // It listens where it is to, as far as that can be known; before that it does not take over, nor is taken over.
-        const auto listens = [this] { return all_adopted_are_taken() && (!takeover_ || any_public_socket()); };
+        public_sockets &sockets = server_.io().sockets;
+        const auto listens = [&] { return sockets.all_adopted_are_taken() && (!takeover_ || sockets.any_open()); };
         const clock::time_point limit = clock::now() + begin_limit;
-        while (!listens() && clock::now() < limit && wait_for_end(-1, clock::now() + begin_step) == 0) {
+        while (!listens() && clock::now() < limit && signals_.wait(-1, clock::now() + begin_step) == 0) {
         }
-        settle_adopted();
+        sockets.settle_adopted();
         if (!takeover_) {
-            return {wait_for_end(), 0};
+            return {signals_.wait(), 0};
         }
         takeover_->begun();
         return takeover_->wait();
@@ -148,12 +151,13 @@ class served_process
 
     const program &program_;
     const options options_;
+    const end_signals &signals_;
     running_server server_;
     std::optional<takeover> takeover_;
     // A process that is forked off this one reports nothing.
     const pid_t process_ = getpid();
     std::atomic<bool> is_reported_{false};
-    // The one that reports when the process exits.
+    // The one that reports when the process exits: `std::atexit` calls a function without arguments.
     static inline std::atomic<served_process *> reporting{nullptr};
 };
 
@@ -183,16 +187,18 @@ int serve(const program &served, int argc, char **argv, start_function start)
         return 2;
     }
     signal_stack stack;
-    const on_signal_stack here(stack);
-    install_crash_message(served);
-    catch_signals();
+    const on_signal_stack on_stack(stack);
+    install_crash_message();
+    const end_signals signals;
+    const std::shared_ptr<server_io> through = std::make_shared<server_io>();
+    const on_server_io opens_for(through);
     if (const int refused = call_init(argc, argv, start, problem); refused != 0) {
         const std::string why = problem.empty() ? "its init gives " + std::to_string(refused) : problem;
         log_line("%s does not start: %s", served.name, why.c_str());
         return EXIT_FAILURE;
     }
-    const int status =
-        chosen.io == io_kind::simulation ? simulate(served, chosen) : served_process(served, chosen).run();
+    const int status = chosen.io == io_kind::simulation ? simulate(served, chosen)
+                                                        : served_process(served, chosen, signals, through).run();
     call_fini();
     return status;
 }

@@ -105,7 +105,7 @@ class pool final : public strategy
         pthread_setname_np(pthread_self(), "flux-pool");
         self.watched.store(watched_thread::calling());
         runner &on = *self.on;
-        const on_signal_stack here(on.stack());
+        const on_runner here(on);
         while (true) {
             const queued next = queue_.pop();
             if (next.offered != nullptr) {

@@ -16,7 +16,7 @@ runner *runners::borrow() noexcept
         }
     }
     try {
-        auto made = std::make_unique<runner>(program_);
+        auto made = std::make_unique<runner>(program_, io_);
         const locked alone(lock_, mode::write, place);
         return all_.emplace_back(std::move(made)).get();
     } catch (const std::bad_alloc &) {

@@ -5,7 +5,6 @@
 #include "flux/log.hpp"
 #include "flux/event/loop.hpp"
 #include "flux/io/park.hpp"
-#include "flux/process/signals.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -43,11 +42,14 @@ void source::stop() noexcept
 {
     stopping_.store(true);
     flow_ended_.happened();
+    if (instance_.runs_on == nullptr && !interrupts_) {
+        interrupts_.emplace();
+    }
     flow *const making = making_.load();
     if (flow *seen = making; making != nullptr && making_.compare_exchange_strong(seen, nullptr)) {
         making->cancel();
         if (instance_.runs_on == nullptr) {
-            interrupt(thread_.native_handle());
+            interrupts_->interrupt(thread_.native_handle());
         }
         making_.store(making);
     }
@@ -85,7 +87,7 @@ void source::run_thread() noexcept
     std::snprintf(thread_name, sizeof thread_name, "%s", info_.node.name);
     pthread_setname_np(pthread_self(), thread_name);
     prctl(PR_SET_TIMERSLACK, 1); // nanosecond: the kernel's 50 µs would double the shortest pause
-    const on_signal_stack here(own_.stack());
+    const on_runner here(own_);
     make_flows();
 }
 

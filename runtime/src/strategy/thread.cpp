@@ -53,8 +53,8 @@ class thread_for_each final : public strategy
 
     void finish() noexcept override
     {
-        while (const std::size_t threads = threads_.load(std::memory_order_acquire)) {
-            threads_.wait(threads, std::memory_order_acquire);
+        while (const std::size_t threads = threads_->load(std::memory_order_acquire)) {
+            threads_->wait(threads, std::memory_order_acquire);
         }
     }
 
@@ -62,10 +62,12 @@ class thread_for_each final : public strategy
     // A thread says that it is gone after all its other thread-local objects are: this one is the first to be made, so
     // the last to be destroyed. Then the server may end, and destroy what those objects may refer to.
     struct departure {
+        const std::shared_ptr<std::atomic<std::size_t>> threads;
+
         ~departure()
         {
-            threads_.fetch_sub(1, std::memory_order_release);
-            threads_.notify_one();
+            threads->fetch_sub(1, std::memory_order_release);
+            threads->notify_one();
         }
     };
 
@@ -73,11 +75,11 @@ class thread_for_each final : public strategy
     // branches there may be more threads than flows, but no more than can hold a lock.
     int start_thread(runner &own, void *(*what)(void *), void *argument) noexcept
     {
-        const std::size_t before = threads_.fetch_add(1, std::memory_order_relaxed);
+        const std::size_t before = threads_->fetch_add(1, std::memory_order_relaxed);
         pthread_t thread;
         const int error = before < lock::max_holders ? pthread_create(&thread, &detached_, what, argument) : EAGAIN;
         if (error != 0) {
-            threads_.fetch_sub(1, std::memory_order_relaxed);
+            threads_->fetch_sub(1, std::memory_order_relaxed);
             all_.give_back(own);
         }
         return error;
@@ -101,11 +103,12 @@ class thread_for_each final : public strategy
     template <class Action>
     static void run(flow &started, Action action) noexcept
     {
-        const thread_local departure last;
+        auto &by = static_cast<thread_for_each &>(started.from().started_by());
+        const thread_local departure last{by.threads_};
         runner &on = started.on();
-        runners &all = static_cast<thread_for_each &>(started.from().started_by()).all_;
+        runners &all = by.all_;
         {
-            const on_signal_stack here(on.stack());
+            const on_runner here(on);
             action(on);
         }
         all.give_back(on);
@@ -113,8 +116,8 @@ class thread_for_each final : public strategy
 
     runners &all_;
     pthread_attr_t detached_;
-    // Of the process: a thread still names it when the strategy may be gone.
-    static inline std::atomic<std::size_t> threads_{0};
+    // How many there are. A thread still names it when the strategy may be gone.
+    const std::shared_ptr<std::atomic<std::size_t>> threads_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 } // namespace

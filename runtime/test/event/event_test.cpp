@@ -349,7 +349,6 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     flux::runners all(sample::program);
     const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, {.fibers = fibers});
     flux::source source(sample::program, sample::source_Listen, {.most = 100}, *strategy, *all.borrow());
-    flux::allow_interrupts();
     source.start();
     const auto ended = [&] {
         const flux::source_counts now = all.total().of_source(sample::source_Listen);
@@ -429,7 +428,7 @@ TEST(Event, ACrashOfANodeThatBlocksNamesIt)
 {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     const auto crash = [] {
-        flux::install_crash_message(sample::program);
+        flux::install_crash_message();
         sample::work = [](const sample::Listen_out &) {
             if (is_at(sample::node_End)) {
                 block([] { std::abort(); });

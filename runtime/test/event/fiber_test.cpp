@@ -186,7 +186,7 @@ __attribute__((noinline)) int overflow(int depth)
 
 void die_on_a_fiber(void (*overflowing)())
 {
-    flux::install_crash_message(sample::program);
+    flux::install_crash_message();
     flux::signal_stack memory;
     const flux::on_signal_stack here(memory);
     running fiber(overflowing);

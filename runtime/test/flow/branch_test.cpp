@@ -363,8 +363,7 @@ TEST_P(Branch, ACrashIsSaidToBeInTheBranchAndItsNode)
 {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     const auto crash = [this] {
-        static const flux::program said{"test", nodes, constraints, sources, {}, {}, {}};
-        flux::install_crash_message(said);
+        flux::install_crash_message();
         work = [](flux::flow &, int, int branch) {
             if (branch == 1) {
                 std::abort();

@@ -48,15 +48,15 @@ TEST(AcceptGroup, RingsTheOneWithTheFewest)
 
 TEST(AcceptGroup, NobodyIsRungWhoHasLeft)
 {
-    flux::accepting own;
-    flux::accept_group group(&own);
+    const auto own = std::make_shared<flux::accepting>();
+    flux::accept_group group(own);
     const auto gone = std::make_unique<member>();
     member stays;
     const accept_policy::member one = group.join(*gone);
     group.join(stays);
     group.leave(one, now);
-    own.look();
-    own.drain();
+    own->look();
+    own->drain();
     EXPECT_EQ(gone->rings, 0);
     EXPECT_EQ(stays.rings, 2);
 }

@@ -100,7 +100,9 @@ class scripted_io final : public flux::io
 TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
 {
     for (const int refusal : {0, ENOMEM}) {
-        flux::accepting entrances;
+        const auto own = std::make_shared<flux::server_io>();
+        const flux::on_server_io here(own);
+        const flux::accepting &entrances = own->entrances;
         int open = 0;
         scripted_io script;
         script.refusal = refusal;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <sys/syscall.h>
 #include <thread>
@@ -123,6 +124,81 @@ TEST(Signals, NothingIsLostWithTheCallsThatTheyInterrupt)
         EXPECT_EQ(counts.finished[flux::index_of(flux::outcome::done)], counts.started);
     }
     std::signal(storm_signal, SIG_DFL);
+}
+
+/// What the process does on it.
+struct sigaction action_on(int signal)
+{
+    struct sigaction now = {};
+    sigaction(signal, nullptr, &now);
+    return now;
+}
+
+bool is_caught(int signal)
+{
+    return action_on(signal).sa_handler != SIG_DFL && action_on(signal).sa_handler != SIG_IGN;
+}
+
+TEST(Signals, AreCaughtAsLongAsAnyServerNeedsThem)
+{
+    auto first = std::make_unique<flux::end_signals>();
+    {
+        const flux::end_signals second;
+        std::raise(SIGPIPE);
+        EXPECT_EQ(first->wait(-1, flux::clock::now()), 0) << "nobody has asked";
+        first = nullptr;
+        EXPECT_TRUE(is_caught(SIGTERM));
+        std::raise(SIGTERM);
+        EXPECT_EQ(second.wait(), SIGTERM);
+        const flux::end_signals third;
+        EXPECT_EQ(third.wait(), SIGTERM) << "it is the process that is to end";
+        EXPECT_EQ(second.wait(), SIGTERM);
+    }
+    for (const int signal : {SIGTERM, SIGINT, SIGPIPE}) {
+        EXPECT_FALSE(is_caught(signal)) << signal;
+    }
+    const flux::end_signals anew;
+    EXPECT_EQ(anew.wait(-1, flux::clock::now()), 0);
+    std::raise(SIGINT);
+    EXPECT_EQ(anew.wait(), SIGINT);
+}
+
+TEST(Signals, WhatTheProgramSaysItselfStays)
+{
+    std::signal(SIGINT, SIG_IGN);
+    {
+        const flux::end_signals here;
+        EXPECT_EQ(action_on(SIGINT).sa_handler, SIG_IGN) << "as for a job in the background";
+        std::signal(SIGTERM, [](int) {});
+    }
+    EXPECT_EQ(action_on(SIGINT).sa_handler, SIG_IGN);
+    EXPECT_TRUE(is_caught(SIGTERM));
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+}
+
+TEST(Signals, InterruptsAreTakenBackByTheLast)
+{
+    {
+        const flux::interrupts first;
+        {
+            const flux::interrupts second;
+        }
+        EXPECT_TRUE(is_caught(SIGURG));
+        // It would wait for an hour, and again, until it is interrupted.
+        std::atomic<int> interrupted{0};
+        std::thread sleeping([&] {
+            const timespec hour{3'600, 0};
+            interrupted = nanosleep(&hour, nullptr) != 0 ? errno : -1;
+        });
+        while (interrupted == 0) {
+            first.interrupt(sleeping.native_handle());
+            std::this_thread::sleep_for(1ms);
+        }
+        sleeping.join();
+        EXPECT_EQ(interrupted, EINTR);
+    }
+    EXPECT_FALSE(is_caught(SIGURG));
 }
 
 } // namespace

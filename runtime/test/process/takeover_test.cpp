@@ -2,9 +2,10 @@
 
 #include "../support/io_peers.hpp"
 
-#include <flux/process/adoption.hpp>
+#include <flux/io/server_io.hpp>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <future>
 #include <gtest/gtest.h>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,23 @@
 #include <vector>
 
 namespace {
+
+/// A server's sockets, and its place among those that take over from each other.
+class server
+{
+  public:
+    server(const std::string &path, const flux::end_signals &signals) : place(path, signals, io->sockets) {}
+
+    /// It opens what it listens at.
+    auto open(const flux::address &at) const
+    {
+        const flux::on_server_io here(io);
+        return flux::open_listener(at);
+    }
+
+    const std::shared_ptr<flux::server_io> io = std::make_shared<flux::server_io>();
+    flux::takeover place;
+};
 
 /// A folder with a path for servers, and somebody who speaks as servers do.
 class Takeover : public testing::Test
@@ -34,11 +53,7 @@ class Takeover : public testing::Test
         path = folder + "/place";
     }
 
-    void TearDown() override
-    {
-        EXPECT_TRUE(flux::all_adopted_are_taken());
-        std::filesystem::remove_all(folder);
-    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
 
     flux::address at() const { return *flux::parse_address("unix:" + path); }
 
@@ -63,13 +78,14 @@ class Takeover : public testing::Test
     std::string refusal() const
     {
         try {
-            const flux::takeover place(path);
+            const server refused(path, signals);
         } catch (const std::runtime_error &problem) {
             return problem.what();
         }
         return "none";
     }
 
+    const flux::end_signals signals;
     std::string folder;
     std::string path;
 };
@@ -110,25 +126,25 @@ flux::descriptor accepted(const flux::descriptor &by)
 }
 
 /// How a server's time in its place ends.
-std::future<flux::end_reason> end_of(flux::takeover &place)
+std::future<flux::end_reason> end_of(server &has)
 {
-    return std::async(std::launch::async, [&place] { return place.wait(); });
+    return std::async(std::launch::async, [&has] { return has.place.wait(); });
 }
 
 TEST_F(Takeover, TheSocketsOfAServerGoToTheNext)
 {
-    auto listener = flux::open_listener(flux::loopback_address(0));
+    std::optional<server> first(std::in_place, path, signals);
+    auto listener = first->open(flux::loopback_address(0));
     ASSERT_TRUE(listener.has_value());
     const flux::address known = flux::local_address(*listener);
-    std::optional<flux::takeover> first(path);
-    first->begun();
+    first->place.begun();
     auto first_end = end_of(*first);
-    flux::takeover second(path);
+    server second(path, signals);
     EXPECT_EQ(first_end.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout)
         << "the second has not begun";
-    const auto adopted = flux::open_listener(known);
+    const auto adopted = second.open(known);
     ASSERT_TRUE(adopted.has_value());
-    second.begun();
+    second.place.begun();
     const flux::end_reason reason = first_end.get();
     EXPECT_EQ(reason.signal, 0);
     EXPECT_EQ(reason.successor, getpid());
@@ -141,35 +157,36 @@ TEST_F(Takeover, TheSocketsOfAServerGoToTheNext)
     EXPECT_TRUE(flux::try_accept(*adopted, from).has_value());
 
     auto second_end = end_of(second);
-    flux::takeover third(path);
-    const auto again = flux::open_listener(known);
+    server third(path, signals);
+    const auto again = third.open(known);
     EXPECT_TRUE(again.has_value());
-    third.begun();
+    third.place.begun();
     EXPECT_EQ(second_end.get().successor, getpid()) << "the path went with the place";
 }
 
 TEST_F(Takeover, MoreSocketsGoThanOneRecordPasses)
 {
     constexpr std::size_t many = 150;
+    server first(path, signals);
     std::vector<flux::public_socket> all;
     for (std::size_t number = 0; number < many; ++number) {
+        const flux::on_server_io here(first.io);
         auto opened = flux::open_datagram_socket(flux::loopback_address(0), flux::sharing::none);
         ASSERT_TRUE(opened.has_value());
         all.push_back(*std::move(opened));
     }
-    flux::takeover first(path);
     auto first_end = end_of(first);
-    flux::takeover second(path);
+    server second(path, signals);
     for (const flux::public_socket &each : all) {
-        EXPECT_TRUE(flux::take_adopted(flux::local_address(each), flux::socket_kind::datagrams).has_value());
+        EXPECT_TRUE(second.io->sockets.take_adopted(flux::local_address(each), flux::socket_kind::datagrams));
     }
-    second.begun();
+    second.place.begun();
     EXPECT_EQ(first_end.get().signal, 0);
 }
 
 TEST_F(Takeover, AServerGoesOnWhereTheOneThatWasToFollowEnds)
 {
-    flux::takeover first(path);
+    server first(path, signals);
     auto first_end = end_of(first);
     for (int round = 0; round < 3; ++round) {
         const flux::descriptor ends = connected();
@@ -178,8 +195,8 @@ TEST_F(Takeover, AServerGoesOnWhereTheOneThatWasToFollowEnds)
         // Whatever else it says is not that it has begun.
         EXPECT_EQ(::send(ends.get(), "x", 1, MSG_NOSIGNAL), 1);
     }
-    flux::takeover second(path);
-    second.begun();
+    server second(path, signals);
+    second.place.begun();
     EXPECT_EQ(first_end.get().signal, 0);
 }
 
@@ -187,10 +204,10 @@ TEST_F(Takeover, APathThatACrashedServerHasLeftIsTaken)
 {
     listening();
     EXPECT_TRUE(std::filesystem::is_socket(path));
-    flux::takeover next(path);
+    server next(path, signals);
     auto end = end_of(next);
-    flux::takeover last(path);
-    last.begun();
+    server last(path, signals);
+    last.place.begun();
     EXPECT_EQ(end.get().signal, 0) << "it listens there";
 }
 
@@ -211,20 +228,22 @@ TEST_F(Takeover, WhatAServerHasPassedBeforeItEndsIsAdopted)
     auto passed = flux::open_listener(flux::loopback_address(0));
     ASSERT_TRUE(passed.has_value());
     const flux::address known = flux::local_address(*passed);
-    auto next = std::async(std::launch::async, [this] { return flux::takeover(path); });
+    auto next = std::async(std::launch::async, [this] { return std::make_unique<server>(path, signals); });
     {
         const flux::descriptor to = accepted(*ending);
         pass(to, greeting(1, 2), ending->get());
         pass(to, "s", (*passed).get());
         ending.reset();
     }
-    flux::takeover place = next.get();
-    EXPECT_TRUE(flux::take_adopted(known, flux::socket_kind::listener).has_value());
-    place.begun();
-    auto end = end_of(place);
-    flux::takeover last(path);
-    EXPECT_TRUE(flux::take_adopted(known, flux::socket_kind::listener).has_value());
-    last.begun();
+    const std::unique_ptr<server> taken = next.get();
+    // It has the place and the socket, and hands both on.
+    const auto kept = taken->open(known);
+    EXPECT_TRUE(kept.has_value());
+    taken->place.begun();
+    auto end = end_of(*taken);
+    server last(path, signals);
+    EXPECT_TRUE(last.io->sockets.take_adopted(known, flux::socket_kind::listener).has_value());
+    last.place.begun();
     EXPECT_EQ(end.get().signal, 0);
 }
 
@@ -243,7 +262,7 @@ TEST_F(Takeover, OtherVersionsAndOtherProgramsAreRefused)
     EXPECT_EQ(refusal(), "what listens at " + path + " is not a server to take over from");
 }
 
-TEST_F(Takeover, APathThatIsSomethingElseIsLeftAsItIs)
+TEST_F(Takeover, APathThatIsSomethingElseStaysAsItIs)
 {
     std::ofstream(path) << "precious";
     EXPECT_EQ(refusal(), path + " is there, and is not a socket: name another path");
@@ -252,13 +271,22 @@ TEST_F(Takeover, APathThatIsSomethingElseIsLeftAsItIs)
     EXPECT_EQ(refusal(), folder + "/none/: No such file or directory");
 }
 
+TEST_F(Takeover, AServerThatIsAskedToEndGivesUpThePath)
+{
+    server ends(path, signals);
+    auto end = end_of(ends);
+    std::raise(SIGTERM);
+    EXPECT_EQ(end.get().signal, SIGTERM);
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(Takeover, OnlyTheSameUserTakesOver)
 {
     constexpr uid_t nobody = 65534;
     if (geteuid() != 0) {
         GTEST_SKIP() << "nobody else can be had";
     }
-    flux::takeover first(path);
+    server first(path, signals);
     auto first_end = end_of(first);
     std::filesystem::permissions(folder, std::filesystem::perms::all);
     std::filesystem::permissions(path, std::filesystem::perms::all);
@@ -269,8 +297,8 @@ TEST_F(Takeover, OnlyTheSameUserTakesOver)
     int status = -1;
     EXPECT_EQ(waitpid(process, &status, 0), process);
     EXPECT_EQ(status, 0);
-    flux::takeover second(path);
-    second.begun();
+    server second(path, signals);
+    second.place.begun();
     EXPECT_EQ(first_end.get().signal, 0) << "it goes on until its own user takes over";
 }
 

@@ -2,13 +2,20 @@
 
 #include "flux/io/accepting.hpp"
 #include "flux/io/park.hpp"
+#include "flux/process/takeover.hpp"
 #include "flux/sleep.hpp"
+#include "../support/network_sockets.hpp"
 #include "../support/running_source.hpp"
 
 #include <atomic>
+#include <filesystem>
+#include <functional>
+#include <future>
 #include <gtest/gtest.h>
 #include <optional>
 #include <string>
+#include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -166,5 +173,125 @@ TEST_P(RunningServer, ADrainStopsNoSourceWhileSomebodyWaitsToBeAccepted)
 INSTANTIATE_TEST_SUITE_P(Each, RunningServer,
                          testing::Values(strategy_kind::thread, strategy_kind::pool, strategy_kind::event),
                          [](const auto &tested) { return std::string(flux::strategy_name(tested.param)); });
+
+/// A server of the `network` program.
+struct network_way {
+    const char *name;
+    strategy_kind strategy;
+    flux::io_kind io;
+};
+
+class ServerOfConnections : public testing::TestWithParam<network_way>
+{
+  protected:
+    ServerOfConnections()
+    {
+        chosen.strategy = GetParam().strategy;
+        chosen.io = GetParam().io;
+        chosen.workers = 2;
+        network::served_at = flux::loopback_address(0);
+        network::serve = std::ref(answering);
+    }
+
+    ~ServerOfConnections() override
+    {
+        network::listeners.clear();
+        network::serve = nullptr;
+    }
+
+    /// Starts it, and returns when it listens with all sockets that it has adopted.
+    static void start(flux::running_server &server)
+    {
+        server.start();
+        while (!server.io().sockets.all_adopted_are_taken() || !server.io().sockets.any_open()) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+
+    static std::string answer_to(network::socket_peer &client, const std::string &request)
+    {
+        EXPECT_EQ(client.send(request + "\n"), 0);
+        return client.receive_exactly(request.size() + 1);
+    }
+
+    network::answering answering{0s, 1h};
+    flux::options chosen;
+};
+
+TEST_P(ServerOfConnections, ADrainServesWhoWasAcceptedAndNobodyLater)
+{
+    flux::running_server server(network::program, chosen);
+    start(server);
+    network::socket_peer served;
+    network::socket_peer silent;
+    network::socket_peer late;
+    ASSERT_EQ(served.connect(network::served_at), 0);
+    EXPECT_EQ(answer_to(served, "one"), "ONE\n");
+    ASSERT_EQ(silent.connect(network::served_at), 0);
+    std::thread drain([&] { EXPECT_TRUE(server.drain(1h)); });
+    while (!server.io().entrances.drains()) {
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_EQ(answer_to(silent, "two"), "TWO\n") << "it came before the drain";
+    drain.join();
+    EXPECT_EQ(served.receive_all(), "") << "between two requests it is closed";
+    EXPECT_EQ(silent.receive_all(), "");
+    EXPECT_EQ(late.connect(network::served_at), 0) << "it waits in the socket for the next server";
+    server.finish();
+    EXPECT_EQ(server.facts().counts.of_source(0).finished[flux::index_of(outcome::done)], 2u);
+}
+
+TEST_P(ServerOfConnections, OneHandsOverToTheNextAndNoClientNotices)
+{
+    const std::string folder = testing::TempDir() + "flux-two-servers-" + std::to_string(getpid());
+    std::filesystem::create_directory(folder);
+    const flux::end_signals signals;
+    flux::running_server first(network::program, chosen);
+    flux::takeover first_place(folder + "/place", signals, first.io().sockets);
+    start(first);
+    first_place.begun();
+    std::future<flux::end_reason> first_end = std::async(std::launch::async, [&] { return first_place.wait(); });
+    std::atomic<bool> over{false};
+    std::atomic<int> answers{0};
+    std::thread client([&] {
+        for (int number = 0; !over; ++number) {
+            network::socket_peer self;
+            ASSERT_EQ(self.connect(network::served_at), 0) << "nobody is refused";
+            const std::string request = "r" + std::to_string(number);
+            ASSERT_EQ(answer_to(self, request), network::upper_case(request) + "\n");
+            ++answers;
+        }
+    });
+    await(answers, 10);
+    flux::running_server second(network::program, chosen);
+    flux::takeover second_place(folder + "/place", signals, second.io().sockets);
+    start(second);
+    second.io().sockets.settle_adopted();
+    second_place.begun();
+    EXPECT_EQ(first_end.get().successor, getpid());
+    EXPECT_TRUE(first.drain(1h));
+    first.finish();
+    EXPECT_TRUE(first.io().entrances.drains());
+    EXPECT_FALSE(second.io().entrances.drains());
+    await(answers, answers + 10);
+    over = true;
+    client.join();
+    EXPECT_TRUE(second.drain(1h));
+    second.finish();
+    const auto served_by = [](flux::running_server &server) {
+        return server.facts().counts.of_source(0).finished[flux::index_of(outcome::done)];
+    };
+    EXPECT_GE(served_by(first), 10u);
+    EXPECT_GE(served_by(second), 10u);
+    EXPECT_EQ(answering.answered.size(), static_cast<std::size_t>(answers));
+    std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ServerOfConnections,
+                         testing::Values(network_way{"thread", strategy_kind::thread, {}},
+                                         network_way{"pool", strategy_kind::pool, {}},
+                                         network_way{"reactor", strategy_kind::event, flux::io_kind::reactor},
+                                         network_way{"proactor", strategy_kind::event, flux::io_kind::proactor}),
+                         [](const auto &tested) { return std::string(tested.param.name); });
 
 } // namespace

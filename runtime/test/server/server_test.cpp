@@ -1,5 +1,5 @@
 /// \file
-/// Whole servers: started, told to end, made to crash.
+/// Whole servers: started, asked to end, made to crash.
 
 #include <chrono>
 #include <csignal>
@@ -274,7 +274,7 @@ TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)
     ASSERT_TRUE(server.await("SIGTERM: sources stop, flows have 30 s to end"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 128 + SIGTERM) << server.said;
-    EXPECT_TRUE(server.has_said("told to end a second time")) << server.said;
+    EXPECT_TRUE(server.has_said("asked to end a second time")) << server.said;
 }
 
 TEST_P(EachRuntime, SurvivesAWriteToAClosedPipe)

@@ -224,7 +224,7 @@ TEST(Simulation, AServerThatEndsInTheMiddleLeavesNobodyWaiting)
             self.wait(1s);
             // Who has not been accepted is sent away, as by the kernel when the process is gone.
             network::connected = nullptr;
-            network::listening = nullptr;
+            network::listeners.clear();
         });
         run.run();
         cancelled += run.counts.cancelled;

@@ -118,7 +118,6 @@ class running_sources
     running_sources(const flux::program &in, strategy_kind kind, std::size_t max_flows, std::size_t workers)
         : all(in), strategy_(make(kind, in, workers)), sources(in, {.most = max_flows}, *strategy_, all)
     {
-        flux::allow_interrupts();
         sources.start();
     }
 

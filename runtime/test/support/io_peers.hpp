@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <memory>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string>
 #include <string_view>
@@ -25,6 +26,23 @@ using flux::never;
 inline flux::moment in(std::chrono::milliseconds time)
 {
     return flux::clock::now() + time;
+}
+
+/// A socket at a port of one host, or of all, as somebody else opens it.
+inline flux::descriptor opened(int type, std::uint16_t port = 0, bool on_all_hosts = false)
+{
+    flux::address at = flux::loopback_address(port);
+    if (on_all_hosts) {
+        reinterpret_cast<sockaddr_in &>(at.storage).sin_addr.s_addr = htonl(INADDR_ANY);
+    }
+    flux::descriptor made(socket(AF_INET, type, 0));
+    const int on = 1;
+    setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    EXPECT_EQ(bind(made.get(), at.get(), at.size), 0) << strerror(errno);
+    if (type == SOCK_STREAM) {
+        EXPECT_EQ(listen(made.get(), 8), 0);
+    }
+    return made;
 }
 
 /// Sends it: 0 or the error.

@@ -12,7 +12,6 @@
 #include "flux/io/connections.hpp"
 #include "flux/event/event.hpp"
 #include "flux/io/park.hpp"
-#include "flux/process/signals.hpp"
 #include "flux/strategy/sources.hpp"
 #include <flux/generated_support.hpp>
 
@@ -20,6 +19,7 @@
 #include <cerrno>
 #include <functional>
 #include <gtest/gtest.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,9 +40,10 @@ inline flux::first_given first = flux::first_given::with_input;
 /// What a flow does with its connection, which it gives back or closes: 0 or its error. Where it throws it is closed.
 inline std::function<int(flux::flow &, flux::connection &)> serve;
 
-/// The listener, which the first instance of the source makes, and the connections of the one on this thread.
+/// The listener of each server, which the first instance of its source makes, and the connections of the one on this
+/// thread.
 inline std::mutex opening;
-inline std::unique_ptr<flux::listener> listening;
+inline std::map<const flux::server_io *, std::unique_ptr<flux::listener>> listeners;
 inline thread_local std::shared_ptr<flux::connections> connected;
 
 inline constexpr std::chrono::seconds idle_limit{30};
@@ -58,6 +59,7 @@ struct Listen_out {
 inline int begin_listening()
 {
     const std::lock_guard alone(opening);
+    std::unique_ptr<flux::listener> &listening = listeners[flux::server_io::current().get()];
     if (listening == nullptr) {
         flux::io_result<std::unique_ptr<flux::listener>> made = flux::running_io().listen(served_at);
         if (!made.has_value()) {
@@ -198,7 +200,6 @@ class running_server
     explicit running_server(const make_strategy &by)
         : strategy_(by(all_)), sources_(program, {.most = 64}, *strategy_, all_)
     {
-        flux::allow_interrupts();
         sources_.start();
     }
 
@@ -217,7 +218,7 @@ class running_server
         }
         sources_.join();
         strategy_->finish();
-        listening = nullptr;
+        listeners.clear();
         listens = false;
         const flux::path_counts total = all_.total();
         const flux::source_counts counts = total.of_source(0);

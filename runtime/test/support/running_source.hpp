@@ -6,7 +6,6 @@
 #include "flux/server/options.hpp"
 #include "flux/strategy/pool.hpp"
 #include "flux/io/reactor.hpp"
-#include "flux/process/signals.hpp"
 #include "flux/strategy/source.hpp"
 #include "flux/strategy/thread.hpp"
 #include "sample_program.hpp"
@@ -52,7 +51,6 @@ class running_source
         : all(in), strategy_(make(kind, in, all, workers, queue, most)),
           source(in, number, {max_flows, time}, *strategy_, *all.borrow())
     {
-        flux::allow_interrupts();
         source.start();
     }
 

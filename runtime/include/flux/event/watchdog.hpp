@@ -27,6 +27,7 @@
 
 namespace flux {
 
+class accepting;
 class loop;
 struct program;
 
@@ -34,8 +35,8 @@ struct program;
 class watchdog
 {
   public:
-    /// For the nodes of this program. Throws `std::bad_alloc`.
-    explicit watchdog(const program &of);
+    /// For the nodes of this program, and for who comes in there. Throws `std::bad_alloc`.
+    watchdog(const program &of, accepting &entrances);
 
     /// Starts its thread. Throws `std::system_error` and `std::bad_alloc`.
     void start(std::span<const std::unique_ptr<loop>> loops);
@@ -84,6 +85,7 @@ class watchdog
     void ring(bool for_the_last_time) noexcept;
 
     const program &program_;
+    accepting &entrances_;
     std::vector<knowledge> known_;
     std::mutex lock_;
     // By the nodes' numbers; under the lock.

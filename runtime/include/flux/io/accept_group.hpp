@@ -29,7 +29,7 @@ class accept_group final : public accept_place
 {
   public:
     /// Is drained with these; null for a group of its own. Throws `std::bad_alloc`.
-    explicit accept_group(accepting *with);
+    explicit accept_group(std::shared_ptr<accepting> with);
     accept_group(const accept_group &) = delete;
     accept_group &operator=(const accept_group &) = delete;
     ~accept_group();
@@ -73,7 +73,7 @@ class accept_group final : public accept_place
 
     void ring(std::optional<accept_policy::member> chosen) noexcept;
 
-    accepting *const with_;
+    const std::shared_ptr<accepting> with_;
     std::mutex lock_;
     accept_policy policy_;
     // By number; null where it has left.

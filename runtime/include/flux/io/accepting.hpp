@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -28,17 +29,13 @@ class accept_place
     ~accept_place() = default;
 };
 
-/// Of one server. While it exists it is the current one, which listeners belong to that are opened meanwhile; then the
-/// one before is current again. The process has one for those that have none of their own.
+/// Of one server. Each of its listeners and entrances has a share of it (`server_io.hpp`).
 class accepting
 {
   public:
-    accepting() noexcept;
-    ~accepting();
+    accepting() noexcept = default;
     accepting(const accepting &) = delete;
     accepting &operator=(const accepting &) = delete;
-
-    static accepting &current() noexcept;
 
     /// Nobody is accepted any more but those who wait now. It cannot be taken back.
     void drain() noexcept;
@@ -59,9 +56,6 @@ class accepting
   private:
     friend class entrance;
 
-    explicit accepting(accepting *before) noexcept : before_(before) {}
-
-    accepting *const before_;
     std::atomic<std::size_t> open_entrances_{0};
     std::atomic<bool> drains_{false};
     std::mutex lock_;
@@ -72,7 +66,7 @@ class accepting
 class entrance
 {
   public:
-    entrance() noexcept;
+    explicit entrance(std::shared_ptr<accepting> of) noexcept;
     entrance(const entrance &) = delete;
     entrance &operator=(const entrance &) = delete;
     ~entrance() { close(); }
@@ -82,7 +76,7 @@ class entrance
 
   private:
     // Null where it is closed.
-    accepting *of_;
+    std::shared_ptr<accepting> of_;
 };
 
 } // namespace flux

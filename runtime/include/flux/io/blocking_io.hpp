@@ -4,13 +4,29 @@
 #pragma once
 
 #include "flux/io.hpp"
+#include "flux/io/socket.hpp"
 
 namespace flux {
 
-/// The one of the process, for all threads that have no other.
+/// For all threads that have no other. It has no state: what its waits are cancelled by is the server's.
 io &blocking_io() noexcept;
 
-/// From now on whoever waits there, or would, fails with ECANCELED: the server ends. It cannot be taken back.
-void cancel_blocking_waits() noexcept;
+/// The waits of one server (`server_io.hpp`).
+class blocking_waits
+{
+  public:
+    blocking_waits() noexcept;
+    blocking_waits(const blocking_waits &) = delete;
+    blocking_waits &operator=(const blocking_waits &) = delete;
+
+    /// From now on whoever waits there, or would, fails with ECANCELED: the server ends. It cannot be taken back.
+    void cancel() noexcept;
+
+    /// Readable when they are cancelled.
+    const descriptor &cancelled() const noexcept { return cancelled_; }
+
+  private:
+    const descriptor cancelled_;
+};
 
 } // namespace flux

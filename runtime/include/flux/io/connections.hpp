@@ -4,7 +4,7 @@
 #pragma once
 
 #include "flux/connection.hpp"
-#include "flux/io/accepting.hpp"
+#include "flux/io/server_io.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -73,7 +73,7 @@ class connections final : public connection_home, public std::enable_shared_from
     bool accepts_ = true;
     // How many are fresh: for the source alone.
     std::size_t fresh_ = 0;
-    entrance entrance_;
+    entrance entrance_{current_part(&server_io::entrances)};
     // All of them, those that flows have too.
     connection *first_ = nullptr;
     connection *last_ = nullptr;

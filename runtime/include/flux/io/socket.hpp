@@ -7,6 +7,7 @@
 #include "flux/io.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <sys/epoll.h>
 #include <sys/uio.h>
@@ -38,20 +39,26 @@ class descriptor
 /// What a socket is for: peers that connect, or messages.
 enum class socket_kind : unsigned char { listener, datagrams };
 
-/// A socket that peers know by its address. As long as it is open the server can hand it on (`adoption.hpp`).
+class public_sockets;
+
+/// A socket that peers know by its address: one of its server's (`public_sockets.hpp`), which can hand it on as long as
+/// it is open.
 class public_socket : public descriptor
 {
   public:
     /// Throws `std::bad_alloc`.
-    public_socket(descriptor own, bool adopted);
+    public_socket(descriptor own, std::shared_ptr<public_sockets> in, bool adopted);
     public_socket(public_socket &&) noexcept = default;
     public_socket &operator=(public_socket &&) = delete;
     ~public_socket();
+
+  private:
+    std::shared_ptr<public_sockets> in_;
 };
 
-/// A socket that listens at this address: an adopted one, or a new one. On IPv6's any-address it takes IPv4 too, and
-/// where there is no IPv6 it is IPv4's. Connections that it accepts send what they have without delay. A new Unix
-/// socket is its owner's alone, and takes the place of one whose server has ended.
+/// A socket of the calling thread's server that listens at this address: an adopted one, or a new one. On IPv6's
+/// any-address it takes IPv4 too, and where there is no IPv6 it is IPv4's. Connections that it accepts send what they
+/// have without delay. A new Unix socket is its owner's alone, and takes the place of one whose server has ended.
 io_result<public_socket> open_listener(const address &at) noexcept;
 
 /// What a stream is to do, or those that a listener accepts: it sends without delay, and what its peer calls urgent
@@ -59,8 +66,8 @@ io_result<public_socket> open_listener(const address &at) noexcept;
 /// where a receive comes to the place of urgent data, though more has come behind that.
 void set_stream_options(int socket, const address &of) noexcept;
 
-/// Whether an address is a socket's own, or that of the sockets of all loops of this process: then the kernel gives
-/// each peer to one of these. In either case no other process has it.
+/// Whether an address is a socket's own, or that of the sockets of all loops of this server: then the kernel gives each
+/// peer to one of these. In either case no other server has it.
 enum class sharing : unsigned char { none, of_loops };
 
 /// A socket for messages at this address, which is treated in the same way.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flux/io/accept_group.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/io/socket.hpp"
 
 #include <cerrno>
@@ -38,7 +39,7 @@ inline io_result<std::unique_ptr<listener>> open_socket_listener(const address &
         return unexpected(opened.error());
     }
     try {
-        auto group = std::make_shared<accept_group>(&accepting::current());
+        auto group = std::make_shared<accept_group>(current_part(&server_io::entrances));
         return std::unique_ptr<listener>(
             std::make_unique<socket_listener>(*std::move(opened), std::move(group)));
     } catch (const std::bad_alloc &) {

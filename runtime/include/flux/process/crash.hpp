@@ -12,10 +12,9 @@
 
 namespace flux {
 
-struct program;
-
-/// Says the last words for this program from now on. What somebody else does on these signals already happens next.
-void install_crash_message(const program &of) noexcept;
+/// Says the last words from now on: for all of the process, as such a signal is, whatever servers it has. What somebody
+/// else does on these signals already happens next.
+void install_crash_message() noexcept;
 
 /// Memory to serve signals in, for one thread at a time.
 class signal_stack

@@ -3,20 +3,21 @@
 ///
 /// A server with `--flux-takeover=PATH` listens at a Unix socket of that path. The next one that is started with the
 /// same path connects there. It is passed that socket itself and all that peers know the server by (SCM_RIGHTS,
-/// unix(7)), and adopts them (`adoption.hpp`). When it has begun to listen at them it says so; only then does the one
-/// before accept nobody any more, and end as it does at SIGTERM. The sockets are open all the time, so nobody is
-/// refused.
+/// unix(7)), and adopts them (`io/public_sockets.hpp`). When it has begun to listen at them it says so; only then does
+/// the one before accept nobody any more, and end as it does at SIGTERM. The sockets are open all the time, so nobody
+/// is refused.
 ///
 /// Until it has said so the new one may fail in any way, and the one before goes on. Where the one before fails, the
 /// new one goes on with what it has been passed. Where several are started at once, the first is served, and the others
-/// wait at the same socket for that one to have its place. A path at which nobody listens is left over from a server
+/// wait at the same socket for that one to have its place. A path at which nobody listens is that of a server
 /// that crashed, and taken. Both ask the kernel who the other is (SO_PEERCRED): only the same user takes over.
 ///
 /// What is said, one record after the other (SOCK_SEQPACKET): a `greeting` with the socket of the path; records of a
 /// byte with some of the sockets each, until all are passed; and back, a byte: end.
 #pragma once
 
-#include "flux/io/socket.hpp"
+#include "flux/io/public_sockets.hpp"
+#include "flux/process/signals.hpp"
 
 #include <optional>
 #include <string>
@@ -34,22 +35,25 @@ struct end_reason {
 class takeover
 {
   public:
-    /// Has the place from the server that has it now, whose sockets are adopted, or takes an empty one. Throws
-    /// `std::runtime_error` where it cannot be had, and `std::bad_alloc`.
-    explicit takeover(std::string path);
+    /// Has the place from the server that has it now, whose sockets `sockets` adopts, or takes an empty one. Later
+    /// another server is passed what is open in `sockets`. Throws `std::runtime_error` where it cannot be had, and
+    /// `std::bad_alloc`.
+    takeover(std::string path, const end_signals &signals, public_sockets &sockets);
 
-    /// This server has begun: the one before is told to end.
+    /// This server has begun: the one before is asked to end.
     void begun() noexcept;
 
-    /// Waits until this server is told to end, or another has its place.
+    /// Waits until the process is asked to end, or another server has this one's place.
     end_reason wait() noexcept;
 
   private:
     bool take_from(descriptor server);
     std::optional<end_reason> hand_over() noexcept;
-    bool pass_sockets(const descriptor &to) const noexcept;
+    bool pass_sockets(const descriptor &to) noexcept;
 
     const std::string path_;
+    const end_signals &signals_;
+    public_sockets &sockets_;
     // Listens at the path; until this server has begun, the connection to the one before.
     descriptor place_;
     descriptor before_;

@@ -45,7 +45,7 @@ struct options {
     std::size_t blocking = most_blocking;
     /// `--flux-deadline`: the time that a flow has from its start until it fails wherever it waits; 0 for no limit.
     std::chrono::milliseconds deadline{0};
-    /// `--flux-drain`: how long flows may go on when the server is told to end.
+    /// `--flux-drain`: how long flows may go on when the server is asked to end.
     std::chrono::milliseconds drain{30'000};
     /// `--flux-takeover`: the path of the socket through which one server takes over from another; empty for none.
     std::string takeover;

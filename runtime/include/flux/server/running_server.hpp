@@ -4,7 +4,7 @@
 #pragma once
 
 #include "flux/flow/program.hpp"
-#include "flux/io/accepting.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/moment.hpp"
 #include "flux/server/options.hpp"
 #include "flux/server/report.hpp"
@@ -15,18 +15,24 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace flux {
 
-/// Sources, what runs their flows, and what was counted.
+/// Sources, what runs their flows, what their I/O shares, and what was counted.
 class running_server
 {
   public:
-    running_server(const program &served, const options &chosen) noexcept
-        : program_(served), options_(chosen), runners_(served)
+    /// With this I/O, or one of its own.
+    running_server(const program &served, const options &chosen,
+                   std::shared_ptr<server_io> through = std::make_shared<server_io>()) noexcept
+        : program_(served), options_(chosen), runners_(served, std::move(through))
     {
     }
+
+    /// What its I/O shares: where peers come in, and the sockets that they know it by. It is there before the start.
+    server_io &io() noexcept { return *runners_.io(); }
 
     /// Flows begin. Throws `std::system_error`, `std::bad_alloc`, and `std::invalid_argument` where the options do not
     /// go together.
@@ -59,7 +65,6 @@ class running_server
     const program &program_;
     const options options_;
     runners runners_;
-    accepting accepting_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
     stragglers stragglers_;

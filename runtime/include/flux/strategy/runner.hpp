@@ -10,12 +10,14 @@
 #include "flux/flow/failure_counts.hpp"
 #include "flux/process/crash.hpp"
 #include "flux/constraint/lock.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/flow/path_counts.hpp"
 #include "flux/flow/program.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace flux {
@@ -25,8 +27,8 @@ class runner
 {
   public:
     /// Throws `std::bad_alloc`.
-    explicit runner(const program &of)
-        : constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
+    runner(const program &of, const std::shared_ptr<server_io> &through)
+        : io_(through), constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
     {
     }
 
@@ -61,9 +63,6 @@ class runner
         }
     }
 
-    /// Its thread's stack for signals.
-    signal_stack &stack() noexcept { return stack_; }
-
     /// What its thread counts of each constraint.
     constraint_count *constraint_counts() const noexcept { return constraint_counts_.get(); }
 
@@ -75,7 +74,10 @@ class runner
 
   private:
     friend class runners;
+    friend class on_runner;
 
+    // Of all runners.
+    const std::shared_ptr<server_io> &io_;
     thread_waiter own_place_;
     waiter *place_ = &own_place_;
     std::atomic<bool> crowded_{false};
@@ -86,14 +88,32 @@ class runner
     runner *idle_next_ = nullptr;
 };
 
+/// The calling thread uses this runner, from here to the end of the block: so it belongs to the runner's server.
+class on_runner
+{
+  public:
+    explicit on_runner(runner &own) noexcept : stack_(own.stack_), io_(own.io_) {}
+
+  private:
+    const on_signal_stack stack_;
+    const on_server_io io_;
+};
+
 /// All runners of a server.
 class runners
 {
   public:
-    explicit runners(const program &of) noexcept : program_(of) {}
+    /// Their threads belong to the server with this I/O.
+    explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current()) noexcept
+        : program_(of), io_(std::move(through))
+    {
+    }
 
     /// The program whose flows they run.
     const program &of() const noexcept { return program_; }
+
+    /// What their server's I/O shares.
+    const std::shared_ptr<server_io> &io() const noexcept { return io_; }
 
     /// One that nobody else uses, until it is given back; null where there is no memory.
     runner *borrow() noexcept;
@@ -115,6 +135,7 @@ class runners
 
   private:
     const program &program_;
+    const std::shared_ptr<server_io> io_;
     lock lock_;
     std::vector<std::unique_ptr<runner>> all_;
     runner *idle_ = nullptr;

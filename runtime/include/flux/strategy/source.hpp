@@ -9,6 +9,7 @@
 
 #include "flux/flow/flow_store.hpp"
 #include "flux/flow/paths.hpp"
+#include "flux/process/signals.hpp"
 #include "flux/strategy/backoff.hpp"
 #include "flux/strategy/early_end.hpp"
 #include "flux/strategy/runner.hpp"
@@ -18,6 +19,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -58,7 +60,8 @@ class source
     void make_flows() noexcept;
 
     /// Makes no further values: it ends as soon as it gets to know, which is at once where it waits in a park. Call it
-    /// again until `ended`, as a source that waits in a system call can only be interrupted, and may miss that.
+    /// again until `ended`, always on the same thread, as a source that waits in a system call can only be interrupted,
+    /// and may miss that.
     void stop() noexcept;
 
     /// Whether it makes no further values.
@@ -124,6 +127,8 @@ class source
     // Instances number their flows in turns, so that no two flows of a source have one number.
     std::uint64_t next_id_;
     std::atomic<bool> stopping_{false};
+    // From when it is stopped first: for who stops it alone.
+    std::optional<interrupts> interrupts_;
     std::vector<std::function<void()>> when_stopped_;
     // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
     // being made, and what interrupts the wait hits nothing else.

@@ -1,0 +1,50 @@
+/// \file
+/// What the I/O of one server shares, on whatever thread or loop: where its peers come in, the sockets that they know
+/// it by, and the waits of its threads that block. A process may have several servers, each with its own: so one can
+/// hand its sockets to another in a test.
+///
+/// A thread belongs to one server from its beginning to its end. What is opened on it is that server's.
+#pragma once
+
+#include "flux/io/accepting.hpp"
+#include "flux/io/blocking_io.hpp"
+#include "flux/io/public_sockets.hpp"
+
+#include <memory>
+
+namespace flux {
+
+/// Of one server. It lives as long as any listener, socket or connection that was opened for it: some are closed when
+/// the process ends, after the server has ended.
+struct server_io {
+    accepting entrances;
+    public_sockets sockets;
+    blocking_waits waits;
+
+    /// That of the server that the calling thread belongs to. Threads that belong to none share one, the process's.
+    static const std::shared_ptr<server_io> &current() noexcept;
+};
+
+/// The calling thread belongs to the server with this I/O, from here to the end of the block.
+class on_server_io
+{
+  public:
+    /// `of` stays where it is until then.
+    explicit on_server_io(const std::shared_ptr<server_io> &of) noexcept;
+    ~on_server_io();
+    on_server_io(const on_server_io &) = delete;
+    on_server_io &operator=(const on_server_io &) = delete;
+
+  private:
+    const std::shared_ptr<server_io> *const before_;
+};
+
+/// A part of the current one. Who has it keeps the whole.
+template <class Part>
+std::shared_ptr<Part> current_part(Part server_io::*part) noexcept
+{
+    const std::shared_ptr<server_io> &whole = server_io::current();
+    return {whole, &((*whole).*part)};
+}
+
+} // namespace flux
