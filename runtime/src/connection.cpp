@@ -215,8 +215,10 @@ io_result<void> connection::detach() noexcept
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
-    if (used_by_.exchange(&any_flow, std::memory_order_relaxed) != &any_flow) {
+    if (used_by_.load(std::memory_order_relaxed) != &any_flow) {
         running_flow->owned().remove(*this, *running_flow);
+        // Only then, as another flow may attach it at once.
+        used_by_.store(&any_flow, std::memory_order_release);
     }
     return {};
 }

@@ -143,7 +143,9 @@ TEST(KeyTable, ThoseWhoRaceForAFreshKeyHaveOneLockForIt)
                 found[who][key] = &tables[round].find(key, place);
             }
             meet(3 * round + 2);
-            different += who == 0 && found[0] != found[1] ? 1 : 0;
+            if (who == 0 && found[0] != found[1]) {
+                ++different;
+            }
             for (flux::key_table::entry *const each : found[who]) {
                 tables[round].forget(*each, place);
             }

@@ -27,7 +27,7 @@ class runner
 {
   public:
     /// Throws `std::bad_alloc`.
-    runner(const program &of, const std::shared_ptr<server_io> &through)
+    explicit runner(const program &of, const std::shared_ptr<server_io> &through = server_io::current())
         : io_(through), constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
     {
     }
