@@ -23,15 +23,13 @@ class connection_store
             return new (std::nothrow) connection;
         }
         --count_;
-        return std::exchange(first_, first_->next_);
+        return closed_.pop_front();
     }
 
     void give_back(connection &closed) noexcept
     {
         const std::lock_guard alone(lock_);
-        closed.next_ = nullptr;
-        (first_ == nullptr ? first_ : last_->next_) = &closed;
-        last_ = &closed;
+        closed_.push_back(closed);
         ++count_;
     }
 
@@ -39,8 +37,7 @@ class connection_store
     static constexpr std::size_t least_closed = 64;
 
     std::mutex lock_;
-    connection *first_ = nullptr;
-    connection *last_ = nullptr;
+    intrusive_list<connection> closed_;
     std::size_t count_ = 0;
 };
 

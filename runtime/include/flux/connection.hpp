@@ -20,6 +20,7 @@
 
 #include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
+#include "flux/list/intrusive_list.hpp"
 
 #include <atomic>
 #include <memory>
@@ -61,7 +62,7 @@ class connection_home
 class connections;
 
 /// A stream with its peer. Each call fails with EBADF where the caller does not own it.
-class connection final : private belonging
+class connection final : private belonging, private listed<connection>
 {
   public:
     /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
@@ -116,6 +117,7 @@ class connection final : private belonging
     friend class connections;
     friend class connection_home;
     friend class connection_store;
+    friend class intrusive_list<connection>;
     friend io_result<connection *> connect(const address &to, moment deadline) noexcept;
 
     /// What becomes of it at the end of the flow.
@@ -152,10 +154,8 @@ class connection final : private belonging
     bool accepted_ = false;
     bool fresh_ = false;
     std::chrono::milliseconds longest_wait_{0};
-    // When its owner looks next, and its neighbours in the order of that.
+    // When its owner looks next.
     moment look_at_ = never;
-    connection *next_ = nullptr;
-    connection *previous_ = nullptr;
     address peer_;
     accept_seat seat_;
 };

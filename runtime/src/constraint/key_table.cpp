@@ -12,7 +12,7 @@ class key_table::entry
     lock held;
     key_number key = 0;
     std::uint64_t users = 0;
-    // In a chain: the next key. Idle: the next that is.
+    // In a chain: the next key, which is looked for anyway. Idle: the next that is.
     entry *next = nullptr;
 };
 

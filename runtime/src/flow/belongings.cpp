@@ -21,35 +21,20 @@ std::unique_lock<std::mutex> alone_among_branches(const flow &by) noexcept
 void belongings::add(belonging &own, const flow &by) noexcept
 {
     const auto alone = alone_among_branches(by);
-    own.next_ = first_;
-    own.previous_ = nullptr;
-    if (first_ != nullptr) {
-        first_->previous_ = &own;
-    }
-    first_ = &own;
+    all_.push_front(own);
 }
 
 void belongings::remove(belonging &own, const flow &by) noexcept
 {
     const auto alone = alone_among_branches(by);
-    unlink(own);
-}
-
-void belongings::unlink(belonging &own) noexcept
-{
-    (own.previous_ == nullptr ? first_ : own.previous_->next_) = own.next_;
-    if (own.next_ != nullptr) {
-        own.next_->previous_ = own.previous_;
-    }
+    all_.remove(own);
 }
 
 std::size_t belongings::end() noexcept
 {
     std::size_t forgotten = 0;
-    while (first_ != nullptr) {
-        belonging &each = *first_;
-        unlink(each);
-        forgotten += each.flow_has_ended() ? 1 : 0;
+    while (belonging *const each = all_.pop_front()) {
+        forgotten += each->flow_has_ended() ? 1 : 0;
     }
     return forgotten;
 }

@@ -32,6 +32,9 @@ void accept_group::leave(accept_policy::member of, moment now) noexcept
     change([&] {
         members_[of] = nullptr;
         ring(policy_.leave(of, now));
+        if (policy_.unwatched(of)) {
+            ring_all();
+        }
     });
 }
 
@@ -78,12 +81,27 @@ void accept_group::look() noexcept
 {
     change([&] {
         drains() ? policy_.drain() : policy_.notify();
-        for (accept_member *const each : members_) {
-            if (each != nullptr) {
-                each->ring();
-            }
+        ring_all();
+    });
+}
+
+void accept_group::unwatched(accept_policy::member of) noexcept
+{
+    change([&] {
+        if (policy_.unwatched(of)) {
+            ring_all();
         }
     });
+}
+
+// Under the lock, as `ring`.
+void accept_group::ring_all() noexcept
+{
+    for (accept_member *const each : members_) {
+        if (each != nullptr) {
+            each->ring();
+        }
+    }
 }
 
 // Under the lock, so that nobody is rung who has left.

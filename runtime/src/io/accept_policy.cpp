@@ -1,5 +1,8 @@
 #include "flux/io/accept_policy.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace flux {
 
 accept_policy::member accept_policy::join()
@@ -24,15 +27,18 @@ accept_policy::decision accept_policy::ask(member by, moment now) noexcept
         own.was_stopped = true;
         return {is_first ? verdict::stopped : verdict::wait};
     }
-    if (!pending_) {
+    const bool stops_watching = draining_ && own.watches;
+    if (!pending_ && !stops_watching) {
         return {verdict::wait};
     }
     if (now < not_before_) {
         return {verdict::wait, not_before_};
     }
     if (draining_) {
-        own.tries_for_drain = true;
-        return {verdict::accept, never, std::nullopt, true};
+        own.tries_last = !any_watches();
+        // Before the last look as without a drain: what comes while it tries is notified again.
+        pending_ = own.tries_last;
+        return {verdict::accept, never, std::nullopt, stops_watching};
     }
     mark_late(now);
     member best = by;
@@ -64,7 +70,7 @@ void accept_policy::accepted(member by) noexcept
 
 void accept_policy::found_none(member by) noexcept
 {
-    members_[by].is_drained = members_[by].tries_for_drain;
+    members_[by].is_drained = members_[by].tries_last;
 }
 
 void accept_policy::failed(moment now) noexcept
@@ -90,6 +96,18 @@ void accept_policy::drain() noexcept
 {
     draining_ = true;
     pending_ = true;
+}
+
+bool accept_policy::unwatched(member of) noexcept
+{
+    const bool is_last = std::exchange(members_[of].watches, false) && !any_watches();
+    pending_ = pending_ || (is_last && draining_);
+    return is_last && draining_;
+}
+
+bool accept_policy::any_watches() const noexcept
+{
+    return std::ranges::any_of(members_, &state::watches);
 }
 
 // Somebody else is to look after those who wait. Who was rung already will; one more may be needed to notice where it

@@ -45,8 +45,8 @@ connections::connections(io &through, listener &from, first_given first, silence
 
 connections::~connections()
 {
-    // Each connection owns a share of this, so none is left.
-    assert(first_ == nullptr);
+    // Each connection owns a share of this, so there is none.
+    assert(all_.empty());
 }
 
 io_result<connection *> connections::next() noexcept
@@ -69,10 +69,10 @@ io_result<connection *> connections::next() noexcept
             continue;
         }
         if ((*came).accepted == nullptr) {
-            auto *const told = static_cast<connection *>((*came).owner);
-            served(*told);
-            told->use_by_caller();
-            return told;
+            auto *const ready = static_cast<connection *>((*came).owner);
+            served(*ready);
+            ready->use_by_caller();
+            return ready;
         }
         if (connection *const fresh = add(*std::move(came))) {
             // One that has asked already is served before the next is accepted: that one others can have.
@@ -112,7 +112,7 @@ connection *connections::add(arrivals::arrival somebody) noexcept
         const moment now = through_.now();
         const std::lock_guard alone(lock_);
         append(*fresh, now);
-        look_at_ = first_->look_at_;
+        look_at_ = all_.first()->look_at_;
     }
     return fresh;
 }
@@ -145,11 +145,10 @@ void connections::keep(connection &idle, bool soon) noexcept
 void connections::look_at_all(moment now) noexcept
 {
     const std::lock_guard alone(lock_);
-    while (first_ != nullptr && first_->look_at_ <= now) {
-        connection &longest = *first_;
-        unlink(longest);
+    while (!all_.empty() && all_.first()->look_at_ <= now) {
+        connection &longest = *all_.pop_front();
         const unsigned most_looks = longest.fresh_ ? fresh_looks_ : idle_looks_;
-        // Only one that nobody has, and that has not been told, can be forgotten.
+        // Only one that nobody has, and that has not been notified, can be forgotten.
         if (longest.quiet_looks_ >= most_looks && arrivals_->forget(*longest.through_)) {
             served(longest);
             longest.end_unlinked();
@@ -158,28 +157,19 @@ void connections::look_at_all(moment now) noexcept
             append(longest, now);
         }
     }
-    look_at_ = first_ == nullptr ? never : first_->look_at_;
+    look_at_ = all_.empty() ? never : all_.first()->look_at_;
 }
 
 void connections::append(connection &looked_at, moment now) noexcept
 {
     looked_at.look_at_ = now + look_period_;
-    looked_at.next_ = nullptr;
-    looked_at.previous_ = last_;
-    (last_ == nullptr ? first_ : last_->next_) = &looked_at;
-    last_ = &looked_at;
-}
-
-void connections::unlink(connection &linked) noexcept
-{
-    (linked.previous_ == nullptr ? first_ : linked.previous_->next_) = linked.next_;
-    (linked.next_ == nullptr ? last_ : linked.next_->previous_) = linked.previous_;
+    all_.push_back(looked_at);
 }
 
 void connections::forget(connection &closing) noexcept
 {
     const std::lock_guard alone(lock_);
-    unlink(closing);
+    all_.remove(closing);
 }
 
 void connections::end() noexcept
@@ -187,15 +177,15 @@ void connections::end() noexcept
     {
         const std::lock_guard alone(lock_);
         ended_ = true;
-        for (connection *each = first_; each != nullptr;) {
-            connection &idle = *std::exchange(each, each->next_);
+        for (connection *each = all_.first(); each != nullptr;) {
+            connection &idle = *std::exchange(each, intrusive_list<connection>::next(*each));
             if (arrivals_->forget(*idle.through_)) {
-                unlink(idle);
+                all_.remove(idle);
                 idle.end_unlinked();
             }
         }
     }
-    // Nobody will be given those that were told. Who has not been accepted waits for the next server.
+    // Nobody will be given those that were notified. Who has not been accepted waits for the next server.
     while (void *const owner = arrivals_->next_ready()) {
         static_cast<connection *>(owner)->end();
     }

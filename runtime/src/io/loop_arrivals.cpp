@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 namespace flux {
 
@@ -29,7 +30,7 @@ void arrivals_row::collect_rings() noexcept
             each->was_notified_ = true;
             if (each->group_->drains()) {
                 // At once, whether its source asks soon or not: the next server is notified instead.
-                each->stop_watching();
+                each->watch_no_more();
             }
             each->some_.set();
         }
@@ -67,6 +68,14 @@ void loop_arrivals::notified() noexcept
     some_.set();
 }
 
+void loop_arrivals::watch_no_more() noexcept
+{
+    if (std::exchange(watches_, false)) {
+        stop_watching();
+        group_->unwatched(member_);
+    }
+}
+
 void loop_arrivals::ring() noexcept
 {
     was_rung_.store(true);
@@ -92,7 +101,7 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
             }
             if (made.what == accept_policy::verdict::accept) {
                 if (made.drains) {
-                    stop_watching();
+                    watch_no_more();
                 }
                 if (try_to_accept(somebody)) {
                     return somebody;

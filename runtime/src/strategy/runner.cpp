@@ -9,9 +9,7 @@ runner *runners::borrow() noexcept
     thread_waiter place;
     {
         const locked alone(lock_, mode::write, place);
-        if (idle_ != nullptr) {
-            runner *const taken = idle_;
-            idle_ = taken->idle_next_;
+        if (runner *const taken = idle_.pop_front()) {
             return taken;
         }
     }
@@ -28,8 +26,7 @@ void runners::give_back(runner &unused) noexcept
 {
     thread_waiter place;
     const locked alone(lock_, mode::write, place);
-    unused.idle_next_ = idle_;
-    idle_ = &unused;
+    idle_.push_front(unused);
 }
 
 path_counts runners::total()

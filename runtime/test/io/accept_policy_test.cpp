@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -29,6 +30,7 @@ class loops
         bool was_woken = false;
         bool stopped = false;
         bool idle = false;
+        bool watches = true;
     };
 
     loops(std::size_t count, std::uint64_t seed, int room = 1'000'000) : dice_(seed), all_(count)
@@ -48,20 +50,25 @@ class loops
     std::size_t connections(std::size_t of) const { return policy_.connections(of); }
     bool is_held(const loop &which) const { return which.held_until > now_; }
 
-    /// Somebody comes: the kernel notifies one of those that wait for events; all where none does.
+    /// Somebody comes: the kernel notifies one of those that wait for events; all where none does. Where nobody watches
+    /// the next server is notified.
     void connect()
     {
         ++backlog_;
         std::vector<loop *> asleep;
+        std::vector<loop *> watching;
         for (loop &each : all_) {
-            if (!is_held(each) && each.idle) {
-                asleep.push_back(&each);
+            if (each.watches) {
+                watching.push_back(&each);
+                if (!is_held(each) && each.idle) {
+                    asleep.push_back(&each);
+                }
             }
         }
-        if (asleep.empty()) {
-            for (loop &each : all_) {
-                notified_.push_back(&each);
-            }
+        if (watching.empty()) {
+            ++of_next_server_;
+        } else if (asleep.empty()) {
+            notified_.insert(notified_.end(), watching.begin(), watching.end());
         } else {
             notified_.push_back(asleep[draw(asleep.size())]);
         }
@@ -76,8 +83,27 @@ class loops
 
     void hold(std::size_t which, flux::clock::duration time) { all_[which].held_until = now_ + time; }
 
+    /// How many have come of whom no loop here was notified.
+    int of_next_server() const { return of_next_server_; }
+
+    /// One that can does what it has to; false where none has to.
+    bool step()
+    {
+        std::vector<loop *> ready;
+        for (loop &each : all_) {
+            if (!is_held(each) && has_work(each)) {
+                ready.push_back(&each);
+            }
+        }
+        if (!ready.empty()) {
+            turn(*ready[draw(ready.size())]);
+        }
+        return !ready.empty();
+    }
+
     void drain()
     {
+        drains_ = true;
         policy_.drain();
         for (loop &each : all_) {
             each.was_woken = true;
@@ -116,16 +142,9 @@ class loops
     void settle()
     {
         for (int turns = 0; turns < 10'000; ++turns) {
-            std::vector<loop *> ready;
-            for (loop &each : all_) {
-                if (!is_held(each) && has_work(each)) {
-                    ready.push_back(&each);
-                }
-            }
-            if (ready.empty()) {
+            if (!step()) {
                 return;
             }
-            turn(*ready[draw(ready.size())]);
         }
         ADD_FAILURE() << "they never come to rest";
     }
@@ -145,7 +164,9 @@ class loops
             policy_.notify();
         }
         const bool is_to_ask = own.was_woken || is_notified || own.asks_at <= now_ || !own.waits;
-        own.was_woken = false;
+        if (std::exchange(own.was_woken, false) && drains_) {
+            watch_no_more(own);
+        }
         if (own.room == 0 || own.stopped) {
             own.waits = false;
             ring(policy_.full(own.number, now_));
@@ -162,8 +183,23 @@ class loops
         own.asks_at = made.until;
         own.idle = own.waits;
         own.stopped = made.what == policy::verdict::stopped;
+        if (made.drains) {
+            watch_no_more(own);
+        }
         if (made.what == policy::verdict::accept) {
             try_to_accept(own);
+        }
+    }
+
+    void watch_no_more(loop &own)
+    {
+        if (std::exchange(own.watches, false)) {
+            std::erase(notified_, &own);
+            if (policy_.unwatched(own.number)) {
+                for (loop &each : all_) {
+                    each.was_woken = true;
+                }
+            }
         }
     }
 
@@ -198,6 +234,8 @@ class loops
     policy policy_;
     flux::moment now_ = flux::moment() + 1h;
     int backlog_ = 0;
+    int of_next_server_ = 0;
+    bool drains_ = false;
     std::vector<loop> all_;
     std::vector<loop *> notified_;
 };
@@ -361,6 +399,36 @@ TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
         world.pass(1s);
         ASSERT_EQ(world.backlog(), 1) << "seed " << seed << ": that one waits for the next server";
     }
+}
+
+/// A loop at its bound may have been notified of a peer and then stop watching: another that has room takes that one, as
+/// nobody will be notified again.
+TEST(AcceptPolicy, InADrainALoopWithRoomTakesThoseOfWhomAFullOneWasNotified)
+{
+    int full = 0;
+    for (std::uint64_t seed = 0; seed < 10 * seeds; ++seed) {
+        loops world(2 + seed % 3, seed, 1 + static_cast<int>(seed % 4));
+        const std::size_t before = world.draw(8);
+        for (std::size_t number = 0; number < before; ++number) {
+            world.connect();
+            world.settle();
+        }
+        world.drain();
+        for (bool goes_on = true; goes_on;) {
+            if (world.draw(3) == 0) {
+                world.connect();
+            }
+            goes_on = world.step();
+        }
+        bool any_has_room = false;
+        for (std::size_t each = 0; each < world.size(); ++each) {
+            any_has_room = any_has_room || world.at(each).room > 0;
+            full += world.at(each).room == 0 ? 1 : 0;
+            ASSERT_FALSE(world.at(each).watches);
+        }
+        ASSERT_FALSE(any_has_room && world.backlog() > world.of_next_server()) << "seed " << seed;
+    }
+    EXPECT_GT(full, 100) << "else it has tried nothing";
 }
 
 TEST(AcceptPolicy, WhereNobodyCanBeAcceptedAllWaitTheSameTime)

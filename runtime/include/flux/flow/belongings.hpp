@@ -7,6 +7,8 @@
 /// may run on several threads, and use it one at a time.
 #pragma once
 
+#include "flux/list/intrusive_list.hpp"
+
 #include <cstddef>
 
 namespace flux {
@@ -14,7 +16,7 @@ namespace flux {
 class flow;
 
 /// Something that can belong to a flow.
-class belonging
+class belonging : public listed<belonging>
 {
   public:
     belonging(const belonging &) = delete;
@@ -30,16 +32,13 @@ class belonging
     // The flow that it belongs to has come to its end, and it belongs to nobody. Whether it was forgotten: nobody had
     // said what is to become of it.
     virtual bool flow_has_ended() noexcept = 0;
-
-    belonging *next_ = nullptr;
-    belonging *previous_ = nullptr;
 };
 
 /// All that belongs to one flow.
 class belongings
 {
   public:
-    bool empty() const noexcept { return first_ == nullptr; }
+    bool empty() const noexcept { return all_.empty(); }
 
     /// What belongs to nobody belongs to the flow from now on; `by` is that flow, or a branch of it that runs.
     void add(belonging &own, const flow &by) noexcept;
@@ -51,9 +50,7 @@ class belongings
     std::size_t end() noexcept;
 
   private:
-    void unlink(belonging &own) noexcept;
-
-    belonging *first_ = nullptr;
+    intrusive_list<belonging> all_;
 };
 
 } // namespace flux

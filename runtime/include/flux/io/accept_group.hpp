@@ -47,6 +47,7 @@ class accept_group final : public accept_place
     void failed(moment now) noexcept;
     void full(accept_policy::member of, moment now) noexcept;
     void closed(accept_policy::member of) noexcept;
+    void unwatched(accept_policy::member of) noexcept;
 
     /// As the policy's, at the cost of a load.
     bool quiet() const noexcept { return quiet_.load(std::memory_order_acquire); }
@@ -72,6 +73,7 @@ class accept_group final : public accept_place
     };
 
     void ring(std::optional<accept_policy::member> chosen) noexcept;
+    void ring_all() noexcept;
 
     const std::shared_ptr<accepting> with_;
     std::mutex lock_;

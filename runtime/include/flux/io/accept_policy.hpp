@@ -11,9 +11,10 @@
 /// moment to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it.
 /// What the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
 ///
-/// During a drain each loop stops watching the listener first, and then accepts those who wait there until it finds
-/// nobody. In this order: the kernel notifies one of all who watch, of the next server's loops too. Whoever a loop was
-/// notified of it must look for, and of those who come later the next server is notified.
+/// During a drain each loop first stops watching the listener. When none watches any more, each accepts those who wait
+/// there until it finds nobody. In this order: the kernel notifies one of all who watch, of the next server's loops too.
+/// Whoever a loop was notified of, some loop must look for: another, where that one is at its bound. Of those who come
+/// later the next server is notified.
 #pragma once
 
 #include "flux/moment.hpp"
@@ -52,7 +53,7 @@ class accept_policy
         moment until = never;
         /// Who is to be rung: woken, so that it asks.
         std::optional<member> rings = std::nullopt;
-        /// Watch the listener no more before it is tried.
+        /// Watch the listener no more, and say so (`unwatched`), before it is tried.
         bool drains = false;
     };
 
@@ -86,6 +87,10 @@ class accept_policy
     /// Those who wait now are accepted yet, and nobody later.
     void drain() noexcept;
 
+    /// It watches the listener no more, as there is a drain, or as it has gone. Whether all are to be rung: then it was
+    /// the last that did, and they look for the last time.
+    bool unwatched(member of) noexcept;
+
     /// Whether a member whose source has asked, and that was not rung, need not ask again.
     bool quiet() const noexcept { return !pending_ && !draining_; }
 
@@ -101,14 +106,16 @@ class accept_policy
         bool is_rung = false;
         bool is_late = false;
         moment rung_at = never;
-        // In a drain: it tries without watching; it has found nobody so; it was said so.
-        bool tries_for_drain = false;
+        bool watches = true;
+        // In a drain: it tries when nobody watches; it has found nobody so; it was said so.
+        bool tries_last = false;
         bool is_drained = false;
         bool was_stopped = false;
     };
 
     std::optional<member> hand_on(member of, moment now) noexcept;
     void mark_late(moment now) noexcept;
+    bool any_watches() const noexcept;
 
     std::vector<state> members_;
     // There may be somebody at the listener, and nobody is just trying.

@@ -52,7 +52,6 @@ class connections final : public connection_home, public std::enable_shared_from
     void keep(connection &idle, bool soon) noexcept;
     void look_at_all(moment now) noexcept;
     void append(connection &looked_at, moment now) noexcept;
-    void unlink(connection &linked) noexcept;
     void forget(connection &closing) noexcept override;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
@@ -74,9 +73,8 @@ class connections final : public connection_home, public std::enable_shared_from
     // How many are fresh: for the source alone.
     std::size_t fresh_ = 0;
     entrance entrance_{current_part(&server_io::entrances)};
-    // All of them, those that flows have too.
-    connection *first_ = nullptr;
-    connection *last_ = nullptr;
+    // All of them, those that flows have too, in the order in which they are looked at.
+    intrusive_list<connection> all_;
 };
 
 } // namespace flux

@@ -81,6 +81,7 @@ class loop_arrivals : public arrivals, private accept_member
 
     void ring() noexcept override;
     accept_policy::decision decide() noexcept;
+    void watch_no_more() noexcept;
     bool try_to_accept(arrival &into) noexcept;
 
     arrivals_row &row_;
@@ -93,6 +94,8 @@ class loop_arrivals : public arrivals, private accept_member
     bool has_room_ = false;
     bool was_notified_ = false;
     bool turn_of_new_ = false;
+    // Until the drain.
+    bool watches_ = true;
     // Open where there may be something of either kind.
     direction some_;
     ready_queue ready_{some_};

@@ -1,6 +1,7 @@
 /// \file
 /// The idle streams of a source that have input, first in first out: linked through themselves, so that to be in it
-/// takes no memory.
+/// takes no memory. Each request passes it once, and only the first ever leaves it: so it is linked one way, and no
+/// `intrusive_list`, whose links back would be written for nobody.
 #pragma once
 
 #include "flux/io/direction.hpp"

@@ -5,7 +5,8 @@
 
 namespace flux {
 
-/// What can be in a list: a `Type` derives from this, and is in one list at a time.
+/// What can be in a list: a `Type` derives from this, and is in one list of its kind at a time. It may be in lists of
+/// another kind, that of a base, besides.
 template <class Type>
 struct listed {
     Type *next = nullptr;
@@ -26,19 +27,22 @@ class intrusive_list
     /// Null where it is empty.
     Type *first() const noexcept { return first_; }
 
+    /// The one behind this, which is in the list; null where it is the last.
+    static Type *next(const Type &of) noexcept { return link(of).next; }
+
     void push_back(Type &last) noexcept
     {
-        last.next = nullptr;
-        last.previous = last_;
-        (last_ == nullptr ? first_ : last_->next) = &last;
+        link(last).next = nullptr;
+        link(last).previous = last_;
+        (last_ == nullptr ? first_ : link(*last_).next) = &last;
         last_ = &last;
     }
 
     void push_front(Type &first) noexcept
     {
-        first.previous = nullptr;
-        first.next = first_;
-        (first_ == nullptr ? last_ : first_->previous) = &first;
+        link(first).previous = nullptr;
+        link(first).next = first_;
+        (first_ == nullptr ? last_ : link(*first_).previous) = &first;
         first_ = &first;
     }
 
@@ -55,11 +59,15 @@ class intrusive_list
     /// Takes out what is in this list.
     void remove(Type &taken) noexcept
     {
-        (taken.previous == nullptr ? first_ : taken.previous->next) = taken.next;
-        (taken.next == nullptr ? last_ : taken.next->previous) = taken.previous;
+        listed<Type> &own = link(taken);
+        (own.previous == nullptr ? first_ : link(*own.previous).next) = own.next;
+        (own.next == nullptr ? last_ : link(*own.next).previous) = own.previous;
     }
 
   private:
+    static listed<Type> &link(Type &of) noexcept { return of; }
+    static const listed<Type> &link(const Type &of) noexcept { return of; }
+
     Type *first_ = nullptr;
     Type *last_ = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "flux/constraint/lock.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/flow/path_counts.hpp"
+#include "flux/list/intrusive_list.hpp"
 #include "flux/flow/program.hpp"
 
 #include <atomic>
@@ -23,7 +24,7 @@
 namespace flux {
 
 /// What runs flows.
-class runner
+class runner : public listed<runner>
 {
   public:
     /// Throws `std::bad_alloc`.
@@ -85,7 +86,6 @@ class runner
     std::unique_ptr<constraint_count[]> constraint_counts_;
     path_counts counts_;
     failure_counts failures_;
-    runner *idle_next_ = nullptr;
 };
 
 /// The calling thread uses this runner, from here to the end of the block: so it belongs to the runner's server.
@@ -138,7 +138,7 @@ class runners
     const std::shared_ptr<server_io> io_;
     lock lock_;
     std::vector<std::unique_ptr<runner>> all_;
-    runner *idle_ = nullptr;
+    intrusive_list<runner> idle_;
 };
 
 } // namespace flux

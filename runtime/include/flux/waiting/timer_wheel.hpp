@@ -12,7 +12,9 @@
 /// A tick is a millisecond: the times that servers wait for are longer by orders of magnitude, and `epoll_wait` knows
 /// no shorter one. Deadlines are rounded up, so a timer is never early, and at most a tick late.
 ///
-/// Whoever waits brings the entry, so nothing is allocated. A wheel belongs to one thread.
+/// Whoever waits brings the entry, so nothing is allocated. A slot is a chain of its own kind, not an `intrusive_list`:
+/// an entry knows what points to it, not its slot, so most entries leave their slot without a look at it, and the 512
+/// slots of a loop are one pointer each. A wheel belongs to one thread.
 #pragma once
 
 #include "flux/moment.hpp"
