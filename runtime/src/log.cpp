@@ -109,7 +109,7 @@ class log_writer
 
     void start();
     // For a process that was forked off: it has no thread that writes, and what is in the rings the other one writes,
-    // which may have been at it just then. So all of that is left alone.
+    // which may have been at it just then. So all of that is not touched.
     void go_on_directly() noexcept { by_.store(emptied_by::directly); }
     void finish() noexcept;
 
@@ -126,7 +126,7 @@ class log_writer
     void wake() noexcept;
     void work() noexcept;
     void doze() noexcept;
-    void rest() noexcept;
+    void sleep() noexcept;
     bool has_news() const noexcept;
     void empty(int patience_ms) noexcept;
     bool take_lines(int patience_ms) noexcept;
@@ -296,7 +296,7 @@ void log_writer::work() noexcept
         if (quiet_dozes < dozes_until_rest) {
             doze();
         } else {
-            rest();
+            sleep();
             quiet_dozes = 0;
         }
     }
@@ -314,7 +314,7 @@ void log_writer::doze() noexcept
 }
 
 // Returns when there may be something to write.
-void log_writer::rest() noexcept
+void log_writer::sleep() noexcept
 {
     const bool waits = bell_.set_for_any([this] {
         const std::lock_guard alone(emptying_);
@@ -431,7 +431,7 @@ bool log_writer::write_batch(int patience_ms) noexcept
             continue;
         }
         const ssize_t written = write(STDERR_FILENO, batch_.data() + written_, filled_ - written_);
-        // If standard error is closed there is nobody left to tell.
+        // If standard error is closed there is nobody to say it to.
         const bool nobody = written < 0 && errno != EINTR && errno != EAGAIN;
         written_ = nobody ? filled_ : written_ + static_cast<std::size_t>(std::max<ssize_t>(written, 0));
         writes_.fetch_add(1);

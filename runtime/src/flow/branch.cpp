@@ -41,7 +41,7 @@ void branch_base::run(runner &on) noexcept
         each->exit_ = each->call(each->own_);
     }
     running_flow = before;
-    own_.parent()->left();
+    own_.parent()->arrived();
 }
 
 void fork::run() noexcept

@@ -66,7 +66,7 @@ void flow::cancel() noexcept
         for (branch_base *const each : branches_) {
             each->of().cancel();
         }
-        left();
+        arrived();
         break;
     }
 }
@@ -83,15 +83,15 @@ void flow::fork(std::span<branch_base *const> branches, std::uint32_t awaited) n
 
 void flow::join() noexcept
 {
-    if (!cancellation_.left()) {
+    if (!cancellation_.arrived()) {
         place_->wait();
     }
 }
 
-void flow::left() noexcept
+void flow::arrived() noexcept
 {
     // Who is the last is waited for, so the flow is still there.
-    if (cancellation_.left()) {
+    if (cancellation_.arrived()) {
         place_->wake();
     }
 }

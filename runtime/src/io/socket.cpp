@@ -57,17 +57,17 @@ const char *path_of(const address &at) noexcept
 }
 
 // Whether the address is that of a Unix socket whose server has ended: the file is there, and nobody listens.
-bool is_left_behind(const address &at) noexcept
+bool is_stale_socket(const address &at) noexcept
 {
     const int before = errno;
     struct stat file;
-    bool left = at.storage.ss_family == AF_UNIX && lstat(path_of(at), &file) == 0 && S_ISSOCK(file.st_mode);
-    if (left) {
+    bool is_stale = at.storage.ss_family == AF_UNIX && lstat(path_of(at), &file) == 0 && S_ISSOCK(file.st_mode);
+    if (is_stale) {
         const io_result<descriptor> tried = open_socket(at, SOCK_STREAM);
-        left = tried.has_value() && begin_connect(*tried, at) == ECONNREFUSED;
+        is_stale = tried.has_value() && begin_connect(*tried, at) == ECONNREFUSED;
     }
     errno = before;
-    return left;
+    return is_stale;
 }
 
 // 0 or the error.
@@ -79,7 +79,7 @@ int bind_to(const descriptor &socket, const address &at) noexcept
     if (bind(socket.get(), at.get(), at.size) == 0) {
         return 0;
     }
-    if (errno != EADDRINUSE || !is_left_behind(at)) {
+    if (errno != EADDRINUSE || !is_stale_socket(at)) {
         return errno;
     }
     return unlink(path_of(at)) == 0 && bind(socket.get(), at.get(), at.size) == 0 ? 0 : errno;
@@ -300,7 +300,7 @@ io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, st
             came.size = static_cast<std::size_t>(count);
             return came;
         }
-        // A message that was refused before is told here, and is no error of the next.
+        // A message that was refused before is an error here, and is no error of the next.
         if (errno != EINTR && errno != ECONNREFUSED) {
             return unexpected(errno);
         }
@@ -325,16 +325,16 @@ int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment
     const moment now = until == moment::min() || until == never ? until : clock::now();
     const clock::duration time = std::max(until - now, clock::duration::zero());
     if (!by_milliseconds.load(std::memory_order_relaxed)) {
-        const std::timespec left = timespec_of(time);
-        const int came = epoll_pwait2(epoll.get(), into.data(), most, until == never ? nullptr : &left, nullptr);
+        const std::timespec remaining = timespec_of(time);
+        const int came = epoll_pwait2(epoll.get(), into.data(), most, until == never ? nullptr : &remaining, nullptr);
         if (came >= 0 || (errno != ENOSYS && errno != EPERM)) {
             return came;
         }
         by_milliseconds.store(true, std::memory_order_relaxed);
     }
-    const auto left = std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count(),
+    const auto remaining = std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count(),
                                              std::numeric_limits<int>::max());
-    return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(left));
+    return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(remaining));
 }
 
 std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept

@@ -75,7 +75,7 @@ source_counts sum_over_sources(const program &of, const path_counts &counts)
     return sum;
 }
 
-// Those that were told to come to their end, and those that have not done so.
+// Those that were cancelled, and those that have not done so.
 std::uint64_t cancelled(const source_counts &counts) noexcept
 {
     return counts.cancelled + counts.in_progress();
@@ -249,13 +249,13 @@ void add_failures(text &into, const program &of, const std::vector<failure_total
     }
 }
 
-void add_left_behind(text &into, const program &of, const std::vector<straggler_group> &left_behind)
+void add_abandoned(text &into, const program &of, const std::vector<straggler_group> &abandoned)
 {
-    if (left_behind.empty()) {
+    if (abandoned.empty()) {
         return;
     }
     into.add("\n      flows that did not end:\n");
-    for (const straggler_group &each : left_behind) {
+    for (const straggler_group &each : abandoned) {
         into.add("      %s\n", describe(of, each).c_str());
     }
 }
@@ -356,7 +356,7 @@ std::string text_report(const program &of, const run_facts &facts)
     add_flow_paths(report, of, paths_of_flows(of, counts), sum.all_finished());
     add_function_paths(report, of, paths_of_functions(of, counts));
     add_failures(report, of, facts.failures);
-    add_left_behind(report, of, facts.left_behind);
+    add_abandoned(report, of, facts.abandoned);
     add_constraints(report, of, facts.constraints);
     add_loops(report, of, facts.loops);
     return report.all;
@@ -411,7 +411,7 @@ std::string json_report(const program &of, const run_facts &facts, strategy_kind
                  json_name(of, each.node).c_str(), each.error, quoted(describe_error(each.error).c_str()).c_str(),
                  each.times, each.unhandled);
     });
-    add_list(json, "left_behind", facts.left_behind, ",", [&](const straggler_group &each) {
+    add_list(json, "abandoned", facts.abandoned, ",", [&](const straggler_group &each) {
         json.add("\"source\": %s, \"name\": %s, \"flows\": %zu, \"longest_ms\": %" PRIu64,
                  quoted(of.sources[each.source].node.name).c_str(), json_name(of, each.node).c_str(), each.flows,
                  static_cast<std::uint64_t>(each.longest.count()));

@@ -17,7 +17,7 @@
 namespace flux {
 namespace {
 
-/// A source that cannot be woken in this time is left behind.
+/// A source that cannot be woken in this time is abandoned.
 constexpr std::chrono::seconds wake_limit{1};
 /// How long flows that were cancelled may take to come to their end through their error handlers.
 constexpr std::chrono::seconds cancel_limit{1};
@@ -113,8 +113,8 @@ bool running_server::cancel()
         std::this_thread::sleep_for(drain_step);
     }
     look_at_flows();
-    left_behind_ = stragglers_.groups();
-    log_line("of these, left behind where they are: %" PRIu64, runners_.flows_in_progress());
+    abandoned_ = stragglers_.groups();
+    log_line("of these, abandoned where they are: %" PRIu64, runners_.flows_in_progress());
     say_where_they_are();
     return false;
 }
@@ -143,7 +143,7 @@ void running_server::finish()
 run_facts running_server::facts()
 {
     return {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(),
-            left_behind_};
+            abandoned_};
 }
 
 } // namespace flux

@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds begin_step{5};
 
 // Ends the process with threads still running, so nothing is destroyed. What the program has printed is not lost,
 // unless one of those threads is at it, nor what has been logged.
-[[noreturn]] void leave(int status) noexcept
+[[noreturn]] void exit_at_once(int status) noexcept
 {
     finish_log();
     for (std::FILE *const stream : {stdout, stderr}) {
@@ -70,7 +70,7 @@ class served_process
             start();
         } catch (const std::exception &problem) {
             log_line("%s cannot start: %s", program_.name, problem.what());
-            leave(EXIT_FAILURE);
+            exit_at_once(EXIT_FAILURE);
         }
         const end_reason reason = wait();
         const std::string why = reason.signal != 0 ? std::string("SIG") + sigabbrev_np(reason.signal)
@@ -85,12 +85,12 @@ class served_process
         const bool all_ended = drained || server_.cancel();
         const source_info *const waits = server_.first_source_not_ended();
         if (waits != nullptr) {
-            log_line("source %s (%s:%u) is left behind where it waits, as no signal wakes it", waits->node.name,
+            log_line("source %s (%s:%u) is abandoned where it waits, as no signal wakes it", waits->node.name,
                      waits->node.file, waits->node.line);
         }
         if (!all_ended || waits != nullptr) {
             report_at_end();
-            leave(status);
+            exit_at_once(status);
         }
         server_.finish();
         report_at_end();

@@ -35,7 +35,7 @@ simulated_peer::simulated_peer(simulated_network &of, std::string name, script d
 void simulated_peer::wait(std::chrono::nanoseconds time)
 {
     network_.time.after(time, [this] { go_on(); });
-    rest("time");
+    suspend("time");
 }
 
 int simulated_peer::connect(const address &to)
@@ -47,7 +47,7 @@ int simulated_peer::connect(const address &to)
         socket_ = std::move(connected);
         go_on();
     });
-    rest("a connection");
+    suspend("a connection");
     broken_ = error != 0;
     return error;
 }
@@ -148,7 +148,7 @@ void simulated_peer::send_message(const address &to, std::string_view message)
 
 std::optional<std::pair<std::string, address>> simulated_peer::receive_message(std::chrono::nanoseconds longest)
 {
-    // Who is told here may come too late: the place is somebody's only as long as he waits.
+    // Who is notified here may come too late: the place is somebody's only as long as he waits.
     const auto waits = std::make_shared<bool>(true);
     network_.time.after(longest, [this, waits] {
         if (*waits) {
@@ -195,7 +195,7 @@ void simulated_peer::go_on() noexcept
     fiber_.resume();
 }
 
-void simulated_peer::rest(std::string_view for_what) noexcept
+void simulated_peer::suspend(std::string_view for_what) noexcept
 {
     waits_for_ = for_what;
     fiber_.park();
@@ -204,7 +204,7 @@ void simulated_peer::rest(std::string_view for_what) noexcept
 void simulated_peer::rest_at(simulated_place &place, std::string_view for_what) noexcept
 {
     place.wait(*this);
-    rest(for_what);
+    suspend(for_what);
 }
 
 } // namespace flux

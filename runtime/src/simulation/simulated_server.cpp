@@ -26,7 +26,7 @@ namespace {
 
 /// The peers begin so long after the server, whose sources have begun by then.
 constexpr std::chrono::seconds start_of_peers{1};
-/// When nothing has happened for so long, nothing will, but for sources that never rest.
+/// When nothing has happened for so long, nothing will, but for sources that never wait.
 constexpr std::chrono::minutes silence{2};
 
 class simulated_server
@@ -50,11 +50,10 @@ class simulated_server
         log_line("%s runs in a simulated world, seed %" PRIu64 ", peers: %zu", program_.name, options_.seed,
                  world_.peer_count());
         sources_->start();
-        world_.begin();
-        world_.await_rest(silence);
+        world_.begin(silence);
         std::string wrong = world_.unfinished_peers();
         sources_->stop();
-        world_.await_rest(silence);
+        world_.await_idle(silence);
         wrong += world_.failed_expectations();
         add_if(wrong, world_.open_streams(), "connections that were not closed");
         add_if(wrong, runners_.flows_in_progress(), "flows that have not ended");
@@ -67,7 +66,7 @@ class simulated_server
         say();
         log_line("the world of seed %" PRIu64 " shows a fault:\n%s", options_.seed, wrong.c_str());
         std::fputs(world_.trace().c_str(), stderr);
-        // What hangs is not destroyed. The loop rests, so nobody is at what is written here.
+        // What hangs is not destroyed. The loop is idle, so nobody is at what is written here.
         std::fflush(nullptr);
         _exit(EXIT_FAILURE);
     }

@@ -25,7 +25,7 @@ constinit thread_local simulated_network *network_of_thread = nullptr;
 class parked_flow final : public simulated_waiting
 {
   public:
-    /// Waits until it is told to go on: 0, or the error that the wait ended with.
+    /// Waits until it is to go on: 0, or the error that the wait ended with.
     int wait_at(simulated_place &place, moment deadline) noexcept
     {
         place.wait(*this);
@@ -250,7 +250,7 @@ void simulated_stream::queue_in(ready_queue &to, void *whom, bool soon) noexcept
 
 void simulated_stream::go_on() noexcept
 {
-    // What a flow has had by itself is told too late. As a flow can, a source may be woken for nothing.
+    // Of what a flow has had by itself it is notified too late. As a flow can, a source may be woken for nothing.
     if (!soon_ && !socket_.readable() && !network_.time.chance(network_.faults.false_wakes)) {
         return socket_.reader().wait(*this);
     }
@@ -372,23 +372,25 @@ std::string simulation::failed_expectations() const
     return all;
 }
 
-void simulation::begin()
+void simulation::begin(std::chrono::nanoseconds silence)
 {
-    const std::lock_guard alone(lock_);
+    std::unique_lock alone(lock_);
+    silence_ = silence;
     begun_ = true;
     changed_.notify_all();
+    changed_.wait(alone, [this] { return idle_ && !interrupted_; });
 }
 
-void simulation::await_rest(std::chrono::nanoseconds silence)
+void simulation::await_idle(std::chrono::nanoseconds silence)
 {
     std::unique_lock alone(lock_);
     silent_since_.reset();
-    const bool is_silent = at_rest_ && silence_ != std::chrono::nanoseconds::max();
+    const bool is_silent = idle_ && silence_ != std::chrono::nanoseconds::max();
     if (std::exchange(silence_, silence) != silence || is_silent) {
-        interrupted_ = true; // what was left may happen yet
+        interrupted_ = true; // what has not happened may happen yet
         changed_.notify_all();
     }
-    changed_.wait(alone, [this] { return at_rest_ && !interrupted_; });
+    changed_.wait(alone, [this] { return idle_ && !interrupted_; });
 }
 
 bool simulation::allocation_fails() noexcept
@@ -455,14 +457,14 @@ void simulation::wait(moment until) noexcept
     if (!is_over() && time_.advance(until)) {
         return;
     }
-    at_rest_ = true;
+    idle_ = true;
     changed_.notify_all();
     changed_.wait(alone, [this] { return interrupted_; });
     interrupted_ = false;
-    at_rest_ = false;
+    idle_ = false;
 }
 
-// Whether what may happen yet is left, as there was silence for long enough.
+// Whether what may happen yet is not waited for, as there was silence for long enough.
 bool simulation::is_over()
 {
     if (silence_ == std::chrono::nanoseconds::max()) {

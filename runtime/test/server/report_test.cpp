@@ -52,7 +52,7 @@ flux::run_facts some_facts(flux::runner &on)
 {
     flux::run_facts facts = facts_of(some_counts(on));
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, flux::exception_thrown, 1, 0}};
-    facts.left_behind = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
+    facts.abandoned = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
                          {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
     return facts;
 }
@@ -130,7 +130,7 @@ TEST(Report, ForPrograms)
         "\"" R"(, "times": 3, "unhandled": 2},
     {"name": null, "code": -1000000002, "meaning": "exception_thrown", "times": 1, "unhandled": 0}
   ],
-  "left_behind": [
+  "abandoned": [
     {"source": "Listen", "name": "One", "flows": 1, "longest_ms": 30100},
     {"source": "Spread", "name": null, "flows": 2, "longest_ms": 0}
   ],

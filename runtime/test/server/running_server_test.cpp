@@ -80,7 +80,7 @@ TEST_P(RunningServer, FlowsEndInADrainAndNoneBegins)
     EXPECT_EQ(facts.counts.of_source(0).started, 2u);
     EXPECT_EQ(facts.counts.of_source(0).finished[flux::index_of(outcome::failed)], 2u);
     EXPECT_EQ(facts.counts.of_source(0).nothing, 0u);
-    EXPECT_TRUE(facts.left_behind.empty());
+    EXPECT_TRUE(facts.abandoned.empty());
     ASSERT_EQ(facts.failures.size(), 1u);
     EXPECT_EQ(facts.failures[0].node, sample::node_Begin);
     EXPECT_EQ(facts.failures[0].error, 5);
@@ -108,7 +108,7 @@ TEST_P(RunningServer, FlowsThatDoNotEndAreCancelledWhereTheyWait)
     server.finish();
     const flux::run_facts facts = server.facts();
     EXPECT_EQ(facts.counts.of_source(0).cancelled, 2u);
-    EXPECT_TRUE(facts.left_behind.empty());
+    EXPECT_TRUE(facts.abandoned.empty());
 }
 
 TEST_P(RunningServer, SaysWhichFlowsEvenThatDoesNotEnd)
@@ -127,13 +127,13 @@ TEST_P(RunningServer, SaysWhichFlowsEvenThatDoesNotEnd)
     testing::internal::CaptureStderr();
     EXPECT_FALSE(server.drain(0s));
     EXPECT_FALSE(server.cancel());
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("of these, left behind where they are: 1\n"),
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("of these, abandoned where they are: 1\n"),
               std::string::npos);
     const flux::run_facts facts = server.facts();
-    ASSERT_EQ(facts.left_behind.size(), 1u);
-    EXPECT_EQ(facts.left_behind[0].node, sample::node_Begin);
-    EXPECT_EQ(facts.left_behind[0].flows, 1u);
-    EXPECT_GE(facts.left_behind[0].longest, 1s) << "so long it had to end when it was cancelled";
+    ASSERT_EQ(facts.abandoned.size(), 1u);
+    EXPECT_EQ(facts.abandoned[0].node, sample::node_Begin);
+    EXPECT_EQ(facts.abandoned[0].flows, 1u);
+    EXPECT_GE(facts.abandoned[0].longest, 1s) << "so long it had to end when it was cancelled";
     open = true;
     open.notify_all();
     EXPECT_TRUE(server.drain(0s));

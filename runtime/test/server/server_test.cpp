@@ -56,7 +56,7 @@ class server
             dup2(ends[1], STDOUT_FILENO);
             dup2(standard_error >= 0 ? standard_error : ends[1], STDERR_FILENO);
             std::signal(SIGINT, ignore_sigint ? SIG_IGN : SIG_DFL);
-            alarm(60); // whatever goes wrong, nothing is left behind
+            alarm(60); // whatever goes wrong, nothing stays
             execv(pointers[0], pointers.data());
             _exit(127);
         }
@@ -158,7 +158,7 @@ TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
     std::this_thread::sleep_for(100ms);
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
-    EXPECT_FALSE(server.has_said("left behind")) << server.said;
+    EXPECT_FALSE(server.has_said("abandoned")) << server.said;
     EXPECT_TRUE(server.has_said("0 times a source had nothing")) << server.said;
 }
 
@@ -169,7 +169,7 @@ TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
-    EXPECT_TRUE(server.has_said("flux: source Listen (sample.flux:8) is left behind where it waits, as no signal wakes "
+    EXPECT_TRUE(server.has_said("flux: source Listen (sample.flux:8) is abandoned where it waits, as no signal wakes "
                                 "it\n"))
         << server.said;
 }
@@ -181,7 +181,7 @@ TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 1\n")) << server.said;
-    EXPECT_TRUE(server.has_said("flux: of these, left behind where they are: 1\n")) << server.said;
+    EXPECT_TRUE(server.has_said("flux: of these, abandoned where they are: 1\n")) << server.said;
     EXPECT_TRUE(server.has_said("flux:   1 flow of Listen (sample.flux:8) in One (sample.flux:4), for "))
         << server.said;
     EXPECT_TRUE(server.has_said("      1 flow of Listen (sample.flux:8) in One (sample.flux:4), for ")) << server.said;
@@ -197,7 +197,7 @@ TEST_P(EachRuntime, FlowsThatAreCancelledWhereTheyWaitComeToTheirEnd)
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 5\n")) << server.said;
     EXPECT_TRUE(server.has_said("woken: Operation canceled\n")) << server.said;
-    EXPECT_FALSE(server.has_said("left behind")) << server.said;
+    EXPECT_FALSE(server.has_said("abandoned")) << server.said;
     EXPECT_TRUE(server.has_said("0 done, 0 failed, 0 ended by an error handler, 5 cancelled\n")) << server.said;
     EXPECT_TRUE(server.has_said("5  100.00%  Listen -> Begin -> Choose:[one] -> One -> ERROR  -- failed\n"))
         << server.said;
@@ -289,6 +289,10 @@ TEST_P(EachRuntime, SurvivesAWriteToAClosedPipe)
 
 TEST_P(EachRuntime, ReportsWhenTheProgramExits)
 {
+    // The program's own action on the signal calls `exit`, as programs of 2006 do. That is not safe, and none of ours.
+    const char *const set = std::getenv("TSAN_OPTIONS");
+    const std::string before = set == nullptr ? "" : set;
+    setenv("TSAN_OPTIONS", (before + " report_signal_unsafe=0").c_str(), 1);
     {
         server server(with_runtime({"flows=5", "exits"}));
         ASSERT_TRUE(server.await("all flows are made"));
@@ -296,6 +300,7 @@ TEST_P(EachRuntime, ReportsWhenTheProgramExits)
         EXPECT_EQ(server.await_end(), 3) << server.said;
         EXPECT_TRUE(server.has_said("flux: sample: 5 flows: ")) << server.said;
     }
+    setenv("TSAN_OPTIONS", before.c_str(), 1);
     server server(with_runtime({"flows=1", "node=exit"}));
     EXPECT_EQ(server.await_end(), 3) << server.said;
     EXPECT_TRUE(server.has_said("1 flows: 0 done, 0 failed, 0 ended by an error handler, 1 cancelled")) << server.said;

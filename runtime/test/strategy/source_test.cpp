@@ -173,10 +173,9 @@ void simulate(int flows, std::chrono::milliseconds each)
         all, in, 1, [&made] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
     flux::sources running(in, {.most = 10}, *strategy, all);
     running.start();
-    world.begin();
-    world.await_rest(200s);
+    world.begin(200s);
     running.stop();
-    world.await_rest(200s);
+    world.await_idle(200s);
     EXPECT_TRUE(running.ended());
     running.join();
     strategy->finish();

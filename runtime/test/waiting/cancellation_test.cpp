@@ -47,15 +47,15 @@ TEST(Cancellation, WhoCancelsIsAwaitedWithTheBranches)
 {
     cancellation word;
     EXPECT_FALSE(word.await(3));
-    EXPECT_FALSE(word.left());
+    EXPECT_FALSE(word.arrived());
     EXPECT_EQ(word.cancel(), interrupted::branches);
     EXPECT_EQ(word.cancel(), interrupted::nothing) << "the second is not counted";
-    EXPECT_FALSE(word.left());
-    EXPECT_FALSE(word.left());
-    EXPECT_TRUE(word.left());
+    EXPECT_FALSE(word.arrived());
+    EXPECT_FALSE(word.arrived());
+    EXPECT_TRUE(word.arrived());
     EXPECT_TRUE(word.await(2)) << "it is known that these are to be cancelled";
-    EXPECT_FALSE(word.left());
-    EXPECT_TRUE(word.left());
+    EXPECT_FALSE(word.arrived());
+    EXPECT_TRUE(word.arrived());
 }
 
 } // namespace

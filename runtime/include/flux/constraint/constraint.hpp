@@ -63,7 +63,7 @@ class session_lock
     keyed_lock keyed_;
 };
 
-/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is told when it is released. Gives the
+/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is notified when it is released. Gives the
 /// time from then on.
 inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
 {

@@ -243,12 +243,12 @@ class flow : public listed<flow>
     cancellation &cancelling() noexcept { return cancellation_; }
 
     /// It is at a parallel step with these branches, and awaits so many, counting itself: each but itself says when it
-    /// has `left`. They are cancelled if the flow is.
+    /// has `arrived`. They are cancelled if the flow is.
     void fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept;
-    /// Waits until all others have left.
+    /// Waits until all others have arrived.
     void join() noexcept;
-    /// One of those that the flow awaits is gone. Any thread calls this; the flow may go on then.
-    void left() noexcept;
+    /// One of those that the flow awaits has come to the end. Any thread calls this; the flow may go on then.
+    void arrived() noexcept;
 
     /// What belongs to it, or to the flow that it is a branch of.
     belongings &owned() noexcept { return root().owned_; }

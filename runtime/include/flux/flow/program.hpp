@@ -155,9 +155,9 @@ struct source_functions {
     static outcome run_with(flow &running)
     {
         Values &values = static_cast<flow_with<Values> &>(running).values;
-        const outcome left = run(running, values);
+        const outcome exit = run(running, values);
         std::destroy_at(&values);
-        return left;
+        return exit;
     }
 };
 

@@ -3,7 +3,7 @@
 ///
 /// A circular buffer of bytes between one who puts lines in and one who takes them out (Lamport, "Specifying Concurrent
 /// Program Modules", TOPLAS 5(2), 1983): each moves an end of its own, so neither ever waits for the other. A line for
-/// which there is no room is left out and counted. What stands behind the count is told with the next line that finds
+/// which there is no room is left out and counted. What stands behind the count is said with the next line that finds
 /// room, so it is known exactly where lines are missing.
 ///
 /// Lines of many threads are put in order by the turns that they take, from a counter that all rings share: a line that
@@ -53,7 +53,7 @@ class log_ring
 
     // For the one who writes.
 
-    /// Whether there is anything to be written or to be told.
+    /// Whether there is anything to be written or to be said.
     bool has_news() const noexcept;
 
     /// The first line that has not been taken; false where there is none.

@@ -2,7 +2,7 @@
 /// What a program may do before its sources start and after its flows have ended, if one of its sources defines these
 /// functions:
 ///
-///     void init(int argc, char **argv);                                   with the arguments that are left
+///     void init(int argc, char **argv);                                   with the other arguments
 ///     int init(std::string &why);                                         not 0 where the server is not to start
 ///     int init(const server_options &options, std::string &why);          as that, of a program that has options
 ///     void fini();

@@ -31,7 +31,7 @@
 ///                                             and that was the end of a flow; `name` is null outside of nodes
 ///         {"name": "Ask", "code": 110, "meaning": "error 110 (Connection timed out)", "times": 3, "unhandled": 1}
 ///       ],
-///       "left_behind": [                      flows that did not end, where most are first; `name` is null for those
+///       "abandoned": [                        flows that did not end, where most are first; `name` is null for those
 ///                                             that had not begun
 ///         {"source": "Listen", "name": "Ask", "flows": 2, "longest_ms": 31000}
 ///       ],
@@ -72,7 +72,7 @@ struct run_facts {
     /// Most frequent first.
     std::vector<failure_total> failures = {};
     /// Flows that did not end, not even when they were cancelled.
-    std::vector<straggler_group> left_behind = {};
+    std::vector<straggler_group> abandoned = {};
 };
 
 /// The report for people.

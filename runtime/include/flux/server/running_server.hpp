@@ -68,7 +68,7 @@ class running_server
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
     stragglers stragglers_;
-    std::vector<straggler_group> left_behind_;
+    std::vector<straggler_group> abandoned_;
 };
 
 } // namespace flux

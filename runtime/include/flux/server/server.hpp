@@ -1,6 +1,6 @@
 /// \file
-/// The server: all of a process but what the nodes do. It reads the options, starts the sources, waits until it is told
-/// to end, lets the flows end, and reports.
+/// The server: all of a process but what the nodes do. It reads the options, starts the sources, waits until it is
+/// asked to end, lets the flows end, and reports.
 #pragma once
 
 #include "flux/server/init.hpp"

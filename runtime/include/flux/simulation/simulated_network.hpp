@@ -63,7 +63,7 @@ struct simulated_faults {
 /// The mixture of this seed; every eighth has no faults at all.
 simulated_faults faults_of(std::uint64_t seed) noexcept;
 
-/// Whoever waits for something on the network: told once when it may have come.
+/// Whoever waits for something on the network: notified once when it may have come.
 class simulated_waiting
 {
   public:
@@ -83,8 +83,8 @@ class simulated_place
     /// Tells the one who waits, if there is one.
     void tell() noexcept
     {
-        if (simulated_waiting *const told = std::exchange(who_, nullptr)) {
-            told->go_on();
+        if (simulated_waiting *const waiting = std::exchange(who_, nullptr)) {
+            waiting->go_on();
         }
     }
 
@@ -117,7 +117,7 @@ class simulated_connection : public std::enable_shared_from_this<simulated_conne
     /// The connection ends at once.
     void reset();
 
-    /// 0; ECONNRESET where it is broken, or EPIPE where the side has told that already.
+    /// 0; ECONNRESET where it is broken, or EPIPE where the side has been given that already.
     int error(int side) noexcept;
 
     /// Tells the one who will wait there a little later, whether anything has come or not.

@@ -100,7 +100,7 @@ class simulated_peer final : simulated_waiting
 
     void go_on() noexcept override;
     bool dawdle();
-    void rest(std::string_view for_what) noexcept;
+    void suspend(std::string_view for_what) noexcept;
     void rest_at(simulated_place &place, std::string_view for_what) noexcept;
 
     simulated_network &network_;

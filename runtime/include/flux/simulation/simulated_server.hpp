@@ -12,7 +12,7 @@ struct options;
 struct program;
 
 /// Runs the program in the world of the seed of the options, until nothing can happen any more; where its sources never
-/// rest, until nothing has happened for two minutes of simulated time. Gives the exit status: 0 if every peer and every
+/// wait, until nothing has happened for two minutes of simulated time. Gives the exit status: 0 if every peer and every
 /// flow has come to its end, all connections are closed and all that the peers expect was so; 1 if not, or where a
 /// source has a thread of its own, which cannot be simulated. Standard error has the reasons and the trace.
 int simulate(const program &served, const options &chosen);

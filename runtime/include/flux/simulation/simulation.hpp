@@ -3,13 +3,13 @@
 /// process, the network between them and the clock are simulated, and a seed decides what comes when and what goes
 /// wrong. One seed, one order of events: what has failed once fails again, and can be looked at as often as one likes.
 ///
-/// It serves one loop, on whose thread the peers run too. A flow that waits is told when an event has come for it;
+/// It serves one loop, on whose thread the peers run too. A flow that waits is notified when an event has come for it;
 /// where all wait, time goes on to the next event at once, so an hour of timeouts takes no time. When nothing can
-/// happen any more, as nobody waits for a time, the simulation is at rest: who has not come to an end by then hangs.
+/// happen any more, as nobody waits for a time, the simulation is idle: who has not come to an end by then hangs.
 ///
 /// Calls fail, come late and bring less than there is, as the `simulated_faults` say. Two things are the simulation's
-/// own: a call that could be answered at once may be answered later, as io_uring does it, and a flow may be told that
-/// something has come for it although nothing has. A slice of work is over when the dice say so.
+/// own: a call that could be answered at once may be answered later, as io_uring does it, and a flow may be notified
+/// that something has come for it although nothing has. A slice of work is over when the dice say so.
 #pragma once
 
 #include "flux/io/loop_arrivals.hpp"
@@ -42,7 +42,7 @@ class simulation final : public loop_io
                std::chrono::nanoseconds begin_peers = std::chrono::nanoseconds(0));
     ~simulation() override;
 
-    // Before it begins, and while it is at rest.
+    // Before it begins, and while it is idle.
 
     /// There is a peer of this name, which does this.
     void add(std::string name, simulated_peer::script does);
@@ -78,13 +78,14 @@ class simulation final : public loop_io
 
     // For any thread.
 
-    /// The loop begins: its first look at the world waits for this. So what is started before is all there.
-    void begin();
+    /// The loop begins: its first look at the world waits for this. So what is started before is all there. Then waits
+    /// as `await_idle`: as one call, since simulated time goes on from the begin however long the caller takes.
+    void begin(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
-    /// Waits until the simulation is at rest, as nothing can happen any more. What is done then has its place too. For
-    /// flows and sources that wait for the time again and again it is at rest too when nothing has happened on the
-    /// network for so long; for an hour where a peer has not come to its end.
-    void await_rest(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
+    /// Waits until the simulation is idle, as nothing can happen any more. What is done then has its place too. For
+    /// flows and sources that wait for the time again and again it is idle too when nothing has happened on the network
+    /// for so long; for an hour where a peer has not come to its end.
+    void await_idle(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
     // For the loop and its flows.
 
@@ -118,7 +119,7 @@ class simulation final : public loop_io
     std::condition_variable changed_;
     bool begun_ = false;
     bool interrupted_ = false;
-    bool at_rest_ = false;
+    bool idle_ = false;
     std::chrono::nanoseconds silence_ = std::chrono::nanoseconds::max();
     // Since when nothing is on its way.
     std::optional<moment> silent_since_;

@@ -1,11 +1,11 @@
 /// \file
-/// Cancellation: how a flow is told, by any thread and at any time, to come to its end, wherever it waits.
+/// Cancellation: how a flow is asked, by any thread and at any time, to come to its end, wherever it waits.
 ///
 /// One word of the flow says whether it is cancelled and what it waits for: for the world, in a park (`park.hpp`), or
 /// for the branches of a parallel step (`branch.hpp`). All who have a say in how a wait ends change this word, so one
 /// of them is the first. A flow that never waits so has its word set to zero when it begins, and that is all it pays.
 ///
-/// Who cancels reaches into a flow that rests on another thread, and that must not go on and be gone meanwhile. It
+/// Who cancels reaches into a flow that waits on another thread, and that must not go on and be gone meanwhile. It
 /// does not:
 ///
 /// - A park is ended by the one who changes the word from _open_ to the end. That one owes the flow a wake, and the
@@ -63,7 +63,10 @@ class cancellation
     bool await(std::uint32_t others) noexcept;
 
     /// One of them is not awaited any more; whether it was the last.
-    bool left() noexcept { return (word_.fetch_sub(one_awaited, std::memory_order_acq_rel) & awaited) == one_awaited; }
+    bool arrived() noexcept
+    {
+        return (word_.fetch_sub(one_awaited, std::memory_order_acq_rel) & awaited) == one_awaited;
+    }
 
   private:
     static constexpr std::uint32_t cancelled_bit = 1;
