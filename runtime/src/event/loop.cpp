@@ -122,7 +122,7 @@ void loop::run(resident &ready) noexcept
 
 void loop::begin_turn(const resident &of) noexcept
 {
-    turns_.add();
+    turns_.add(1);
     // Who sees it sees it as it was made.
     running_.store(&of, std::memory_order_release);
 }

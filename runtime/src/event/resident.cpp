@@ -63,7 +63,7 @@ bool resident::run_made(flow &made) noexcept
         park();
     }
     source_ = std::get<source *>(begun_);
-    loop_.flows_.add();
+    loop_.flows_.add(1);
     made.from().run(made, loop_.runner_);
     return std::exchange(source_, nullptr) != nullptr;
 }
@@ -83,7 +83,7 @@ bool resident::resume() noexcept
 void resident::run() noexcept
 {
     if (flow *const *const started = std::get_if<flow *>(&begun_)) {
-        loop_.flows_.add();
+        loop_.flows_.add(1);
         (*started)->from().run(**started, loop_.runner_);
     } else if (branch_base *const *const offered = std::get_if<branch_base *>(&begun_)) {
         (*offered)->run(loop_.runner_);

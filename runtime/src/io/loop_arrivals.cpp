@@ -147,8 +147,7 @@ bool loop_arrivals::try_to_accept(arrival &into) noexcept
     if (error == 0) {
         group_->accepted(member_);
         into.seat = accept_seat(group_, member_);
-        // Nobody else writes it.
-        row_.accepted_.store(row_.accepted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        row_.accepted_.add(1);
     } else if (error == EAGAIN) {
         group_->found_none(member_);
     } else {

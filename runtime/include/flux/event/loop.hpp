@@ -14,11 +14,11 @@
 #include "flux/event/resident_store.hpp"
 #include "flux/event/scheduler.hpp"
 #include "flux/flow/branch_list.hpp"
+#include "flux/flow/tally.hpp"
 #include "flux/io/loop_io.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/list/push_stack.hpp"
 #include "flux/strategy/runner.hpp"
-#include "flux/waiting/owned_counter.hpp"
 #include "flux/waiting/thread_usage.hpp"
 #include "flux/waiting/timer_wheel.hpp"
 #include "flux/waiting/waiter.hpp"
@@ -170,8 +170,8 @@ class loop
     push_stack<resident> just_woken_;
     idle_flag idle_;
     std::atomic<bool> closed_{false};
-    alignas(64) owned_counter turns_;
-    owned_counter flows_;
+    alignas(64) tally turns_;
+    tally flows_;
     std::atomic<const waiter *> running_{nullptr};
 };
 

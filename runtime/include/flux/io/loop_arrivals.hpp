@@ -4,6 +4,7 @@
 /// other loops (`accept_policy.hpp`). How the listener is watched and a peer is accepted is that of the loop's I/O.
 #pragma once
 
+#include "flux/flow/tally.hpp"
 #include "flux/io/accept_group.hpp"
 #include "flux/io/direction.hpp"
 #include "flux/io/loop_io.hpp"
@@ -32,7 +33,7 @@ class arrivals_row
     void collect_rings() noexcept;
 
     /// How many peers the loop has accepted. Any thread calls this.
-    std::uint64_t accepted() const noexcept { return accepted_.load(std::memory_order_relaxed); }
+    std::uint64_t accepted() const noexcept { return accepted_.value(); }
 
     loop_io &loop;
 
@@ -40,7 +41,7 @@ class arrivals_row
     friend class loop_arrivals;
 
     std::vector<loop_arrivals *> all_;
-    std::atomic<std::uint64_t> accepted_{0};
+    tally accepted_;
 };
 
 /// Of one source, on one loop.
