@@ -401,8 +401,8 @@ TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
     }
 }
 
-/// A loop at its bound may have been notified of a peer and then stop watching: another that has room takes that one, as
-/// nobody will be notified again.
+/// A loop at its bound may have been notified of a peer and then stop watching: another that has room takes that one,
+/// as nobody will be notified again.
 TEST(AcceptPolicy, InADrainALoopWithRoomTakesThoseOfWhomAFullOneWasNotified)
 {
     int full = 0;

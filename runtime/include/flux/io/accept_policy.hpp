@@ -12,9 +12,9 @@
 /// What the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
 ///
 /// During a drain each loop first stops watching the listener. When none watches any more, each accepts those who wait
-/// there until it finds nobody. In this order: the kernel notifies one of all who watch, of the next server's loops too.
-/// Whoever a loop was notified of, some loop must look for: another, where that one is at its bound. Of those who come
-/// later the next server is notified.
+/// there until it finds nobody. In this order: the kernel notifies one of all who watch, of the next server's loops
+/// too. Whoever a loop was notified of, some loop must look for: another, where that one is at its bound. Of those who
+/// come later the next server is notified.
 #pragma once
 
 #include "flux/moment.hpp"
