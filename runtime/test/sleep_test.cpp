@@ -39,7 +39,6 @@ TEST(Sleep, SleepsSoLongInFlows)
                 const flux::moment begin = flux::clock::now();
                 EXPECT_EQ(flux::sleep_for(time), 0);
                 EXPECT_GE(flux::clock::now(), begin + time);
-                EXPECT_LT(flux::clock::now(), begin + 10s);
             }
         });
     }
@@ -59,19 +58,18 @@ TEST(Sleep, SaysWhyItWasCutShort)
     }
 }
 
-TEST(Sleep, LeavesTheLoopToOthers)
+TEST(Sleep, LetsOthersHaveTheLoop)
 {
-    const flux::moment begin = flux::clock::now();
     std::atomic<int> asleep{0};
     std::atomic<int> most{0};
     in_flows(strategy_kind::event, 100, [&](flux::flow &) {
         most = std::max(most.load(), ++asleep);
-        EXPECT_EQ(flux::sleep_for(200ms), 0);
+        do { // hangs if one sleeps after the other
+            EXPECT_EQ(flux::sleep_for(20ms), 0);
+        } while (most <= 50);
         --asleep;
     });
-    EXPECT_GT(most, 50) << "they slept one after the other";
-    EXPECT_GE(flux::clock::now(), begin + 200ms);
-    EXPECT_LT(flux::clock::now(), begin + 10s);
+    EXPECT_GT(most, 50);
 }
 
 } // namespace

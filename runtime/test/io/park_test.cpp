@@ -78,10 +78,9 @@ TEST_P(EachRuntimesPark, EndsAtItsDeadlineOrThatOfItsFlow)
         EXPECT_GE(flux::clock::now(), first);
         const flux::moment second = flux::clock::now() + 10ms;
         flow.set_deadline(second);
-        EXPECT_EQ(park(flow).wait(second + 30s), park_end::timed_out);
+        EXPECT_EQ(park(flow).wait(second + 1h), park_end::timed_out);
         EXPECT_GE(flux::clock::now(), second);
         EXPECT_EQ(park(flow).wait(), park_end::timed_out);
-        EXPECT_LT(flux::clock::now(), second + 10s);
     });
 }
 

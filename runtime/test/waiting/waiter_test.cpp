@@ -75,8 +75,7 @@ TEST(Waiter, ADeadlineDoesNotKeepAWakeAway)
         std::this_thread::sleep_for(20ms);
         place.wake();
     });
-    EXPECT_TRUE(place.wait_until(begin + 30s));
-    EXPECT_LT(flux::clock::now(), begin + 10s);
+    EXPECT_TRUE(place.wait_until(begin + 1h)) << "it hangs if the wake does not end it";
     other.join();
 }
 
