@@ -94,9 +94,10 @@ class kernel_run
                 return std::unique_ptr<flux::loop_io>(std::move(made));
             }));
             world.begin();
+            world.await_idle();
             EXPECT_EQ(world.unfinished_peers(), "");
             running.stop();
-            world.await_idle();
+            world.go_on();
             EXPECT_EQ(kernel.buffers_in_use(), 0u) << "buffers are not given back";
             counts = running.end();
         }

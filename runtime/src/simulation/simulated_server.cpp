@@ -51,9 +51,10 @@ class simulated_server
                  world_.peer_count());
         sources_->start();
         world_.begin(silence);
+        world_.await_idle();
         std::string wrong = world_.unfinished_peers();
         sources_->stop();
-        world_.await_idle(silence);
+        world_.go_on();
         wrong += world_.failed_expectations();
         add_if(wrong, world_.open_streams(), "connections that were not closed");
         add_if(wrong, runners_.flows_in_progress(), "flows that have not ended");

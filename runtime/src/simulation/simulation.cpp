@@ -374,23 +374,27 @@ std::string simulation::failed_expectations() const
 
 void simulation::begin(std::chrono::nanoseconds silence)
 {
-    std::unique_lock alone(lock_);
+    const std::lock_guard alone(lock_);
     silence_ = silence;
     begun_ = true;
     changed_.notify_all();
+}
+
+void simulation::await_idle()
+{
+    std::unique_lock alone(lock_);
     changed_.wait(alone, [this] { return idle_ && !interrupted_; });
 }
 
-void simulation::await_idle(std::chrono::nanoseconds silence)
+void simulation::go_on()
 {
-    std::unique_lock alone(lock_);
-    silent_since_.reset();
-    const bool is_silent = idle_ && silence_ != std::chrono::nanoseconds::max();
-    if (std::exchange(silence_, silence) != silence || is_silent) {
-        interrupted_ = true; // what has not happened may happen yet
+    {
+        const std::lock_guard alone(lock_);
+        silent_since_.reset();
+        interrupted_ = true;
         changed_.notify_all();
     }
-    changed_.wait(alone, [this] { return idle_ && !interrupted_; });
+    await_idle();
 }
 
 bool simulation::allocation_fails() noexcept

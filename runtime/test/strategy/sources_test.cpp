@@ -639,6 +639,7 @@ TEST(Sources, ATimerGoesByTheClockOfItsLoop)
     flux::sources sources(hourly, {.most = 10}, *strategy, all);
     sources.start();
     world.begin(24h + 30min); // which takes no time
+    world.await_idle();
     ASSERT_EQ(beats.size(), 24u);
     for (std::size_t beat = 0; beat < beats.size(); ++beat) {
         const auto due = begin + (beat + 1) * 1h;
@@ -646,7 +647,7 @@ TEST(Sources, ATimerGoesByTheClockOfItsLoop)
         EXPECT_LT(beats[beat], due + 10ms);
     }
     sources.stop();
-    world.await_idle();
+    world.go_on();
     EXPECT_TRUE(sources.ended());
     sources.join();
     strategy->finish();

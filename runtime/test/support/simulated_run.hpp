@@ -34,9 +34,10 @@ class simulated_run
         running_server running(on_loops([this] { return std::unique_ptr<flux::loop_io>(std::move(made_)); }));
         server = &running;
         world.begin();
+        world.await_idle();
         EXPECT_EQ(world.unfinished_peers(), "");
         running.stop();
-        world.await_idle();
+        world.go_on();
         EXPECT_EQ(world.open_streams(), 0u);
         failed_allocations = world.failed_allocations();
         trace = world.trace();

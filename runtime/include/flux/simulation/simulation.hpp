@@ -78,14 +78,18 @@ class simulation final : public loop_io
 
     // For any thread.
 
-    /// The loop begins: its first look at the world waits for this. So what is started before is all there. Then waits
-    /// as `await_idle`: as one call, since simulated time goes on from the begin however long the caller takes.
+    /// The loop begins: its first look at the world waits for this. So what is started before is all there. It goes on
+    /// until nothing can happen any more. For flows and sources that wait for the time again and again that is when
+    /// nothing has happened on the network for so long; for an hour where a peer has not come to its end. That is said
+    /// here, as simulated time goes on from now, however long the caller takes to its next call.
     void begin(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
 
-    /// Waits until the simulation is idle, as nothing can happen any more. What is done then has its place too. For
-    /// flows and sources that wait for the time again and again it is idle too when nothing has happened on the network
-    /// for so long; for an hour where a peer has not come to its end.
-    void await_idle(std::chrono::nanoseconds silence = std::chrono::nanoseconds::max());
+    /// Waits until the simulation is idle, as nothing can happen any more. What is done then has its place too.
+    void await_idle();
+
+    /// It is idle, or soon will be: lets happen what comes of what the caller has done, and waits until it is idle
+    /// again.
+    void go_on();
 
     // For the loop and its flows.
 
