@@ -69,7 +69,7 @@ void run_flows(std::uint64_t flows, const flux::make_loop_io *on_loop)
     flux::runners all(program);
     const auto by = on_loop == nullptr ? flux::make_thread_strategy(all)
                                        : flux::make_event_strategy(all, program, 1, *on_loop);
-    flux::sources running(program, 100, std::chrono::milliseconds(0), *by, all);
+    flux::sources running(program, {.most = 100}, *by, all);
     running.start();
     while (!running.ended() || all.flows_in_progress() != 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -162,7 +162,7 @@ TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
     EXPECT_TRUE(server.has_said("0 times a source had nothing")) << server.said;
 }
 
-TEST_P(EachRuntime, LeavesASourceBehindThatCannotBeWoken)
+TEST_P(EachRuntime, AbandonsASourceThatCannotBeWoken)
 {
     server server(with_runtime({"flows=2", "source=stubborn"}));
     ASSERT_TRUE(server.await("all flows are made"));
