@@ -90,13 +90,13 @@ TEST(AcceptGroup, MayBeUsedByManyThreads)
 
 TEST(AcceptGroup, AllAreRungToLook)
 {
-    flux::accepting own;
-    flux::accept_group group(&own);
+    const auto own = std::make_shared<flux::accepting>();
+    flux::accept_group group(own);
     std::vector<member> all(3);
     for (member &each : all) {
         group.join(each);
     }
-    own.look();
+    own->look();
     for (const member &each : all) {
         EXPECT_EQ(each.rings, 1);
     }

@@ -123,7 +123,9 @@ TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
 
 TEST(Connections, TheEntranceIsOpenUntilTheLastWhoCameIsServed)
 {
-    flux::accepting entrances;
+    const auto own = std::make_shared<flux::server_io>();
+    const flux::on_server_io here(own);
+    const flux::accepting &entrances = own->entrances;
     int open = 0;
     scripted_io script;
     script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});

@@ -1,6 +1,6 @@
 #include "flux/server/running_server.hpp"
 
-#include "flux/io/accepting.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/io/park.hpp"
 #include "flux/process/takeover.hpp"
 #include "flux/sleep.hpp"
@@ -159,8 +159,9 @@ TEST_P(RunningServer, ADrainStopsNoSourceWhileSomebodyWaitsToBeAccepted)
         out = {2, 2, -1};
         return true;
     };
-    flux::running_server server(served, chosen);
-    door.emplace();
+    const auto own = std::make_shared<flux::server_io>();
+    flux::running_server server(served, chosen, own);
+    door.emplace(std::shared_ptr<flux::accepting>(own, &own->entrances));
     server.start();
     drains = true;
     drains.notify_all();
