@@ -91,12 +91,13 @@ fn a_function_that_can_end_without_a_return_is_an_error() {
 
 #[test]
 fn the_author_s_mistakes_are_said_before_the_runtime_is_compiled() {
-    let folder = folder("early", PROGRAM, &(MAKE.replace("42", "fourty_two") + USE));
+    let folder = folder("early", PROGRAM, &(MAKE.replace("return", "retrn") + USE));
     let cache = folder.join("cache");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_flux"));
     let built =
         command.args(["build", "sums.flux"]).current_dir(&folder).env("XDG_CACHE_HOME", &cache).output().unwrap();
     let said = text(&built.stderr);
-    assert!(said.contains("Compiling nodes.cpp") && said.contains("fourty_two"), "{said}");
+    assert!(said.contains("Compiling nodes.cpp") && said.contains("retrn"), "{said}");
+    assert!(!said.contains("missing-return"), "it does not compile, which is one mistake: {said}");
     assert!(!said.contains("runtime") && !cache.join("flux").exists(), "{said}");
 }

@@ -26,7 +26,7 @@ pub use runtime_library::{cache_directory, write_sources as write_runtime};
 use crate::arguments::{Build, MessageFormat};
 use crate::failure::{Failure, Result};
 use crate::program::{Program, compile, plain};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, without_colours};
 use files::write_if_changed;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
@@ -87,7 +87,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     if !is_made {
         let has_libraries = !arguments.libraries.is_empty();
         let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
-        return Err(show_failure(said, &program, &parts, is_of_2006, &directory, terminal));
+        return Err(show_failure(&said, &program, &parts, is_of_2006, &directory, terminal));
     }
     terminal.show(&said);
     let Some(output) = &arguments.output else {
@@ -125,21 +125,22 @@ fn make_server(
 
 /// Shows why a server could not be made, in the program's terms.
 fn show_failure(
-    said: String,
+    said: &str,
     program: &Program,
     parts: &errors::Parts<'_>,
     is_of_2006: bool,
     directory: &Path,
     terminal: &Terminal,
 ) -> Failure {
-    if !is_of_2006 {
-        returns::show_missing(&said, directory, parts.sources, terminal);
+    let other = returns::without_warnings(said);
+    // A return that does not compile is missing, too, as far as compilers go.
+    if !is_of_2006 && !without_colours(&other).contains("error: ") {
+        returns::show_missing(said, directory, parts.sources, terminal);
     }
-    let said = returns::without_warnings(&said);
-    if let Err(failure) = missing_headers::report(&said, program, terminal) {
+    if let Err(failure) = missing_headers::report(&other, program, terminal) {
         return failure;
     }
-    errors::show(&said, program, parts, terminal);
+    errors::show(&other, program, parts, terminal);
     Failure::Build
 }
 
