@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Server, flux, free_port};
+use support::{Server, flux};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
@@ -26,10 +26,9 @@ fn succeed(folder: &Path, arguments: &[&str]) -> String {
 /// Has `flux run` become the server; built before, as that may take longer than a start.
 fn run(folder: &Path, program: &str, strategy: &str) -> Server {
     succeed(folder, &["build", program]);
-    let port = free_port();
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["run", program, "--", &port.to_string(), &format!("--flux-runtime={strategy}")]);
-    Server::start(flux.current_dir(folder), port)
+    flux.args(["run", program, "--", "--port=0", &format!("--flux-runtime={strategy}")]);
+    Server::listening(flux.current_dir(folder))
 }
 
 #[test]
@@ -39,8 +38,8 @@ fn a_new_echo_server_runs_at_once() {
     succeed(&folder, &["fmt", "--check", "hello/hello.flux"]);
     for strategy in ["pool", "thread", "event"] {
         let server = run(&folder, "hello/hello.flux", strategy);
-        assert_eq!(server.ask("one\n"), "1: one\n", "{strategy}");
-        assert_eq!(server.ask("two\n"), "2: two\n", "{strategy}");
+        assert_eq!(server.ask_and_end("one\ntwo\n"), "1: one\n2: two\n", "{strategy}");
+        assert_eq!(server.ask_and_end("three\n"), "3: three\n", "{strategy}");
     }
 }
 
@@ -108,16 +107,18 @@ fn the_function_of_a_new_node_is_written() {
     succeed(&folder, &["new", "hello", "--template", "echo"]);
     let program = folder.join("hello/hello.flux");
     let text = std::fs::read_to_string(&program).unwrap();
-    let text = text.replace("Count -> Reply", "Count -> Shout -> Reply");
-    let node = "Shout (int socket, std::string line, int client) => (int socket, std::string line, int client);\n";
-    std::fs::write(&program, text + node).unwrap();
+    let text = text.replace("Count -> tcp", "Count -> Shout -> tcp");
+    std::fs::write(&program, text + "Shout (line) => (line);\n").unwrap();
 
     let stubs = succeed(&folder, &["stubs", "hello/hello.flux"]);
     assert!(stubs.starts_with("#include \"hello.flux.h\"\n"), "{stubs}");
     assert!(stubs.contains("int Shout(struct Shout_in *in, struct Shout_out *out)\n{"), "{stubs}");
-    assert!(!stubs.contains("Listen"), "{stubs}");
+    assert!(!stubs.contains("Count"), "{stubs}");
     let all = succeed(&folder, &["stubs", "hello/hello.flux", "--all"]);
-    assert!(all.contains("Listen(") && all.contains("void HangUp("), "{all}");
+    assert!(all.contains("int Count(") && all.contains("int Shout("), "{all}");
+    succeed(&folder, &["new", "site"]);
+    let all = succeed(&folder, &["stubs", "site/site.flux", "--all"]);
+    assert!(all.contains("int Home(") && all.contains("void BadRequest("), "{all}");
 
     succeed(&folder, &["stubs", "hello/hello.flux", "-o", "hello/more.cpp"]);
     let warnings = ["--cflag=-Wall", "--cflag=-Wextra", "--cflag=-Werror"];

@@ -1,18 +1,16 @@
-// A server that sends back the line that it is sent, with the number of the client. README.md says how to run it.
-include "string";
+// A server that sends back the lines that it is sent, each with its number. README.md says how to run it.
+use std.tcp;
 
-Listen () => (int socket);
-Read (int socket) => (int socket, std::string line);
-Count (int socket, std::string line) => (int socket, std::string line, int client);
-Reply (int socket, std::string line, int client) => ();
+option port : int = 8080;
 
-// Each connection that Listen accepts starts a flow.
-source Listen => Echo;
+using line = (flux::connection *connection, std::string line);
 
-Echo = Read -> Count -> Reply;
+Count (line) => (line);
 
-// Where no line comes, HangUp takes the place of Read, and the flow ends.
-handle error Read => HangUp;
+// Each line that a client sends starts a flow. When the client has no more, ReadLine ends it and closes the connection.
+source tcp.Listen(port) => Echo;
 
-// All flows share the number of clients: while one is in Count, no other is.
-atomic Count:{clients};
+Echo = tcp.ReadLine(4k) -> Count -> tcp.SendLine -> tcp.Return;
+
+// All flows share the number of lines: while one is in Count, no other is.
+atomic Count:{lines};

@@ -1,14 +1,19 @@
 // A web server with one page, which counts its visits. README.md says how to run it.
-include "string";
+use std.tcp;
 
-Listen () => (int socket);
-ReadRequest (int socket) => (int socket, std::string path);
-Home (int socket, std::string path) => (int socket, std::string status, std::string text);
-NotFound (int socket, std::string path) => (int socket, std::string status, std::string text);
-Send (int socket, std::string status, std::string text) => ();
+option port : int = 8080;
 
-// Each connection that Listen accepts starts a flow.
-source Listen => Page;
+// Lists of values that several nodes take or give.
+using request = (flux::connection *connection, std::string path);
+using answer = (flux::connection *connection, std::string status, std::string text);
+
+ReadRequest (flux::connection *connection) => (request);
+Home (request) => (answer);
+NotFound (request) => (answer);
+Send (answer) => ();
+
+// Each connection over which a request comes starts a flow.
+source tcp.Listen(port) => Page;
 
 Page = ReadRequest -> Answer -> Send;
 
