@@ -10,7 +10,7 @@
 #include "flux/server/report.hpp"
 #include "flux/server/running_server.hpp"
 #include "flux/process/signals.hpp"
-#include "flux/simulation/simulated_server.hpp"
+#include "flux/server/simulated_server.hpp"
 #include "flux/process/takeover.hpp"
 #include "flux/version.hpp"
 

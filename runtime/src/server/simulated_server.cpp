@@ -1,4 +1,4 @@
-#include "flux/simulation/simulated_server.hpp"
+#include "flux/server/simulated_server.hpp"
 
 #include "flux/event/event.hpp"
 #include "flux/log.hpp"
