@@ -52,7 +52,7 @@ fn build(folder: &Path) -> Result {
 fn visit(folder: &Path, tour: &str, strategy: &str) -> Result {
     let port = free_port()?;
     let server = Command::new(folder.join("build/greet/greet"))
-        .args([port.to_string(), "--flux-report".to_owned(), format!("--flux-runtime={strategy}")])
+        .args([format!("--port={port}"), "--flux-report".to_owned(), format!("--flux-runtime={strategy}")])
         .stderr(Stdio::piped())
         .spawn()?;
     let mut server = Server(server);
@@ -70,13 +70,16 @@ fn visit(folder: &Path, tour: &str, strategy: &str) -> Result {
     Ok(())
 }
 
-/// What a report counts: all but how long constraints were held, which differs from run to run.
+/// What a report counts: all but how often flows waited for their visitors and how long constraints were held, which
+/// differ from run to run.
 fn counted(report: &str) -> Option<String> {
     let (_, counts) = report.split_once("flux: greet: ")?;
     let (counts, held) = counts.trim_end().rsplit_once('\n')?;
+    let (before, after) = counts.split_once(" parks, ")?;
+    let (before, _parks) = before.rsplit_once(' ')?;
     let columns: Vec<_> = held.split_whitespace().collect();
     let [taken, waited, waited_ms, _, constraint] = columns.as_slice() else { return None };
-    Some(format!("{counts}\n{taken} {waited} {waited_ms} {constraint}"))
+    Some(format!("{before}, {after}\n{taken} {waited} {waited_ms} {constraint}"))
 }
 
 /// A server that is gone when the test is, whatever way that ends.
