@@ -277,15 +277,19 @@ TEST(Source, ATimerBeats)
 
 TEST(Source, BeatsThatAreMissedCoalesce)
 {
-    sample::work = [](const sample::Listen_out &) { std::this_thread::sleep_for(45ms); };
+    std::atomic<bool> is_first{true};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_first.exchange(false)) {
+            std::this_thread::sleep_for(200ms);
+        }
+    };
     const clock::time_point begin = clock::now();
     {
+        // One flow at a time: the first misses twenty beats, which are given as one.
         running_source running(sample::program, sample::source_Beat, strategy_kind::thread, 1);
-        running.await_finished(12, sample::source_Beat);
-        // One flow at a time, each of which misses four beats: the next comes with the beat after it. Were it given at
-        // once there would be a flow every 45 ms.
+        running.await_finished(5, sample::source_Beat);
         const std::uint64_t started = running.counts(sample::source_Beat).started;
-        EXPECT_LE(started, static_cast<std::uint64_t>((clock::now() - begin) / 50ms) + 1);
+        EXPECT_LE(started, static_cast<std::uint64_t>((clock::now() - begin - 200ms) / 10ms) + 2);
     }
 }
 
