@@ -203,10 +203,11 @@ class ServerOfConnections : public testing::TestWithParam<network_way>
     /// Starts it, and returns when it listens with all sockets that it has adopted.
     static void start(flux::running_server &server)
     {
+        network::listens = false;
         server.start();
-        while (!server.io().sockets.all_adopted_are_taken() || !server.io().sockets.any_open()) {
-            std::this_thread::sleep_for(1ms);
-        }
+        network::await_listening();
+        EXPECT_TRUE(server.io().sockets.any_open());
+        EXPECT_TRUE(server.io().sockets.all_adopted_are_taken());
     }
 
     static std::string answer_to(network::socket_peer &client, const std::string &request)

@@ -66,7 +66,9 @@ inline int begin_listening()
             return made.error();
         }
         listening = *std::move(made);
-        served_at = listening->local();
+        if (served_at.port() == 0) {
+            served_at = listening->local();
+        }
     }
     connected = std::make_shared<flux::connections>(flux::running_io(), *listening, first, limits);
     flux::running_flow->from().when_stopped([ended = connected] { ended->end(); });
