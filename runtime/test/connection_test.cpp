@@ -366,4 +366,25 @@ TEST_P(Connection, WhatIsPutBackGoesBeforeWhatIsThereHoweverMuchThereIs)
     EXPECT_EQ(counts.started, 1u);
 }
 
+TEST_P(Connection, WhatIsPutBackBeginsTheNextFlow)
+{
+    int flows = 0;
+    const flux::source_counts counts = run(
+        [&](flux::flow &, flux::connection &client) {
+            if (++flows == 1) {
+                EXPECT_EQ(received(client), "onetwo");
+                EXPECT_EQ(error_of(put_back(client, "two")), 0);
+                return error_of(client.give_back());
+            }
+            EXPECT_EQ(received(client), "two") << "nothing more has come";
+            client.send("done");
+            return error_of(client.close());
+        },
+        [](network::socket_peer &self) {
+            self.send("onetwo");
+            EXPECT_EQ(self.receive_all(), "done");
+        });
+    EXPECT_EQ(counts.started, 2u);
+}
+
 } // namespace

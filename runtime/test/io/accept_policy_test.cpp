@@ -465,4 +465,16 @@ TEST(AcceptPolicy, OneAtItsBoundHandsOnToTheOneWithTheFewest)
     EXPECT_EQ(tested.full(1, flux::moment()), std::nullopt);
 }
 
+TEST(AcceptPolicy, OneThatGoesHandsOnWhatItWasNotifiedOf)
+{
+    policy tested;
+    const policy::member goes = tested.join();
+    const policy::member stays = tested.join();
+    tested.ask(goes, flux::moment());
+    tested.ask(stays, flux::moment());
+    tested.notify();
+    EXPECT_EQ(tested.leave(goes, flux::moment()), stays);
+    EXPECT_EQ(tested.ask(stays, flux::moment()).what, policy::verdict::accept);
+}
+
 } // namespace

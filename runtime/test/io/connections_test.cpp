@@ -34,8 +34,8 @@ class no_listener final : public flux::listener
 class scripted_arrivals final : public flux::arrivals
 {
   public:
-    scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last)
-        : come_(come), refusal_(refusal), knows_last_(knows_last)
+    scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last, const bool &is_ready)
+        : come_(come), refusal_(refusal), knows_last_(knows_last), is_ready_(is_ready)
     {
     }
 
@@ -43,14 +43,15 @@ class scripted_arrivals final : public flux::arrivals
 
     flux::io_result<void> watch(flux::stream &, void *owner, bool) noexcept override
     {
+        watched_ = owner;
         if (knows_last_) {
             come_.push_back({nullptr, {}, owner, {}});
         }
         return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
     }
 
-    bool forget(flux::stream &) noexcept override { return true; }
-    void *next_ready() noexcept override { return nullptr; }
+    bool forget(flux::stream &) noexcept override { return !is_ready_; }
+    void *next_ready() noexcept override { return is_ready_ ? std::exchange(watched_, nullptr) : nullptr; }
 
     flux::io_result<arrival> next(flux::moment) noexcept override
     {
@@ -66,6 +67,8 @@ class scripted_arrivals final : public flux::arrivals
     std::deque<arrival> &come_;
     const int &refusal_;
     const bool &knows_last_;
+    const bool &is_ready_;
+    void *watched_ = nullptr;
 };
 
 class scripted_io final : public flux::io
@@ -88,13 +91,15 @@ class scripted_io final : public flux::io
     }
     std::unique_ptr<flux::arrivals> make_arrivals() override
     {
-        return std::make_unique<scripted_arrivals>(come, refusal, knows_last);
+        return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready);
     }
 
     std::deque<flux::arrivals::arrival> come;
     int refusal = 0;
     // Whoever is watched has something to say, behind all others.
     bool knows_last = false;
+    // Whoever was watched last has been notified of and is not given.
+    bool is_ready = false;
 };
 
 TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
@@ -141,6 +146,43 @@ TEST(Connections, TheEntranceIsOpenUntilTheLastWhoCameIsServed)
     EXPECT_TRUE((*given)->close().has_value());
     all->end();
     EXPECT_EQ(open, 0);
+}
+
+TEST(Connections, WhoWasNotifiedOfAndNotGivenIsClosedAtTheEnd)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    script.is_ready = true;
+    script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
+                                                         flux::silence_limits{});
+    EXPECT_EQ(all->next().error(), EBADF);
+    EXPECT_EQ(open, 1);
+    all->end();
+    EXPECT_EQ(open, 0);
+}
+
+TEST(Connections, OneThatWasClosedIsNotSoonAnother)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once, flux::silence_limits{});
+    const auto open_and_close = [&]() -> const void * {
+        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+        const auto given = all->next();
+        EXPECT_TRUE(given.has_value() && (*given)->close().has_value());
+        return given.has_value() ? *given : nullptr;
+    };
+    const void *const closed = open_and_close();
+    for (int others = 0; others < 60; ++others) {
+        EXPECT_NE(open_and_close(), closed) << "who has it yet could use it after " << others << " others";
+    }
+    EXPECT_EQ(open, 0);
+    all->end();
 }
 
 } // namespace

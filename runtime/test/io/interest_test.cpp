@@ -1,6 +1,7 @@
 #include "flux/io/interest.hpp"
 
 #include "../support/io_peers.hpp"
+#include "../support/lack_of_memory.hpp"
 
 #include <array>
 #include <gtest/gtest.h>
@@ -76,6 +77,27 @@ TEST(Interest, AnEventThatWasFetchedBeforeIsNotDeliveredToTheNextOne)
     all.deliver();
     EXPECT_EQ(gone->times, 0);
     EXPECT_EQ(next.times, 0);
+}
+
+TEST(Interest, APlaceIsUsedAgainWithoutMemory)
+{
+    flux::interest all;
+    const pair ends;
+    counting one;
+    counting two;
+    EXPECT_TRUE(all.add(ends.near, EPOLLIN, one).has_value());
+    EXPECT_TRUE(all.add(ends.far, EPOLLIN, two).has_value());
+    bool added = true;
+    {
+        const lack_of_memory here;
+        for (int times = 0; times < 100; ++times) {
+            all.remove(ends.near, one);
+            all.remove(ends.far, two);
+            added = added && all.add(ends.near, EPOLLIN, one).has_value();
+            added = added && all.add(ends.far, EPOLLIN, two).has_value();
+        }
+    }
+    EXPECT_TRUE(added);
 }
 
 } // namespace
