@@ -54,7 +54,8 @@ void let_in(const flux::endpoint &at, const flux::address &local, std::string_vi
 flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
 {
     static std::mutex opening;
-    static std::map<std::string, std::unique_ptr<flux::listener>> listeners;
+    // They end with the process: when its statics are destroyed, the server that accepts there is gone.
+    static auto &listeners = *new std::map<std::string, std::unique_ptr<flux::listener>>;
     const std::optional<flux::address> address = at.at();
     if (!address) {
         give_up(at, "it is to be a port from 0 to 65535, HOST:PORT in numbers, or unix:PATH");
