@@ -1,5 +1,6 @@
 #include "flux/body.hpp"
 
+#include "flux/io.hpp"
 #include "flux/sleep.hpp"
 #include "support/running_source.hpp"
 
@@ -115,6 +116,21 @@ TEST_P(Each, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
         [&] {
             flux::sleep_for(20ms); // the other waits by now
             through.abandon();
+        });
+}
+
+TEST_P(Each, WhoWaitsForBytesLearnsOfTheEnd)
+{
+    flux::body through(10);
+    run_two(
+        GetParam(),
+        [&] {
+            flux::sleep_for(20ms); // the other waits by now
+            through.end();
+        },
+        [&] {
+            std::array<std::byte, 15> some;
+            EXPECT_EQ(*through.pull(some, flux::running_io().now() + 5s), 0u);
         });
 }
 

@@ -179,4 +179,22 @@ TEST(PathCounts, SayHowOftenThereWasNoMemory)
     EXPECT_EQ(sum.lost(), 8u);
 }
 
+TEST(PathCounts, FlowsThatStartedAreAddedForEachSource)
+{
+    flux::path_counts counts(sample::program);
+    flux::path_counts sum(sample::program);
+    const auto sources = static_cast<flux::source_number>(sample::program.sources.size());
+    EXPECT_GT(sources, 1u);
+    for (flux::source_number source = 0; source < sources; ++source) {
+        for (flux::source_number times = 0; times <= source; ++times) {
+            counts.started(source);
+        }
+    }
+    sum.add(counts);
+    sum.add_started(counts);
+    for (flux::source_number source = 0; source < sources; ++source) {
+        EXPECT_EQ(sum.of_source(source).started, source + 1);
+    }
+}
+
 } // namespace

@@ -170,7 +170,8 @@ TEST(Connections, OneThatWasClosedIsNotSoonAnother)
     int open = 0;
     scripted_io script;
     no_listener at;
-    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once, flux::silence_limits{});
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
+                                                         flux::silence_limits{});
     const auto open_and_close = [&]() -> const void * {
         script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
         const auto given = all->next();
