@@ -11,11 +11,13 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <optional>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -233,6 +235,30 @@ TEST(Proactor, AFlowThatNeverWaitsSeesWhatHasComeWhenItLooks)
         EXPECT_EQ(ready, &owner);
     });
     world.run();
+}
+
+/// A loop whose thread ends while the kernel receives for a stream that is closed.
+void end_while_receiving()
+{
+    proactor_world world;
+    std::thread loop([&world] {
+        std::optional<connected> both;
+        world.start([&](flux::flow &) {
+            both.emplace(world.io());
+            EXPECT_EQ(receive(*both->far, 1, in(1ms)), "error ETIMEDOUT"); // it does so from now on
+        });
+        world.run();
+        both.reset();
+    });
+    loop.join();
+}
+
+TEST(Proactor, WhatIsInFlightAtTheEndOfItsThreadIsFreed)
+{
+    end_while_receiving(); // and what the process opens once is open
+    const std::size_t before = open_descriptors();
+    end_while_receiving();
+    EXPECT_EQ(open_descriptors(), before);
 }
 
 } // namespace
