@@ -8,7 +8,6 @@
 #include "flux/strategy/source.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -77,26 +76,26 @@ flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
     return *known;
 }
 
-/// The connections of one source, or of one instance of it.
+/// Connections of one source, or of one instance of it.
 struct served {
-    const flux::source *by;
     flux::endpoint at;
     std::shared_ptr<flux::connections> all;
 };
 
-// Those of the source on this thread or loop; `open` makes them at its first call.
+// Those that the source has there; `open` makes them at its first call.
 template <class Open>
 flux::connections &served_at(const flux::endpoint &at, Open open)
 {
-    thread_local std::vector<served> own;
-    const flux::source *const by = &flux::running_flow->from();
+    flux::source &by = flux::running_flow->from();
+    auto &own = by.state<std::vector<served>>();
     for (const served &each : own) {
-        if (each.by == by && each.at == at) {
+        if (each.at == at) {
             return *each.all;
         }
     }
-    const std::shared_ptr<flux::connections> &opened = own.emplace_back(by, at, open()).all;
-    flux::running_flow->from().when_stopped([ended = opened] { ended->end(); });
+    const std::shared_ptr<flux::connections> opened = open();
+    own.push_back({at, opened});
+    by.when_stopped([opened] { opened->end(); });
     return *opened;
 }
 
@@ -150,15 +149,12 @@ int Read(Read_in *in, Read_out *out)
     if (in->connection == nullptr) {
         return EBADF;
     }
-    std::array<std::byte, 65'536> buffer;
-    const std::span<std::byte> room(buffer.data(), std::min(in->most, buffer.size()));
-    const flux::io_result<std::size_t> count = in->connection->receive(room);
-    if (!count.has_value()) {
-        return count.error();
-    }
     out->connection = in->connection;
-    out->bytes.assign(reinterpret_cast<const char *>(buffer.data()), *count);
-    return 0;
+    return flux::take(in->connection->receive_by([=](std::span<const std::byte> there) {
+        const std::size_t count = std::min(in->most, there.size());
+        out->bytes.assign(reinterpret_cast<const char *>(there.data()), count);
+        return count;
+    }));
 }
 
 int ReadLine(ReadLine_in *in, ReadLine_out *out)

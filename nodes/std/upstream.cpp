@@ -222,7 +222,11 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return made;
     }
 
-    void take_back(flux::connection &unused) noexcept override { free_place(&unused); }
+    void take_back(flux::connection &unused) noexcept override
+    {
+        const std::shared_ptr<pool> stays = shared_from_this();
+        free_place(&unused);
+    }
     void forget(flux::connection &) noexcept override { free_place(nullptr); }
 
     const std::string to_;

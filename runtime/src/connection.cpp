@@ -3,9 +3,9 @@
 #include "flux/io/connections.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -48,6 +48,12 @@ constinit connection_store closed_connections;
 /// Its address stands for all flows.
 constexpr char any_flow = 0;
 
+/// Where each stream of a thread receives what is asked for in small pieces: one place, which the processor has at
+/// hand, and large enough that a receive that does not fill it has taken all there was. What is not taken from it at
+/// once is copied to its connection, so nothing is in it when a flow waits.
+constexpr std::size_t landing_size = std::size_t{64} << 10;
+alignas(64) constinit thread_local std::array<std::byte, landing_size> landing;
+
 } // namespace
 
 connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept
@@ -59,6 +65,7 @@ connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connect
         opened->peer_ = accepted.from;
         opened->seat_ = std::move(accepted.seat);
         opened->accepted_ = opened->home_ != nullptr;
+        opened->has_lost_input_ = false;
         opened->ended_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;
@@ -90,7 +97,8 @@ void connection::use_by_caller() noexcept
 // that the branch has made itself only its own branches can have known, and they have ended.
 bool connection::leave_flow(at_end how) noexcept
 {
-    const void *const owner = used_by_.exchange(nullptr, std::memory_order_relaxed);
+    const void *const owner = used_by_.load(std::memory_order_relaxed);
+    used_by_.store(nullptr, std::memory_order_relaxed);
     if (owner == &any_flow) {
         return true;
     }
@@ -117,18 +125,51 @@ moment connection::bounded(moment deadline) const noexcept
 
 io_result<std::size_t> connection::receive(std::span<std::byte> into, moment deadline) noexcept
 {
-    if (const int error = usable(); error != 0) {
+    const io_result<std::span<const std::byte>> there = look(deadline);
+    if (!there.has_value()) {
+        return unexpected(there.error());
+    }
+    const std::size_t count = std::min(into.size(), (*there).size());
+    std::copy_n((*there).begin(), count, into.begin());
+    const io_result<void> taken = take(*there, count);
+    return taken.has_value() ? io_result<std::size_t>(count) : unexpected(taken.error());
+}
+
+// What is there and was not taken; where there is nothing, what comes next.
+io_result<std::span<const std::byte>> connection::look(moment deadline) noexcept
+{
+    if (const int error = has_lost_input_ ? ENOMEM : usable(); error != 0) {
         return unexpected(error);
     }
-    if (read_of_unread_ == unread_.size()) {
-        const io_result<std::size_t> received = through_->receive(into, bounded(deadline));
-        ended_ = received.has_value() && *received == 0 && !into.empty();
-        return received;
+    if (has_unread()) {
+        return std::span<const std::byte>(unread_).subspan(read_of_unread_);
     }
-    const std::size_t count = std::min(into.size(), unread_.size() - read_of_unread_);
-    std::memcpy(into.data(), unread_.data() + read_of_unread_, count);
-    read_of_unread_ += count;
-    return count;
+    const io_result<std::size_t> received = through_->receive(landing, bounded(deadline));
+    if (!received.has_value()) {
+        return unexpected(received.error());
+    }
+    ended_ = *received == 0;
+    return std::span<const std::byte>(landing).first(*received);
+}
+
+// Of what was there so many bytes are taken.
+io_result<void> connection::take(std::span<const std::byte> there, std::size_t count) noexcept
+{
+    if (has_unread()) {
+        read_of_unread_ += count;
+        return {};
+    }
+    if (count == there.size()) {
+        return {};
+    }
+    try {
+        unread_.assign(there.begin() + static_cast<std::ptrdiff_t>(count), there.end());
+        read_of_unread_ = 0;
+        return {};
+    } catch (const std::bad_alloc &) {
+        has_lost_input_ = true;
+        return unexpected(ENOMEM);
+    }
 }
 
 io_result<void> connection::put_back(std::span<const std::byte> unused)
@@ -161,7 +202,11 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
-    return parts.empty() ? io_result<void>() : through_->send(parts, bounded(deadline));
+    // Where the peer has asked more already, the answers go out together.
+    if (parts.empty() || (has_unread() && through_->send_later(parts))) {
+        return {};
+    }
+    return through_->send(parts, bounded(deadline));
 }
 
 io_result<void> connection::end_output() noexcept
@@ -233,15 +278,17 @@ io_result<void> connection::attach() noexcept
 // To its home, where it is of use there.
 void connection::go_back() noexcept
 {
-    if (home_ == nullptr || ended_) {
+    const bool may_be_idle = has_unread() || through_->before_idle(bounded(never)).has_value();
+    if (home_ == nullptr || ended_ || !may_be_idle) {
         return end();
     }
-    const std::shared_ptr<connection_home> home = home_; // it may close this
-    home->take_back(*this);
+    home_->take_back(*this);
 }
 
 void connection::end() noexcept
 {
+    // What was sent last goes out first; a peer that takes none of it any more has ended the connection itself.
+    through_->flush(bounded(never));
     if (home_ != nullptr) {
         home_->forget(*this);
     }
@@ -266,7 +313,7 @@ void connection_home::lend(connection &own) noexcept
 
 bool connection_home::has_input(connection &own) noexcept
 {
-    return own.read_of_unread_ != own.unread_.size() || own.through_->has_input();
+    return own.has_unread() || own.through_->has_input();
 }
 
 void connection_home::close(connection &own) noexcept

@@ -2,18 +2,14 @@
 
 #include "flux/error.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
+#include <string_view>
 
 namespace flux {
 namespace {
 
-/// As much is received at a time. What is put back is copied, so it is no more than a few lines.
-using buffer = std::array<std::byte, 4096>;
-
 // Why a call fails that has received so much of what it is to give.
-io_result<std::string> fail(connection &from, const std::string &received, const io_result<std::size_t> &last)
+io_result<std::string> fail(connection &from, const std::string &received, const io_result<void> &last)
 {
     if (last.has_value()) {
         const int clean_end = from.accepted() ? end_of_input : ENODATA;
@@ -23,45 +19,54 @@ io_result<std::string> fail(connection &from, const std::string &received, const
     return unexpected(last.error());
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) noexcept
+{
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
 } // namespace
 
 io_result<std::string> read_line(connection &from, std::size_t most, moment deadline)
 {
     std::string line;
-    while (true) {
-        buffer some;
-        const io_result<std::size_t> count = from.receive(some, deadline);
-        if (!count.has_value() || *count == 0) {
-            return fail(from, line, count);
-        }
-        const std::string_view text(reinterpret_cast<const char *>(some.data()), *count);
-        const std::size_t end = text.find('\n');
-        line.append(text.substr(0, end));
-        if (end != std::string_view::npos) {
-            from.put_back(std::span(some).subspan(end + 1, *count - end - 1));
-            if (line.ends_with('\r')) {
-                line.pop_back();
-            }
-            return line.size() <= most ? io_result<std::string>(std::move(line)) : unexpected(EMSGSIZE);
-        }
-        // The last byte may be a carriage return, which does not count.
-        if (line.size() - 1 > most) {
-            return unexpected(EMSGSIZE);
+    bool is_whole = false;
+    // The last byte may be a carriage return, which does not count.
+    while (!is_whole && (line.empty() || line.size() - 1 <= most)) {
+        const std::size_t before = line.size();
+        const io_result<void> received = from.receive_by(
+            [&](std::span<const std::byte> there) {
+                const std::string_view text = text_of(there);
+                const std::size_t end = text.find('\n');
+                is_whole = end != std::string_view::npos;
+                line.append(text.substr(0, end));
+                return is_whole ? end + 1 : text.size();
+            },
+            deadline);
+        if (!received.has_value() || (line.size() == before && !is_whole)) {
+            return fail(from, line, received);
         }
     }
+    if (is_whole && line.ends_with('\r')) {
+        line.pop_back();
+    }
+    return is_whole && line.size() <= most ? io_result<std::string>(std::move(line)) : unexpected(EMSGSIZE);
 }
 
 io_result<std::string> read_exactly(connection &from, std::size_t count, moment deadline)
 {
     std::string bytes;
     while (bytes.size() < count) {
-        buffer some;
-        const std::size_t wanted = std::min(some.size(), count - bytes.size());
-        const io_result<std::size_t> received = from.receive(std::span(some).first(wanted), deadline);
-        if (!received.has_value() || *received == 0) {
+        const std::size_t before = bytes.size();
+        const io_result<void> received = from.receive_by(
+            [&](std::span<const std::byte> there) {
+                const std::string_view wanted = text_of(there).substr(0, count - bytes.size());
+                bytes.append(wanted);
+                return wanted.size();
+            },
+            deadline);
+        if (!received.has_value() || bytes.size() == before) {
             return fail(from, bytes, received);
         }
-        bytes.append(reinterpret_cast<const char *>(some.data()), *received);
     }
     return bytes;
 }

@@ -87,6 +87,36 @@ TEST_P(Connection, OneThatItsFlowForgetsIsClosedAndCounted)
     EXPECT_EQ(counts.first_forgot, network::node_Serve);
 }
 
+TEST_P(Connection, WhatAFlowDoesNotTakeAnotherReceives)
+{
+    const flux::source_counts counts = run(
+        [](flux::flow &, flux::connection &client) {
+            std::string taken;
+            const auto take_two = [&](std::span<const std::byte> there) {
+                const std::size_t count = std::min<std::size_t>(2, there.size());
+                taken.assign(reinterpret_cast<const char *>(there.data()), count);
+                return count;
+            };
+            EXPECT_THROW(client.receive_by([](auto) -> std::size_t { throw 1; }), int);
+            EXPECT_EQ(error_of(client.receive_by(take_two)), 0);
+            EXPECT_EQ(error_of(client.send(taken + ".")), 0);
+            EXPECT_EQ(error_of(taken.empty() ? client.close() : client.give_back()), 0);
+            return 0;
+        },
+        [](network::socket_peer &self) {
+            std::string all;
+            std::string answers;
+            for (char letter = 'a'; letter <= 'z'; ++letter) {
+                all += std::string(4, letter);
+                answers += std::string(2, letter) + "." + std::string(2, letter) + ".";
+            }
+            self.send(all);
+            self.end_output();
+            EXPECT_EQ(self.receive_all(), answers + ".");
+        });
+    EXPECT_EQ(counts.started, 53u);
+}
+
 TEST_P(Connection, OneThatWasGivenBackOrClosedIsNoLongerItsFlows)
 {
     std::mutex alone;

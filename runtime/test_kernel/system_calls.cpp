@@ -3,6 +3,8 @@
 /// there, all others to the system.
 #include "fake_kernel.hpp"
 
+#include "flux/io/system_call.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -224,3 +226,25 @@ int close(int descriptor)
 }
 
 } // extern "C"
+
+// What the runtime calls beside the C library.
+
+ssize_t flux::system_call::receive(int from, std::span<std::byte> into, int flags) noexcept
+{
+    return ::recv(from, into.data(), into.size(), flags);
+}
+
+ssize_t flux::system_call::send(int to, std::span<const std::byte> bytes, int flags) noexcept
+{
+    return ::send(to, bytes.data(), bytes.size(), flags);
+}
+
+ssize_t flux::system_call::send_parts(int to, const msghdr &message, int flags) noexcept
+{
+    return ::sendmsg(to, &message, flags);
+}
+
+int flux::system_call::wait(int epoll, std::span<epoll_event> into, const timespec *longest) noexcept
+{
+    return ::epoll_pwait2(epoll, into.data(), static_cast<int>(into.size()), longest, nullptr);
+}

@@ -53,7 +53,7 @@ class connection_home
   private:
     friend class connection;
 
-    // No flow has it any more: it is here.
+    // No flow has it any more: it is here. Where that closes it, this may have lost its last owner.
     virtual void take_back(connection &unused) noexcept = 0;
     // A flow has closed it.
     virtual void forget(connection &closing) noexcept = 0;
@@ -68,11 +68,30 @@ class connection final : private belonging, private listed<connection>
     /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end of the input.
     io_result<std::size_t> receive(std::span<std::byte> into, moment deadline = never) noexcept;
 
+    /// As above, without a copy: calls `use(bytes)` with a `std::span` of those that are there, which is empty at the
+    /// end of the input. `use` returns how many it has taken; the others are received again. The span is of no more use
+    /// afterwards. Throws what `use` throws; then nothing is taken.
+    template <class Use>
+    io_result<void> receive_by(Use use, moment deadline = never)
+    {
+        const io_result<std::span<const std::byte>> there = look(deadline);
+        if (!there.has_value()) {
+            return unexpected(there.error());
+        }
+        try {
+            return take(*there, use(*there));
+        } catch (...) {
+            take(*there, 0);
+            throw;
+        }
+    }
+
     /// What was received last and not used is received again, before all else. Takes time for what is put back, however
     /// much is to be received already. Throws `std::bad_alloc`.
     io_result<void> put_back(std::span<const std::byte> unused);
 
-    /// Sends all of it. After an error it is not known how much has been sent.
+    /// Sends all of it. After an error it is not known how much has been sent. On an event loop it may go out a little
+    /// later, together with what else is sent in the same turn of the loop; then an error is the next call's.
     io_result<void> send(std::string_view bytes, moment deadline = never) noexcept;
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
@@ -130,6 +149,9 @@ class connection final : private belonging, private listed<connection>
     static connection *open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept;
 
     moment bounded(moment deadline) const noexcept;
+    io_result<std::span<const std::byte>> look(moment deadline) noexcept;
+    io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept;
+    bool has_unread() const noexcept { return read_of_unread_ != unread_.size(); }
     int usable_otherwise(const void *owner) const noexcept;
     void use_by_caller() noexcept;
     bool leave_flow(at_end how) noexcept;
@@ -144,8 +166,10 @@ class connection final : private belonging, private listed<connection>
     std::shared_ptr<connection_home> home_;
     // The flow, or the branch of it, that was given it or has made it.
     const flow *taken_by_ = nullptr;
+    // What was received and not taken yet, and how much of that was taken since; input that could not be kept is lost.
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
+    bool has_lost_input_ = false;
     bool ended_ = false;
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.

@@ -67,6 +67,22 @@ class stream
         return do_send(parts, deadline);
     }
 
+    /// As `send`, for who is about to send more: they may go out together. True where it has taken the parts, which go
+    /// out soon, with what is sent next or before the loop asks the kernel for more; an error of that is the next
+    /// call's. False where it has not: then they are to be sent.
+    bool send_later(std::span<const iovec> parts) noexcept
+    {
+        const bool taken = do_send_later(parts);
+        spend_io_budget(0);
+        return taken;
+    }
+
+    /// Waits until the kernel has all that was taken to be sent.
+    virtual io_result<void> flush(moment /*deadline*/ = never) noexcept { return {}; }
+
+    /// No flow will have it for a while: waits until what was taken goes out without one.
+    virtual io_result<void> before_idle(moment /*deadline*/ = never) noexcept { return {}; }
+
     /// There is no more to send: the peer comes to the end of its input.
     virtual void end_output() noexcept = 0;
 
@@ -80,6 +96,7 @@ class stream
     virtual io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept = 0;
     // As long as it sends without waiting, it refills its budget after each part of the way.
     virtual io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept = 0;
+    virtual bool do_send_later(std::span<const iovec> /*parts*/) noexcept { return false; }
 };
 
 /// Where peers connect to.
@@ -202,6 +219,9 @@ class io
 
     /// The time that deadlines are compared with.
     virtual moment now() const noexcept = 0;
+
+    /// Whether all that it made is used by one thread, a loop's.
+    virtual bool is_of_one_thread() const noexcept { return true; }
 
     /// Listens at this address. Port 0 is any that is free. The listener may be watched by any I/O of the same kind.
     virtual io_result<std::unique_ptr<listener>> listen(const address &at) noexcept = 0;

@@ -101,6 +101,7 @@ void loop::work_until_closed(watchdog &watched_by) noexcept
             watched_by.watch();
             run(*ready);
         } else if (!wait_for_work()) {
+            io_->finish();
             return;
         }
     }

@@ -339,6 +339,7 @@ class blocking final : public io
   public:
     const char *name() const noexcept override { return "sync"; }
     moment now() const noexcept override { return clock::now(); }
+    bool is_of_one_thread() const noexcept override { return false; }
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {

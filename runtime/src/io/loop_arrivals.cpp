@@ -95,7 +95,6 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
         moment until = never;
         if (group_ != nullptr && (turn_of_new_ || ready_.empty())) {
             const accept_policy::decision made = decide();
-            arrival somebody;
             if (made.what == accept_policy::verdict::stopped) {
                 return arrival{};
             }
@@ -103,7 +102,7 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
                 if (made.drains) {
                     watch_no_more();
                 }
-                if (try_to_accept(somebody)) {
+                if (arrival somebody; try_to_accept(somebody)) {
                     return somebody;
                 }
                 until = moment::min(); // to be decided anew

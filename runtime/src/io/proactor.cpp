@@ -73,11 +73,7 @@ class proactor final : public loop_io
         if (connected < 0) {
             return unexpected(connecting.error() != 0 ? connecting.error() : -connected);
         }
-        std::unique_ptr<intake> input(new (std::nothrow) intake(shared_, std::move(socket)));
-        if (input == nullptr) {
-            return unexpected(ENOMEM);
-        }
-        std::unique_ptr<stream> made(new (std::nothrow) proactor_stream(std::move(input)));
+        std::unique_ptr<stream> made = proactor_stream::make(shared_, std::move(socket));
         if (made == nullptr) {
             return unexpected(ENOMEM);
         }
@@ -108,6 +104,7 @@ class proactor final : public loop_io
         if (until != moment::min()) {
             arrivals_.go_idle();
         }
+        shared_.outboxes.send_all();
         bell_.listen(shared_.ring);
         shared_.ring.wait(until);
     }
@@ -116,6 +113,12 @@ class proactor final : public loop_io
     {
         shared_.ring.deliver();
         arrivals_.collect_rings();
+    }
+
+    void finish() noexcept override
+    {
+        shared_.outboxes.send_all();
+        shared_.ring.finish();
     }
 
     void interrupt() noexcept override { bell_.strike(); }

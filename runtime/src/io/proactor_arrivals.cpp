@@ -71,8 +71,7 @@ int proactor_arrivals::accept(arrival &into) noexcept
     if (!accepted.has_value()) {
         return accepted.error();
     }
-    std::unique_ptr<intake> input(new (std::nothrow) intake(shared_, *std::move(accepted)));
-    into.accepted.reset(input == nullptr ? nullptr : new (std::nothrow) proactor_stream(std::move(input)));
+    into.accepted = proactor_stream::make(shared_, *std::move(accepted));
     return into.accepted == nullptr ? ENOMEM : 0;
 }
 

@@ -2,21 +2,55 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <sys/socket.h>
 
 namespace flux {
 
+std::unique_ptr<proactor_stream> proactor_stream::make(proactor_shared &through, descriptor socket) noexcept
+{
+    std::unique_ptr<intake> input(new (std::nothrow) intake(through, std::move(socket)));
+    std::unique_ptr<proactor_outbox> output(
+        input == nullptr ? nullptr
+                         : new (std::nothrow) proactor_outbox(through.outboxes, through.ring, input->socket()));
+    return std::unique_ptr<proactor_stream>(
+        output == nullptr ? nullptr : new (std::nothrow) proactor_stream(std::move(input), std::move(output)));
+}
+
 proactor_stream::~proactor_stream()
 {
     ring &through = input_->through().ring;
+    if (output_->let_go()) {
+        // The socket is about to be closed, and its number may be another's before the kernel looks.
+        through.flush();
+        through.release(std::move(output_));
+    }
     through.abandon(std::move(input_));
 }
 
 io_result<void> proactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept
 {
     assert_on_its_loop();
-    // There is room nearly always. Then a call costs less than an operation, which the flow has to park for, and
-    // the peer has its answer before the other flows of this turn have made theirs.
+    if (const int error = output_->take_error(); error != 0) {
+        return unexpected(error);
+    }
+    if (output_->put(parts)) {
+        return {};
+    }
+    const io_result<void> flushed = flush(deadline);
+    return flushed.has_value() ? send_now(parts, deadline) : flushed;
+}
+
+io_result<void> proactor_stream::flush(moment deadline) noexcept
+{
+    assert_on_its_loop();
+    const int error = output_->flush(deadline);
+    return error == 0 ? io_result<void>() : unexpected(error);
+}
+
+io_result<void> proactor_stream::send_now(std::span<iovec> parts, moment deadline) noexcept
+{
+    // There is room nearly always. Then a call costs less than an operation, which the flow has to park for.
     bool has_room = true;
     while (has_room) {
         const std::size_t beyond_one_call = parts.size() - std::min(parts.size(), most_parts);
@@ -50,7 +84,7 @@ io_result<void> proactor_stream::do_send(std::span<iovec> parts, moment deadline
 void proactor_stream::end_output() noexcept
 {
     assert_on_its_loop();
-    shutdown(input_->socket().get(), SHUT_WR);
+    output_->end_output();
 }
 
 } // namespace flux

@@ -42,7 +42,7 @@ class reactor final : public loop_io, public watched
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }
-        std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(std::move(*std::move(opened)), to));
+        std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(outboxes_, std::move(*std::move(opened)), to));
         if (made == nullptr) {
             return unexpected(ENOMEM);
         }
@@ -76,7 +76,7 @@ class reactor final : public loop_io, public watched
 
     std::unique_ptr<arrivals> make_arrivals() override
     {
-        return std::make_unique<reactor_arrivals>(interest_, arrivals_);
+        return std::make_unique<reactor_arrivals>(interest_, outboxes_, arrivals_);
     }
 
     void wait(moment until) noexcept override
@@ -84,6 +84,7 @@ class reactor final : public loop_io, public watched
         if (until != moment::min()) {
             arrivals_.go_idle();
         }
+        outboxes_.send_all();
         interest_.fetch(until);
     }
 
@@ -93,6 +94,7 @@ class reactor final : public loop_io, public watched
         arrivals_.collect_rings();
     }
 
+    void finish() noexcept override { outboxes_.send_all(); }
     void interrupt() noexcept override { eventfd_write(bell_.get(), 1); }
     std::uint64_t accepted() const noexcept override { return arrivals_.accepted(); }
 
@@ -101,6 +103,7 @@ class reactor final : public loop_io, public watched
 
   private:
     interest interest_;
+    outbox_row outboxes_;
     arrivals_row arrivals_{*this};
     const descriptor bell_;
 };

@@ -44,7 +44,7 @@ int reactor_arrivals::accept(arrival &into) noexcept
         return accepted.error();
     }
     std::unique_ptr<reactor_stream> made(
-        new (std::nothrow) reactor_stream(std::move(*std::move(accepted)), into.from));
+        new (std::nothrow) reactor_stream(outboxes_, std::move(*std::move(accepted)), into.from));
     if (made == nullptr) {
         return ENOMEM;
     }

@@ -22,9 +22,60 @@ io_result<std::size_t> reactor_stream::do_receive(std::span<std::byte> into, mom
     }
 }
 
+reactor_stream::~reactor_stream()
+{
+    // A flow that ends a connection has waited for this, so it is seldom anything.
+    if (!outbox::empty()) {
+        send_soon();
+    }
+}
+
 io_result<void> reactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept
 {
     assert_on_its_loop();
+    // One call for all where there is room.
+    const bool together = !outbox::empty() && outbox::put(parts);
+    const io_result<void> flushed = flush(deadline);
+    return together || !flushed.has_value() ? flushed : send_now(parts, deadline);
+}
+
+io_result<void> reactor_stream::flush(moment deadline) noexcept
+{
+    assert_on_its_loop();
+    while (!outbox::empty()) {
+        if (const int error = output_.wait(deadline); error != 0) {
+            return unexpected(error);
+        }
+        send_soon();
+        if (const int error = outbox::empty() ? 0 : refill_io_budget(deadline); error != 0) {
+            return unexpected(error);
+        }
+    }
+    const int error = take_error();
+    return error == 0 ? io_result<void>() : unexpected(error);
+}
+
+// As much as the kernel takes. It notifies when it takes the rest.
+void reactor_stream::send_soon() noexcept
+{
+    if (!outbox::empty()) {
+        const std::span<std::byte> whole = unsent();
+        iovec part{whole.data(), whole.size()};
+        const io_result<std::span<iovec>> unsent_parts = try_send(socket_, {&part, 1});
+        if (unsent_parts.has_value()) {
+            sent(whole.size() - ((*unsent_parts).empty() ? 0 : part.iov_len));
+        } else if (unsent_parts.error() != EAGAIN) {
+            failed(unsent_parts.error());
+        }
+        output_.open = outbox::empty();
+    }
+    if (outbox::empty() && ends_output_) {
+        shutdown(socket_.get(), SHUT_WR);
+    }
+}
+
+io_result<void> reactor_stream::send_now(std::span<iovec> parts, moment deadline) noexcept
+{
     while (!parts.empty()) {
         if (const int error = output_.wait(deadline); error != 0) {
             return unexpected(error);
@@ -45,7 +96,8 @@ io_result<void> reactor_stream::do_send(std::span<iovec> parts, moment deadline)
 void reactor_stream::end_output() noexcept
 {
     assert_on_its_loop();
-    shutdown(socket_.get(), SHUT_WR);
+    ends_output_ = true;
+    send_soon();
 }
 
 bool reactor_stream::has_input() noexcept
@@ -80,6 +132,9 @@ void reactor_stream::came(std::uint32_t events) noexcept
     }
     if ((events & (EPOLLOUT | end_events)) != 0) {
         output_.set();
+        if (!outbox::empty()) {
+            list();
+        }
     }
 }
 

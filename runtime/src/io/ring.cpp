@@ -70,8 +70,22 @@ void ring::abandon(std::unique_ptr<submission> orphan) noexcept
     if (!orphan->in_flight()) {
         return;
     }
+    cancel(*orphan);
+    adopt(std::move(orphan));
+}
+
+void ring::release(std::unique_ptr<submission> orphan) noexcept
+{
+    if (orphan->in_flight()) {
+        orphan->released_ = true;
+        ++released_;
+        adopt(std::move(orphan));
+    }
+}
+
+void ring::adopt(std::unique_ptr<submission> orphan) noexcept
+{
     submission &kept = *orphan.release();
-    cancel(kept);
     kept.orphan_ = true;
     kept.next_ = orphans_;
     if (orphans_ != nullptr) {
@@ -86,7 +100,17 @@ void ring::free_orphan(submission &orphan) noexcept
     if (orphan.next_ != nullptr) {
         orphan.next_->previous_ = orphan.previous_;
     }
+    released_ -= orphan.released_ ? 1 : 0;
     delete &orphan;
+}
+
+void ring::finish() noexcept
+{
+    const moment until = clock::now() + std::chrono::seconds(1);
+    do {
+        wait(released_ == 0 ? moment::min() : until);
+        deliver();
+    } while (released_ != 0 && clock::now() < until);
 }
 
 void ring::wait(moment until) noexcept

@@ -1,6 +1,7 @@
 #include "flux/io/socket.hpp"
 
 #include "flux/io/server_io.hpp"
+#include "flux/io/system_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -135,12 +136,13 @@ ssize_t send_some(int to, std::span<iovec> parts) noexcept
 {
     constexpr int how = MSG_DONTWAIT | MSG_NOSIGNAL;
     if (parts.size() == 1) {
-        return send(to, parts.front().iov_base, parts.front().iov_len, how);
+        const std::span<std::byte> whole(static_cast<std::byte *>(parts.front().iov_base), parts.front().iov_len);
+        return system_call::send(to, whole, how);
     }
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = std::min(parts.size(), most_parts);
-    return sendmsg(to, &message, how);
+    return system_call::send_parts(to, message, how);
 }
 
 address ask_address(int (*ask)(int, sockaddr *, socklen_t *), const descriptor &of) noexcept
@@ -260,7 +262,7 @@ io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
 io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> into) noexcept
 {
     while (true) {
-        const ssize_t count = recv(from.get(), into.data(), into.size(), MSG_DONTWAIT);
+        const ssize_t count = system_call::receive(from.get(), into, MSG_DONTWAIT);
         if (count >= 0) {
             return static_cast<std::size_t>(count);
         }
@@ -273,7 +275,7 @@ io_result<std::size_t> try_receive(const descriptor &from, std::span<std::byte> 
 bool socket_has_input(const descriptor &of) noexcept
 {
     std::byte first;
-    return recv(of.get(), &first, sizeof first, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
+    return system_call::receive(of.get(), {&first, 1}, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
 }
 
 io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
@@ -320,13 +322,12 @@ io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> m
 int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment until) noexcept
 {
     static std::atomic<bool> by_milliseconds{false};
-    const auto most = static_cast<int>(into.size());
     // The difference to `moment::min()` is none.
     const moment now = until == moment::min() || until == never ? until : clock::now();
     const clock::duration time = std::max(until - now, clock::duration::zero());
     if (!by_milliseconds.load(std::memory_order_relaxed)) {
         const std::timespec remaining = timespec_of(time);
-        const int came = epoll_pwait2(epoll.get(), into.data(), most, until == never ? nullptr : &remaining, nullptr);
+        const int came = system_call::wait(epoll.get(), into, until == never ? nullptr : &remaining);
         if (came >= 0 || (errno != ENOSYS && errno != EPERM)) {
             return came;
         }
@@ -334,6 +335,7 @@ int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment
     }
     const auto remaining = std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count(),
                                              std::numeric_limits<int>::max());
+    const auto most = static_cast<int>(into.size());
     return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(remaining));
 }
 

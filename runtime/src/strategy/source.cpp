@@ -121,6 +121,7 @@ void source::make_flows() noexcept
         }
     }
     let_go();
+    states_.clear();
     ended_.store(true, std::memory_order_release);
 }
 

@@ -6,7 +6,7 @@
 /// `FLUX_SIMULATION_SEEDS=M` has each test run M seeds, from N on where that is given too.
 #pragma once
 
-#include "flux/event/sanitizer.hpp"
+#include "flux/waiting/sanitizer.hpp"
 #include "flux/simulation/simulation.hpp"
 #include "network_program.hpp"
 

@@ -24,7 +24,7 @@
 
 #include "flux/constraint/lock.hpp"
 #include "flux/io/loop_io.hpp"
-#include "flux/event/sanitizer.hpp"
+#include "flux/waiting/sanitizer.hpp"
 #include "flux/strategy/strategy.hpp"
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 /// with an exception of its own, none of which is of use here.
 #pragma once
 
-#include "flux/event/sanitizer.hpp"
+#include "flux/waiting/sanitizer.hpp"
 #include "flux/event/stack.hpp"
 
 namespace flux {

@@ -24,9 +24,16 @@ class accept_seat
         std::swap(member_, other.member_);
         return *this;
     }
-    ~accept_seat();
+    ~accept_seat()
+    {
+        if (of_ != nullptr) {
+            leave();
+        }
+    }
 
   private:
+    void leave() noexcept;
+
     std::shared_ptr<accept_group> of_;
     std::size_t member_ = 0;
 };

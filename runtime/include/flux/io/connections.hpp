@@ -47,6 +47,7 @@ class connections final : public connection_home, public std::enable_shared_from
   private:
     friend class connection;
 
+    std::unique_lock<std::mutex> alone_here() noexcept;
     void take_back(connection &unused) noexcept override;
     connection *add(arrivals::arrival somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
@@ -66,7 +67,12 @@ class connections final : public connection_home, public std::enable_shared_from
     // When to look at the first again, and how many came since the time was last asked for.
     moment look_at_ = never;
     unsigned came_ = 0;
-    // On a loop there is never anybody who holds it.
+    // On a loop: whether the source waits; and the connection that it gives next, as it has asked more already, and how
+    // many requests of that one were in a row.
+    bool waits_ = false;
+    connection *asks_more_ = nullptr;
+    unsigned in_a_row_ = 1;
+    // Of nobody on a loop.
     std::mutex lock_;
     bool ended_ = false;
     bool accepts_ = true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/io/direction.hpp"
+#include "flux/io/outbox.hpp"
 #include "flux/io/ready_queue.hpp"
 #include "flux/io/receive_buffers.hpp"
 #include "flux/io/ring.hpp"
@@ -20,6 +21,7 @@ namespace flux {
 struct proactor_shared {
     flux::ring ring;
     receive_buffers buffers{ring};
+    outbox_row outboxes;
 };
 
 /// A connected socket and its input. It is in flight while the kernel receives for it or waits for input, and outlives

@@ -20,6 +20,9 @@ class loop_io : public io
     /// Ends the parks of all that has come.
     virtual void deliver() noexcept = 0;
 
+    /// The loop ends: gives the kernel what is to be sent yet.
+    virtual void finish() noexcept {}
+
     /// Ends a wait, this one or the next. Any thread calls this.
     virtual void interrupt() noexcept = 0;
 

@@ -4,6 +4,7 @@
 
 #include "flux/io/intake.hpp"
 #include "flux/io/loop_owned.hpp"
+#include "flux/io/proactor_outbox.hpp"
 
 #include <memory>
 #include <utility>
@@ -14,7 +15,9 @@ namespace flux {
 class proactor_stream final : public stream, public loop_owned
 {
   public:
-    explicit proactor_stream(std::unique_ptr<intake> input) noexcept : input_(std::move(input)) {}
+    /// One of this socket; null where there is no memory.
+    static std::unique_ptr<proactor_stream> make(proactor_shared &through, descriptor socket) noexcept;
+
     ~proactor_stream() override;
 
     io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override
@@ -24,6 +27,7 @@ class proactor_stream final : public stream, public loop_owned
     }
 
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
+    io_result<void> flush(moment deadline) noexcept override;
     void end_output() noexcept override;
     bool has_input() noexcept override
     {
@@ -34,7 +38,15 @@ class proactor_stream final : public stream, public loop_owned
     intake &input() noexcept { return *input_; }
 
   private:
+    proactor_stream(std::unique_ptr<intake> input, std::unique_ptr<proactor_outbox> output) noexcept
+        : input_(std::move(input)), output_(std::move(output))
+    {
+    }
+
+    io_result<void> send_now(std::span<iovec> parts, moment deadline) noexcept;
+
     std::unique_ptr<intake> input_;
+    std::unique_ptr<proactor_outbox> output_;
 };
 
 } // namespace flux

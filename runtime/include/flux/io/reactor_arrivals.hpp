@@ -4,6 +4,7 @@
 
 #include "flux/io/interest.hpp"
 #include "flux/io/loop_arrivals.hpp"
+#include "flux/io/outbox.hpp"
 #include "flux/io/socket_listener.hpp"
 
 namespace flux {
@@ -13,7 +14,10 @@ class reactor_arrivals final : public loop_arrivals, private watched
 {
   public:
     /// Throws `std::bad_alloc`.
-    reactor_arrivals(interest &of, arrivals_row &row) : loop_arrivals(row), interest_(of) {}
+    reactor_arrivals(interest &of, outbox_row &outboxes, arrivals_row &row)
+        : loop_arrivals(row), interest_(of), outboxes_(outboxes)
+    {
+    }
     ~reactor_arrivals() override;
 
     io_result<void> watch(listener &from) noexcept override;
@@ -26,6 +30,7 @@ class reactor_arrivals final : public loop_arrivals, private watched
     void came(std::uint32_t events) noexcept override;
 
     interest &interest_;
+    outbox_row &outboxes_;
     socket_listener *listener_ = nullptr;
     bool watches_ = false;
 };

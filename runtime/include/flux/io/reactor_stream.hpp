@@ -6,6 +6,7 @@
 #include "flux/io/direction.hpp"
 #include "flux/io/interest.hpp"
 #include "flux/io/loop_owned.hpp"
+#include "flux/io/outbox.hpp"
 #include "flux/io/ready_queue.hpp"
 #include "flux/io/socket.hpp"
 
@@ -14,14 +15,16 @@
 namespace flux {
 
 /// On one loop.
-class reactor_stream final : public stream, public watched, public ready_entry, public loop_owned
+class reactor_stream final : public stream, public watched, public ready_entry, public loop_owned, private outbox
 {
   public:
     /// Connected to this peer, or soon.
-    reactor_stream(descriptor socket, const address &peer) noexcept
-        : socket_(std::move(socket)), may_stop_short_(peer.storage.ss_family == AF_UNIX)
+    reactor_stream(outbox_row &of, descriptor socket, const address &peer) noexcept
+        : outbox(of), socket_(std::move(socket)), may_stop_short_(peer.storage.ss_family == AF_UNIX)
     {
     }
+
+    ~reactor_stream() override;
 
     /// From now on it is watched.
     io_result<void> join(interest &of) noexcept
@@ -41,6 +44,9 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
 
     io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override;
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
+    bool do_send_later(std::span<const iovec> parts) noexcept override { return outbox::put(parts); }
+    io_result<void> flush(moment deadline) noexcept override;
+    io_result<void> before_idle(moment deadline) noexcept override { return flush(deadline); }
     void end_output() noexcept override;
     bool has_input() noexcept override;
     void came(std::uint32_t events) noexcept override;
@@ -52,10 +58,15 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     bool leave_queue() noexcept { return std::exchange(queue_, nullptr) != nullptr; }
 
   private:
+    void send_soon() noexcept override;
+    io_result<void> send_now(std::span<iovec> parts, moment deadline) noexcept;
+
     const descriptor socket_;
     direction input_;
     direction output_{true};
     bool ended_ = false;
+    // The output ends behind what is in the outbox.
+    bool ends_output_ = false;
     // A receive may give less than there is: it stops at urgent data, and on a Unix socket at passed descriptors.
     bool may_stop_short_;
     ready_queue *queue_ = nullptr;

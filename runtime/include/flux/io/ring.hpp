@@ -46,6 +46,7 @@ class submission
 
     bool in_flight_ = false;
     bool orphan_ = false;
+    bool released_ = false;
     // Its neighbours in the row of orphans.
     submission *previous_ = nullptr;
     submission *next_ = nullptr;
@@ -81,6 +82,12 @@ class ring
     /// Cancels it and frees it after its last result: nobody waits for it any more.
     void abandon(std::unique_ptr<submission> orphan) noexcept;
 
+    /// Frees it after its last result, and lets it go on until then: `finish` waits for it.
+    void release(std::unique_ptr<submission> orphan) noexcept;
+
+    /// Waits for what was released, for a second at most.
+    void finish() noexcept;
+
     /// Submits, and waits for a result, but at most until `until`; at `moment::min()` it only looks.
     void wait(moment until) noexcept;
 
@@ -100,6 +107,7 @@ class ring
   private:
     void begin() noexcept;
     io_uring_sqe &next_entry() noexcept;
+    void adopt(std::unique_ptr<submission> orphan) noexcept;
     void free_orphan(submission &orphan) noexcept;
 
     io_uring ring_{};
@@ -107,6 +115,8 @@ class ring
     std::thread::id owner_;
     std::size_t in_flight_ = 0;
     submission *orphans_ = nullptr;
+    // Of these, those that nobody has cancelled.
+    std::size_t released_ = 0;
 };
 
 /// One operation that a flow waits for.

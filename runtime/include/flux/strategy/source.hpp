@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -72,6 +73,21 @@ class source
     /// `std::bad_alloc`.
     void when_stopped(std::function<void()> let_go) { when_stopped_.push_back(std::move(let_go)); }
 
+    /// What a node of this source keeps from one call to the next: each instance has a `State`, which the first call
+    /// makes, and which is destroyed when the instance makes no further values, on its own thread or loop. For the
+    /// source itself, while it makes values. Throws what the constructor throws, and `std::bad_alloc`.
+    template <class State>
+    State &state()
+    {
+        const void *const type = &type_of_state<State>;
+        for (const auto &[each, kept] : states_) {
+            if (each == type) {
+                return *static_cast<State *>(kept.get());
+            }
+        }
+        return *static_cast<State *>(states_.emplace_back(type, std::make_shared<State>()).second.get());
+    }
+
     /// Waits until its thread is gone, where it has one; it has `ended`.
     void join();
 
@@ -103,6 +119,10 @@ class source
     loop *home() const noexcept { return info_.replicable ? instance_.runs_on : nullptr; }
 
   private:
+    // Its address stands for the type.
+    template <class State>
+    static constexpr char type_of_state = 0;
+
     void run_thread() noexcept;
     void let_go() noexcept;
     bool produce(flow &into) noexcept;
@@ -130,6 +150,7 @@ class source
     // From when it is stopped first: for who stops it alone.
     std::optional<interrupts> interrupts_;
     std::vector<std::function<void()>> when_stopped_;
+    std::vector<std::pair<const void *, std::shared_ptr<void>>> states_;
     // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
     // being made, and what interrupts the wait hits nothing else.
     std::atomic<flow *> making_{nullptr};

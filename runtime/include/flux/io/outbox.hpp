@@ -1,0 +1,102 @@
+/// \file
+/// What a stream has to send and the kernel has not been given yet: answers to requests that came together go out
+/// together, with one call. They go at the latest before the loop asks the kernel for more, which is when none of its
+/// flows can go on, or a batch of them has had its time; so an answer waits for those that are made meanwhile, and for
+/// no peer.
+///
+/// The memory for it is of the loop: a few buffers that the processor has at hand, as each is held for a moment only.
+#pragma once
+
+#include "flux/list/intrusive_list.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <sys/uio.h>
+#include <utility>
+#include <vector>
+
+namespace flux {
+
+class outbox;
+
+/// The outboxes of a loop, and their memory. For the loop's thread.
+class outbox_row
+{
+  public:
+    /// Bytes that an outbox has room for.
+    static constexpr std::size_t room = std::size_t{16} << 10;
+    /// So many outboxes hold something at a time; others send at once.
+    static constexpr std::size_t most = 1024;
+
+    using buffer = std::array<std::byte, room>;
+
+    outbox_row() noexcept = default;
+    outbox_row(const outbox_row &) = delete;
+    outbox_row &operator=(const outbox_row &) = delete;
+
+    /// Gives the kernel what is in all of them.
+    void send_all() noexcept;
+
+  private:
+    friend class outbox;
+
+    std::unique_ptr<buffer> take_buffer() noexcept;
+    void give_back(std::unique_ptr<buffer> unused) noexcept;
+
+    intrusive_list<outbox> to_send_;
+    // Those that nobody uses, the last one used at the end; and how many there are in all.
+    std::vector<std::unique_ptr<buffer>> unused_;
+    std::size_t made_ = 0;
+};
+
+/// Of one stream. It has a buffer as long as there is something in it.
+class outbox : private listed<outbox>
+{
+  public:
+    explicit outbox(outbox_row &of) noexcept : row_(of) {}
+    outbox(const outbox &) = delete;
+    outbox &operator=(const outbox &) = delete;
+
+    bool empty() const noexcept { return bytes_ == nullptr; }
+
+    /// Puts a copy behind what is there already, to be sent soon. False where there is no room or no memory for it.
+    bool put(std::span<const iovec> parts) noexcept;
+
+    /// The error that an earlier send has ended with, once; 0 where it has not.
+    int take_error() noexcept { return std::exchange(error_, 0); }
+
+  protected:
+    ~outbox();
+
+    /// What is to be sent.
+    std::span<std::byte> unsent() const noexcept;
+
+    /// So many bytes were sent, or are in the kernel's hands.
+    void sent(std::size_t count) noexcept;
+
+    /// It cannot be sent, with this error, for which the next call is told.
+    void failed(int error) noexcept;
+
+    /// What is left is to be sent when the row is.
+    void list() noexcept;
+    /// It is not, as somebody has begun to send it.
+    void unlist() noexcept;
+
+  private:
+    friend class intrusive_list<outbox>;
+    friend class outbox_row;
+
+    virtual void send_soon() noexcept = 0;
+    void clear() noexcept;
+
+    outbox_row &row_;
+    std::unique_ptr<outbox_row::buffer> bytes_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    bool is_listed_ = false;
+    int error_ = 0;
+};
+
+} // namespace flux
