@@ -118,6 +118,9 @@ pub struct Build {
     /// Build for the debugger: no optimisation.
     #[arg(long)]
     pub debug: bool,
+    /// Optimise across all sources when linking: some percent fewer instructions a request, and a longer link.
+    #[arg(long, conflicts_with = "debug")]
+    pub lto: bool,
     /// How many compilers run at once; as many as there are processors.
     #[arg(long, short, value_name = "NUMBER")]
     pub jobs: Option<usize>,

@@ -249,6 +249,10 @@ fn compile_2006(compiler: &str, ways: &str, flags: &str, folder: &str) -> String
 fn flags(arguments: &Build) -> Vec<String> {
     let mut flags: Vec<String> = ["-Wall", "-Wextra", "-g", "-pthread", STACK_PROBES].map(String::from).into();
     flags.push(if arguments.debug { "-O0" } else { "-O2" }.into());
+    if arguments.lto {
+        // By as many processors as there are; the linker reads what the compiler has left in the objects.
+        flags.push("-flto=auto".into());
+    }
     if let Some(sanitizer) = arguments.sanitize {
         let which = match sanitizer {
             Sanitizer::Thread => "thread",
