@@ -72,10 +72,10 @@ bool proactor_outbox::let_go() noexcept
 
 void proactor_outbox::came(int result, std::uint32_t) noexcept
 {
-    if (result < 0) {
-        failed(-result);
-    } else {
+    if (result >= 0) {
         sent(static_cast<std::size_t>(result));
+    } else if (result != -EINTR && result != -EAGAIN) {
+        failed(-result);
     }
     if (!empty()) {
         list();

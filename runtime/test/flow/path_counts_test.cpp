@@ -1,6 +1,6 @@
 #include "flux/flow/path_counts.hpp"
 
-#include "flux/event/sanitizer.hpp"
+#include "flux/waiting/sanitizer.hpp"
 #include "flux/strategy/runner.hpp"
 #include "../support/lack_of_memory.hpp"
 #include "../support/sample_program.hpp"
