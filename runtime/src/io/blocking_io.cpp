@@ -207,7 +207,7 @@ class blocking_arrivals final : public arrivals, private accept_place
         if (watched.owner.exchange(nullptr) == nullptr) {
             return false;
         }
-        // Once closed it would be in epoll as long as a child has it, and be told when it is gone.
+        // Once closed it would be in epoll as long as a child has it, and notify when it is gone.
         watched.known = false;
         control(EPOLL_CTL_DEL, watched.socket(), 0, nullptr);
         return true;

@@ -43,7 +43,7 @@ bool intake::look() noexcept
     return has_something();
 }
 
-// There is input, or will be told of when there is.
+// There is input, or it will be notified when there is.
 void intake::begin() noexcept
 {
     if (in_flight()) {

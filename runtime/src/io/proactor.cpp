@@ -18,7 +18,7 @@
 namespace flux {
 namespace {
 
-/// Ends the waits of its loop. Each stroke is told, so the counter is never read.
+/// Ends the waits of its loop. Each stroke is an event, so the counter is never read.
 class bell final : public submission
 {
   public:

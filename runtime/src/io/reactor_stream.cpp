@@ -80,12 +80,12 @@ io_result<void> reactor_stream::send_now(std::span<iovec> parts, moment deadline
         if (const int error = output_.wait(deadline); error != 0) {
             return unexpected(error);
         }
-        const io_result<std::span<iovec>> left = try_send(socket_, parts);
-        if (!left.has_value() && left.error() != EAGAIN) {
-            return unexpected(left.error());
+        const io_result<std::span<iovec>> remaining = try_send(socket_, parts);
+        if (!remaining.has_value() && remaining.error() != EAGAIN) {
+            return unexpected(remaining.error());
         }
-        parts = left.has_value() ? *left : parts;
-        output_.open = left.has_value();
+        parts = remaining.has_value() ? *remaining : parts;
+        output_.open = remaining.has_value();
         if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
             return unexpected(error);
         }

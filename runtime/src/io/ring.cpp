@@ -122,8 +122,8 @@ void ring::wait(moment until) noexcept
     }
     const auto time = until == moment::min() ? clock::duration::zero() : until - clock::now();
     if (time > clock::duration::zero()) {
-        const std::timespec left = timespec_of(time);
-        __kernel_timespec longest{left.tv_sec, left.tv_nsec};
+        const std::timespec remaining = timespec_of(time);
+        __kernel_timespec longest{remaining.tv_sec, remaining.tv_nsec};
         io_uring_cqe *first = nullptr;
         io_uring_submit_and_wait_timeout(&ring_, &first, 1, &longest, nullptr);
         return;

@@ -57,7 +57,7 @@ class intake final : public submission, public ready_entry
     proactor_shared &shared_;
     const descriptor socket_;
     unread_input unread_;
-    // How the input has ended: well, or with an error that is told once.
+    // How the input has ended: well, or with an error that is given once.
     bool ended_ = false;
     int error_ = 0;
     // What is in flight is a poll, and not a receive.

@@ -76,10 +76,10 @@ class outbox : private listed<outbox>
     /// So many bytes were sent, or are in the kernel's hands.
     void sent(std::size_t count) noexcept;
 
-    /// It cannot be sent, with this error, for which the next call is told.
+    /// It cannot be sent, with this error, which is the next call's.
     void failed(int error) noexcept;
 
-    /// What is left is to be sent when the row is.
+    /// What is not sent goes out when the row does.
     void list() noexcept;
     /// It is not, as somebody has begun to send it.
     void unlist() noexcept;

@@ -11,11 +11,10 @@
 /// read as the reactor does it, so that flows which do not read never keep others from it.
 ///
 /// Nobody is accepted ahead, as a peer that is accepted belongs to the loop: others could not serve it any more,
-/// should this one be held up. While nobody waits in a listener an operation accepts the next, and calls accept who
-/// comes right behind.
+/// should this one be held up. An operation waits for the listener, and a call accepts.
 ///
-/// Sending is tried first, and is an operation only where there is no room: a call costs less than an operation that
-/// the flow has to park for (`bench/floor`).
+/// What is sent goes into a buffer of its stream (`outbox.hpp`), which the kernel is given with the next operations, and
+/// the flow goes on: so an answer needs no system call of its own.
 ///
 /// The kernel holds on to what is in flight. A call whose time is up cancels its operation, and still waits for the
 /// kernel to be done with it, which is soon; where the operation has succeeded all the same, so has the call. A stream

@@ -4,7 +4,7 @@
 /// and dispatching", Pattern Languages of Program Design, 1995.)
 ///
 /// Sockets are watched for both directions from their first moment to their last, on edges: that is one system call for
-/// each socket, and none for each message. What edges told is kept as a mark for each direction, so a flow parks
+/// each socket, and none for each message. What edges say is kept as a mark for each direction, so a flow parks
 /// without asking the kernel again when its last call has found the socket empty.
 #pragma once
 
