@@ -171,7 +171,9 @@ class fake_kernel
         unsigned char code = 0;
         bool multishot = false;
         std::uint32_t events = 0;
+        // What is sent: the parts of a message, or the whole of a buffer.
         msghdr *message = nullptr;
+        iovec whole{};
         std::size_t done = 0;
         bool cancelled = false;
         // How many edges its descriptor had when it last looked.
@@ -194,6 +196,7 @@ class fake_kernel
     bool progress(operation &on);
     bool progress_poll(operation &on);
     bool progress_receive(operation &on);
+    static bool is_send(const operation &each) noexcept;
     bool progress_send(operation &on);
     void post(std::uint64_t user_data, int result, std::uint32_t flags);
     bool show(io_uring &ring);

@@ -91,6 +91,9 @@ void fake_kernel::take(const io_uring_sqe &entry)
     case IORING_OP_SENDMSG:
         made.message = reinterpret_cast<msghdr *>(entry.addr);
         break;
+    case IORING_OP_SEND:
+        made.whole = {reinterpret_cast<void *>(entry.addr), entry.len};
+        break;
     case IORING_OP_CONNECT: {
         flux::address to;
         to.size = static_cast<socklen_t>(entry.off);
@@ -171,12 +174,23 @@ bool fake_kernel::progress_receive(operation &on)
     return !goes_on;
 }
 
+bool fake_kernel::is_send(const operation &each) noexcept
+{
+    return each.code == code_of(IORING_OP_SENDMSG) || each.code == code_of(IORING_OP_SEND);
+}
+
 bool fake_kernel::progress_send(operation &on)
 {
-    // All of it, if nothing comes between.
+    // All of it, if nothing comes between; a signal ends it in the middle, or before anything is sent.
+    if (happens(faults.interrupts)) {
+        post(on.user_data, on.done != 0 ? static_cast<int>(on.done) : -EINTR, 0);
+        return true;
+    }
     std::size_t before = on.done;
-    for (std::size_t each = 0; each < on.message->msg_iovlen; ++each) {
-        const iovec &part = on.message->msg_iov[each];
+    const std::span<const iovec> parts = on.message != nullptr
+                                             ? std::span<const iovec>(on.message->msg_iov, on.message->msg_iovlen)
+                                             : std::span<const iovec>(&on.whole, 1);
+    for (const iovec &part : parts) {
         if (before >= part.iov_len) {
             before -= part.iov_len;
             continue;
@@ -212,7 +226,7 @@ bool fake_kernel::progress(operation &on)
     if (on.code == code_of(IORING_OP_RECV)) {
         return progress_receive(on);
     }
-    if (on.code == code_of(IORING_OP_SENDMSG)) {
+    if (is_send(on)) {
         return progress_send(on);
     }
     if (on.of->connecting) {
@@ -262,8 +276,7 @@ int fake_kernel::wait_for_results(io_uring &ring, flux::moment until)
                                      (!each.multishot || !each.looked || each.edges != each.of->edges)
                                : each.code == code_of(IORING_OP_RECV) && each.of->socket.open() &&
                                      each.of->socket.readable();
-        const bool sends =
-            each.code == code_of(IORING_OP_SENDMSG) && each.of->socket.open() && each.of->socket.writable();
+        const bool sends = is_send(each) && each.of->socket.open() && each.of->socket.writable();
         return looks || sends || (each.code == code_of(IORING_OP_CONNECT) && !each.of->connecting);
     };
     do {

@@ -74,7 +74,7 @@ io_result<void> proactor_stream::send_now(std::span<iovec> parts, moment deadlin
         });
         parts = drop_first(parts, static_cast<std::size_t>(std::max(sent, 0)));
         const int error = sending.error() != 0 ? sending.error() : -std::min(sent, 0);
-        if (!parts.empty() && error != 0) {
+        if (!parts.empty() && error != 0 && error != EINTR) {
             return unexpected(error);
         }
     }
