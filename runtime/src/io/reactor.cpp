@@ -42,7 +42,8 @@ class reactor final : public loop_io, public watched
         if (!opened.has_value()) {
             return unexpected(opened.error());
         }
-        std::unique_ptr<reactor_stream> made(new (std::nothrow) reactor_stream(outboxes_, std::move(*std::move(opened)), to));
+        std::unique_ptr<reactor_stream> made(
+            new (std::nothrow) reactor_stream(outboxes_, std::move(*std::move(opened)), to));
         if (made == nullptr) {
             return unexpected(ENOMEM);
         }

@@ -13,8 +13,8 @@
 /// Nobody is accepted ahead, as a peer that is accepted belongs to the loop: others could not serve it any more,
 /// should this one be held up. An operation waits for the listener, and a call accepts.
 ///
-/// What is sent goes into a buffer of its stream (`outbox.hpp`), which the kernel is given with the next operations, and
-/// the flow goes on: so an answer needs no system call of its own.
+/// What is sent goes into a buffer of its stream (`outbox.hpp`), which the kernel is given with the next operations,
+/// and the flow goes on: so an answer needs no system call of its own.
 ///
 /// The kernel holds on to what is in flight. A call whose time is up cancels its operation, and still waits for the
 /// kernel to be done with it, which is soon; where the operation has succeeded all the same, so has the call. A stream
