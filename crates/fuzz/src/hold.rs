@@ -130,6 +130,7 @@ pub fn ir_text(text: &str) -> Result<(), Fault> {
         }
         verify::program(&program, Stage::Resolved);
         verify::program(&program, Stage::Typed);
+        verify::program(&program, Stage::Bound);
     }
     if let Ok(flow) = parse_flow(text) {
         let printed = print_flow(&flow);

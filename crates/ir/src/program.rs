@@ -228,13 +228,23 @@ pub enum Body {
 pub struct Chain {
     /// The steps, in order.
     pub steps: Vec<Step>,
+    /// What it gives, one value for each output of the node whose chain it is; a branch of a parallel step has no such
+    /// list to fit and gives what it likes. None until it has been bound.
+    pub results: Option<Vec<Argument>>,
     /// From the first step to the last; the whole flow statement where there is no step.
     pub span: Span,
 }
 
+/// The number of a step, by which others name its outputs: unique in its flow, that is in the chain of a node or of a
+/// line of a dispatch, the branches of its parallel steps included.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct StepNumber(pub u32);
+
 /// One step of a chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
+    /// Its number.
+    pub number: StepNumber,
     /// What it does.
     pub action: Action,
     /// `within 300ms`: by when it is to have ended, in milliseconds from its beginning; an integer above 0, or an
@@ -247,8 +257,34 @@ pub struct Step {
 pub enum Action {
     /// A node is applied.
     Apply(Application),
-    /// `(A & B)`: the chains run concurrently on copies of the same inputs, and their outputs are joined.
-    Parallel(Vec<Chain>, Span),
+    /// Chains run concurrently.
+    Parallel(Parallel),
+}
+
+/// The value that an input takes, or an output. It is named, not found by its place in a list: what is put in or taken
+/// out between the two changes nothing here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Argument {
+    /// A value that the flow begins with: an input of the node whose chain it is; for the target of a source, what the
+    /// source gives; for an error handler, an input of the node that failed.
+    Input(usize),
+    /// An output of an earlier step of the same flow. Those of a parallel step are what its branches give, one list
+    /// after the other.
+    Output(StepNumber, usize),
+    /// For an error handler: the error code, an `int`.
+    Error,
+}
+
+/// `(A & B)`: the chains run concurrently on copies of the same values, and what they give is joined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parallel {
+    /// The chains; never none.
+    pub branches: Vec<Chain>,
+    /// What each branch gets a copy of. Inside, these values are named as outside, and no others from there can be. None
+    /// until it has been bound.
+    pub arguments: Option<Vec<Argument>>,
+    /// From one parenthesis to the other.
+    pub span: Span,
 }
 
 /// A node applied, with constants bound to its leading inputs.
@@ -258,6 +294,9 @@ pub struct Application {
     pub node: NodeId,
     /// The constants, for its first inputs.
     pub constants: Vec<Constant>,
+    /// The values of its other inputs, one for each; none until they have been bound. A source takes nothing but
+    /// constants.
+    pub arguments: Option<Vec<Argument>>,
     /// Where it is named.
     pub span: Span,
 }
@@ -303,6 +342,8 @@ pub struct Source {
     pub session: Option<String>,
     /// The node each flow starts in.
     pub target: NodeId,
+    /// The values of the target's inputs, one for each; none until they have been bound.
+    pub arguments: Option<Vec<Argument>>,
     /// The statement.
     pub span: Span,
 }
@@ -323,8 +364,23 @@ pub struct Handler {
     pub path: Vec<Option<NodeId>>,
     /// What takes the failing node's place.
     pub target: HandlerTarget,
+    /// Where that is a node: how it takes the place of each node that it may be asked for, in the order of their ids;
+    /// empty until they have been bound.
+    pub replacements: Vec<Replacement>,
     /// The statement.
     pub span: Span,
+}
+
+/// How a handler that is a node takes the place of one that failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replacement {
+    /// The node that failed.
+    pub failing: NodeId,
+    /// The values of the handler's inputs, one for each.
+    pub arguments: Vec<Argument>,
+    /// Where the flow goes on as if the node had not failed: for each output of that node, which output of the handler.
+    /// Where this is none, the flow ends with the handler.
+    pub resume: Option<Vec<usize>>,
 }
 
 /// What handles an error.
@@ -441,11 +497,23 @@ impl Chain {
         let mut open: Vec<&Step> = self.steps.iter().rev().collect();
         while let Some(step) = open.pop() {
             found.push(step);
-            if let Action::Parallel(branches, _) = &step.action {
-                open.extend(branches.iter().flat_map(|chain| &chain.steps).rev());
+            if let Action::Parallel(parallel) = &step.action {
+                open.extend(parallel.branches.iter().flat_map(|chain| &chain.steps).rev());
             }
         }
         found
+    }
+
+    /// Numbers every step in it from 1 on, in the order of [`Self::all_steps`].
+    pub fn number_steps(&mut self) {
+        let mut open: Vec<&mut Step> = self.steps.iter_mut().rev().collect();
+        for number in 1.. {
+            let Some(step) = open.pop() else { break };
+            step.number = StepNumber(number);
+            if let Action::Parallel(parallel) = &mut step.action {
+                open.extend(parallel.branches.iter_mut().flat_map(|chain| &mut chain.steps).rev());
+            }
+        }
     }
 
     /// Every application in it, parallel branches included, in textual order.

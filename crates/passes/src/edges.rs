@@ -3,7 +3,7 @@
 //! Inference, checking and lowering see the same edges through this module. A [`Port`] is one side of a node; what
 //! passes along an edge is the ports' lists one after the other, since a parallel step joins its branches' outputs.
 
-use flux_ir::program::{Action, Chain, NodeId, Origin, Parameter, Program, Signature};
+use flux_ir::program::{Action, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature};
 use flux_source::Span;
 
 /// One side of a node.
@@ -107,7 +107,7 @@ fn walk(chain: &Chain, mut at: At, found: &mut Vec<Edge>) -> At {
                 });
                 At { ports: vec![Port::Out(application.node)], span: application.span, entered: true }
             }
-            Action::Parallel(branches, span) => {
+            Action::Parallel(Parallel { branches, span, .. }) => {
                 let joined = branches.iter().flat_map(|branch| walk(branch, at.clone(), found).ports).collect();
                 At { ports: joined, span: *span, entered: true }
             }

@@ -13,8 +13,8 @@ use crate::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parameter, Program,
-    Requirement,
+    Action, Application, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parallel, Parameter,
+    Program, Requirement,
 };
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
         let started = self.walks.paths.after(Context::default(), origin);
         let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
         let values = inputs_of(&starts);
-        let target = Application { node: source.target, constants: vec![], span: source.span };
+        let target = Application { node: source.target, constants: vec![], arguments: None, span: source.span };
         let mut steps = vec![];
         if let Some(function) = &source.session {
             let inputs = operands(&values, self.program.nodes[target.node].inputs());
@@ -199,7 +199,7 @@ impl<'a> Lowering<'a> {
         for step in &chain.steps {
             values = match &step.action {
                 Action::Apply(application) => self.apply(current, steps, application, &values),
-                Action::Parallel(branches, span) => {
+                Action::Parallel(Parallel { branches, span, .. }) => {
                     let values = self.fork(current, steps, branches, *span, &values);
                     current.context = self.walks.paths.after(current.context, None);
                     values

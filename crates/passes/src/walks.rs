@@ -139,8 +139,8 @@ impl<'a> Walks<'a> {
         for step in &chain.steps {
             at = match &step.action {
                 Action::Apply(application) => self.meet(at, application.node),
-                Action::Parallel(branches, _) => {
-                    branches.iter().for_each(|branch| self.along(branch, at));
+                Action::Parallel(parallel) => {
+                    parallel.branches.iter().for_each(|branch| self.along(branch, at));
                     self.pass(at, None)
                 }
             };

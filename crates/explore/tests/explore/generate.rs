@@ -3,7 +3,8 @@
 
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
-    NodeId, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+    NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
+    StepNumber,
 };
 use flux_source::Span;
 
@@ -80,7 +81,7 @@ pub fn add_path_handlers(program: &mut Program, seed: u64) {
         let path = vec![Some(before).filter(|before| *before != composed[0]), Some(draw(&composed))];
         let target = HandlerTarget::Node(draw(&concrete));
         if program.handlers.iter().all(|handler| handler.path != path) {
-            program.handlers.push(Handler { path, target, span: Span::default() });
+            program.handlers.push(Handler { path, target, replacements: vec![], span: Span::default() });
         }
     }
 }
@@ -113,11 +114,11 @@ impl Generator {
             [] => Body::Concrete,
             _ if self.random.chance(20) => {
                 let pattern = Some(PredicateId::new(0));
-                let chains = [self.chain(below, 1), self.chain(below, 1)];
+                let chains = [self.flow(below), self.flow(below)];
                 let [first, second] = chains;
                 Body::Dispatch(vec![line(pattern, first), line(None, second)])
             }
-            _ => Body::Chain(self.chain(below, 1)),
+            _ => Body::Chain(self.flow(below)),
         };
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
@@ -125,23 +126,29 @@ impl Generator {
         self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span })
     }
 
+    fn flow(&mut self, below: &[NodeId]) -> Chain {
+        let mut chain = self.chain(below, 1);
+        chain.number_steps();
+        chain
+    }
+
     fn chain(&mut self, below: &[NodeId], forks: usize) -> Chain {
         let mut steps = vec![];
         for _ in 0..1 + self.random.below(2) {
             if forks > 0 && self.random.chance(15) {
                 let branches = (0..2 + self.random.below(2)).map(|_| self.chain(below, forks - 1)).collect();
-                steps.push(Step { action: Action::Parallel(branches, Span::default()), within: None });
+                steps.push(step(Action::Parallel(Parallel { branches, arguments: None, span: Span::default() })));
             } else {
                 // Mostly what is newest: programs nest.
                 let from = if self.random.chance(70) { below.len().saturating_sub(2) } else { 0 };
                 let node = below[from + self.random.below(below.len() - from)];
                 let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
                 let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
-                let action = Action::Apply(Application { node, constants, span: Span::default() });
-                steps.push(Step { action, within: None });
+                let action = Action::Apply(Application { node, constants, arguments: None, span: Span::default() });
+                steps.push(step(action));
             }
         }
-        Chain { steps, span: Span::default() }
+        Chain { steps, results: None, span: Span::default() }
     }
 
     fn requirements(&mut self, percent: usize) -> Vec<Requirement> {
@@ -162,7 +169,12 @@ impl Generator {
             false => HandlerTarget::Node(handlers[self.random.below(handlers.len())]),
         };
         if self.program.handlers.iter().all(|handler| handler.path != [Some(node)]) {
-            self.program.handlers.push(Handler { path: vec![Some(node)], target, span: Span::default() });
+            self.program.handlers.push(Handler {
+                path: vec![Some(node)],
+                target,
+                replacements: vec![],
+                span: Span::default(),
+            });
         }
     }
 
@@ -182,12 +194,16 @@ impl Generator {
                 replicable: false,
                 span,
             });
-            let origin = Origin::Node(Application { node, constants: vec![], span });
+            let origin = Origin::Node(Application { node, constants: vec![], arguments: None, span });
             let target = nodes[nodes.len() - number];
             let session = sessions.then(|| "session_of".to_owned());
-            self.program.sources.push(Source { origin, session, target, span });
+            self.program.sources.push(Source { origin, session, target, arguments: None, span });
         }
     }
+}
+
+fn step(action: Action) -> Step {
+    Step { number: StepNumber::default(), action, within: None }
 }
 
 fn values() -> Vec<Parameter> {

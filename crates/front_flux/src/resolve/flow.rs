@@ -5,7 +5,9 @@ use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::{self, Flow, NameOrAny, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Action, Application, Body, Chain, Line, NodeId, Origin, PredicateId, Source, Step};
+use flux_ir::program::{
+    Action, Application, Body, Chain, Line, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
+};
 use std::collections::HashMap;
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -40,13 +42,14 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
         let session = source.session.as_ref().map(|function| function.as_str().to_owned());
         let target = self.node(&source.target, source.target.span);
-        self.program.sources.push(Source { origin, session, target, span: source.span });
+        self.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
     }
 
     /// Adds a flow to the node `id`; `first_plain` is the one without patterns that it has already. A line without
     /// patterns among lines that have some is their catch-all.
     fn add_flow(&mut self, id: NodeId, flow: &'syntax Flow<'syntax>, first_plain: Option<&Flow>) {
-        let chain = self.chain(&flow.chain);
+        let mut chain = self.chain(&flow.chain);
+        chain.number_steps();
         let patterns: Vec<_> = flow.patterns.iter().flat_map(|it| &it.list).map(|it| self.pattern(it)).collect();
         if let (None, Some(first)) = (&flow.patterns, first_plain) {
             return self.report_second_flow(flow, first);
@@ -134,18 +137,18 @@ impl<'syntax> Resolver<'syntax, '_> {
                             steps.extend(only.pop().map(|step| Step { within, ..step }));
                             continue;
                         }
-                        _ => Action::Parallel(branches, *span),
+                        _ => Action::Parallel(Parallel { branches, arguments: None, span: *span }),
                     }
                 }
             };
-            steps.push(Step { action, within });
+            steps.push(Step { number: StepNumber::default(), action, within });
         }
-        Chain { steps, span: chain.span }
+        Chain { steps, results: None, span: chain.span }
     }
 
     fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {
         let node = self.node(&application.node, application.node.span);
         let constants = application.constants.iter().filter_map(|it| self.constant(it, application)).collect();
-        Application { node, constants, span: application.node.span }
+        Application { node, constants, arguments: None, span: application.node.span }
     }
 }

@@ -12,7 +12,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let target = self.handler_target(&handler.target);
             // One unknown name is reported; the handler is then for no path at all.
             let Some(path) = self.handler_path(handler) else { continue };
-            self.program.handlers.push(Handler { path, target, span: handler.span });
+            self.program.handlers.push(Handler { path, target, replacements: vec![], span: handler.span });
         }
     }
 

@@ -20,7 +20,7 @@ mod statements;
 
 use flux_diagnostic::Diagnostics;
 use flux_front::load::LoadedFile;
-use flux_ir::program::{Action, Body, Chain, HandlerTarget, Origin, Program, Step};
+use flux_ir::program::{Action, Body, Chain, HandlerTarget, Origin, Parallel, Program, Step};
 use flux_source::{FileId, SourceMap};
 
 /// Reads `text`; each diagnostic as `line severity [id] headline`, by place.
@@ -69,7 +69,7 @@ fn chain(program: &Program, chain_read: &Chain) -> String {
     let step = |step: &Step| match &step.action {
         Action::Apply(it) if it.constants.is_empty() => program.nodes[it.node].name.clone(),
         Action::Apply(it) => format!("{}{:?}", program.nodes[it.node].name, it.constants),
-        Action::Parallel(branches, _) => {
+        Action::Parallel(Parallel { branches, .. }) => {
             let branches: Vec<_> = branches.iter().map(|branch| chain(program, branch)).collect();
             format!("({})", branches.join(" & "))
         }

@@ -2,7 +2,7 @@
 
 use crate::{flow, handlers, nodes, program, read, requirements, sources};
 use flux_front::load::LoadedFile;
-use flux_ir::program::{Action, Body, Constant, Scope};
+use flux_ir::program::{Action, Body, Constant, Parallel, Scope};
 
 #[test]
 fn a_program_is_called_by_the_stem_of_its_file() {
@@ -82,7 +82,7 @@ fn chains_know_their_places() {
     assert_eq!(&text[span("A").range()], "B ->\n  (C & )");
     assert_eq!(&text[span("D").range()], "D = ;");
     let Body::Chain(chain) = &read.nodes[read.node_named("A").expect("it has a flow")].body else { panic!("a chain") };
-    let Action::Parallel(branches, span) = &chain.steps[1].action else { panic!("a parallel step") };
+    let Action::Parallel(Parallel { branches, span, .. }) = &chain.steps[1].action else { panic!("a parallel step") };
     assert_eq!((&text[span.range()], &text[branches[0].span.range()]), ("(C & )", "C"));
     assert_eq!(branches[1].span, *span);
 }

@@ -27,13 +27,19 @@
 //! held       = constraint ( "?" | "!" ) [ "(" operand { "," operand } ")" ]        reader or writer, and the key
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate
-//! steps      = [ step { "->" step } ]
-//! step       = ( apply | "(" steps { "&" steps } ")" ) [ within ]
+//! steps      = [ step { "->" step } ] [ "gives" arguments ]            left out until they have been bound; as `takes`
+//! step       = [ "%" INT ] ( apply | "(" steps { "&" steps } ")" ) [ takes ] [ within ]
+//!              its number, where left out one more than that of the step before in the text
+//! takes      = "takes" arguments
+//! arguments  = "(" [ argument { "," argument } ] ")"
+//! argument   = "in" "." position | "%" INT "." position | "error"      an input; an output of a step; the error code
 //! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" constant { "," constant } ")" ]
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
-//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ "session" name ]
-//! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" ( "node" node | "function" name )
+//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" name ]
+//! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" ( "node" node [ "{" { replaces } "}" ] | "function" name )
+//! replaces   = "for" node takes [ "gives" "(" [ output { "," output } ] ")" ]      without the last part the flow ends
+//! output     = "out" "." position
 //!
 //! flow       = program { function } { entry }
 //! function   = "function" name signature "{" role block-lines "}"
@@ -77,8 +83,10 @@
 mod cursor;
 mod lexical;
 mod names;
+mod parse_chain;
 mod parse_flow;
 mod parse_program;
+mod print_chain;
 mod print_flow;
 mod print_program;
 mod printer;

@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::flow::{Callee, Function, FunctionId};
-use crate::program::{Node, NodeId, Parameter, Program};
+use crate::program::{Node, NodeId, Parameter, Program, StepNumber};
 use std::collections::HashMap;
 
 /// The names of things that have an index. A name means the first that bears it.
@@ -126,5 +126,39 @@ impl Names {
     /// The names in a list of parameters; none for a list that there is not.
     pub(super) fn ports(&self, ports: Option<Ports>) -> Option<&Labels> {
         self.ports.get(&ports?)
+    }
+}
+
+/// What arguments may name in a flow.
+#[derive(Default)]
+pub(super) struct Scope {
+    /// What it begins with; none for nothing.
+    inputs: Option<Ports>,
+    /// The steps so far, each with its outputs where those have names.
+    steps: HashMap<StepNumber, Option<Ports>>,
+    /// The highest number of a step so far.
+    pub(super) last: u32,
+}
+
+impl Scope {
+    /// That of a flow that begins with `inputs`, before its first step.
+    pub(super) fn of(inputs: Ports) -> Self {
+        Self { inputs: Some(inputs), ..Self::default() }
+    }
+
+    /// Adds a step. Where one has the same number, that number means the later one.
+    pub(super) fn add(&mut self, step: StepNumber, outputs: Option<Ports>) {
+        self.steps.insert(step, outputs);
+        self.last = self.last.max(step.0);
+    }
+
+    /// What the flow begins with.
+    pub(super) fn inputs(&self) -> Option<Ports> {
+        self.inputs
+    }
+
+    /// The outputs of a step; none where they have no names, and where no step so far has that number.
+    pub(super) fn outputs(&self, step: StepNumber) -> Option<Ports> {
+        self.steps.get(&step).copied().flatten()
     }
 }

@@ -1,13 +1,13 @@
 //! Parses a program: first what is declared, so that mentions may come before; then what it does.
 
+use super::ParseError;
 use super::cursor::{Cursor, lines};
-use super::names::{Labels, Names, Ports};
-use super::{NESTING_LIMIT, ParseError};
+use super::names::{Labels, Names, Ports, Scope};
 use crate::arena::ArenaId;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link,
-    Module, ModuleId, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Requirement, Scope,
-    ServerOption, Signature, Source, Step,
+    self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
+    ModuleId, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement, Requirement,
+    ServerOption, Signature, Source,
 };
 
 /// The program that `text` says.
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
                 requirements.extend(line.separated(",", |line| self.requirement(line, id))?);
             } else {
                 line.expect_word("flow")?;
-                self.flow(&mut line, &mut body)?;
+                self.flow(&mut line, id, &mut body)?;
             }
             line.finish()?;
         }
@@ -131,13 +131,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads one flow of a node, or one of several, into what its body is so far.
-    fn flow(&self, line: &mut Cursor<'_>, body: &mut Body) -> Result<(), ParseError> {
+    fn flow(&self, line: &mut Cursor<'_>, node: NodeId, body: &mut Body) -> Result<(), ParseError> {
         match body {
-            Body::Dispatch(lines) if line.at("[") => lines.push(self.line(line)?),
-            Body::Concrete if line.at("[") => *body = Body::Dispatch(vec![self.line(line)?]),
+            Body::Dispatch(lines) if line.at("[") => lines.push(self.line(line, node)?),
+            Body::Concrete if line.at("[") => *body = Body::Dispatch(vec![self.line(line, node)?]),
             Body::Concrete => {
                 line.expect("=")?;
-                *body = Body::Chain(self.chain(line, 0)?);
+                *body = Body::Chain(self.chain(line, &mut Scope::of(Ports::NodeInputs(node)), 0)?);
             }
             Body::Chain(_) | Body::Dispatch(_) => {
                 return Err(line.error("a node with several flows has patterns on each"));
@@ -181,38 +181,15 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn line(&self, line: &mut Cursor<'_>) -> Result<Line, ParseError> {
+    fn line(&self, line: &mut Cursor<'_>, node: NodeId) -> Result<Line, ParseError> {
         let span = line.span()?;
         let pattern = |line: &mut Cursor<'_>| {
             if line.eat_word("_") { Ok(None) } else { self.predicate(line).map(Some) }
         };
         let patterns = line.list("[", "]", pattern)?;
         line.expect("=")?;
-        Ok(Line { patterns, chain: self.chain(line, 0)?, span })
-    }
-
-    /// A chain inside of `depth` parallel steps.
-    fn chain(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Chain, ParseError> {
-        if depth > NESTING_LIMIT {
-            return Err(line.error("parallel steps are nested too deep"));
-        }
-        let span = line.span()?;
-        let empty = line.at_end() || line.at("&") || line.at(")");
-        let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, depth))? };
-        Ok(Chain { steps, span })
-    }
-
-    fn step(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Step, ParseError> {
-        let action = if line.at("(") {
-            let span = line.span()?;
-            line.expect("(")?;
-            let branches = line.separated("&", |line| self.chain(line, depth + 1))?;
-            line.expect(")")?;
-            Action::Parallel(branches, span)
-        } else {
-            self.application(line).map(Action::Apply)?
-        };
-        Ok(Step { action, within: self.within(line)? })
+        let chain = self.chain(line, &mut Scope::of(Ports::NodeInputs(node)), 0)?;
+        Ok(Line { patterns, chain, span })
     }
 
     /// `within 300`, where it comes next.
@@ -220,12 +197,13 @@ impl<'a> Parser<'a> {
         if line.eat_word("within") { line.constant(&self.names.options).map(Some) } else { Ok(None) }
     }
 
-    fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {
+    /// A node with its constants, without the values that come after them.
+    pub(super) fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {
         let span = line.span()?;
         let node = self.node_id(line)?;
         let constants =
             if line.at("(") { line.list("(", ")", |line| line.constant(&self.names.options))? } else { vec![] };
-        Ok(Application { node, constants, span })
+        Ok(Application { node, constants, arguments: None, span })
     }
 
     fn source(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
@@ -242,9 +220,14 @@ impl<'a> Parser<'a> {
         };
         line.expect("=>")?;
         let target = self.node_id(&mut line)?;
+        let given = match &origin {
+            Origin::Node(application) => Scope::of(Ports::NodeOutputs(application.node)),
+            Origin::Timer(_) => Scope::default(),
+        };
+        let arguments = self.values("takes", &mut line, &given)?;
         let session = if line.eat_word("session") { Some(line.name("a function")?) } else { None };
         line.finish()?;
-        self.program.sources.push(Source { origin, session, target, span });
+        self.program.sources.push(Source { origin, session, target, arguments, span });
         Ok(())
     }
 
@@ -260,9 +243,42 @@ impl<'a> Parser<'a> {
             line.expect_word("function")?;
             HandlerTarget::Function(line.name("a function")?)
         };
-        line.finish()?;
-        self.program.handlers.push(Handler { path, target, span });
+        let replacements = match target {
+            HandlerTarget::Node(node) if line.eat("{") => {
+                line.finish()?;
+                self.replacements(node)?
+            }
+            _ => {
+                line.finish()?;
+                vec![]
+            }
+        };
+        self.program.handlers.push(Handler { path, target, replacements, span });
         Ok(())
+    }
+
+    /// Reads how the handler declared on the line before takes the place of nodes.
+    fn replacements(&mut self, handler: NodeId) -> Result<Vec<Replacement>, ParseError> {
+        let mut replacements = vec![];
+        loop {
+            let mut line = self.next_line()?;
+            if line.eat("}") {
+                line.finish()?;
+                return Ok(replacements);
+            }
+            line.expect_word("for")?;
+            let failing = self.node_id(&mut line)?;
+            let taken = self.values("takes", &mut line, &Scope::of(Ports::NodeInputs(failing)))?;
+            let arguments = taken.ok_or_else(|| line.expected("`takes`"))?;
+            let output = |line: &mut Cursor<'_>| {
+                line.expect_word("out")?;
+                line.expect(".")?;
+                line.position(self.names.ports(Some(Ports::NodeOutputs(handler))))
+            };
+            let resume = if line.eat_word("gives") { Some(line.list("(", ")", output)?) } else { None };
+            line.finish()?;
+            replacements.push(Replacement { failing, arguments, resume });
+        }
     }
 }
 
@@ -312,9 +328,9 @@ fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError
         let span = line.span()?;
         let name = line.name("the constraint's name")?;
         let scope = match line.word() {
-            Some("program") => Scope::Program,
-            Some("session") => Scope::Session,
-            Some("keyed") => Scope::Keyed,
+            Some("program") => program::Scope::Program,
+            Some("session") => program::Scope::Session,
+            Some("keyed") => program::Scope::Keyed,
             _ => return Err(line.error("a constraint's scope is `program`, `session` or `keyed`")),
         };
         program.constraints.add(Constraint { name, scope, span });

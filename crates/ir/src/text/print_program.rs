@@ -2,11 +2,11 @@
 
 use super::Options;
 use super::lexical;
-use super::names::{Names, Ports};
+use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId,
-    Origin, Parameter, Program, Requirement, Scope, ServerOption, Source, Step,
+    self, Application, Body, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
+    Parameter, Program, Replacement, Requirement, ServerOption, Source,
 };
 
 /// The text of `program`.
@@ -54,9 +54,9 @@ impl Printer {
         for (_, constraint) in program.constraints.iter() {
             self.span(constraint.span);
             let scope = match constraint.scope {
-                Scope::Program => "program",
-                Scope::Session => "session",
-                Scope::Keyed => "keyed",
+                program::Scope::Program => "program",
+                program::Scope::Session => "session",
+                program::Scope::Keyed => "keyed",
             };
             self.write(format!("constraint {} {scope}", lexical::name(&constraint.name)));
             self.end_line();
@@ -122,10 +122,10 @@ impl Printer {
             Body::Concrete => {}
             Body::Chain(chain) => {
                 self.write("flow = ");
-                self.chain(chain);
+                self.chain(chain, &mut Scope::of(Ports::NodeInputs(id)));
                 self.end_line();
             }
-            Body::Dispatch(lines) => lines.iter().for_each(|line| self.line(line)),
+            Body::Dispatch(lines) => lines.iter().for_each(|line| self.line(id, line)),
         }
         self.close();
     }
@@ -162,7 +162,7 @@ impl Printer {
         }
     }
 
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, node: NodeId, line: &Line) {
         self.span(line.span);
         self.write("flow [");
         self.separated(", ", &line.patterns, |printer, pattern| match pattern {
@@ -170,26 +170,8 @@ impl Printer {
             Some(predicate) => printer.mention(|names| &names.predicates, predicate.index()),
         });
         self.write("] = ");
-        self.chain(&line.chain);
+        self.chain(&line.chain, &mut Scope::of(Ports::NodeInputs(node)));
         self.end_line();
-    }
-
-    fn chain(&mut self, chain: &Chain) {
-        self.span(chain.span);
-        self.separated(" -> ", &chain.steps, Self::step);
-    }
-
-    fn step(&mut self, step: &Step) {
-        match &step.action {
-            Action::Apply(application) => self.application(application),
-            Action::Parallel(branches, span) => {
-                self.span(*span);
-                self.write("(");
-                self.separated(" & ", branches, Self::chain);
-                self.write(")");
-            }
-        }
-        self.within(step.within.as_ref());
     }
 
     /// ` within 300`, where there is a deadline.
@@ -200,7 +182,7 @@ impl Printer {
         }
     }
 
-    fn application(&mut self, application: &Application) {
+    pub(super) fn application(&mut self, application: &Application) {
         self.span(application.span);
         self.mention(|names| &names.nodes, application.node.index());
         if !application.constants.is_empty() {
@@ -219,6 +201,11 @@ impl Printer {
         }
         self.write(" => ");
         self.mention(|names| &names.nodes, source.target.index());
+        let given = match &source.origin {
+            Origin::Node(application) => Scope::of(Ports::NodeOutputs(application.node)),
+            Origin::Timer(_) => Scope::default(),
+        };
+        self.values(" takes (", source.arguments.as_deref(), &given);
         if let Some(session) = &source.session {
             self.write(format!(" session {}", lexical::name(session)));
         }
@@ -237,8 +224,31 @@ impl Printer {
             HandlerTarget::Node(node) => {
                 self.write(" => node ");
                 self.mention(|names| &names.nodes, node.index());
+                if !handler.replacements.is_empty() {
+                    return self.replacements(*node, &handler.replacements);
+                }
             }
         }
         self.end_line();
+    }
+
+    fn replacements(&mut self, handler: NodeId, replacements: &[Replacement]) {
+        self.write(" ");
+        self.open();
+        for Replacement { failing, arguments, resume } in replacements {
+            self.write("for ");
+            self.mention(|names| &names.nodes, failing.index());
+            self.values(" takes (", Some(arguments), &Scope::of(Ports::NodeInputs(*failing)));
+            if let Some(outputs) = resume {
+                self.write(" gives (");
+                self.separated(", ", outputs, |printer, index| {
+                    printer.write("out.");
+                    printer.position(Some(Ports::NodeOutputs(handler)), *index);
+                });
+                self.write(")");
+            }
+            self.end_line();
+        }
+        self.close();
     }
 }

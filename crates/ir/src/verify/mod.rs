@@ -4,6 +4,7 @@
 //! nothing with the passes: what a pass works out, they work out again in another way, or they check what follows from
 //! it. A violation is a defect of the compiler, never of the program that is compiled.
 
+mod bindings;
 mod constraints;
 mod flow;
 mod names;
@@ -22,6 +23,8 @@ pub enum Stage {
     Resolved,
     /// All signatures are known, and what is applied, tested and held fits them; no node reaches itself.
     Typed,
+    /// Every input and every output of a flow names its value, one that is there and of its type.
+    Bound,
     /// A flow: calls, dispatch, acquisitions and failures are explicit and fit.
     Lowered,
     /// The paths of the flow have numbers.
@@ -53,10 +56,14 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     if violations.is_empty() && stage >= Stage::Typed {
         program::check_typed(program, &mut violations);
     }
+    if violations.is_empty() && stage >= Stage::Bound {
+        bindings::check(program, &mut violations);
+    }
     violations.found
 }
 
-/// What does not hold of `flow` and must at `stage`. O(size of the flow · log).
+/// What does not hold of `flow` and must at `stage`. A flow says itself which values go where, so that of its program only
+/// what it still refers to is looked at. O(size of the flow · log).
 pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
     let mut violations = Violations { found: program(&flow.program, Stage::Typed) };
     if violations.is_empty() {

@@ -5,7 +5,7 @@ use super::Violations;
 use crate::arena::Arena;
 use crate::program::{
     Action, Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind,
-    Origin, Program, Requirement, Scope, ServerOption,
+    Origin, Program, Requirement, Scope, ServerOption, StepNumber,
 };
 use flux_source::Span;
 use std::collections::HashSet;
@@ -126,9 +126,15 @@ impl Checker<'_> {
 
     fn chain(&mut self, chain: &Chain) {
         chain.applications().into_iter().for_each(|application| self.application(application));
+        let mut numbers = HashSet::new();
         for step in chain.all_steps() {
-            if let Action::Parallel(branches, span) = &step.action {
-                self.violations.require(!branches.is_empty(), *span, || "a parallel step has no branch".to_owned());
+            let StepNumber(number) = step.number;
+            self.violations
+                .require(numbers.insert(number), chain.span, || format!("two steps have the number {number}"));
+            if let Action::Parallel(parallel) = &step.action {
+                self.violations.require(!parallel.branches.is_empty(), parallel.span, || {
+                    "a parallel step has no branch".to_owned()
+                });
             }
             within(self.program, self.violations, step.within.as_ref(), chain.span);
         }
@@ -174,7 +180,7 @@ pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
     if violations.is_empty() {
         program.nodes.iter().for_each(|(_, node)| check_lengths(program, node, violations));
         for source in &program.sources {
-            if let Origin::Node(Application { node, constants, span }) = &source.origin {
+            if let Origin::Node(Application { node, constants, span, .. }) = &source.origin {
                 let node = &program.nodes[*node];
                 violations.require(constants.len() == node.inputs().len(), *span, || {
                     format!("the source `{}` has inputs that no constant binds", node.name)

@@ -177,15 +177,28 @@ pub fn any_program(choices: &mut Choices) -> Program {
         },
         session: choices.chance().then(|| choices.name()),
         target: choices.id(counts.nodes),
+        arguments: any_arguments(choices),
         span: choices.span(),
     });
-    program.handlers = choices.list(3, |choices| program::Handler {
-        path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
-        target: match choices.chance() {
+    program.handlers = choices.list(3, |choices| {
+        let target = match choices.chance() {
             false => HandlerTarget::Function(choices.name()),
             true => HandlerTarget::Node(choices.id(counts.nodes)),
-        },
-        span: choices.span(),
+        };
+        let replacements = match target {
+            HandlerTarget::Function(_) => vec![],
+            HandlerTarget::Node(_) => choices.list(2, |choices| Replacement {
+                failing: choices.id(counts.nodes),
+                arguments: choices.list(3, any_argument),
+                resume: choices.chance().then(|| choices.list(3, |choices| choices.below(4))),
+            }),
+        };
+        program::Handler {
+            path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
+            target,
+            replacements,
+            span: choices.span(),
+        }
     });
     program
 }
@@ -237,18 +250,33 @@ fn any_chain(choices: &mut Choices, counts: Counts, depth: usize) -> Chain {
     let steps = choices.list(3, |choices| {
         let action = if depth > 0 && choices.below(4) == 3 {
             let branches = (0..=choices.below(3)).map(|_| any_chain(choices, counts, depth - 1)).collect();
-            program::Action::Parallel(branches, choices.span())
+            let (arguments, span) = (any_arguments(choices), choices.span());
+            program::Action::Parallel(Parallel { branches, arguments, span })
         } else {
-            program::Action::Apply(any_application(choices, counts))
+            let arguments = any_arguments(choices);
+            program::Action::Apply(Application { arguments, ..any_application(choices, counts) })
         };
-        program::Step { action, within: choices.chance().then(|| choices.constant()) }
+        let number = StepNumber(choices.below(5) as u32);
+        program::Step { number, action, within: choices.chance().then(|| choices.constant()) }
     });
-    Chain { steps, span }
+    Chain { steps, results: any_arguments(choices), span }
+}
+
+fn any_arguments(choices: &mut Choices) -> Option<Vec<Argument>> {
+    choices.chance().then(|| choices.list(3, any_argument))
+}
+
+fn any_argument(choices: &mut Choices) -> Argument {
+    match choices.below(3) {
+        0 => Argument::Input(choices.below(4)),
+        1 => Argument::Output(StepNumber(choices.below(5) as u32), choices.below(4)),
+        _ => Argument::Error,
+    }
 }
 
 fn any_application(choices: &mut Choices, counts: Counts) -> Application {
     let node = choices.id(counts.nodes);
-    Application { node, constants: choices.list(2, Choices::constant), span: choices.span() }
+    Application { node, constants: choices.list(2, Choices::constant), arguments: None, span: choices.span() }
 }
 
 /// A flow of any shape.

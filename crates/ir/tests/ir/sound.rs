@@ -47,7 +47,8 @@ fn program(choices: &mut Choices) -> Program {
     let (concrete, all) = (1 + choices.below(3), 2 + choices.below(4));
     for index in 0..concrete + all {
         let signature = Signature { inputs: parameters(choices), outputs: parameters(choices), inferred: false };
-        let body = if index < concrete { Body::Concrete } else { Body::Chain(Chain { steps: vec![], span }) };
+        let body =
+            if index < concrete { Body::Concrete } else { Body::Chain(Chain { steps: vec![], results: None, span }) };
         let (name, requirements) = (format!("N{index}"), vec![]);
         let signature = Some(signature);
         program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
@@ -62,13 +63,13 @@ fn program(choices: &mut Choices) -> Program {
             let (body, requirements) = (Body::Concrete, vec![]);
             program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
         }
-        program.sources.push(Source { origin, session: None, target: NodeId::new(0), span });
+        program.sources.push(Source { origin, session: None, target: NodeId::new(0), arguments: None, span });
     }
     program
 }
 
 fn source_application(node: NodeId) -> flux_ir::program::Application {
-    flux_ir::program::Application { node, constants: vec![], span: Span::default() }
+    flux_ir::program::Application { node, constants: vec![], arguments: None, span: Span::default() }
 }
 
 fn parameters(choices: &mut Choices) -> Vec<Parameter> {

@@ -104,7 +104,7 @@ fn modules_and_options_print_as_they_were_parsed() {
 fn spans_stand_at_the_end_of_a_line_in_the_order_of_what_they_belong_to() {
     let text = "program p\n\nconstraint c program  @0:1-2\n\nnode A (int x) => (int y)  @0:3-9 4-5 1:6-7\n\
                 node B (int x) => (int y) {  @0:10-19 0-0 0-0\n  holds c!  @0:20-21\n\
-                \x20 flow = (A & ) -> A  @0:30-39 30-33 31-32 31-32 33-33 38-39\n}\n";
+                \x20 flow = %1 (%2 A & ) -> %3 A  @0:30-39 30-33 31-32 31-32 33-33 38-39\n}\n";
     let program = text::parse_program(text).unwrap();
     assert_eq!(text::print_program(&program), text);
     let (_, node) = program.nodes.iter().next().unwrap();

@@ -3,7 +3,7 @@
 use crate::random;
 use flux_ir::flow::{Callee, Exits, Flow, FunctionId, StepPaths};
 use flux_ir::paths;
-use flux_ir::program::{Action, Body, Chain, NodeId, Step};
+use flux_ir::program::{Action, Body, Chain, NodeId, Parallel, Step, StepNumber};
 use flux_ir::text::{parse_flow, parse_program, print_flow};
 use flux_ir::verify::{self, Stage, Violation};
 use flux_source::{FileId, Span};
@@ -87,9 +87,13 @@ fn what_the_text_form_cannot_say_is_found_too() {
 
     let mut program = parse_program("program p\nnode A () => ()").unwrap();
     let span = Span { file: FileId(0), start: 3, end: 4 };
-    let parallel = |branches| Step { action: Action::Parallel(branches, span), within: None };
-    let inner = Chain { steps: vec![parallel(vec![])], span };
-    program.nodes[id].body = Body::Chain(Chain { steps: vec![parallel(vec![inner])], span });
+    let chain = |steps| Chain { steps, results: None, span };
+    let parallel = |number, branches| {
+        let action = Action::Parallel(Parallel { branches, arguments: None, span });
+        Step { number: StepNumber(number), action, within: None }
+    };
+    let inner = chain(vec![parallel(2, vec![])]);
+    program.nodes[id].body = Body::Chain(chain(vec![parallel(1, vec![inner])]));
     let expected = Violation { message: "a parallel step has no branch".to_owned(), span };
     assert_eq!(verify::program(&program, Stage::Resolved), [expected]);
 }
@@ -517,6 +521,7 @@ fn later_stages_hold_no_more(flow: &Flow) -> Result<(), TestCaseError> {
     let holds = [
         verify::program(&flow.program, Stage::Resolved).is_empty(),
         verify::program(&flow.program, Stage::Typed).is_empty(),
+        verify::program(&flow.program, Stage::Bound).is_empty(),
         verify::flow(flow, Stage::Lowered).is_empty(),
         verify::flow(flow, Stage::Numbered).is_empty(),
         verify::flow(flow, Stage::Ordered).is_empty(),

@@ -1,0 +1,76 @@
+//! Parses the chains of a program, and which values pass along them.
+
+use super::cursor::Cursor;
+use super::names::{Ports, Scope};
+use super::parse_program::Parser;
+use super::{NESTING_LIMIT, ParseError};
+use crate::program::{Action, Argument, Chain, Parallel, Step, StepNumber};
+
+impl Parser<'_> {
+    /// A chain inside of `depth` parallel steps; `scope` is what its arguments may name.
+    pub(super) fn chain(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Chain, ParseError> {
+        if depth > NESTING_LIMIT {
+            return Err(line.error("parallel steps are nested too deep"));
+        }
+        let span = line.span()?;
+        let empty = line.at_end() || line.at("&") || line.at(")") || line.at_word("gives");
+        let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, scope, depth))? };
+        Ok(Chain { steps, results: self.values("gives", line, scope)?, span })
+    }
+
+    fn step(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Step, ParseError> {
+        let number = match line.at("%") {
+            true => step_number(line)?,
+            false => StepNumber(scope.last.saturating_add(1)),
+        };
+        // Steps inside of this one are numbered after it.
+        scope.last = scope.last.max(number.0);
+        let (action, outputs) = if line.at("(") {
+            let span = line.span()?;
+            line.expect("(")?;
+            let branches = line.separated("&", |line| self.chain(line, scope, depth + 1))?;
+            line.expect(")")?;
+            let arguments = self.values("takes", line, scope)?;
+            (Action::Parallel(Parallel { branches, arguments, span }), None)
+        } else {
+            let mut application = self.application(line)?;
+            application.arguments = self.values("takes", line, scope)?;
+            let outputs = Ports::NodeOutputs(application.node);
+            (Action::Apply(application), Some(outputs))
+        };
+        scope.add(number, outputs);
+        Ok(Step { number, action, within: self.within(line)? })
+    }
+
+    /// `takes (in.x, %1.y)`, where it comes next.
+    pub(super) fn values(
+        &self,
+        verb: &str,
+        line: &mut Cursor<'_>,
+        scope: &Scope,
+    ) -> Result<Option<Vec<Argument>>, ParseError> {
+        if !line.eat_word(verb) {
+            return Ok(None);
+        }
+        line.list("(", ")", |line| self.argument(line, scope)).map(Some)
+    }
+
+    fn argument(&self, line: &mut Cursor<'_>, scope: &Scope) -> Result<Argument, ParseError> {
+        if line.eat_word("error") {
+            return Ok(Argument::Error);
+        }
+        if line.eat_word("in") {
+            line.expect(".")?;
+            return line.position(self.names.ports(scope.inputs())).map(Argument::Input);
+        }
+        let step = step_number(line)?;
+        line.expect(".")?;
+        line.position(self.names.ports(scope.outputs(step))).map(|index| Argument::Output(step, index))
+    }
+}
+
+/// `%1`
+fn step_number(line: &mut Cursor<'_>) -> Result<StepNumber, ParseError> {
+    line.expect("%")?;
+    line.number("the number of a step").map(StepNumber)
+}

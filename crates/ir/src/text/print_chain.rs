@@ -1,0 +1,58 @@
+//! Prints the chains of a program, and which values pass along them.
+
+use super::names::{Ports, Scope};
+use super::printer::Printer;
+use crate::program::{Action, Argument, Chain, Step};
+
+impl Printer {
+    /// Writes a chain; `scope` is what its arguments may name.
+    pub(super) fn chain(&mut self, chain: &Chain, scope: &mut Scope) {
+        self.span(chain.span);
+        self.separated(" -> ", &chain.steps, |printer, step| printer.step(step, scope));
+        let opening = if chain.steps.is_empty() { "gives (" } else { " gives (" };
+        self.values(opening, chain.results.as_deref(), scope);
+    }
+
+    fn step(&mut self, step: &Step, scope: &mut Scope) {
+        self.write(format!("%{} ", step.number.0));
+        match &step.action {
+            Action::Apply(application) => {
+                self.application(application);
+                self.values(" takes (", application.arguments.as_deref(), scope);
+                scope.add(step.number, Some(Ports::NodeOutputs(application.node)));
+            }
+            Action::Parallel(parallel) => {
+                self.span(parallel.span);
+                self.write("(");
+                self.separated(" & ", &parallel.branches, |printer, branch| printer.chain(branch, scope));
+                self.write(")");
+                self.values(" takes (", parallel.arguments.as_deref(), scope);
+                scope.add(step.number, None);
+            }
+        }
+        self.within(step.within.as_ref());
+    }
+
+    /// ` takes (in.x, %1.y)`, where the values are known; `opening` is what comes before the first.
+    pub(super) fn values(&mut self, opening: &str, values: Option<&[Argument]>, scope: &Scope) {
+        if let Some(values) = values {
+            self.write(opening);
+            self.separated(", ", values, |printer, value| printer.argument(*value, scope));
+            self.write(")");
+        }
+    }
+
+    fn argument(&mut self, argument: Argument, scope: &Scope) {
+        match argument {
+            Argument::Input(index) => {
+                self.write("in.");
+                self.position(scope.inputs(), index);
+            }
+            Argument::Output(step, index) => {
+                self.write(format!("%{}.", step.0));
+                self.position(scope.outputs(step), index);
+            }
+            Argument::Error => self.write("error"),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What must hold of the values that a program's inputs and outputs name: each is there, and of the type that is taken.
+//!
+//! A value is there from the step that makes it to the end of its chain, in the branches of a parallel step only where
+//! they get a copy. So no step can name one that a later step makes, or another chain.
+
+use super::Violations;
+use crate::program::{
+    Action, Argument, Chain, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
+};
+use flux_source::Span;
+use std::collections::HashMap;
+
+/// A C++ type: its spelling and its array suffix.
+type Type<'a> = (&'a str, &'a str);
+
+/// The values that are there, with their types.
+type Values<'a> = HashMap<Argument, Type<'a>>;
+
+/// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
+pub(super) fn check(program: &Program, violations: &mut Violations) {
+    let mut checker = Checker { program, violations };
+    for (_, node) in program.nodes.iter() {
+        for chain in node.chains() {
+            let mut values = inputs(node.inputs());
+            checker.steps(chain, &mut values);
+            checker.takes(chain.results.as_deref(), types(node.outputs()), &values, chain.span, &node.name);
+        }
+    }
+    for source in &program.sources {
+        let given = match &source.origin {
+            Origin::Node(application) => program.nodes[application.node].outputs(),
+            Origin::Timer(_) => &[],
+        };
+        let target = &program.nodes[source.target];
+        checker.takes(source.arguments.as_deref(), types(target.inputs()), &inputs(given), source.span, &target.name);
+    }
+    program.handlers.iter().for_each(|handler| checker.handler(handler));
+}
+
+fn of(parameter: &Parameter) -> Type<'_> {
+    (&parameter.ty, &parameter.array)
+}
+
+fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = Type<'_>> {
+    parameters.iter().map(of)
+}
+
+fn inputs(parameters: &[Parameter]) -> Values<'_> {
+    types(parameters).enumerate().map(|(index, ty)| (Argument::Input(index), ty)).collect()
+}
+
+struct Checker<'a, 'b> {
+    program: &'a Program,
+    violations: &'b mut Violations,
+}
+
+impl<'a> Checker<'a, '_> {
+    /// Goes along a chain; adds what its steps make to `values`.
+    fn steps(&mut self, chain: &'a Chain, values: &mut Values<'a>) {
+        for step in &chain.steps {
+            let made: Vec<Type<'a>> = match &step.action {
+                Action::Apply(application) => {
+                    let node: &Node = &self.program.nodes[application.node];
+                    let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
+                    self.takes(application.arguments.as_deref(), types(open), values, application.span, &node.name);
+                    types(node.outputs()).collect()
+                }
+                Action::Parallel(parallel) => self.branches(parallel, values),
+            };
+            values.extend(made.into_iter().enumerate().map(|(index, ty)| (Argument::Output(step.number, index), ty)));
+        }
+    }
+
+    /// What the branches of a parallel step give, given copies of some of `values`.
+    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<Type<'a>> {
+        let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
+        let copied: Values<'a> =
+            copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
+        let mut made = vec![];
+        for branch in &parallel.branches {
+            let mut values = copied.clone();
+            self.steps(branch, &mut values);
+            made.extend(self.named(branch.results.as_deref(), &values, branch.span, "a branch").into_iter().flatten());
+        }
+        made
+    }
+
+    /// A handler that is a node takes what the failing one took, and gives what that would have given.
+    fn handler(&mut self, handler: &Handler) {
+        let HandlerTarget::Node(target) = handler.target else {
+            return self.violations.require(handler.replacements.is_empty(), handler.span, || {
+                "a handler that is a function takes values like a node".to_owned()
+            });
+        };
+        let replaces = |node: &NodeId| handler.replacements.iter().any(|one| one.failing == *node);
+        let known = handler.path.last().copied().flatten().is_none_or(|failing| replaces(&failing));
+        let name = &self.program.nodes[target].name;
+        self.violations
+            .require(known, handler.span, || format!("nothing says what the handler `{name}` takes of what failed"));
+        for replacement in &handler.replacements {
+            self.replacement(handler, target, replacement);
+        }
+    }
+
+    fn replacement(&mut self, handler: &Handler, target: NodeId, replacement: &Replacement) {
+        let Some(failing) = self.program.nodes.find(replacement.failing) else {
+            return self.violations.add(handler.span, format!("there is no node {:?}", replacement.failing));
+        };
+        let target = &self.program.nodes[target];
+        let mut values = inputs(failing.inputs());
+        values.insert(Argument::Error, ("int", ""));
+        self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
+        if let Some(resume) = &replacement.resume {
+            let given = resume.iter().map(|index| target.outputs().get(*index).map(of));
+            let fits = given.eq(types(failing.outputs()).map(Some));
+            self.violations.require(fits, handler.span, || {
+                format!("the handler `{}` does not give what `{}` gives", target.name, failing.name)
+            });
+        }
+    }
+
+    /// Requires that `arguments` are one for each of `wanted`, the inputs or outputs of `name`, and of its type.
+    fn takes<'w>(
+        &mut self,
+        arguments: Option<&[Argument]>,
+        wanted: impl ExactSizeIterator<Item = Type<'w>>,
+        values: &Values<'_>,
+        span: Span,
+        name: &str,
+    ) {
+        let Some(types) = self.named(arguments, values, span, &format!("`{name}`")) else { return };
+        let (named, count) = (types.len(), wanted.len());
+        if named != count {
+            return self.violations.add(span, format!("`{name}` has {count} values and names {named}"));
+        }
+        let differs = types.into_iter().zip(wanted).position(|(one, other)| one != other);
+        self.violations.require(differs.is_none(), span, || {
+            format!("`{name}` names a value of another type as number {}", differs.unwrap_or_default() + 1)
+        });
+    }
+
+    /// The types of `arguments`, where all of them are among `values`.
+    fn named<'v>(
+        &mut self,
+        arguments: Option<&[Argument]>,
+        values: &Values<'v>,
+        span: Span,
+        what: &str,
+    ) -> Option<Vec<Type<'v>>> {
+        let Some(arguments) = arguments else {
+            self.violations.add(span, format!("{what} does not say which values it has"));
+            return None;
+        };
+        let types: Option<Vec<_>> = arguments.iter().map(|argument| values.get(argument).copied()).collect();
+        self.violations.require(types.is_some(), span, || format!("{what} names a value that is not there"));
+        types
+    }
+}

@@ -1,0 +1,137 @@
+//! A program says which value each input takes: it reads well, parses back, and each rule of the verifier is broken by
+//! one change.
+
+use flux_ir::program::{Action, Argument, Body, StepNumber};
+use flux_ir::text::{parse_program, print_program};
+use flux_ir::verify::{self, Stage};
+
+/// Every way in which a value goes somewhere.
+const PROGRAM: &str = "program p
+
+node Listen (int port) => (int socket)
+node Read (int limit, int socket) => (int socket, T *data)
+node Size (T *data) => (int size)
+node Send (int socket, T *data) => ()
+node Spare (int error, int socket) => (T *data, int socket)
+node Report (int socket) => ()
+node Serve (int socket) => () {
+  flow = %1 Read(10) takes (in.socket) \
+    -> %2 (%3 Size takes (%1.data) gives (%3.size) & gives (%1.data)) takes (%1.data) \
+    -> %4 Send takes (in.socket, %2.1) gives ()
+}
+node Same (int socket, int other) => (int other) {
+  flow [_, _] = gives (in.other)
+}
+
+source Listen(80) => Serve takes (in.socket) session seen
+source every 500ms => Beat takes ()
+handle error Read => node Spare {
+  for Read takes (error, in.socket) gives (out.socket, out.data)
+}
+handle error * -> Send => node Report {
+  for Send takes (in.socket)
+}
+";
+
+/// The program, with a node that takes nothing.
+fn program() -> String {
+    PROGRAM.replace("node Listen", "node Beat () => ()\nnode Listen")
+}
+
+#[test]
+fn a_program_says_which_values_go_where_and_parses_back() {
+    let program = parse_program(&program()).unwrap();
+    assert_eq!(print_program(&program), self::program());
+    let serve = &program.nodes[program.node_named("Serve").unwrap()];
+    let Body::Chain(chain) = &serve.body else { panic!("a chain") };
+    let numbers: Vec<_> = chain.all_steps().into_iter().map(|step| step.number.0).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!(chain.results, Some(vec![]));
+    let Action::Apply(send) = &chain.steps[2].action else { panic!("an application") };
+    assert_eq!(send.arguments, Some(vec![Argument::Input(0), Argument::Output(StepNumber(2), 1)]));
+}
+
+#[test]
+fn numbers_that_are_left_out_go_on_from_the_step_before() {
+    let text = "program p\nnode A\nnode F {\nflow = A -> %7 (A & A) -> A\n}\n";
+    let printed = print_program(&parse_program(text).unwrap());
+    assert!(printed.contains("flow = %1 A -> %7 (%8 A & %9 A) -> %10 A"), "{printed}");
+}
+
+#[test]
+fn steps_are_numbered_in_the_order_of_the_text() {
+    let mut program =
+        parse_program("program p\nnode A\nnode F {\nflow = %4 A -> %4 (%4 A -> %4 A & %4 A) -> %4 A\n}\n").unwrap();
+    let id = program.node_named("F").unwrap();
+    let expected = ["two steps have the number 4"; 5];
+    let found: Vec<_> = verify::program(&program, Stage::Resolved).into_iter().map(|one| one.message).collect();
+    assert_eq!(found, expected);
+    let Body::Chain(chain) = &mut program.nodes[id].body else { panic!("a chain") };
+    chain.number_steps();
+    let printed = print_program(&program);
+    assert!(printed.contains("flow = %1 A -> %2 (%3 A -> %4 A & %5 A) -> %6 A"), "{printed}");
+    assert_eq!(verify::program(&program, Stage::Resolved), []);
+}
+
+/// Holds what is wrong with the program once `old`, which it contains once, is `new` to what is expected.
+#[track_caller]
+fn breaks(old: &str, new: &str, expected: &[&str]) {
+    let text = program();
+    assert_eq!(text.matches(old).count(), 1, "`{old}` is not there once");
+    let program = parse_program(&text.replace(old, new)).unwrap();
+    assert_eq!(verify::program(&program, Stage::Typed), [], "`{old}` made `{new}`");
+    let found: Vec<_> = verify::program(&program, Stage::Bound).into_iter().map(|one| one.message).collect();
+    assert_eq!(found, expected, "`{old}` made `{new}`");
+}
+
+#[test]
+fn every_list_of_values_is_there() {
+    breaks(" gives ()\n", " gives ()\n", &[]);
+    let unbound = |name: &str| format!("{name} does not say which values it has");
+    breaks(" takes (%1.data) gives (%3.size)", " gives (%3.size)", &[&unbound("`Size`")]);
+    breaks(" gives ()\n", "\n", &[&unbound("`Serve`")]);
+    breaks(" gives (%3.size)", "", &[&unbound("a branch"), "`Send` names a value that is not there"]);
+    breaks(" => Serve takes (in.socket)", " => Serve", &[&unbound("`Serve`")]);
+    breaks("Beat takes ()", "Beat", &[&unbound("`Beat`")]);
+    let handler = "nothing says what the handler `Report` takes of what failed";
+    breaks(" {\n  for Send takes (in.socket)\n}", "", &[handler]);
+    breaks(
+        "handle error * -> Send => node Report {\n  for Send takes (in.socket)\n}",
+        "handle error * => node Report",
+        &[],
+    );
+    let missing = "there is no node #99";
+    breaks("for Send takes (in.socket)", "for Send takes (in.socket)\n  for #99 takes (in.0)", &[missing]);
+}
+
+#[test]
+fn values_are_as_many_as_are_taken_and_of_their_types() {
+    breaks("(in.socket, %2.1)", "(in.socket)", &["`Send` has 2 values and names 1"]);
+    breaks("(in.socket, %2.1)", "(in.socket, %2.0)", &["`Send` names a value of another type as number 2"]);
+    breaks("gives (in.other)", "gives (in.other, in.socket)", &["`Same` has 1 values and names 2"]);
+    breaks("(error, in.socket)", "(error)", &["`Spare` has 2 values and names 1"]);
+    let handler = ["the handler `Spare` does not give what `Read` gives"];
+    breaks("(out.socket, out.data)", "(out.data, out.socket)", &handler);
+    breaks("(out.socket, out.data)", "(out.socket)", &handler);
+    breaks("(out.socket, out.data)", "(out.socket, out.7)", &handler);
+}
+
+#[test]
+fn a_value_is_there_from_the_step_that_makes_it_to_the_end_of_its_chain() {
+    let missing = |name: &str| format!("{name} names a value that is not there");
+    breaks("Read(10) takes (in.socket)", "Read(10) takes (%4.0)", &[&missing("`Read`")]);
+    breaks("(in.socket, %2.1)", "(in.socket, %1.data)", &[]);
+    breaks("(in.socket, %2.1)", "(%3.size, %1.data)", &[&missing("`Send`")]);
+    breaks("(in.socket, %2.1)", "(in.socket, %2.2)", &[&missing("`Send`")]);
+    breaks("(in.socket, %2.1)", "(error, %2.1)", &[&missing("`Send`")]);
+    breaks("& gives (%1.data)", "& gives (%3.size, %1.data)", &[&missing("a branch"), &missing("`Send`")]);
+}
+
+#[test]
+fn a_branch_sees_only_what_it_gets_a_copy_of() {
+    let missing = ["`Size` names a value that is not there", "a branch names a value that is not there"];
+    let both = [missing[0], missing[1], "`Send` names a value that is not there"];
+    breaks(") takes (%1.data) ->", ") takes (in.socket) ->", &both);
+    let nowhere = ["a parallel step names a value that is not there"];
+    breaks(") takes (%1.data) ->", ") takes (%1.data, %4.0) ->", &[nowhere[0], both[0], both[1], both[2]]);
+}
