@@ -16,7 +16,7 @@ use crate::program::Program;
 use flux_source::Span;
 use std::fmt;
 
-/// How far the passes have come, and so how much must hold. Each stage includes those before it.
+/// How far the passes have come, and so how much must hold. Each stage of a model includes those of it before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stage {
     /// A program whose names are ids.
@@ -62,8 +62,8 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     violations.found
 }
 
-/// What does not hold of `flow` and must at `stage`. A flow says itself which values go where, so that of its program only
-/// what it still refers to is looked at. O(size of the flow · log).
+/// What does not hold of `flow` and must at `stage`. Of its program only what it still refers to is looked at: nothing
+/// reads chains any more, so they need not be bound. O(size of the flow · log).
 pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
     let mut violations = Violations { found: program(&flow.program, Stage::Typed) };
     if violations.is_empty() {

@@ -521,7 +521,6 @@ fn later_stages_hold_no_more(flow: &Flow) -> Result<(), TestCaseError> {
     let holds = [
         verify::program(&flow.program, Stage::Resolved).is_empty(),
         verify::program(&flow.program, Stage::Typed).is_empty(),
-        verify::program(&flow.program, Stage::Bound).is_empty(),
         verify::flow(flow, Stage::Lowered).is_empty(),
         verify::flow(flow, Stage::Numbered).is_empty(),
         verify::flow(flow, Stage::Ordered).is_empty(),
