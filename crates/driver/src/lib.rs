@@ -46,7 +46,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -
     }
     agree("front_flux", verify::program(&program, Stage::Resolved), diagnostics);
 
-    // Is it one that can run? Signatures that were left out are filled in on the way.
+    // Is it one that can run? Signatures that were left out are filled in on the way, and the values that go along.
     for pass in PROGRAM_PASSES {
         (pass.run)(&mut program, diagnostics);
         if pass.barrier && diagnostics.has_errors() {
@@ -58,7 +58,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -
         result.unfinished = Some(program);
         return result;
     }
-    agree("check_handlers", verify::program(&program, Stage::Typed), diagnostics);
+    agree("bind_handlers", verify::program(&program, Stage::Bound), diagnostics);
 
     // --- From here on the program stands; what follows says how it happens. ---
 

@@ -1,7 +1,7 @@
 //! What the author said, resolved: declarations whose names are ids.
 //!
-//! A front end makes a [`Program`]; passes fill in the signatures that were left out, check it, and lower it to
-//! [`crate::flow`]. Optimizations are passes from program to program.
+//! A front end makes a [`Program`]; passes fill in the signatures that were left out, say which value goes where, check
+//! it, and lower it to [`crate::flow`]. Optimizations are passes from program to program.
 
 use crate::arena::{Arena, ArenaId};
 use flux_source::Span;
@@ -280,8 +280,8 @@ pub enum Argument {
 pub struct Parallel {
     /// The chains; never none.
     pub branches: Vec<Chain>,
-    /// What each branch gets a copy of. Inside, these values are named as outside, and no others from there can be. None
-    /// until it has been bound.
+    /// What each branch gets a copy of. Inside, these values are named as outside, and no other from outside can be.
+    /// None until it has been bound.
     pub arguments: Option<Vec<Argument>>,
     /// From one parenthesis to the other.
     pub span: Span,
@@ -487,6 +487,16 @@ impl Node {
             Body::Dispatch(lines) => (None, Some(lines)),
         };
         one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.chain))
+    }
+
+    /// As [`Self::chains`], to be changed.
+    pub fn chains_mut(&mut self) -> impl Iterator<Item = &mut Chain> {
+        let (one, lines) = match &mut self.body {
+            Body::Concrete => (None, None),
+            Body::Chain(chain) => (Some(chain), None),
+            Body::Dispatch(lines) => (None, Some(lines)),
+        };
+        one.into_iter().chain(lines.into_iter().flatten().map(|line| &mut line.chain))
     }
 }
 

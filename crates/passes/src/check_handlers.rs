@@ -1,17 +1,13 @@
-//! Checks the error handlers. Requires: acyclic, every signature is known. Establishes: each failure has at most one
-//! handler that is asked first, and a handler that is a node takes what the failing node takes (and last, if it wants
-//! it, an `int error`), and gives nothing, with which the flow ends, or what that gives.
+//! Checks the paths of error handlers. Requires: acyclic. Establishes: each failure has at most one handler that is
+//! asked first. What a handler takes and gives is for [`crate::bind_handlers`].
 
-use crate::fit::{Fit, dropped, fit, show, show_names};
 use crate::ids;
 use crate::walks::{Meeting, Walks};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Handler, HandlerTarget, NodeId, Parameter, Program};
-use flux_source::Span;
+use flux_ir::program::{Handler, NodeId, Program};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Reports handlers between which nothing decides, handlers that take no node's place, and handler nodes that do not
-/// fit; as a note, what one leaves out.
+/// Reports handlers between which nothing decides, and warns of those that take no node's place.
 pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     if program.handlers.is_empty() {
         return;
@@ -27,18 +23,6 @@ pub fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
         uses.note(program, &walks, meeting, diagnostics);
     }
     for (index, handler) in program.handlers.iter().enumerate() {
-        // What it cannot take the place of is wrong, whether or not anything comes that way.
-        uses.failing.extend(handler.path.last().copied().flatten().map(|failing| (index, failing)));
-    }
-    for (index, failing) in &uses.failing {
-        if let Some(handler) = program.handlers.get(*index)
-            && let HandlerTarget::Node(target) = handler.target
-        {
-            check_fit(program, handler, target, *failing, diagnostics);
-            check_fallback(program, handler, target, *failing, diagnostics);
-        }
-    }
-    for (index, handler) in program.handlers.iter().enumerate() {
         if !uses.asked.contains(&index) {
             diagnostics.push(describe_idle(program, &walks, handler, uses.matched.contains(&index)));
         }
@@ -52,8 +36,6 @@ struct Uses {
     matched: HashSet<usize>,
     /// Those that no longer path, on every walk, keeps from being asked.
     asked: HashSet<usize>,
-    /// The nodes for whose failures each is asked.
-    failing: BTreeSet<(usize, NodeId)>,
     /// The pairs between which nothing decides.
     tied: HashSet<(usize, usize)>,
 }
@@ -66,7 +48,6 @@ impl Uses {
         let handler = |at: usize| Some((*matching.get(at)?, program.handlers.get(*matching.get(at)?)?));
         let Some((best, first)) = handler(0) else { return };
         self.asked.insert(best);
-        self.failing.insert((best, meeting.node));
         if let Some((other, second)) = handler(1)
             && first.path.len() == second.path.len()
             && self.tied.insert((best, other))
@@ -162,69 +143,6 @@ fn describe_before<'a>(wanted: &str, node: &str, came: impl ExactSizeIterator<It
         (_, []) => format!("nothing comes before `{node}`"),
         (_, came) => format!("right before `{node}` comes {}, not `{wanted}`", came.join(" or ")),
     }
-}
-
-fn check_fit(program: &Program, handler: &Handler, target: NodeId, failing: NodeId, diagnostics: &mut Diagnostics) {
-    let (target, failing) = (&program.nodes[target], &program.nodes[failing]);
-    let given = handler_values(failing.inputs(), target.inputs());
-    let found = match fit(&given, target.inputs()) {
-        Fit::Position => return,
-        Fit::Name(positions) => {
-            let dropped = dropped(&given, &positions);
-            if dropped.is_empty() {
-                return;
-            }
-            let headline = format!(
-                "the handler `{}` takes what `{}` takes by name, without {}",
-                target.name,
-                failing.name,
-                show_names(&dropped)
-            );
-            Diagnostic::note(ids::EDGE_BY_NAME, headline, handler.span)
-        }
-        Fit::Permuted | Fit::Part(_) => {
-            let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
-            let help =
-                format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()));
-            Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span).help(help)
-        }
-    };
-    diagnostics.push(
-        found
-            .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
-            .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs()))),
-    );
-}
-
-/// A handler without outputs ends the flow; with what others give, it goes on, so that must fit.
-fn check_fallback(
-    program: &Program,
-    handler: &Handler,
-    target: NodeId,
-    failing: NodeId,
-    diagnostics: &mut Diagnostics,
-) {
-    let (target, failing) = (&program.nodes[target], &program.nodes[failing]);
-    let fits = matches!(fit(target.outputs(), failing.outputs()), Fit::Position | Fit::Name(_));
-    if fits || target.outputs().is_empty() {
-        return;
-    }
-    let headline = format!("the handler `{}` does not give what `{}` gives", target.name, failing.name);
-    let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
-        .mark(target.span, format!("`{}` gives ({})", target.name, show(target.outputs())))
-        .mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())));
-    let goes_on = show(failing.outputs());
-    diagnostics
-        .push(error.help(format!("declare it with `=> ({goes_on})` for the flow to go on, or `=> ()` to end it")));
-}
-
-/// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
-pub fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
-    let mut values = inputs.to_vec();
-    if wanted.last().is_some_and(|last| last.name == "error" && last.ty == "int") {
-        values.push(Parameter { ty: "int".into(), name: "error".into(), array: String::new(), span: Span::default() });
-    }
-    values
 }
 
 /// `CheckCache -> * -> Send`

@@ -10,25 +10,44 @@ pub enum Fit {
     Position,
     /// For each parameter the position of the value with its name and type; other values are dropped.
     Name(Vec<usize>),
+}
+
+impl Fit {
+    /// For each of `count` parameters, the position of the value that it takes.
+    pub fn positions(self, count: usize) -> Vec<usize> {
+        match self {
+            Self::Position => (0..count).collect(),
+            Self::Name(positions) => positions,
+        }
+    }
+}
+
+/// Why values do not fit parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misfit {
     /// The types agree by position, but the names are the same in another order: almost surely a mistake.
     Permuted,
-    /// They do not: the first position at which they part.
+    /// The first position at which they part.
     Part(usize),
 }
 
 /// How `values` fit `parameters`: by position when arity and types agree; else by name and type when each parameter is
 /// among the values. O(n log n).
-pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Fit {
+///
+/// # Errors
+///
+/// They fit neither way.
+pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Result<Fit, Misfit> {
     let differs = values.iter().zip(parameters).position(|(value, parameter)| !value.same_type(parameter));
     if values.len() == parameters.len() && differs.is_none() {
-        return if permuted(values, parameters) { Fit::Permuted } else { Fit::Position };
+        return if permuted(values, parameters) { Err(Misfit::Permuted) } else { Ok(Fit::Position) };
     }
     let by_name = |parameter: &Parameter| {
         values.iter().position(|value| value.name == parameter.name && value.same_type(parameter))
     };
     match parameters.iter().map(by_name).collect() {
-        Some(positions) => Fit::Name(positions),
-        None => Fit::Part(differs.unwrap_or(values.len().min(parameters.len()))),
+        Some(positions) => Ok(Fit::Name(positions)),
+        None => Err(Misfit::Part(differs.unwrap_or(values.len().min(parameters.len())))),
     }
 }
 
@@ -93,23 +112,23 @@ mod tests {
 
     #[test]
     fn lists_fit_by_position_whatever_the_names() {
-        assert_eq!(fit(&list("int a, bool b"), &list("int x, bool y")), Fit::Position);
+        assert_eq!(fit(&list("int a, bool b"), &list("int x, bool y")), Ok(Fit::Position));
     }
 
     #[test]
     fn the_same_names_in_another_order_do_not_fit() {
-        assert_eq!(fit(&list("int from, int to"), &list("int to, int from")), Fit::Permuted);
+        assert_eq!(fit(&list("int from, int to"), &list("int to, int from")), Err(Misfit::Permuted));
     }
 
     #[test]
     fn lists_fit_by_name_where_position_does_not() {
-        assert_eq!(fit(&list("int a, bool b, int c"), &list("int c, int a")), Fit::Name(vec![2, 0]));
-        assert_eq!(fit(&list("int a"), &list("")), Fit::Name(vec![]));
+        assert_eq!(fit(&list("int a, bool b, int c"), &list("int c, int a")), Ok(Fit::Name(vec![2, 0])));
+        assert_eq!(fit(&list("int a"), &list("")), Ok(Fit::Name(vec![])));
     }
 
     #[test]
     fn what_does_not_fit_says_where_it_parts() {
-        assert_eq!(fit(&list("int a, bool b"), &list("int a, int b")), Fit::Part(1));
-        assert_eq!(fit(&list("int a"), &list("int a, int b")), Fit::Part(1));
+        assert_eq!(fit(&list("int a, bool b"), &list("int a, int b")), Err(Misfit::Part(1)));
+        assert_eq!(fit(&list("int a"), &list("int a, int b")), Err(Misfit::Part(1)));
     }
 }

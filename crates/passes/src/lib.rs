@@ -3,11 +3,12 @@
 //! A pass is one file, named verb first; its first lines say what it requires and what it establishes. The table below
 //! is the order; the driver runs it and verifies the model after each pass.
 
+pub mod bind_edges;
+pub mod bind_handlers;
 pub mod check_blocking;
 pub mod check_constants;
 pub mod check_cycles;
 pub mod check_dispatch;
-pub mod check_edges;
 pub mod check_handlers;
 pub mod check_options;
 pub mod check_replicable;
@@ -16,6 +17,7 @@ pub mod check_slips;
 pub mod check_sources;
 pub mod check_uses;
 mod constraint_diagnostics;
+mod edge_diagnostics;
 pub mod edges;
 pub mod fit;
 pub mod handler_paths;
@@ -42,7 +44,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 13] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 14] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| check_cycles::check_cycles(program, diagnostics),
@@ -79,11 +81,7 @@ pub const PROGRAM_PASSES: [Pass<Program>; 13] = [
         run: |program, diagnostics| check_blocking::check_blocking(program, diagnostics),
         barrier: false,
     },
-    Pass {
-        name: "check_edges",
-        run: |program, diagnostics| check_edges::check_edges(program, diagnostics),
-        barrier: false,
-    },
+    Pass { name: "bind_edges", run: bind_edges::bind_edges, barrier: false },
     Pass {
         name: "check_dispatch",
         run: |program, diagnostics| check_dispatch::check_dispatch(program, diagnostics),
@@ -94,6 +92,7 @@ pub const PROGRAM_PASSES: [Pass<Program>; 13] = [
         run: |program, diagnostics| check_handlers::check_handlers(program, diagnostics),
         barrier: false,
     },
+    Pass { name: "bind_handlers", run: bind_handlers::bind_handlers, barrier: false },
     Pass {
         name: "check_sessions",
         run: |program, diagnostics| check_sessions::check_sessions(program, diagnostics),

@@ -1,20 +1,19 @@
-//! Lowers a program to its flow. Requires: acyclic, typed, checked. Establishes: [`flux_ir::flow`] of it, each step
-//! with its own constraints in the one order, and a failure block that holds the handler nearest to it.
+//! Lowers a program to its flow. Requires: acyclic, typed, checked, and every value bound. Establishes:
+//! [`flux_ir::flow`] of it, each step with its own constraints in the one order, and a failure block that holds the
+//! handler nearest to it. Values go where the program says: nothing here knows what would fit.
 //!
 //! Shared nodes become shared functions: the flow is linear in the program. Where a handler is for a path, a node is
 //! lowered once for each way of reaching it that its handlers tell apart ([`crate::walks`]); functions that come out
 //! the same are one.
 
 use crate::check_cycles::callees_first;
-use crate::check_handlers::handler_values;
-use crate::fit::{Fit, fit};
 use crate::handler_paths::Context;
 use crate::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parallel, Parameter,
-    Program, Requirement,
+    Action, Application, Argument, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parallel,
+    Parameter, PredicateId, Program, Requirement, StepNumber,
 };
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -35,7 +34,7 @@ pub fn lower_program(program: Program) -> Flow {
     Flow { program, functions, entries }
 }
 
-/// A value on its way through a chain.
+/// A value on its way through a chain: what the function calls it, and what it is.
 type Value = (Operand, Parameter);
 
 struct Lowering<'a> {
@@ -58,6 +57,8 @@ struct Current {
     /// What comes before the first step, and before the next.
     entered: Context,
     context: Context,
+    /// What the program's names for values stand for, so far along the chain that is being made.
+    values: HashMap<Argument, Value>,
     steps: u32,
     branches: u32,
     may_fault: bool,
@@ -104,10 +105,9 @@ impl<'a> Lowering<'a> {
     fn node(&mut self, id: NodeId, context: Context) {
         let node = &self.program.nodes[id];
         let mut current = Current::new(Role::Abstract(id), self.function_name(id), context);
-        let inputs: Vec<Value> = inputs_of(node.inputs());
         let body = match &node.body {
-            Body::Dispatch(lines) => self.dispatch(&mut current, lines, &inputs, node.outputs()),
-            Body::Chain(chain) => self.chain(&mut current, chain, inputs, node.outputs()),
+            Body::Dispatch(lines) => self.dispatch(&mut current, lines, node.inputs()),
+            Body::Chain(chain) => self.chain(&mut current, chain, node.inputs()),
             Body::Concrete => return,
         };
         let function = self.add(context, current.finish(node.inputs(), node.outputs(), body, node.span));
@@ -128,8 +128,8 @@ impl<'a> Lowering<'a> {
                 let name = self.fresh(&format!("{stem}_produce"));
                 let mut current = Current::new(Role::Produce(index), name, Context::default());
                 let mut steps = vec![];
-                let values = self.apply(&mut current, &mut steps, application, &[]);
-                let end = done(&values, outputs);
+                let values = self.apply(&mut current, &mut steps, application);
+                let end = done(values.into_iter().map(|(operand, _)| operand).collect());
                 starts = outputs.to_vec();
                 let function = current.finish(&[], outputs, Block { steps, end }, source.span);
                 Some(self.functions.add(function))
@@ -142,37 +142,33 @@ impl<'a> Lowering<'a> {
         };
         let started = self.walks.paths.after(Context::default(), origin);
         let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
-        let values = inputs_of(&starts);
-        let target = Application { node: source.target, constants: vec![], arguments: None, span: source.span };
+        current.begin(&starts);
+        let arguments = source.arguments.clone();
+        let target = Application { node: source.target, constants: vec![], arguments, span: source.span };
         let mut steps = vec![];
         if let Some(function) = &source.session {
-            let inputs = operands(&values, self.program.nodes[target.node].inputs());
+            let inputs = current.operands(source.arguments.as_deref());
             let callee = Callee::Session { function: function.clone(), node: target.node };
             current.may_fault = true;
             steps.push(current.step(callee, inputs, vec![], failed(), source.span));
         }
-        self.apply(&mut current, &mut steps, &target, &values);
-        let body = Block { steps, end: End::Done { values: vec![], offset: 0 } };
+        self.apply(&mut current, &mut steps, &target);
+        let body = Block { steps, end: done(vec![]) };
         let function = current.finish(&starts, &[], body, source.span);
         Some(Entry { produce, run: self.functions.add(function) })
     }
 
-    fn dispatch(
-        &mut self,
-        current: &mut Current,
-        lines: &[ProgramLine],
-        inputs: &[Value],
-        outputs: &[Parameter],
-    ) -> Block {
+    fn dispatch(&mut self, current: &mut Current, lines: &[ProgramLine], inputs: &[Parameter]) -> Block {
         let mut lowered = vec![];
         for line in lines {
-            let tests = line.patterns.iter().zip(inputs).filter_map(|(pattern, (operand, _))| {
-                pattern.map(|predicate| Test { predicate, value: operand.clone() })
-            });
-            let tests: Vec<_> = tests.collect();
+            let patterns = line.patterns.iter().enumerate();
+            let test = |(index, pattern): (usize, &Option<PredicateId>)| {
+                pattern.map(|predicate| Test { predicate, value: Operand::Input(index) })
+            };
+            let tests: Vec<_> = patterns.filter_map(test).collect();
             current.may_fault |= !tests.is_empty();
             let last = tests.is_empty();
-            let block = self.chain(current, &line.chain, inputs.to_vec(), outputs);
+            let block = self.chain(current, &line.chain, inputs);
             lowered.push(Line { tests, block, span: line.span });
             if last {
                 return Block { steps: vec![], end: End::Dispatch { lines: lowered, unmatched: None } };
@@ -182,48 +178,36 @@ impl<'a> Lowering<'a> {
     }
 
     /// A chain that ends its function.
-    fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: Vec<Value>, outputs: &[Parameter]) -> Block {
+    fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: &[Parameter]) -> Block {
         let mut steps = vec![];
         current.context = current.entered;
-        let values = self.steps(current, &mut steps, chain, inputs);
-        Block { steps, end: done(&values, outputs) }
+        current.begin(inputs);
+        self.steps(current, &mut steps, chain);
+        Block { steps, end: done(current.operands(chain.results.as_deref())) }
     }
 
-    fn steps(
-        &mut self,
-        current: &mut Current,
-        steps: &mut Vec<Step>,
-        chain: &Chain,
-        mut values: Vec<Value>,
-    ) -> Vec<Value> {
+    fn steps(&mut self, current: &mut Current, steps: &mut Vec<Step>, chain: &Chain) {
         for step in &chain.steps {
-            values = match &step.action {
-                Action::Apply(application) => self.apply(current, steps, application, &values),
-                Action::Parallel(Parallel { branches, span, .. }) => {
-                    let values = self.fork(current, steps, branches, *span, &values);
+            let made = match &step.action {
+                Action::Apply(application) => self.apply(current, steps, application),
+                Action::Parallel(parallel) => {
+                    let made = self.fork(current, steps, parallel);
                     current.context = self.walks.paths.after(current.context, None);
-                    values
+                    made
                 }
             };
+            current.add(step.number, made);
             if let Some(last) = steps.last_mut() {
                 last.within.clone_from(&step.within);
             }
         }
-        values
     }
 
-    /// Applies a node to values; gives its outputs.
-    fn apply(
-        &mut self,
-        current: &mut Current,
-        steps: &mut Vec<Step>,
-        application: &Application,
-        values: &[Value],
-    ) -> Vec<Value> {
+    /// Applies a node; gives its outputs.
+    fn apply(&mut self, current: &mut Current, steps: &mut Vec<Step>, application: &Application) -> Vec<Value> {
         let node = &self.program.nodes[application.node];
         let constants = application.constants.iter().cloned().map(Operand::Constant);
-        let left = node.inputs().get(application.constants.len()..).unwrap_or_default();
-        let inputs = constants.chain(operands(values, left)).collect();
+        let inputs = constants.chain(current.operands(application.arguments.as_deref())).collect();
         let step = self.call(current, application.node, inputs, application.span);
         let id = step.id;
         steps.push(step);
@@ -266,21 +250,20 @@ impl<'a> Lowering<'a> {
                 Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
             }
             HandlerTarget::Node(target) => {
-                let kept = |(index, parameter): (usize, &Parameter)| (Operand::Kept(failing, index), parameter.clone());
-                let mut values: Vec<Value> = failed_node.inputs().iter().enumerate().map(kept).collect();
-                let wanted = self.program.nodes[*target].inputs();
-                let given = handler_values(failed_node.inputs(), wanted);
-                values.extend(
-                    given.get(values.len()..).unwrap_or_default().iter().map(|one| (Operand::Error, one.clone())),
-                );
-                let step = self.call(current, *target, operands(&values, wanted), handler.span);
-                let outputs = outputs_of(step.id, self.program.nodes[*target].outputs());
-                let parameters: Vec<_> = outputs.iter().map(|(_, parameter)| parameter.clone()).collect();
-                let end = match fit(&parameters, failed_node.outputs()) {
-                    Fit::Position | Fit::Name(_) => {
-                        End::Resume { values: operands(&outputs, failed_node.outputs()), offset: 0 }
+                let bound = handler.replacements.iter().find(|one| one.failing == node);
+                let input = |argument: &Argument| match argument {
+                    Argument::Input(index) => Some(Operand::Kept(failing, *index)),
+                    Argument::Error => Some(Operand::Error),
+                    Argument::Output(..) => None,
+                };
+                let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(input).collect();
+                let step = self.call(current, *target, inputs, handler.span);
+                let end = match bound.and_then(|one| one.resume.as_ref()) {
+                    Some(outputs) => {
+                        let values = outputs.iter().map(|index| Operand::Output(step.id, *index)).collect();
+                        End::Resume { values, offset: 0 }
                     }
-                    Fit::Permuted | Fit::Part(_) => ended,
+                    None => ended,
                 };
                 Block { steps: vec![step], end }
             }
@@ -288,36 +271,29 @@ impl<'a> Lowering<'a> {
     }
 
     /// Runs chains concurrently, each as a function of its own.
-    fn fork(
-        &mut self,
-        current: &mut Current,
-        steps: &mut Vec<Step>,
-        branches: &[Chain],
-        span: Span,
-        values: &[Value],
-    ) -> Vec<Value> {
-        let inputs: Vec<_> = values.iter().map(|(_, parameter)| parameter.clone()).collect();
+    fn fork(&mut self, current: &mut Current, steps: &mut Vec<Step>, parallel: &Parallel) -> Vec<Value> {
+        let copied = parallel.arguments.as_deref();
+        let inputs = current.parameters(copied);
         current.may_fault |= any_object(&inputs);
         let mut functions = vec![];
         let mut outputs = vec![];
-        for branch in branches {
+        for branch in &parallel.branches {
             current.branches += 1;
             let name = format!("{}_branch_{}", current.name, current.branches);
             let mut own = Current::new(Role::Branch(current.node()), name, current.context);
+            own.values = copied.unwrap_or_default().iter().copied().zip(inputs_of(&inputs)).collect();
             let mut lowered = vec![];
-            let given = self.steps(&mut own, &mut lowered, branch, inputs_of(&inputs));
-            let given_parameters: Vec<_> = given.iter().map(|(_, parameter)| parameter.clone()).collect();
-            current.may_fault |= any_object(&given_parameters);
-            own.may_fault |= any_object(&given_parameters);
-            let values = given.iter().map(|(operand, _)| operand.clone()).collect();
-            let body = Block { steps: lowered, end: End::Done { values, offset: 0 } };
-            let function = own.finish(&distinct(&inputs), &distinct(&given_parameters), body, branch.span);
+            self.steps(&mut own, &mut lowered, branch);
+            let given = own.parameters(branch.results.as_deref());
+            current.may_fault |= any_object(&given);
+            own.may_fault |= any_object(&given);
+            let body = Block { steps: lowered, end: done(own.operands(branch.results.as_deref())) };
+            let function = own.finish(&distinct(&inputs), &distinct(&given), body, branch.span);
             let function = self.add(current.entered, function);
             functions.push(Branch { function, after: None });
-            outputs.extend(given_parameters);
+            outputs.extend(given);
         }
-        let operands = values.iter().map(|(operand, _)| operand.clone()).collect();
-        let step = current.step(Callee::Fork(functions), operands, vec![], failed(), span);
+        let step = current.step(Callee::Fork(functions), current.operands(copied), vec![], failed(), parallel.span);
         let id = step.id;
         steps.push(step);
         outputs_of(id, &outputs)
@@ -351,7 +327,34 @@ impl<'a> Lowering<'a> {
 
 impl Current {
     fn new(role: Role, name: String, entered: Context) -> Self {
-        Self { role, name, entered, context: entered, steps: 0, branches: 0, may_fault: false }
+        let values = HashMap::new();
+        Self { role, name, entered, context: entered, values, steps: 0, branches: 0, may_fault: false }
+    }
+
+    /// Begins a chain: of values there are the function's inputs.
+    fn begin(&mut self, inputs: &[Parameter]) {
+        let named = |(index, value)| (Argument::Input(index), value);
+        self.values = inputs_of(inputs).into_iter().enumerate().map(named).collect();
+    }
+
+    /// Adds what a step has made.
+    fn add(&mut self, step: StepNumber, made: Vec<Value>) {
+        let named = |(index, value)| (Argument::Output(step, index), value);
+        self.values.extend(made.into_iter().enumerate().map(named));
+    }
+
+    /// What the function calls these values. One that is not there is left out, which the verifier finds.
+    fn operands(&self, arguments: Option<&[Argument]>) -> Vec<Operand> {
+        self.named(arguments).map(|(operand, _)| operand.clone()).collect()
+    }
+
+    /// What these values are.
+    fn parameters(&self, arguments: Option<&[Argument]>) -> Vec<Parameter> {
+        self.named(arguments).map(|(_, parameter)| parameter.clone()).collect()
+    }
+
+    fn named(&self, arguments: Option<&[Argument]>) -> impl Iterator<Item = &Value> {
+        arguments.unwrap_or_default().iter().filter_map(|argument| self.values.get(argument))
     }
 
     /// The node whose function it is; for a source's functions there are no branches.
@@ -394,8 +397,8 @@ fn failed() -> Block {
     Block { steps: vec![], end: End::Failed { offset: 0 } }
 }
 
-fn done(values: &[Value], outputs: &[Parameter]) -> End {
-    End::Done { values: operands(values, outputs), offset: 0 }
+fn done(values: Vec<Operand>) -> End {
+    End::Done { values, offset: 0 }
 }
 
 /// Whether something outside a node may throw where such values are made, copied or moved.
@@ -426,15 +429,6 @@ fn inputs_of(parameters: &[Parameter]) -> Vec<Value> {
 
 fn outputs_of(step: StepId, parameters: &[Parameter]) -> Vec<Value> {
     parameters.iter().enumerate().map(|(index, parameter)| (Operand::Output(step, index), parameter.clone())).collect()
-}
-
-/// The values that go into `parameters`, as [`fit`] says.
-fn operands(values: &[Value], parameters: &[Parameter]) -> Vec<Operand> {
-    let given: Vec<_> = values.iter().map(|(_, parameter)| parameter.clone()).collect();
-    match fit(&given, parameters) {
-        Fit::Name(positions) => positions.iter().filter_map(|at| values.get(*at)).map(|(one, _)| one.clone()).collect(),
-        Fit::Position | Fit::Permuted | Fit::Part(_) => values.iter().map(|(one, _)| one.clone()).collect(),
-    }
 }
 
 /// What the functions of nodes are called: as the nodes. A module's point becomes an underscore, and where another node

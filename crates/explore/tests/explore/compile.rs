@@ -6,6 +6,8 @@ use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage};
 use flux_passes::PROGRAM_PASSES;
+use flux_passes::bind_edges::bind_edges;
+use flux_passes::bind_handlers::bind_handlers;
 use flux_passes::lower_program::lower_program;
 use flux_passes::number_paths::number_paths;
 use flux_passes::order_constraints::{Rules, order_constraints_with};
@@ -24,8 +26,13 @@ pub fn program(text: &str) -> Program {
     program
 }
 
-/// The flow of a program whose author has made no mistake, before its constraints are ordered.
-pub fn lower(program: Program) -> Flow {
+/// The flow of a program whose author has made no mistake, before its constraints are ordered. Random programs say
+/// nothing yet of where their values go.
+pub fn lower(mut program: Program) -> Flow {
+    let mut diagnostics = Diagnostics::default();
+    bind_edges(&mut program, &mut diagnostics);
+    bind_handlers(&mut program, &mut diagnostics);
+    assert_eq!(verify::program(&program, Stage::Bound), [], "{diagnostics:?}");
     let flow = lower_program(program);
     let violations = verify::flow(&flow, Stage::Lowered);
     assert_eq!(violations, [], "{}", flux_ir::text::print_flow(&flow));

@@ -37,7 +37,8 @@
 //! apply      = node [ "(" constant { "," constant } ")" ]
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" name ]
-//! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" ( "node" node [ "{" { replaces } "}" ] | "function" name )
+//! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles
+//! handles    = "node" node [ "{" { replaces } "}" ] | "function" name
 //! replaces   = "for" node takes [ "gives" "(" [ output { "," output } ] ")" ]      without the last part the flow ends
 //! output     = "out" "." position
 //!

@@ -1,55 +1,45 @@
-//! Checks that what is given fits what is taken, along every edge. Requires: every signature is known. Establishes:
-//! each edge fits by position or by name.
+//! Says what is wrong along edges whose values do not fit, and what those drop that fit by name.
 //!
 //! A parameter that is declared wrongly spoils every edge at it, and by inference edges far from it. So edges that do
 //! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
 //! parameter is one message.
 
-use crate::check_constants::misbound;
-use crate::edges::{Edge, Kind, Port, edges};
-use crate::fit::{Fit, dropped, fit, show, show_names, show_one};
+use crate::edges::{Edge, Kind, Port};
+use crate::fit::{Misfit, dropped, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
-use flux_ir::program::{NodeId, Parameter, Program, Signature};
+use flux_ir::program::{NodeId, Parameter, Program};
 use flux_source::Span;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Reports edges that do not fit, and as a note what an edge drops. O(edges · parameters).
-pub fn check_edges(program: &Program, diagnostics: &mut Diagnostics) {
-    let mut misfits = vec![];
-    let misbound = misbound(program);
-    for edge in edges(program).into_iter().filter(|edge| !misbound.contains(&edge.to_span)) {
-        let Some(given) = joined(program, &edge.from) else { continue };
-        let Some(taken) = list(program, edge.to) else { continue };
-        let sides = || Sides::of(program, &edge);
-        match fit(&given, taken) {
-            Fit::Position => {}
-            Fit::Name(positions) => diagnostics.push(sides().by_name(&edge, &given, taken, &positions)),
-            Fit::Permuted => {
-                let place = given.iter().zip(taken).position(|(one, other)| one.name != other.name).unwrap_or(0);
-                let error = sides().permuted(&edge, &given, taken);
-                misfits.push(sides().misfit(error, &edge, &given, taken, place));
-            }
-            Fit::Part(place) => {
-                let error = sides().mismatch(&edge, &given, taken, place);
-                misfits.push(sides().misfit(error, &edge, &given, taken, place));
-            }
+/// The note for an edge that fits by name: the value in each of `positions`.
+pub fn by_name(
+    program: &Program,
+    edge: &Edge,
+    given: &[Parameter],
+    taken: &[Parameter],
+    positions: &[usize],
+) -> Diagnostic {
+    Sides::of(program, edge).by_name(edge, given, taken, positions)
+}
+
+/// An edge that does not fit, for [`report`].
+pub fn spoiled(
+    program: &Program,
+    edge: &Edge,
+    given: &[Parameter],
+    taken: &[Parameter],
+    misfit: Misfit,
+) -> SpoiledEdge {
+    let sides = Sides::of(program, edge);
+    let (error, place) = match misfit {
+        Misfit::Permuted => {
+            let differs = given.iter().zip(taken).position(|(one, other)| one.name != other.name);
+            (sides.permuted(edge, given, taken), differs.unwrap_or(0))
         }
-    }
-    report(misfits, diagnostics);
-}
-
-fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
-    program.nodes[port.node()].signature.as_ref().map(|signature: &Signature| port.of(signature))
-}
-
-fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter]>> {
-    if let [port] = ports {
-        return list(program, *port).map(Cow::Borrowed);
-    }
-    let lists: Option<Vec<_>> = ports.iter().map(|port| list(program, *port)).collect();
-    lists.map(|lists| Cow::Owned(lists.concat()))
+        Misfit::Part(place) => (sides.mismatch(edge, given, taken, place), place),
+    };
+    sides.spoiled(error, edge, given, taken, place)
 }
 
 /// What may be wrong about an edge that does not fit.
@@ -62,21 +52,21 @@ enum Suspect {
 }
 
 /// An edge that does not fit.
-struct Misfit {
+pub struct SpoiledEdge {
     diagnostic: Diagnostic,
     /// What may be wrong on the side that gives and on the side that takes, each with what the other side has.
     suspects: [(Suspect, String); 2],
 }
 
 /// Reports the first edge of each that are spoiled by one parameter, with marks at the others.
-fn report(misfits: Vec<Misfit>, diagnostics: &mut Diagnostics) {
+pub fn report(spoiled: Vec<SpoiledEdge>, diagnostics: &mut Diagnostics) {
     let mut edges_at: HashMap<Suspect, usize> = HashMap::new();
-    for (suspect, _) in misfits.iter().flat_map(|misfit| &misfit.suspects) {
+    for (suspect, _) in spoiled.iter().flat_map(|edge| &edge.suspects) {
         *edges_at.entry(*suspect).or_default() += 1;
     }
     let mut found: Vec<Diagnostic> = vec![];
     let mut of: HashMap<Suspect, usize> = HashMap::new();
-    for Misfit { diagnostic, suspects: [giver, taker] } in misfits {
+    for SpoiledEdge { diagnostic, suspects: [giver, taker] } in spoiled {
         let (culprit, other) = if edges_at.get(&giver.0) > edges_at.get(&taker.0) { giver } else { taker };
         match of.get(&culprit).and_then(|index| found.get_mut(*index)) {
             Some(earlier) => {
@@ -166,7 +156,6 @@ impl Sides {
         Self { giver, give, gives, taker, takes }
     }
 
-    /// The note for an edge that fits by name: the value in each of `positions`.
     fn by_name(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], positions: &[usize]) -> Diagnostic {
         let dropped = dropped(given, positions);
         let lost = match dropped.as_slice() {
@@ -202,14 +191,14 @@ impl Sides {
     }
 
     /// An edge whose lists part at `place`.
-    fn misfit(
+    fn spoiled(
         &self,
         diagnostic: Diagnostic,
         edge: &Edge,
         given: &[Parameter],
         taken: &[Parameter],
         place: usize,
-    ) -> Misfit {
+    ) -> SpoiledEdge {
         let suspect = |list: &[Parameter], end: Port| match list.get(place) {
             Some(parameter) => Suspect::Parameter(parameter.span),
             None => Suspect::End(end),
@@ -218,7 +207,7 @@ impl Sides {
         let taker = suspect(taken, edge.to);
         let has_taker = format!("{} {} ({})", self.taker, self.takes, show(taken));
         let has_giver = format!("{} {} ({})", self.giver, self.gives, show(given));
-        Misfit { diagnostic, suspects: [(giver, has_taker), (taker, has_giver)] }
+        SpoiledEdge { diagnostic, suspects: [(giver, has_taker), (taker, has_giver)] }
     }
 
     /// Marks both sides with what passes there. The place to edit is where the values are taken; where that is a
