@@ -139,7 +139,23 @@ bool is_caught(int signal)
     return action_on(signal).sa_handler != SIG_DFL && action_on(signal).sa_handler != SIG_IGN;
 }
 
-TEST(Signals, AreCaughtAsLongAsAnyServerNeedsThem)
+/// The signals do what they do in a process that nobody has prepared: tests in the background begin with SIGINT ignored.
+class EndSignals : public testing::Test
+{
+  protected:
+    EndSignals() { std::signal(SIGINT, SIG_DFL); }
+
+    ~EndSignals() override
+    {
+        std::signal(SIGINT, at_first_.sa_handler);
+        std::signal(SIGTERM, SIG_DFL);
+    }
+
+  private:
+    const struct sigaction at_first_ = action_on(SIGINT);
+};
+
+TEST_F(EndSignals, AreCaughtAsLongAsAnyServerNeedsThem)
 {
     auto first = std::make_unique<flux::end_signals>();
     {
@@ -163,7 +179,7 @@ TEST(Signals, AreCaughtAsLongAsAnyServerNeedsThem)
     EXPECT_EQ(anew.wait(), SIGINT);
 }
 
-TEST(Signals, WhatTheProgramSaysItselfStays)
+TEST_F(EndSignals, StayWhatTheProgramSaysItself)
 {
     std::signal(SIGINT, SIG_IGN);
     {
@@ -173,8 +189,6 @@ TEST(Signals, WhatTheProgramSaysItselfStays)
     }
     EXPECT_EQ(action_on(SIGINT).sa_handler, SIG_IGN);
     EXPECT_TRUE(is_caught(SIGTERM));
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
 }
 
 TEST(Signals, InterruptsAreTakenBackByTheLast)
