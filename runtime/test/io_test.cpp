@@ -8,6 +8,7 @@
 #include "support/io_world.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -687,7 +688,7 @@ std::string receive_message(flux::datagram_socket &from, std::size_t most, flux:
 TYPED_TEST(Io, AllWhoWaitAtASocketAreWokenWhereMessagesComeTogether)
 {
     constexpr int many = 5;
-    int got = 0;
+    std::atomic<int> got = 0;
     this->run([&, this] {
         auto socket = std::shared_ptr<flux::datagram_socket>(*this->io.bind(flux::loopback_address(0)));
         for (int number = 0; number < many; ++number) {

@@ -136,7 +136,8 @@ connection *connections::add(arrivals::arrival somebody) noexcept
 void connections::take_back(connection &unused) noexcept
 {
     const bool soon = unused.has_unread();
-    if (soon && !waits_ && asks_more_ == nullptr && in_a_row_ < most_in_a_row && through_.is_of_one_thread()) {
+    const bool by_its_source = through_.is_of_one_thread() && !waits_; // which goes on behind this flow
+    if (soon && by_its_source && asks_more_ == nullptr && in_a_row_ < most_in_a_row) {
         ++in_a_row_;
         asks_more_ = &unused;
         return;

@@ -139,7 +139,8 @@ bool is_caught(int signal)
     return action_on(signal).sa_handler != SIG_DFL && action_on(signal).sa_handler != SIG_IGN;
 }
 
-/// The signals do what they do in a process that nobody has prepared: tests in the background begin with SIGINT ignored.
+/// The signals do what they do in a process that nobody has prepared: tests in the background begin with SIGINT
+/// ignored.
 class EndSignals : public testing::Test
 {
   protected:
