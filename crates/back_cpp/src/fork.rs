@@ -42,8 +42,8 @@ pub fn copied(context: &Context<'_>) -> Vec<Declaration> {
         let Callee::Fork(branches) = &step.callee else { continue };
         let Some(first) = branches.first().filter(|_| branches.len() > 1) else { continue };
         let function = &flow.functions[first.function];
-        let objects = function.inputs.iter().filter(|input| !input.is_evidently_scalar());
-        let new = objects.filter(|input| types.insert(&input.ty));
+        let objects = function.inputs.iter().filter(|input| !input.ty.is_scalar());
+        let new = objects.filter(|input| types.insert(input.ty.spelling()));
         assertions.extend(new.map(|input| assertion(context, step, function, input)));
     }
     if assertions.is_empty() {

@@ -12,6 +12,7 @@ use crate::tree::{Declaration, Declarator};
 use crate::uses::{Uses, Value};
 use flux_ir::flow::{End, Function};
 use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId, split_name};
+use flux_ir::types::Foreign;
 use std::collections::BTreeSet;
 
 /// A function of the user's: its name, and the comment and declaration for it.
@@ -58,43 +59,25 @@ fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> 
         for side in [Side::In, Side::Out] {
             if let Some(name) = node_struct(node, side) {
                 let name = name.rsplit("::").next().unwrap_or(&name).to_owned();
-                let members: Vec<Declarator> = members(node, side).iter().map(declarator).collect();
                 structs.push(Declaration::Blank);
-                structs.extend(in_c_too(context, name, members));
+                structs.extend(in_c_too(context, name, members(node, side)));
             }
         }
     }
     structs
 }
 
-/// A struct, in a header that C reads too if the program has nodes in C. What C has no words for only C++ sees; but a
-/// pointer to a class is one to C as well, `flux::connection *` being `struct flux_connection *` there.
-fn in_c_too(context: &Context<'_>, name: String, members: Vec<Declarator>) -> Vec<Declaration> {
-    let is_c = |member: &Declarator| !member.ty.contains(['<', ':']);
-    if context.options.c_functions.is_empty() || members.iter().all(is_c) {
-        return vec![Declaration::Struct(name, members)];
+/// A struct, in a header that C reads too if the program has nodes in C. What C has no words for only C++ sees.
+fn in_c_too(context: &Context<'_>, name: String, members: &[Parameter]) -> Vec<Declaration> {
+    let in_cpp: Vec<_> = members.iter().map(declarator).collect();
+    let of_c = |member: &Parameter| Some(Declarator { ty: member.ty.in_c()?, ..declarator(member) });
+    let in_c: Option<Vec<_>> = members.iter().map(of_c).collect();
+    if context.options.c_functions.is_empty() || in_c.as_ref() == Some(&in_cpp) {
+        return vec![Declaration::Struct(name, in_cpp)];
     }
-    let is_pointer = |member: &Declarator| member.ty.ends_with('*') && !member.ty.contains('<');
-    let is_readable = members.iter().all(|member| is_c(member) || is_pointer(member));
-    let of_c = |member: &Declarator| match is_c(member) {
-        true => member.clone(),
-        false => Declarator { ty: pointer_in_c(&member.ty), ..member.clone() },
-    };
-    let in_c = is_readable.then(|| {
-        let members = members.iter().map(of_c).collect();
-        Declaration::OnlyC(vec![Declaration::Struct(name.clone(), members)])
-    });
-    let in_cpp = Declaration::OnlyCpp(vec![Declaration::Struct(name, members)]);
+    let in_c = in_c.map(|members| Declaration::OnlyC(vec![Declaration::Struct(name.clone(), members)]));
+    let in_cpp = Declaration::OnlyCpp(vec![Declaration::Struct(name, in_cpp)]);
     [in_cpp].into_iter().chain(in_c).collect()
-}
-
-/// `const flux::connection *` is `const struct flux_connection *` in C.
-fn pointer_in_c(ty: &str) -> String {
-    let words = ty.split(' ').map(|word| match word.contains("::") {
-        true => format!("struct {}", word.replace("::", "_")),
-        false => word.to_owned(),
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Declares every function that the user writes and the program's own file asks for, those of C with C linkage.
@@ -123,8 +106,8 @@ fn functions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction>
 fn includes(context: &Context<'_>, module: Option<ModuleId>, header: &mut Vec<Declaration>) {
     let program = &context.flow.program;
     let parameters = || program.nodes.iter().flat_map(|(_, node)| node.inputs().iter().chain(node.outputs()));
-    let says_bool = |ty: &str| ty.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "bool");
-    let needs_bool = !program.predicates.is_empty() || parameters().any(|parameter| says_bool(&parameter.ty));
+    let says_bool = |parameter: &Parameter| parameter.ty.words().any(|word| word == "bool");
+    let needs_bool = !program.predicates.is_empty() || parameters().any(says_bool);
     if module.is_none() && needs_bool {
         // C has the word from there.
         header.extend([Declaration::Blank, Declaration::SystemInclude("stdbool.h".to_owned())]);
@@ -169,7 +152,11 @@ impl UserFunction {
 
 /// A parameter as a member.
 pub fn declarator(parameter: &Parameter) -> Declarator {
-    Declarator { ty: parameter.ty.clone(), name: parameter.name.clone(), array: parameter.array.clone() }
+    declare(&parameter.ty, &parameter.name)
+}
+
+fn declare(ty: &Foreign, name: &str) -> Declarator {
+    Declarator { ty: ty.spelling().to_owned(), name: name.to_owned(), array: ty.array().to_owned() }
 }
 
 /// A parameter of a function that takes structs of `node`. C wants the word `struct`.
@@ -211,34 +198,34 @@ fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + '
 /// `bool P(T value);` for every predicate and every type that it is asked about, in the order of the predicates.
 fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let program = &context.flow.program;
-    let mut asked: BTreeSet<(PredicateId, &str, &str, Option<ModuleId>)> = BTreeSet::new();
+    let mut asked: BTreeSet<(PredicateId, &Foreign, Option<ModuleId>)> = BTreeSet::new();
     for (_, function) in context.flow.functions.iter() {
         for (predicate, parameter) in tests(context, function) {
-            asked.insert((predicate, &parameter.ty, &parameter.array, context.module_at(function.span)));
+            asked.insert((predicate, &parameter.ty, context.module_at(function.span)));
         }
     }
-    let asked = asked.into_iter().map(|(id, ty, array, asked_by)| (&program.predicates[id], ty, array, asked_by));
+    let asked = asked.into_iter().map(|(id, ty, asked_by)| (&program.predicates[id], ty, asked_by));
     let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
-    own.map(|(predicate, ty, array, asked_by)| UserFunction {
+    own.map(|(predicate, ty, asked_by)| UserFunction {
         asked_by,
         is_of_module: predicate.function.contains('.'),
         name: predicate.function.clone(),
         comment: context.statement(predicate.span),
-        declaration: predicate_prototype(context, &predicate.function, ty, array),
+        declaration: predicate_prototype(context, &predicate.function, ty),
     })
 }
 
-fn predicate_prototype(context: &Context<'_>, function: &str, ty: &str, array: &str) -> Declaration {
-    let value = |ty: &str| Declarator { ty: ty.to_owned(), name: "value".to_owned(), array: array.to_owned() };
+fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Foreign) -> Declaration {
+    let value = || declare(ty, "value");
     let defined = context.options.interface_2006.as_ref().and_then(|definitions| definitions.get(function));
     let defined = defined.map_or(&[][..], Vec::as_slice);
-    let same = defined.iter().find(|definition| definition.takes_one(&format!("{ty}{array}")));
+    let same = defined.iter().find(|definition| definition.takes_one(&ty.to_string()));
     let mut near = defined.iter().filter(|definition| definition.may_be_predicate(context));
     let (result, parameter) = match (same, near.next(), near.next()) {
-        (Some(same), ..) => (same.result.as_str(), value(ty)),
+        (Some(same), ..) => (same.result.as_str(), value()),
         // One that takes another type may take this one as well: the C++ compiler decides.
         (None, Some(near), None) => (near.result.as_str(), Declarator::new(near.parameters.join(", "), "")),
-        _ => ("bool", value(ty)),
+        _ => ("bool", value()),
     };
     let (_, own) = split_name(function);
     Declaration::Prototype(result.to_owned(), own.to_owned(), vec![parameter])

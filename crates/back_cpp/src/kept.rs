@@ -28,8 +28,8 @@ pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
             let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
             let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
             let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
-            let objects = inputs.map(|(_, input)| input).filter(|input| !input.is_evidently_scalar());
-            let new = objects.filter(|input| types.insert(&input.ty));
+            let objects = inputs.map(|(_, input)| input).filter(|input| !input.ty.is_scalar());
+            let new = objects.filter(|input| types.insert(input.ty.spelling()));
             assertions.extend(new.map(|input| assertion(context, step, node, input)));
         }
     }

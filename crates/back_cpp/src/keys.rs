@@ -18,7 +18,7 @@ pub fn keys(context: &Context<'_>) -> Vec<Declaration> {
     for (_, node) in context.flow.program.nodes.iter() {
         for requirement in &node.requirements {
             let values = requirement.key.iter().filter_map(|index| node.inputs().get(*index));
-            let new = values.filter(|value| types.insert((&value.ty, &value.array)));
+            let new = values.filter(|value| types.insert(&value.ty));
             assertions.extend(new.map(|value| assertion(context, node, requirement, value)));
         }
     }
@@ -41,8 +41,8 @@ fn same_types(context: &Context<'_>) -> Vec<Declaration> {
             let values = requirement.key.iter().filter_map(|index| node.inputs().get(*index)).enumerate();
             for (part, value) in values {
                 let (other_node, other) = *first.entry((requirement.constraint, part)).or_insert((node, value));
-                let is_new = spelled.insert((requirement.constraint, part, &value.ty, &value.array));
-                if is_new && !value.same_type(other) {
+                let is_new = spelled.insert((requirement.constraint, part, &value.ty));
+                if is_new && value.ty != other.ty {
                     let constraint = &context.flow.program.constraints[requirement.constraint].name;
                     let place = context.sources.name_and_line(requirement.span);
                     let message = format!(

@@ -180,8 +180,7 @@ fn predicates(flow: &Flow) -> Vec<(String, Span, Parameter)> {
             else {
                 continue;
             };
-            let is_new =
-                !found.iter().any(|(name, _, asked)| *name == predicate.function && asked.same_type(parameter));
+            let is_new = !found.iter().any(|(name, _, asked)| *name == predicate.function && asked.ty == parameter.ty);
             if is_new {
                 found.push((predicate.function.clone(), predicate.span, parameter.clone()));
             }
@@ -209,7 +208,7 @@ impl Question {
     fn text(&self, number: usize) -> String {
         let function = cpp_name(&self.function);
         let types = |parameters: &[Parameter], suffix: &str| {
-            let types: Vec<_> = parameters.iter().map(|one| format!("{}{}{suffix}", one.ty, one.array)).collect();
+            let types: Vec<_> = parameters.iter().map(|one| format!("{}{suffix}", one.ty)).collect();
             types.join(", ")
         };
         let (inputs, outputs) = (types(&self.inputs, ""), types(&self.outputs, ""));
@@ -308,7 +307,7 @@ impl Question {
 
     /// As a header may declare the one that is called, of several.
     fn overloaded(&self, outcome: Outcome, passing: &[Passing]) -> String {
-        let given = self.outputs.first().map_or("void", |output| &output.ty);
+        let given = self.outputs.first().map_or("void", |output| output.ty.spelling());
         let result = match (self.kind, outcome) {
             (Kind::Predicate, _) => "bool".to_owned(),
             (Kind::Session, _) | (_, Outcome::Error) => "int".to_owned(),
@@ -319,8 +318,8 @@ impl Question {
         };
         let inputs = self.inputs.iter().zip(passing).map(|(input, passing)| match passing {
             Passing::Value => wanted_input(input),
-            Passing::Moved => declarator(&input.ty, &input.name),
-            Passing::Address => format!("const {} *{}", input.ty, input.name),
+            Passing::Moved => declarator(input.ty.spelling(), &input.name),
+            Passing::Address => format!("const {} *{}", input.ty.spelling(), input.name),
         });
         let outputs = self.wanted_outputs().take(passing.len().saturating_sub(self.inputs.len()));
         declarator(&result, &format!("{}({})", self.own_name(), inputs.chain(outputs).collect::<Vec<_>>().join(", ")))
@@ -336,10 +335,9 @@ impl Question {
     /// The outputs, by reference.
     fn wanted_outputs(&self) -> impl Iterator<Item = String> + '_ {
         let named = self.outputs.iter().zip(self.output_names());
-        named.map(|(parameter, name)| match (parameter.array.as_str(), parameter.ty.ends_with('*')) {
-            ("", true) => format!("{}&{name}", parameter.ty),
-            ("", false) => format!("{} &{name}", parameter.ty),
-            (array, _) => format!("{} (&{name}){array}", parameter.ty),
+        named.map(|(output, name)| match output.ty.is_array() {
+            true => format!("{} (&{name}){}", output.ty.spelling(), output.ty.array()),
+            false => output.ty.declare(&format!("&{name}")),
         })
     }
 
@@ -371,8 +369,8 @@ impl Question {
 
 /// An input as one would take it: objects by reference.
 fn wanted_input(input: &Parameter) -> String {
-    if input.is_evidently_scalar() || !input.array.is_empty() {
-        return format!("{}{}", declarator(&input.ty, &input.name), input.array);
+    if input.ty.is_scalar() || input.ty.is_array() {
+        return input.ty.declare(&input.name);
     }
     format!("const {} &{}", input.ty, input.name)
 }

@@ -58,10 +58,10 @@ impl Writer<'_> {
         if let Value::Constant(Constant::Option(option)) = value
             && is_number(self.context.flow.program.options[*option].kind)
         {
-            let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(&wanted.ty)]);
+            let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(wanted.ty.spelling())]);
             return cast.call(vec![self.read(value)]);
         }
-        let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.is_evidently_scalar());
+        let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.ty.is_scalar());
         let read = self.read(value);
         if moves { Expression::name("std::move").call(vec![read]) } else { read }
     }
@@ -75,10 +75,10 @@ impl Writer<'_> {
         last: bool,
         out: &mut Vec<Statement>,
     ) {
-        let statement = if parameter.array.is_empty() {
-            Statement::Assign(to, self.take(value, parameter, last))
-        } else {
+        let statement = if parameter.ty.is_array() {
             self.copy_array(to, value, parameter, last)
+        } else {
+            Statement::Assign(to, self.take(value, parameter, last))
         };
         out.push(statement);
     }
@@ -122,12 +122,12 @@ impl Writer<'_> {
         for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
             let value = self.uses.value(operand, failed);
             let last = moves && self.uses.is_last(Place::Argument(step.id, index));
-            if parameter.array.is_empty() {
-                values.push(self.take(&value, parameter, last));
-            } else {
+            if parameter.ty.is_array() {
                 values.push(Expression::Braces(vec![]));
                 let to = Expression::name(&name).member(&parameter.name);
                 copies.push(self.copy_array(to, &value, parameter, last));
+            } else {
+                values.push(self.take(&value, parameter, last));
             }
         }
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(values)));

@@ -32,7 +32,7 @@ fn describe_parameter(misfit: &Misfit, parameter: &MisfitParameter) -> Diagnosti
     let headline = format!("the header's `{declared}` takes `{taken}`, where `{function}` has `{text}`");
     let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, asked.span).mark(*span, "asked for here");
     let plain = taken.trim_end_matches(['&', ' ']).trim_start_matches("const ");
-    let is_plain = !plain.contains(['(', '[', '*']) && asked.array.is_empty();
+    let is_plain = !plain.contains(['(', '[', '*']) && !asked.ty.is_array();
     error.help(match is_plain {
         true => format!("write `{wanted}` in the header, or `{plain} {}` here and where the value goes", asked.name),
         false => format!("write `{wanted}` in the header"),

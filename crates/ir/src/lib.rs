@@ -1,11 +1,13 @@
 //! The model of a Flux program that every stage of the compiler shares.
 //!
-//! [`program`] is what the author said; [`flow`] is what will happen. [`text`] prints and parses both; [`verify`]
-//! checks what must hold of them after every pass; [`paths`] numbers the paths through a flow.
+//! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`]. [`text`]
+//! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
+//! through a flow.
 
 pub mod arena;
 pub mod flow;
 pub mod paths;
 pub mod program;
 pub mod text;
+pub mod types;
 pub mod verify;

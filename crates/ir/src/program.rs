@@ -4,6 +4,7 @@
 //! it, and lower it to [`crate::flow`]. Optimizations are passes from program to program.
 
 use crate::arena::{Arena, ArenaId};
+use crate::types::Foreign;
 use flux_source::Span;
 
 /// A node of a [`Program`].
@@ -139,47 +140,16 @@ pub struct Predicate {
     pub span: Span,
 }
 
-/// A C++ parameter: a type, a name, and an array suffix where there is one.
-///
-/// Equality of types is equality of `ty` and `array`, which are normalised: tokens separated by one space where both
-/// are words, and by the customary spelling elsewhere (`std::map<int, T> *`).
+/// A C++ parameter: a type and a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// The type, normalised: `image_tag *`, `unsigned int`.
-    pub ty: String,
+    /// The type.
+    pub ty: Foreign,
     /// The name.
     pub name: String,
-    /// The array suffix, normalised: `[3]`; mostly empty.
-    pub array: String,
-    /// Where it is declared, or whence it was inferred.
+    /// Where it is declared, or what it was inferred from.
     pub span: Span,
 }
-
-impl Parameter {
-    /// Whether both have the same C++ type, whatever they are called.
-    pub fn same_type(&self, other: &Self) -> bool {
-        self.ty == other.ty && self.array == other.array
-    }
-
-    /// Whether its spelling alone shows that copying a value runs nobody's code: a pointer, an enum, or a built-in
-    /// arithmetic type, the customary names of those included. Whatever is not evident may throw where it is copied,
-    /// moved or made; for an array this is about its elements.
-    pub fn is_evidently_scalar(&self) -> bool {
-        let mut words = self.ty.split_whitespace().filter(|word| !matches!(*word, "const" | "volatile")).peekable();
-        match words.peek() {
-            _ if self.ty.ends_with('*') => true,
-            None => false,
-            Some(first) => *first == "enum" || words.all(|word| SCALARS.split(' ').any(|scalar| scalar == word)),
-        }
-    }
-}
-
-/// The words that spell arithmetic types, and the customary names for such types in C, C++ and Linux.
-const SCALARS: &str = "bool char char8_t char16_t char32_t wchar_t short int long signed unsigned float double \
-    size_t ssize_t ptrdiff_t intptr_t uintptr_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t \
-    std::size_t std::ptrdiff_t std::int8_t std::int16_t std::int32_t std::int64_t std::byte \
-    std::uint8_t std::uint16_t std::uint32_t std::uint64_t \
-    __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 off_t time_t socklen_t pid_t in_addr_t in_port_t";
 
 /// What goes into a node and what comes out.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -535,24 +505,5 @@ impl Chain {
             }
         }
         self.all_steps().into_iter().filter_map(applied).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_type_is_scalar_only_where_its_spelling_shows_it() {
-        let scalar = |ty: &str| {
-            let (ty, name, array) = (ty.to_owned(), "x".to_owned(), String::new());
-            Parameter { ty, name, array, span: Span::default() }.is_evidently_scalar()
-        };
-        for ty in ["int", "unsigned long", "const char *", "std::map<int, T> *", "enum color", "const __u8", "pid_t"] {
-            assert!(scalar(ty), "{ty}");
-        }
-        for ty in ["image_tag", "std::string", "struct tm", "std::vector<int *>", "hit", "", "const"] {
-            assert!(!scalar(ty), "{ty}");
-        }
     }
 }

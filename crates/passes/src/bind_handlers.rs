@@ -10,6 +10,7 @@ use crate::ids;
 use crate::walks::Walks;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Argument, Handler, HandlerTarget, Node, NodeId, Parameter, Program, Replacement};
+use flux_ir::types::Foreign;
 use flux_source::Span;
 use std::collections::BTreeSet;
 
@@ -119,8 +120,9 @@ fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &
 /// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
 fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
     let mut values = inputs.to_vec();
-    if wanted.last().is_some_and(|last| last.name == "error" && last.ty == "int") {
-        values.push(Parameter { ty: "int".into(), name: "error".into(), array: String::new(), span: Span::default() });
+    let error = Foreign::error_code();
+    if wanted.last().is_some_and(|last| last.name == "error" && last.ty == error) {
+        values.push(Parameter { ty: error, name: "error".into(), span: Span::default() });
     }
     values
 }

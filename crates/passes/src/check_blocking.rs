@@ -9,9 +9,6 @@ use flux_ir::program::{Body, Node, Origin, Parameter, Program};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-/// What belongs to one event loop.
-const CONNECTION: &str = "flux::connection *";
-
 /// Warns of such nodes. O(parameters).
 pub fn check_blocking(program: &Program, diagnostics: &mut Diagnostics) {
     // A source has a thread of its own, and what it gives comes to a loop later.
@@ -51,5 +48,5 @@ fn check(node: &Node) -> Option<Diagnostic> {
 }
 
 fn connections(list: &[Parameter]) -> Vec<&Parameter> {
-    list.iter().filter(|parameter| parameter.ty == CONNECTION).collect()
+    list.iter().filter(|parameter| parameter.ty.is_connection()).collect()
 }

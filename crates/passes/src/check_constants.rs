@@ -60,12 +60,10 @@ pub fn misbound(program: &Program) -> HashSet<Span> {
 /// Whether the spelling of a parameter's type shows that it cannot take the constant. Flux does not read C++, so of a
 /// type that it does not know it says nothing.
 fn clashes(kind: Kind, parameter: &Parameter) -> bool {
-    let is_pointer = parameter.ty.ends_with('*') || !parameter.array.is_empty();
-    let is_text = matches!(parameter.ty.as_str(), "std::string" | "std::string_view");
-    let is_number = parameter.is_evidently_scalar() && !is_pointer && !parameter.ty.starts_with("enum ");
+    let ty = &parameter.ty;
     match kind {
-        Kind::Text => is_number,
-        Kind::Number | Kind::Truth => is_pointer || is_text,
+        Kind::Text => ty.is_number() && !ty.is_array(),
+        Kind::Number | Kind::Truth => ty.is_pointer() || ty.is_array() || ty.is_text(),
     }
 }
 

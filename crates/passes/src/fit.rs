@@ -38,12 +38,12 @@ pub enum Misfit {
 ///
 /// They fit neither way.
 pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Result<Fit, Misfit> {
-    let differs = values.iter().zip(parameters).position(|(value, parameter)| !value.same_type(parameter));
+    let differs = values.iter().zip(parameters).position(|(value, parameter)| value.ty != parameter.ty);
     if values.len() == parameters.len() && differs.is_none() {
         return if permuted(values, parameters) { Err(Misfit::Permuted) } else { Ok(Fit::Position) };
     }
     let by_name = |parameter: &Parameter| {
-        values.iter().position(|value| value.name == parameter.name && value.same_type(parameter))
+        values.iter().position(|value| value.name == parameter.name && value.ty == parameter.ty)
     };
     match parameters.iter().map(by_name).collect() {
         Some(positions) => Ok(Fit::Name(positions)),
@@ -72,9 +72,7 @@ pub fn show(list: &[Parameter]) -> String {
 
 /// `image_tag *request`.
 pub fn show_one(parameter: &Parameter) -> String {
-    let Parameter { ty, name, array, .. } = parameter;
-    let gap = if ty.ends_with('*') { "" } else { " " };
-    format!("{ty}{gap}{name}{array}")
+    parameter.ty.declare(&parameter.name)
 }
 
 /// Where a list is written, from the first parameter to the last; none where it is empty.
@@ -100,12 +98,12 @@ pub fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flux_ir::types::Foreign;
 
     fn list(text: &str) -> Vec<Parameter> {
         let one = |part: &str| {
             let (ty, name) = part.trim().split_once(' ').unwrap();
-            let (ty, name) = (ty.to_owned(), name.to_owned());
-            Parameter { ty, name, array: String::new(), span: Default::default() }
+            Parameter { ty: Foreign::new(ty), name: name.to_owned(), span: Default::default() }
         };
         text.split(',').filter(|part| !part.trim().is_empty()).map(one).collect()
     }

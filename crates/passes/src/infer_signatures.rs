@@ -202,7 +202,7 @@ fn agreed(lists: impl Iterator<Item = Option<List>>) -> Option<List> {
 
 /// Whether both have the same types and names.
 fn same(left: &[Parameter], right: &[Parameter]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.same_type(b) && a.name == b.name)
+    left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.ty == b.ty && a.name == b.name)
 }
 
 /// Union-find over ports, with path halving and union by index.
@@ -312,7 +312,7 @@ impl Unknown {
 /// The first two parameters of another type, where all names are the same.
 fn clash<'a>(left: &'a [Parameter], right: &'a [Parameter]) -> Option<(&'a Parameter, &'a Parameter)> {
     let has_same_names = left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.name == b.name);
-    left.iter().zip(right).find(|(a, b)| has_same_names && !a.same_type(b))
+    left.iter().zip(right).find(|(a, b)| has_same_names && a.ty != b.ty)
 }
 
 /// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself

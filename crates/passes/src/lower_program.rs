@@ -403,7 +403,7 @@ fn done(values: Vec<Operand>) -> End {
 
 /// Whether something outside a node may throw where such values are made, copied or moved.
 fn any_object(parameters: &[Parameter]) -> bool {
-    parameters.iter().any(|parameter| !parameter.is_evidently_scalar())
+    parameters.iter().any(|parameter| !parameter.ty.is_scalar())
 }
 
 /// The parameters with names that differ, as members of a struct must: what parallel branches gave may have names in

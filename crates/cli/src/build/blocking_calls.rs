@@ -13,9 +13,6 @@ use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
 use flux_driver::ids;
 use flux_ir::program::{Node, split_name};
 
-/// The type of a connection, in the graph and in C++.
-const CONNECTION: &str = "flux::connection *";
-
 /// Warns of the first such call of each node.
 pub fn warn(program: &Program, sources: &[NodeSource], terminal: &Terminal) -> Result {
     let mut diagnostics = Diagnostics::new();
@@ -36,7 +33,7 @@ fn call(node: &Node, source: &NodeSource) -> Option<(String, String)> {
     let (namespace, name) = split_name(&node.name);
     let is_it = |one: &&Definition| one.name == name && one.namespace == namespace.unwrap_or_default();
     let function = source.functions.iter().find(is_it)?;
-    let inputs = node.inputs().iter().filter(|input| input.ty == CONNECTION).map(|input| input.name.as_str());
+    let inputs = node.inputs().iter().filter(|input| input.ty.is_connection()).map(|input| input.name.as_str());
     let is_connection = |parameter: &&String| parameter.contains("connection *");
     let parameters = function.parameters.iter().filter(is_connection).filter_map(|one| one.split(' ').next_back());
     let names: Vec<_> = inputs.chain(parameters).collect();

@@ -45,8 +45,7 @@ fn find(program: &Program, name: &str) -> Option<(String, String)> {
     let flow = program.compilation.flow.as_ref()?;
     let lists = flow.program.nodes.iter().flat_map(|(_, node)| [node.inputs(), node.outputs()]);
     for parameter in lists.flatten() {
-        let mut words = parameter.ty.split(|one: char| !one.is_alphanumeric() && one != '_' && one != ':');
-        if let Some(word) = words.find(|word| word.split("::").last() == Some(name)) {
+        if let Some(word) = parameter.ty.words().find(|word| word.split("::").last() == Some(name)) {
             return Some((word.to_owned(), program.sources.name_and_line(parameter.span)));
         }
     }

@@ -6,6 +6,7 @@ use flux_ir::program::{
     NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
     StepNumber,
 };
+use flux_ir::types::Foreign;
 use flux_source::Span;
 
 /// A random number generator: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
@@ -207,11 +208,6 @@ fn step(action: Action) -> Step {
 }
 
 fn values() -> Vec<Parameter> {
-    let parameter = |name: &str| Parameter {
-        ty: "int".to_owned(),
-        name: name.to_owned(),
-        array: String::new(),
-        span: Span::default(),
-    };
+    let parameter = |name: &str| Parameter { ty: Foreign::new("int"), name: name.to_owned(), span: Span::default() };
     vec![parameter("from"), parameter("to")]
 }

@@ -18,6 +18,7 @@ use crate::ids;
 use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
+use flux_ir::types::Foreign;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -40,6 +41,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
         node_names: vec![],
         predicates: HashMap::new(),
         options: HashMap::new(),
+        types: HashMap::new(),
         flags: HashMap::new(),
         declarations: HashMap::new(),
         input_positions: HashMap::new(),
@@ -67,6 +69,8 @@ struct Resolver<'syntax, 'run> {
     node_names: Vec<&'syntax Name<'syntax>>,
     predicates: HashMap<&'syntax str, PredicateId>,
     options: HashMap<&'syntax str, OptionId>,
+    /// By spelling and array suffix, so that what is spelled alike is stored once.
+    types: HashMap<(&'syntax str, &'syntax str), Foreign>,
     /// The first option with each flag.
     flags: HashMap<String, &'syntax OptionDeclaration<'syntax>>,
     /// The declared nodes.
@@ -181,13 +185,12 @@ impl<'syntax> Resolver<'syntax, '_> {
             let diagnostic = Diagnostic::error(ids::DUPLICATE_PARAMETER, headline, second.span);
             self.report(diagnostic.mark(first.span, "the first one").help("give one of them another name"));
         }
-        let parameter = |it: &syntax::Parameter| Parameter {
-            ty: it.ty.clone(),
-            name: it.name.as_str().to_owned(),
-            array: it.array.clone(),
-            span: it.span,
+        let types = &mut self.types;
+        let mut ty = |it: &'syntax syntax::Parameter<'syntax>| {
+            let spelled = || Foreign::with_array(&it.ty, &it.array);
+            types.entry((&it.ty, &it.array)).or_insert_with(spelled).clone()
         };
-        list.iter().map(parameter).collect()
+        list.iter().map(|it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span }).collect()
     }
 
     fn check_attributes(&mut self, declaration: &'syntax Declaration<'syntax>) {

@@ -5,6 +5,7 @@ use super::lexical;
 use super::names::Labels;
 use crate::arena::ArenaId;
 use crate::program::{Constant, Mode, Parameter};
+use crate::types::Foreign;
 use flux_source::{FileId, Span};
 
 /// The lines of `text` that say something.
@@ -230,14 +231,15 @@ impl<'a> Cursor<'a> {
     pub(super) fn parameter(&mut self) -> Result<Parameter, ParseError> {
         let span = self.span()?;
         if self.at("\"") {
-            return Ok(Parameter { ty: self.text()?, name: self.text()?, array: self.text()?, span });
+            let (spelling, name, array) = (self.text()?, self.text()?, self.text()?);
+            return Ok(Parameter { ty: Foreign::with_array(spelling, array), name, span });
         }
         let declaration = lexical::declaration(self.rest);
-        let Some((ty, name, array)) = lexical::split_declaration(declaration) else {
+        let Some((spelling, name, array)) = lexical::split_declaration(declaration) else {
             return Err(self.expected("a type and a name"));
         };
         self.take(declaration.len());
-        Ok(Parameter { ty: ty.to_owned(), name: name.to_owned(), array: array.to_owned(), span })
+        Ok(Parameter { ty: Foreign::with_array(spelling, array), name: name.to_owned(), span })
     }
 
     /// `open`, items separated by commas, `close`.

@@ -130,24 +130,25 @@ fn array_start(text: &str) -> usize {
 
 /// A parameter as a C++ declaration, or in three quoted texts where that would not read back.
 pub(super) fn parameter(parameter: &Parameter) -> String {
-    let Parameter { ty, name, array, .. } = parameter;
-    let space = if ty.ends_with(['*', '&']) { "" } else { " " };
-    let plain = format!("{ty}{space}{name}{array}");
+    let Parameter { ty, name, .. } = parameter;
+    let plain = ty.declare(name);
+    let (spelling, array) = (ty.spelling(), ty.array());
     let reads_back = declaration(&format!("{plain})")) == plain
         && content_and_spans(&plain) == (plain.as_str(), None)
         && !plain.contains(|character: char| character == '"' || character.is_control())
-        && split_declaration(&plain) == Some((ty.as_str(), name.as_str(), array.as_str()));
-    if reads_back { plain } else { format!("{} {} {}", quoted(ty), quoted(name), quoted(array)) }
+        && split_declaration(&plain) == Some((spelling, name.as_str(), array));
+    if reads_back { plain } else { format!("{} {} {}", quoted(spelling), quoted(name), quoted(array)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::Foreign;
     use flux_source::Span;
 
     fn printed(ty: &str, called: &str, array: &str) -> String {
-        let (ty, name, array) = (ty.to_owned(), called.to_owned(), array.to_owned());
-        parameter(&Parameter { ty, name, array, span: Span::default() })
+        let (ty, name) = (Foreign::with_array(ty, array), called.to_owned());
+        parameter(&Parameter { ty, name, span: Span::default() })
     }
 
     #[test]

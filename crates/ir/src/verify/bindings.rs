@@ -7,14 +7,12 @@ use super::Violations;
 use crate::program::{
     Action, Argument, Chain, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
 };
+use crate::types::Foreign;
 use flux_source::Span;
 use std::collections::HashMap;
 
-/// A C++ type: its spelling and its array suffix.
-type Type<'a> = (&'a str, &'a str);
-
 /// The values that are there, with their types.
-type Values<'a> = HashMap<Argument, Type<'a>>;
+type Values<'a> = HashMap<Argument, &'a Foreign>;
 
 /// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
@@ -37,12 +35,8 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
     program.handlers.iter().for_each(|handler| checker.handler(handler));
 }
 
-fn of(parameter: &Parameter) -> Type<'_> {
-    (&parameter.ty, &parameter.array)
-}
-
-fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = Type<'_>> {
-    parameters.iter().map(of)
+fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = &Foreign> {
+    parameters.iter().map(|parameter| &parameter.ty)
 }
 
 fn inputs(parameters: &[Parameter]) -> Values<'_> {
@@ -58,7 +52,7 @@ impl<'a> Checker<'a, '_> {
     /// Goes along a chain; adds what its steps make to `values`.
     fn steps(&mut self, chain: &'a Chain, values: &mut Values<'a>) {
         for step in &chain.steps {
-            let made: Vec<Type<'a>> = match &step.action {
+            let made: Vec<&'a Foreign> = match &step.action {
                 Action::Apply(application) => {
                     let node: &Node = &self.program.nodes[application.node];
                     let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
@@ -72,7 +66,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What the branches of a parallel step give, given copies of some of `values`.
-    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<Type<'a>> {
+    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<&'a Foreign> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
         let copied: Values<'a> =
             copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
@@ -107,11 +101,12 @@ impl<'a> Checker<'a, '_> {
             return self.violations.add(handler.span, format!("there is no node {:?}", replacement.failing));
         };
         let target = &self.program.nodes[target];
+        let error = Foreign::error_code();
         let mut values = inputs(failing.inputs());
-        values.insert(Argument::Error, ("int", ""));
+        values.insert(Argument::Error, &error);
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
         if let Some(resume) = &replacement.resume {
-            let given = resume.iter().map(|index| target.outputs().get(*index).map(of));
+            let given = resume.iter().map(|index| target.outputs().get(*index).map(|output| &output.ty));
             let fits = given.eq(types(failing.outputs()).map(Some));
             self.violations.require(fits, handler.span, || {
                 format!("the handler `{}` does not give what `{}` gives", target.name, failing.name)
@@ -123,7 +118,7 @@ impl<'a> Checker<'a, '_> {
     fn takes<'w>(
         &mut self,
         arguments: Option<&[Argument]>,
-        wanted: impl ExactSizeIterator<Item = Type<'w>>,
+        wanted: impl ExactSizeIterator<Item = &'w Foreign>,
         values: &Values<'_>,
         span: Span,
         name: &str,
@@ -146,7 +141,7 @@ impl<'a> Checker<'a, '_> {
         values: &Values<'v>,
         span: Span,
         what: &str,
-    ) -> Option<Vec<Type<'v>>> {
+    ) -> Option<Vec<&'v Foreign>> {
         let Some(arguments) = arguments else {
             self.violations.add(span, format!("{what} does not say which values it has"));
             return None;

@@ -9,14 +9,14 @@ use crate::flow::{
     StepId,
 };
 use crate::program::{Body, ConstraintId, Node, NodeId, Origin, Parameter, Source};
+use crate::types::Foreign;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// What must hold of a flow whose program is typed.
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     let mut names = HashSet::new();
-    let error =
-        Parameter { ty: "int".to_owned(), name: "error".to_owned(), array: String::new(), span: Span::default() };
+    let error = Parameter { ty: Foreign::error_code(), name: "error".to_owned(), span: Span::default() };
     for (id, function) in flow.functions.iter() {
         let name = &function.name;
         violations.require(is_free_identifier(name), function.span, || format!("`{name}` cannot name a C++ function"));
@@ -64,7 +64,7 @@ fn check_entry(flow: &Flow, index: usize, entry: &Entry, source: &Source, violat
 /// Whether a C++ structure of one is a structure of the other.
 fn same_members(left: &[Parameter], right: &[Parameter]) -> bool {
     left.len() == right.len()
-        && left.iter().zip(right).all(|(left, right)| left.same_type(right) && left.name == right.name)
+        && left.iter().zip(right).all(|(left, right)| left.ty == right.ty && left.name == right.name)
 }
 
 /// Where a block is.
@@ -287,9 +287,8 @@ impl<'a> Checker<'a> {
         self.require(given == count, span, || format!("{} takes {count} values and gets {given}", taker()));
         for (operand, wanted) in values.iter().zip(wanted) {
             if let Some(value) = self.value(operand, span) {
-                self.require(value.same_type(wanted), span, || {
-                    let ty = |parameter: &Parameter| format!("{}{}", parameter.ty, parameter.array);
-                    format!("{} takes `{}` as `{}` and gets `{}`", taker(), ty(wanted), wanted.name, ty(value))
+                self.require(value.ty == wanted.ty, span, || {
+                    format!("{} takes `{}` as `{}` and gets `{}`", taker(), wanted.ty, wanted.name, value.ty)
                 });
             }
         }

@@ -6,6 +6,7 @@
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::*;
 use flux_ir::program::{self, *};
+use flux_ir::types::Foreign;
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
 use std::fmt;
@@ -120,8 +121,8 @@ impl<'a> Choices<'a> {
             "a // b",
             " (",
         ];
-        let (ty, array) = (self.of(&TYPES).to_owned(), self.of(&["", "", "[3]", "[f(1, 2)][x[0]]", "]"]).to_owned());
-        Parameter { ty, name: self.name(), array, span: self.span() }
+        let ty = Foreign::with_array(self.of(&TYPES), self.of(&["", "", "[3]", "[f(1, 2)][x[0]]", "]"]));
+        Parameter { ty, name: self.name(), span: self.span() }
     }
 
     fn constant(&mut self) -> Constant {

@@ -5,6 +5,7 @@ use crate::random::Choices;
 use flux_ir::flow::*;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
 use flux_ir::program::{Constraint, Predicate, Source};
+use flux_ir::types::Foreign;
 use flux_source::Span;
 
 /// A flow that is well-formed and whose paths have no numbers yet.
@@ -75,9 +76,8 @@ fn source_application(node: NodeId) -> flux_ir::program::Application {
 fn parameters(choices: &mut Choices) -> Vec<Parameter> {
     let mut names = ["x", "y", "z"].into_iter();
     choices.list(2, |choices| Parameter {
-        ty: choices.of(&["int", "long", "image_tag *"]).to_owned(),
+        ty: Foreign::new(choices.of(&["int", "long", "image_tag *"])),
         name: names.next().unwrap().to_owned(),
-        array: String::new(),
         span: Span::default(),
     })
 }
@@ -165,8 +165,8 @@ impl Maker<'_, '_> {
         let acquire = self.acquisitions(values);
         let mut known = values.to_vec();
         known.extend(takes.into_iter().enumerate().map(|(index, input)| (Operand::Kept(id, index), input)));
-        let (ty, name) = ("int".to_owned(), "error".to_owned());
-        known.push((Operand::Error, Parameter { ty, name, array: String::new(), span: Span::default() }));
+        let (ty, name) = (Foreign::error_code(), "error".to_owned());
+        known.push((Operand::Error, Parameter { ty, name, span: Span::default() }));
         let failure = self.block(known, outputs, Place::Failure(&gives), depth - 1);
         let (paths, span) = (StepPaths::default(), Span::default());
         Step { id, callee, inputs, within: None, acquire, failure, paths, span }
@@ -215,7 +215,7 @@ impl Maker<'_, '_> {
     /// A value for each of the parameters.
     fn pick(&mut self, values: &[Value], parameters: &[Parameter]) -> Vec<Operand> {
         let one = |parameter: &Parameter| {
-            let fitting: Vec<_> = values.iter().filter(|(_, value)| value.same_type(parameter)).cloned().collect();
+            let fitting: Vec<_> = values.iter().filter(|(_, value)| value.ty == parameter.ty).cloned().collect();
             self.any(&fitting)
         };
         parameters.iter().map(one).collect()
