@@ -3,25 +3,44 @@
 #include <cerrno>
 #include <deque>
 #include <gtest/gtest.h>
+#include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace {
 
-/// A stream that says when it is gone.
+/// A stream that says when it is gone. So many bytes come, all at once.
 class counted_stream final : public flux::stream
 {
   public:
-    explicit counted_stream(int &open) : open_(open) { ++open_; }
+    explicit counted_stream(int &open, std::size_t input = 0) : open_(open), input_(input) { ++open_; }
     ~counted_stream() override { --open_; }
 
     void end_output() noexcept override {}
 
+    // What it was given to send.
+    int sent = 0;
+    int sent_later = 0;
+
   private:
-    flux::io_result<std::size_t> do_receive(std::span<std::byte>, flux::moment) noexcept override { return 0; }
-    flux::io_result<void> do_send(std::span<iovec>, flux::moment) noexcept override { return {}; }
+    flux::io_result<std::size_t> do_receive(std::span<std::byte>, flux::moment) noexcept override
+    {
+        return std::exchange(input_, 0);
+    }
+    flux::io_result<void> do_send(std::span<iovec>, flux::moment) noexcept override
+    {
+        ++sent;
+        return {};
+    }
+    bool do_send_later(std::span<const iovec>) noexcept override
+    {
+        ++sent_later;
+        return true;
+    }
 
     int &open_;
+    std::size_t input_;
 };
 
 class no_listener final : public flux::listener
@@ -41,16 +60,22 @@ class scripted_arrivals final : public flux::arrivals
 
     flux::io_result<void> watch(flux::listener &) noexcept override { return {}; }
 
-    flux::io_result<void> watch(flux::stream &, void *owner, bool) noexcept override
+    flux::io_result<void> watch(flux::stream &idle, void *owner, bool) noexcept override
     {
         watched_ = owner;
+        if (refusal_ == 0) {
+            idle_[owner] = &idle;
+        }
         if (knows_last_) {
             come_.push_back({nullptr, {}, owner, {}});
         }
         return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
     }
 
-    bool forget(flux::stream &) noexcept override { return !is_ready_; }
+    bool forget(flux::stream &of) noexcept override
+    {
+        return !is_ready_ && std::erase_if(idle_, [&](const auto &each) { return each.second == &of; }) != 0;
+    }
     void *next_ready() noexcept override { return is_ready_ ? std::exchange(watched_, nullptr) : nullptr; }
 
     flux::io_result<arrival> next(flux::moment) noexcept override
@@ -60,6 +85,7 @@ class scripted_arrivals final : public flux::arrivals
         }
         arrival first = std::move(come_.front());
         come_.pop_front();
+        idle_.erase(first.owner);
         return first;
     }
 
@@ -69,6 +95,8 @@ class scripted_arrivals final : public flux::arrivals
     const bool &knows_last_;
     const bool &is_ready_;
     void *watched_ = nullptr;
+    // Those that are watched and were not given since, by their owners.
+    std::map<void *, flux::stream *> idle_;
 };
 
 class scripted_io final : public flux::io
@@ -184,6 +212,73 @@ TEST(Connections, OneThatWasClosedIsNotSoonAnother)
     }
     EXPECT_EQ(open, 0);
     all->end();
+}
+
+/// Receives one byte, which is a request.
+void take_request(flux::connection &from)
+{
+    std::byte one;
+    EXPECT_TRUE(from.receive({&one, 1}).has_value());
+}
+
+TEST(Connections, RequestsThatCameTogetherAreServedInARowAndThenThoseOfOthers)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    script.knows_last = true;
+    for (int each = 0; each < 2; ++each) {
+        script.come.push_back({std::make_unique<counted_stream>(open, 100), {}, nullptr, {}});
+    }
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
+                                                         flux::silence_limits{});
+    std::vector<int> in_a_row;
+    const flux::connection *before = nullptr;
+    for (int request = 0; request < 80; ++request) {
+        const auto given = all->next();
+        ASSERT_TRUE(given.has_value());
+        if (*given != before) {
+            in_a_row.push_back(0);
+        }
+        ++in_a_row.back();
+        before = *given;
+        take_request(**given);
+        EXPECT_TRUE((*given)->give_back().has_value());
+    }
+    EXPECT_EQ(in_a_row, std::vector<int>(5, 16));
+    // The one that would be next in a row, and the one that has come back behind it.
+    const auto last = all->next();
+    ASSERT_TRUE(last.has_value());
+    take_request(**last);
+    EXPECT_TRUE((*last)->give_back().has_value());
+    all->end();
+    EXPECT_EQ(open, 0);
+}
+
+TEST(Connections, AnswersGoOutTogetherWhereThePeerHasAskedMore)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    auto made = std::make_unique<counted_stream>(open, 2);
+    const counted_stream &through = *made;
+    script.come.push_back({std::move(made), {}, nullptr, {}});
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
+                                                         flux::silence_limits{});
+    const auto given = all->next();
+    ASSERT_TRUE(given.has_value());
+    take_request(**given);
+    EXPECT_TRUE((*given)->send("answer").has_value());
+    EXPECT_EQ(through.sent, 0);
+    EXPECT_EQ(through.sent_later, 1);
+    take_request(**given);
+    EXPECT_TRUE((*given)->send("answer").has_value());
+    EXPECT_EQ(through.sent, 1) << "nobody knows when more is asked";
+    EXPECT_TRUE((*given)->close().has_value());
+    all->end();
+    EXPECT_EQ(open, 0);
 }
 
 } // namespace

@@ -1,5 +1,10 @@
 #include "flux/io/outbox.hpp"
 
+#include "../support/io_peers.hpp"
+#include "../support/io_world.hpp"
+
+#include <flux/sleep.hpp>
+
 #include <cerrno>
 #include <gtest/gtest.h>
 #include <memory>
@@ -8,6 +13,8 @@
 #include <vector>
 
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Sends into a text, as much at a time as there is room for.
 class written final : public flux::outbox
@@ -121,6 +128,65 @@ TEST(Outbox, MemoryIsSharedAndBounded)
     EXPECT_TRUE(all.back()->put("y"));
     row.send_all();
     EXPECT_EQ(text, std::string(flux::outbox_row::most - 1, 'x') + "y");
+}
+
+/// The outboxes of the streams of a loop.
+template <class World>
+class OutboxOfAStream : public testing::Test
+{
+};
+
+struct name_of_world {
+    template <class World>
+    static std::string GetName(int)
+    {
+        return World().io().name();
+    }
+};
+
+using loop_worlds = testing::Types<reactor_world, proactor_world>;
+TYPED_TEST_SUITE(OutboxOfAStream, loop_worlds, name_of_world);
+
+/// 0 or the error.
+int send_later(flux::stream &through, std::string text)
+{
+    const iovec part{text.data(), text.size()};
+    return through.send_later({&part, 1}) ? 0 : send(through, text);
+}
+
+TYPED_TEST(OutboxOfAStream, WaitsForRoomAndTheEndForWhatIsInIt)
+{
+    TypeParam world;
+    world.start([&](flux::flow &) {
+        connected both(world.io());
+        EXPECT_EQ(send(*both.near, std::string(30'000'000, 'a'), in(10ms)), ETIMEDOUT);
+        EXPECT_EQ(send_later(*both.near, std::string(5'000, 'b')), 0);
+        EXPECT_EQ(flux::sleep_for(1ms), 0); // each time it is tried, and there is no room
+        EXPECT_EQ(send_later(*both.near, std::string(5'000, 'c')), 0);
+        EXPECT_EQ(flux::sleep_for(1ms), 0);
+        both.near->end_output();
+        const std::string got = receive_all(*both.far);
+        EXPECT_TRUE(got.ends_with(std::string(5'000, 'b') + std::string(5'000, 'c')));
+        EXPECT_EQ(got.find('b'), got.size() - 10'000) << "all of it once";
+    });
+    world.run();
+}
+
+TYPED_TEST(OutboxOfAStream, AnErrorOfWhatIsSentLaterIsTheNextCalls)
+{
+    TypeParam world;
+    world.start([&](flux::flow &) {
+        place server(world.io());
+        plain_peer peer(server.listener->local());
+        const auto accepted = server.accept();
+        peer.reset();
+        EXPECT_EQ(receive(*accepted), "error ECONNRESET");
+        EXPECT_EQ(send_later(*accepted, "nobody listens"), 0);
+        EXPECT_EQ(flux::sleep_for(1ms), 0); // it goes out meanwhile
+        EXPECT_EQ(accepted->flush().error(), EPIPE);
+        EXPECT_TRUE(accepted->flush().has_value()) << "it is said once";
+    });
+    world.run();
 }
 
 } // namespace

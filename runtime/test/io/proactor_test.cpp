@@ -6,6 +6,7 @@
 #include <flux/io/receive_buffers.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -261,6 +262,49 @@ TEST(Proactor, WhatIsInFlightAtTheEndOfItsThreadIsFreed)
     const std::size_t before = open_descriptors();
     end_while_receiving();
     EXPECT_EQ(open_descriptors(), before);
+}
+
+/// All that comes to this peer.
+std::string read_all(const plain_peer &by)
+{
+    std::string all;
+    std::array<char, 65'536> some;
+    for (ssize_t count = 1; count > 0;) {
+        count = read(by.socket.get(), some.data(), some.size());
+        all.append(some.data(), static_cast<std::size_t>(std::max(count, ssize_t{0})));
+    }
+    return all;
+}
+
+TEST(Proactor, WhatClosedStreamsHaveToSendGoesOutBeforeTheLoopEnds)
+{
+    std::vector<plain_peer> peers;
+    std::vector<std::string> got;
+    std::thread reads;
+    {
+        proactor_world world;
+        world.start([&](flux::flow &) {
+            place server(world.io());
+            for (int each = 0; each < 2; ++each) {
+                peers.emplace_back(server.listener->local());
+                const std::unique_ptr<flux::stream> accepted = server.accept();
+                EXPECT_EQ(send(*accepted, std::string(30'000'000, 'a'), in(10ms)), ETIMEDOUT);
+                EXPECT_EQ(send(*accepted, std::string(5'000, 'b')), 0);
+            }
+        });
+        world.run();
+        reads = std::thread([&] {
+            for (const plain_peer &each : peers) {
+                std::this_thread::sleep_for(10ms); // the loop has nothing else to do by then
+                got.push_back(read_all(each));
+            }
+        });
+        world.io().finish();
+    }
+    reads.join();
+    for (const std::string &each : got) {
+        EXPECT_TRUE(each.ends_with('a' + std::string(5'000, 'b')));
+    }
 }
 
 } // namespace

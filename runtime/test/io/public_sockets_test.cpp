@@ -187,4 +187,13 @@ TEST_F(PublicSockets, AreThoseOfOneServer)
     }
 }
 
+TEST_F(PublicSockets, OnlyWhatIsBoundToJustThisAddressIsBoundThere)
+{
+    const auto bound = flux::open_datagram_socket(flux::loopback_address(0), flux::sharing::none);
+    ASSERT_TRUE(bound.has_value());
+    const flux::address at = flux::local_address(*bound);
+    EXPECT_TRUE(all.is_bound(at));
+    EXPECT_FALSE(all.is_bound(flux::loopback_address(static_cast<std::uint16_t>(at.port() ^ 1))));
+}
+
 } // namespace

@@ -398,4 +398,49 @@ TEST(Source, WhatItHasWhenItFailsIsEndedBeforeItTriesAgain)
     EXPECT_EQ(ended_before, 1);
 }
 
+TEST(Source, WhatItLetsGoItsLastFlowHasIsEndedToo)
+{
+    kept own;
+    std::atomic<bool> begun{false};
+    sample::listen = [&](sample::Listen_out &) {
+        flux::running_flow->from().when_stopped([&] {
+            flux::running_flow->owned().add(own, *flux::running_flow);
+        });
+        begun = true;
+        return sample::nothing_comes();
+    };
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
+        while (!begun) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    EXPECT_EQ(own.ends, 1);
+}
+
+/// What a node of a source keeps.
+struct calls_so_far {
+    calls_so_far() { ++alive; }
+    ~calls_so_far() { --alive; }
+
+    int calls = 0;
+    static inline std::atomic<int> alive{0};
+};
+
+TEST(Source, KeepsOneStateOfATypeFromCallToCall)
+{
+    sample::listen = [&](sample::Listen_out &out) {
+        out = {2, 2, -1};
+        const int calls = ++flux::running_flow->from().state<calls_so_far>().calls;
+        EXPECT_EQ(calls_so_far::alive, 1);
+        return calls <= 3 || sample::nothing_comes();
+    };
+    {
+        running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
+        running.await_finished(3);
+        EXPECT_EQ(running.counts().started, 3U);
+    }
+    EXPECT_EQ(calls_so_far::alive, 0);
+}
+
 } // namespace
