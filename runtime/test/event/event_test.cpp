@@ -32,7 +32,7 @@ void spin(std::chrono::microseconds time)
 
 /// Returns when this is so; ends the tests where it does not come to be.
 template <class Condition>
-void await(Condition condition, std::chrono::milliseconds between_looks = 1ms)
+void await(Condition condition)
 {
     const auto until = std::chrono::steady_clock::now() + 100s;
     while (!condition()) {
@@ -40,7 +40,7 @@ void await(Condition condition, std::chrono::milliseconds between_looks = 1ms)
             std::fputs("what was to come did not\n", stderr);
             std::abort();
         }
-        std::this_thread::sleep_for(between_looks);
+        std::this_thread::sleep_for(1ms);
     }
 }
 
@@ -461,36 +461,6 @@ TEST(Event, ConstraintsAreHeldWhileANodeBlocks)
     running.await_finished(100);
     EXPECT_EQ(most, 1);
     EXPECT_EQ(running.facts().blocking_threads, 1u) << "who waits for the constraint has no thread";
-}
-
-TEST(Event, AWakeIsSeenWheneverItComesWhileTheLoopComesToWait)
-{
-    constexpr int rounds = 3'000;
-    std::atomic<flux::waiter *> waits{nullptr};
-    std::atomic<int> gone_on{0};
-    sample::work = [&](const sample::Listen_out &) {
-        if (is_at(sample::node_Begin)) {
-            while (gone_on < rounds) {
-                flux::waiter &place = flux::running_flow->place();
-                waits = &place;
-                place.wait();
-                ++gone_on;
-            }
-        }
-    };
-    sample::listen = sample::flows(1, [](int) { return plain(); });
-    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 1, 1);
-    for (int round = 0; round < rounds; ++round) {
-        flux::waiter *place = nullptr;
-        await([&] { return (place = waits.exchange(nullptr)) != nullptr; }, 0ms);
-        // From the moment it is about to wait until long after the loop has nothing else to do, in small steps.
-        const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(20) * (round % 150);
-        while (std::chrono::steady_clock::now() < until) {
-        }
-        place->wake();
-        await([&] { return gone_on > round; }, 0ms);
-    }
-    running.await_finished(1);
 }
 
 /// How long the calling thread has had a processor.
