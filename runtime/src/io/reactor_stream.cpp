@@ -33,6 +33,9 @@ reactor_stream::~reactor_stream()
 io_result<void> reactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept
 {
     assert_on_its_loop();
+    if (outbox::idle()) {
+        return send_now(parts, deadline);
+    }
     // One call for all where there is room.
     const bool together = !outbox::empty() && outbox::put(parts);
     const io_result<void> flushed = flush(deadline);

@@ -61,6 +61,9 @@ class outbox : private listed<outbox>
 
     bool empty() const noexcept { return bytes_ == nullptr; }
 
+    /// Whether there is neither anything to send nor an error to give: nearly always.
+    bool idle() const noexcept { return bytes_ == nullptr && error_ == 0; }
+
     /// Puts a copy behind what is there already, to be sent soon. False where there is no room or no memory for it.
     bool put(std::span<const iovec> parts) noexcept;
 

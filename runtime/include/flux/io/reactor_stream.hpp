@@ -46,7 +46,10 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
     bool do_send_later(std::span<const iovec> parts) noexcept override { return outbox::put(parts); }
     io_result<void> flush(moment deadline) noexcept override;
-    io_result<void> before_idle(moment deadline) noexcept override { return flush(deadline); }
+    io_result<void> before_idle(moment deadline) noexcept override
+    {
+        return outbox::idle() ? io_result<void>() : flush(deadline);
+    }
     void end_output() noexcept override;
     bool has_input() noexcept override;
     void came(std::uint32_t events) noexcept override;
