@@ -163,6 +163,11 @@ fn what_does_not_fit_is_shown_as_the_header_has_it() {
 }
 
 #[test]
+fn values_that_a_later_step_names() {
+    golden("named", &[]);
+}
+
+#[test]
 fn parallel_steps() {
     golden("branches", &[]);
 }

@@ -256,6 +256,19 @@ pub struct Application<'text> {
     pub node: Name<'text>,
     /// The constants.
     pub constants: Vec<Constant<'text>>,
+    /// The inputs that take a value by its name.
+    pub named: Vec<NamedInput<'text>>,
+}
+
+/// `socket: backend`: an input, and the value that it takes.
+#[derive(Clone, Debug)]
+pub struct NamedInput<'text> {
+    /// The name of the input.
+    pub input: &'text str,
+    /// The name of the value.
+    pub value: &'text str,
+    /// From the one to the other.
+    pub span: Span,
 }
 
 /// A constant.

@@ -264,10 +264,23 @@ pub struct Application {
     pub node: NodeId,
     /// The constants, for its first inputs.
     pub constants: Vec<Constant>,
-    /// The values of its other inputs, one for each; none until they have been bound. A source takes nothing but
-    /// constants.
+    /// The inputs that take a value by its name, as the author chose.
+    pub named: Vec<NamedInput>,
+    /// The values of the inputs that no constant is bound to, one for each; none until they have been bound. A source
+    /// takes nothing but constants.
     pub arguments: Option<Vec<Argument>>,
     /// Where it is named.
+    pub span: Span,
+}
+
+/// `Send(socket: backend)`: an input takes the value of this name that the flow made last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedInput {
+    /// The name of the input.
+    pub input: String,
+    /// The name of the value.
+    pub value: String,
+    /// Where it is chosen.
     pub span: Span,
 }
 
@@ -458,13 +471,15 @@ impl Node {
         };
         one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.chain))
     }
+}
 
-    /// As [`Self::chains`], to be changed.
+impl Body {
+    /// The chains of a flow, to be changed: none for a concrete node.
     pub fn chains_mut(&mut self) -> impl Iterator<Item = &mut Chain> {
-        let (one, lines) = match &mut self.body {
-            Body::Concrete => (None, None),
-            Body::Chain(chain) => (Some(chain), None),
-            Body::Dispatch(lines) => (None, Some(lines)),
+        let (one, lines) = match self {
+            Self::Concrete => (None, None),
+            Self::Chain(chain) => (Some(chain), None),
+            Self::Dispatch(lines) => (None, Some(lines)),
         };
         one.into_iter().chain(lines.into_iter().flatten().map(|line| &mut line.chain))
     }

@@ -5,37 +5,77 @@
 //! of [`crate::fit`], and nowhere else. Each value is named by the step that makes it ([`Argument`]), and later passes
 //! follow the names. So no two passes can decide differently, and a step that a pass inserts or removes changes no
 //! other step's values. A front whose notation has variables writes the names itself.
+//!
+//! In `A -> B -> C(x: y)` the author names one value: C takes `y` of whatever step made it last, and its other inputs
+//! take what B gives ([`crate::named_inputs`], [`crate::visible_values`]).
 
 use crate::check_constants::misbound;
-use crate::edge_diagnostics::{by_name, report, spoiled};
-use crate::edges::{Place, Port, edges};
+use crate::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
+use crate::edges::{Edge, Place, Port, edges};
 use crate::fit::{Fit, fit};
+use crate::named_inputs;
+use crate::visible_values::VisibleValues;
 use flux_diagnostic::Diagnostics;
-use flux_ir::program::{Action, Argument, Chain, NodeId, Origin, Parameter, Program, Signature, StepNumber};
+use flux_ir::program::{
+    Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature,
+};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Binds what fits, and reports the edges whose values do not; as a note, what an edge drops. O(edges · parameters).
 pub fn bind_edges(program: &mut Program, diagnostics: &mut Diagnostics) {
     let mut bound = HashMap::new();
-    let mut misfits = vec![];
+    let mut found = Found { program, diagnostics, spoiled: vec![] };
     let misbound = misbound(program);
     for edge in edges(program).into_iter().filter(|edge| !misbound.contains(&edge.to_span)) {
         let Some(given) = joined(program, &edge.from) else { continue };
         let Some(taken) = list(program, edge.to) else { continue };
-        match fit(&given, taken) {
-            Ok(fit) => {
-                if let Fit::Name(positions) = &fit {
-                    diagnostics.push(by_name(program, &edge, &given, taken, positions));
-                }
-                let positions = fit.positions(taken.len()).into_iter();
-                bound.insert(edge.place, positions.map(|position| edge.value(position)).collect());
-            }
-            Err(misfit) => misfits.push(spoiled(program, &edge, &given, taken, misfit)),
+        if let Some(positions) = found.positions(&edge, &given, taken) {
+            bound.insert(edge.place, positions.into_iter().map(|position| edge.value(position)).collect());
         }
     }
-    report(misfits, diagnostics);
-    Binder { outputs: output_counts(program), bound }.program(program);
+    report(found.spoiled, diagnostics);
+    Binder { bound, diagnostics }.program(program);
+}
+
+/// What is found along edges.
+struct Found<'a> {
+    program: &'a Program,
+    diagnostics: &'a mut Diagnostics,
+    spoiled: Vec<SpoiledEdge>,
+}
+
+impl Found<'_> {
+    /// For each of the `taken` that is not named, the position of its value among those `given`; none where there is an
+    /// error.
+    fn positions(&mut self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Vec<usize>> {
+        if edge.named.is_empty() {
+            return self.fit(edge, given, taken);
+        }
+        if !named_inputs::check(self.program, edge, self.diagnostics) {
+            return None;
+        }
+        let (left, given, taken) = named_inputs::without(&edge.named, given, taken);
+        let positions = self.fit(edge, &given, &taken)?;
+        positions.into_iter().map(|position| left.get(position).copied()).collect()
+    }
+
+    fn fit(&mut self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Vec<usize>> {
+        match fit(given, taken) {
+            Ok(fit) => {
+                // Where the author names all that a step takes, nothing is left to say of it.
+                let is_all_named = taken.is_empty() && !edge.named.is_empty();
+                if let (Fit::Name(positions), false) = (&fit, is_all_named) {
+                    self.diagnostics.push(by_name(self.program, edge, given, taken, positions));
+                }
+                Some(fit.positions(taken.len()))
+            }
+            Err(misfit) => {
+                self.spoiled.push(spoiled(self.program, edge, given, taken, misfit));
+                None
+            }
+        }
+    }
 }
 
 fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
@@ -50,18 +90,13 @@ fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter
     lists.map(|lists| Cow::Owned(lists.concat()))
 }
 
-/// How many outputs each node has.
-fn output_counts(program: &Program) -> Vec<usize> {
-    program.nodes.iter().map(|(_, node)| node.outputs().len()).collect()
-}
-
-/// Writes what was found into the program.
-struct Binder {
-    outputs: Vec<usize>,
+/// Writes what was found into the program, and finds what is taken by its name.
+struct Binder<'d> {
     bound: HashMap<Place, Vec<Argument>>,
+    diagnostics: &'d mut Diagnostics,
 }
 
-impl Binder {
+impl Binder<'_> {
     fn program(&mut self, program: &mut Program) {
         for (index, source) in program.sources.iter_mut().enumerate() {
             source.arguments = match source.origin {
@@ -69,43 +104,91 @@ impl Binder {
                 Origin::Timer(_) => Some(vec![]),
             };
         }
-        for (id, node) in program.nodes.iter_mut() {
-            let inputs: Vec<_> = (0..node.inputs().len()).map(Argument::Input).collect();
-            for (index, chain) in node.chains_mut().enumerate() {
-                self.steps(chain, (id, index), inputs.clone());
+        for id in program.nodes.ids().collect::<Vec<_>>() {
+            // The body comes back changed; all else stays in the program, to be looked at meanwhile.
+            let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Concrete);
+            for (index, chain) in body.chains_mut().enumerate() {
+                let inputs = program.nodes[id].inputs();
+                let given = (0..inputs.len()).map(Argument::Input).collect();
+                self.steps(program, chain, (id, index), given, &mut VisibleValues::new(inputs));
                 chain.results = self.bound.remove(&Place::End(id, index));
             }
+            program.nodes[id].body = body;
         }
     }
 
-    /// Goes along a chain, from the `values` that come in to those that come out at its end. What branches get and give
-    /// is all that there is at that place: nothing is declared there that it would have to fit.
-    fn steps(&mut self, chain: &mut Chain, flow: (NodeId, usize), mut values: Vec<Argument>) -> Vec<Argument> {
+    /// Goes along a chain, from the values `given` to it to those that it gives at its end. What branches are given and
+    /// give is all that there is at that place: nothing is declared there that it would have to fit.
+    fn steps<'a>(
+        &mut self,
+        program: &'a Program,
+        chain: &mut Chain,
+        flow: (NodeId, usize),
+        mut given: Vec<Argument>,
+        values: &mut VisibleValues<'a>,
+    ) -> Vec<Argument> {
         for step in &mut chain.steps {
+            let number = step.number;
+            let output = |index| Argument::Output(number, index);
             let count = match &mut step.action {
                 Action::Apply(application) => {
-                    application.arguments = self.bound.remove(&Place::Step(flow.0, flow.1, step.number));
-                    self.outputs.get(application.node.index()).copied().unwrap_or_default()
+                    let place = Place::Step(flow.0, flow.1, number);
+                    self.apply(program, application, place, values);
+                    let outputs = program.nodes[application.node].outputs();
+                    values.add(outputs, output);
+                    outputs.len()
                 }
                 Action::Parallel(parallel) => {
-                    let mut count = 0;
-                    for branch in &mut parallel.branches {
-                        let results = self.steps(branch, flow, values.clone());
-                        count += results.len();
-                        branch.results = Some(results);
-                    }
-                    parallel.arguments = Some(values);
+                    let made = self.branches(program, parallel, flow, given, values);
+                    let count = made.len();
+                    values.add(made, output);
                     count
                 }
             };
-            values = outputs(step.number, count);
+            given = (0..count).map(output).collect();
         }
-        values
+        given
     }
-}
 
-fn outputs(step: StepNumber, count: usize) -> Vec<Argument> {
-    (0..count).map(|index| Argument::Output(step, index)).collect()
+    fn apply<'a>(
+        &mut self,
+        program: &'a Program,
+        application: &mut Application,
+        place: Place,
+        values: &mut VisibleValues<'a>,
+    ) {
+        let node = &program.nodes[application.node];
+        let bound = application.constants.len();
+        let inputs = node.inputs().get(bound..).unwrap_or_default();
+        application.arguments = self.bound.remove(&place).and_then(|others| {
+            if application.named.is_empty() {
+                return Some(others);
+            }
+            named_inputs::bind(node, inputs, &application.named, others, values, self.diagnostics)
+        });
+        values.take(node, bound, application.arguments.as_deref().unwrap_or_default());
+    }
+
+    /// Binds the branches of a parallel step; what they make, one after the other.
+    fn branches<'a>(
+        &mut self,
+        program: &'a Program,
+        parallel: &mut Parallel,
+        flow: (NodeId, usize),
+        given: Vec<Argument>,
+        values: &mut VisibleValues<'a>,
+    ) -> Vec<&'a Parameter> {
+        let mut made = vec![];
+        values.enter(given.clone());
+        for branch in &mut parallel.branches {
+            let results = self.steps(program, branch, flow, given.clone(), values);
+            made.extend(results.iter().filter_map(|result| values.parameter(*result)));
+            branch.results = Some(results);
+            values.end_branch();
+        }
+        parallel.arguments = Some(values.leave());
+        made
+    }
 }
 
 #[cfg(test)]

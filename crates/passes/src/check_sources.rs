@@ -19,7 +19,12 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
         Origin::Node(application) => {
             let node = &program.nodes[application.node];
             let (inputs, bound) = (node.inputs().len(), application.constants.len());
-            if inputs > bound {
+            if let Some(named) = application.named.first() {
+                let headline =
+                    format!("nothing comes before the source `{}`, so it cannot take `{}`", node.name, named.value);
+                let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, named.span);
+                diagnostics.push(error.help("bind the inputs of a source to constants"));
+            } else if inputs > bound {
                 let why = match bound {
                     0 => "nothing comes before a source".to_owned(),
                     1 => "only 1 constant is given".to_owned(),

@@ -3,7 +3,9 @@
 //! Inference and binding see the same edges through this module. A [`Port`] is one side of a node; what
 //! passes along an edge is the ports' lists one after the other, since a parallel step joins its branches' outputs.
 
-use flux_ir::program::{Action, Argument, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber};
+use flux_ir::program::{
+    Action, Argument, Chain, NamedInput, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
+};
 use flux_source::Span;
 
 /// One side of a node.
@@ -69,6 +71,8 @@ pub struct Edge {
     pub giver: Option<StepNumber>,
     /// Where they go.
     pub place: Place,
+    /// Inputs of the port `to` that take other values, by name: these do not pass along the edge.
+    pub named: Vec<NamedInput>,
     /// Where the giving side is named.
     pub from_span: Span,
     /// Where the taking side is named; for a source's target and a node's outputs, where that node is declared.
@@ -96,6 +100,7 @@ pub fn edges(program: &Program) -> Vec<Edge> {
                 to: Port::In(source.target, 0),
                 giver: None,
                 place: Place::Start(index),
+                named: vec![],
                 from_span: application.span,
                 to_span: program.nodes[source.target].span,
             });
@@ -111,6 +116,7 @@ pub fn edges(program: &Program) -> Vec<Edge> {
                 to: Port::Out(id),
                 giver: end.step,
                 place: Place::End(id, index),
+                named: vec![],
                 // An empty flow gives what it takes: it is the flow that says so, not the node.
                 from_span: if chain.steps.is_empty() { chain.span } else { end.span },
                 to_span: node.span,
@@ -139,6 +145,7 @@ fn walk(chain: &Chain, flow: (NodeId, usize), mut at: At, found: &mut Vec<Edge>)
                     to: Port::In(application.node, application.constants.len()),
                     giver: at.step,
                     place: Place::Step(flow.0, flow.1, step.number),
+                    named: application.named.clone(),
                     from_span: at.span,
                     to_span: application.span,
                 });

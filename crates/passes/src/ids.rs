@@ -8,6 +8,10 @@ pub const CYCLE: Id = Id("cycle");
 pub const EDGE_MISMATCH: Id = Id("edge-mismatch");
 /// The names on both sides of an arrow are the same in another order.
 pub const EDGE_PERMUTED: Id = Id("edge-permuted");
+/// A step says which value an input takes, of an input that it cannot say it of.
+pub const NAMED_INPUT: Id = Id("named-input");
+/// A step says which value an input takes, and there is no such value.
+pub const NAMED_VALUE: Id = Id("named-value");
 /// Values that fit by name only, with what is dropped.
 pub const EDGE_BY_NAME: Id = Id("edge-by-name");
 /// More constants than a node has inputs.

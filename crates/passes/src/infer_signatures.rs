@@ -3,7 +3,8 @@
 //! First, bottom-up: an abstract node takes its inputs from the first steps of its lines and its outputs from the last,
 //! where those are known and agree. What begins a flow takes nothing. Then what is open takes its neighbours': ports
 //! are united along every edge that has an open end, exactly in types and names, and a class with one known list gives
-//! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates.
+//! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates. What a
+//! step takes by name says nothing of its neighbours.
 
 use crate::check_cycles::callees_first;
 use crate::edges::{Edge, Kind, Port, edges};
@@ -123,7 +124,11 @@ impl Known {
             if program.nodes[id].signature.is_some() || matches!(program.nodes[id].body, Body::Concrete) {
                 continue;
             }
-            let taken = entering.get(&id).into_iter().flatten().map(|edge| self.list(edge.to).map(<[_]>::to_vec));
+            let taken = entering
+                .get(&id)
+                .into_iter()
+                .flatten()
+                .map(|edge| self.list(edge.to).filter(|_| edge.named.is_empty()).map(<[_]>::to_vec));
             if let Some(list) = agreed(taken) {
                 self.lists.insert(Port::In(id, 0), list);
             }
@@ -151,7 +156,10 @@ impl Known {
     fn unite(&mut self, edges: &[Edge]) -> Candidates {
         let mut classes = Classes::default();
         for edge in edges {
-            let ([from], Port::In(_, 0) | Port::Out(_)) = (edge.from.as_slice(), edge.to) else { continue };
+            let ([from], Port::In(_, 0) | Port::Out(_), []) = (edge.from.as_slice(), edge.to, edge.named.as_slice())
+            else {
+                continue;
+            };
             if self.list(*from).is_none() || self.list(edge.to).is_none() {
                 classes.unite(*from, edge.to);
             }

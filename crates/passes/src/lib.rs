@@ -25,8 +25,10 @@ pub mod ids;
 pub mod infer_signatures;
 pub mod lower_program;
 pub mod mentions;
+mod named_inputs;
 pub mod number_paths;
 pub mod order_constraints;
+mod visible_values;
 pub mod walks;
 
 use flux_diagnostic::Diagnostics;

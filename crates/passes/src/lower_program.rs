@@ -144,7 +144,8 @@ impl<'a> Lowering<'a> {
         let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
         current.begin(&starts);
         let arguments = source.arguments.clone();
-        let target = Application { node: source.target, constants: vec![], arguments, span: source.span };
+        let target =
+            Application { node: source.target, constants: vec![], named: vec![], arguments, span: source.span };
         let mut steps = vec![];
         if let Some(function) = &source.session {
             let inputs = current.operands(source.arguments.as_deref());

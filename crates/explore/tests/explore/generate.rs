@@ -145,7 +145,13 @@ impl Generator {
                 let node = below[from + self.random.below(below.len() - from)];
                 let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
                 let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
-                let action = Action::Apply(Application { node, constants, arguments: None, span: Span::default() });
+                let action = Action::Apply(Application {
+                    node,
+                    constants,
+                    named: vec![],
+                    arguments: None,
+                    span: Span::default(),
+                });
                 steps.push(step(action));
             }
         }
@@ -195,7 +201,7 @@ impl Generator {
                 replicable: false,
                 span,
             });
-            let origin = Origin::Node(Application { node, constants: vec![], arguments: None, span });
+            let origin = Origin::Node(Application { node, constants: vec![], named: vec![], arguments: None, span });
             let target = nodes[nodes.len() - number];
             let session = sessions.then(|| "session_of".to_owned());
             self.program.sources.push(Source { origin, session, target, arguments: None, span });

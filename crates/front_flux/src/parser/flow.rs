@@ -2,7 +2,9 @@
 
 use super::{DEPTH_LIMIT, Parsed, Parser};
 use crate::ids;
-use crate::syntax::{Action, Application, Chain, Constant, Flow, Name, NameOrAny, Patterns, Statement, Step};
+use crate::syntax::{
+    Action, Application, Chain, Constant, Flow, Name, NameOrAny, NamedInput, Patterns, Statement, Step,
+};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use std::fmt;
@@ -160,10 +162,10 @@ impl<'text> Parser<'text, '_> {
         Ok(Action::Parallel(branches, span))
     }
 
-    /// `step1 = qname [ "(" constant { "," constant } ")" ]`
+    /// `step1 = qname [ "(" binding { "," binding } ")" ]`, where constants come first
     pub(super) fn application(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Application<'text>> {
         let node = self.node_name(place, help)?;
-        let mut constants = vec![];
+        let (mut constants, mut named) = (vec![], vec![]);
         if let Some(open) = self.take(TokenKind::OpenParenthesis) {
             if self.at(TokenKind::CloseParenthesis) {
                 let help = format_args!("without constants a step is its name: `{}`", node.text);
@@ -174,7 +176,14 @@ impl<'text> Parser<'text, '_> {
                 return self.fail_expecting("a constant", format_args!("after `{}(`", node.text), help);
             }
             loop {
-                constants.push(self.constant(format_args!("in the constants of `{}`", node.text))?);
+                if self.at(TokenKind::Word) && self.second().kind == TokenKind::Colon {
+                    named.push(self.named_input(&node)?);
+                } else if named.is_empty() {
+                    constants.push(self.constant(format_args!("in the constants of `{}`", node.text))?);
+                } else {
+                    let help = format_args!("constants bind the first inputs: they come before `input: value`");
+                    return self.fail_expecting("`input: value`", format_args!("in `{}(…)`", node.text), help);
+                }
                 if self.take(TokenKind::Comma).is_none() {
                     break;
                 }
@@ -185,12 +194,24 @@ impl<'text> Parser<'text, '_> {
                 return self.fail_expecting("`,` or `)`", place, help);
             }
             if self.at(TokenKind::Equals) {
-                let help = format_args!("constants have no names: they bind the first inputs, in order");
+                let help = format_args!(
+                    "constants bind the first inputs, in order; an input takes a value by its name so: `input: value`"
+                );
                 return self.fail_expecting("`,` or `)`", place, help);
             }
             let help = "constants are separated by `,`; they are neither computed nor called";
             self.expect_close(open, "`,`", format_args!("the constants of `{}`", node.text), help)?;
         }
-        Ok(Application { node, constants })
+        Ok(Application { node, constants, named })
+    }
+
+    /// `NAME ":" NAME`: an input, and the value that it takes.
+    fn named_input(&mut self, node: &Name) -> Parsed<NamedInput<'text>> {
+        let start = self.position;
+        let input = self.bump();
+        self.bump();
+        let help = format_args!("name a value that the flow has: `{}(input: value)`", node.text);
+        let value = self.expect(TokenKind::Word, format_args!("in `{}(…)`", node.text), help)?;
+        Ok(NamedInput { input: self.spelling(input), value: self.spelling(value), span: self.span_from(start) })
     }
 }

@@ -6,7 +6,7 @@ use crate::ids;
 use crate::syntax::{self, Flow, NameOrAny, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{
-    Action, Application, Body, Chain, Line, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
+    Action, Application, Body, Chain, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
 };
 use std::collections::HashMap;
 
@@ -149,6 +149,11 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {
         let node = self.node(&application.node, application.node.span);
         let constants = application.constants.iter().filter_map(|it| self.constant(it, application)).collect();
-        Application { node, constants, arguments: None, span: application.node.span }
+        let named = application.named.iter().map(|it| NamedInput {
+            input: it.input.to_owned(),
+            value: it.value.to_owned(),
+            span: it.span,
+        });
+        Application { node, constants, named: named.collect(), arguments: None, span: application.node.span }
     }
 }

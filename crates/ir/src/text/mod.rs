@@ -34,7 +34,8 @@
 //! arguments  = "(" [ argument { "," argument } ] ")"
 //! argument   = "in" "." position | "%" INT "." position | "error"      an input; an output of a step; the error code
 //! within     = "within" constant                                       milliseconds, or an option
-//! apply      = node [ "(" constant { "," constant } ")" ]
+//! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
+//! named      = name ":" name                                           an input, and the value that it takes
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" name ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles

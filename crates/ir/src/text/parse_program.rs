@@ -6,8 +6,8 @@ use super::names::{Labels, Names, Ports, Scope};
 use crate::arena::ArenaId;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
-    ModuleId, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement, Requirement,
-    ServerOption, Signature, Source,
+    ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
+    Requirement, ServerOption, Signature, Source,
 };
 
 /// The program that `text` says.
@@ -201,9 +201,18 @@ impl<'a> Parser<'a> {
     pub(super) fn application(&self, line: &mut Cursor<'_>) -> Result<Application, ParseError> {
         let span = line.span()?;
         let node = self.node_id(line)?;
-        let constants =
-            if line.at("(") { line.list("(", ")", |line| line.constant(&self.names.options))? } else { vec![] };
-        Ok(Application { node, constants, arguments: None, span })
+        let (mut constants, mut named) = (vec![], vec![]);
+        if line.at("(") {
+            line.list("(", ")", |line| {
+                match named_input(line)? {
+                    Some(one) => named.push(one),
+                    None if named.is_empty() => constants.push(line.constant(&self.names.options)?),
+                    None => return Err(line.error("constants come before what takes a value by its name")),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Application { node, constants, named, arguments: None, span })
     }
 
     fn source(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
@@ -280,6 +289,19 @@ impl<'a> Parser<'a> {
             replacements.push(Replacement { failing, arguments, resume });
         }
     }
+}
+
+/// `socket: backend`, where it comes next.
+fn named_input(line: &mut Cursor<'_>) -> Result<Option<NamedInput>, ParseError> {
+    let mut ahead = *line;
+    let Ok(input) = ahead.name("an input") else { return Ok(None) };
+    if !ahead.eat(":") {
+        return Ok(None);
+    }
+    let span = ahead.span()?;
+    let value = ahead.name("a value")?;
+    *line = ahead;
+    Ok(Some(NamedInput { input, value, span }))
 }
 
 /// `link "sqlite3"`

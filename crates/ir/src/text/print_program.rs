@@ -185,11 +185,17 @@ impl Printer {
     pub(super) fn application(&mut self, application: &Application) {
         self.span(application.span);
         self.mention(|names| &names.nodes, application.node.index());
-        if !application.constants.is_empty() {
-            self.write("(");
-            self.separated(", ", &application.constants, Self::constant);
-            self.write(")");
+        if application.constants.is_empty() && application.named.is_empty() {
+            return;
         }
+        self.write("(");
+        self.separated(", ", &application.constants, Self::constant);
+        self.write(if application.constants.is_empty() || application.named.is_empty() { "" } else { ", " });
+        self.separated(", ", &application.named, |printer, named| {
+            printer.span(named.span);
+            printer.write(format!("{}: {}", lexical::name(&named.input), lexical::name(&named.value)));
+        });
+        self.write(")");
     }
 
     fn source(&mut self, source: &Source) {

@@ -277,7 +277,9 @@ fn any_argument(choices: &mut Choices) -> Argument {
 
 fn any_application(choices: &mut Choices, counts: Counts) -> Application {
     let node = choices.id(counts.nodes);
-    Application { node, constants: choices.list(2, Choices::constant), arguments: None, span: choices.span() }
+    let named =
+        choices.list(2, |choices| NamedInput { input: choices.name(), value: choices.name(), span: choices.span() });
+    Application { named, node, constants: choices.list(2, Choices::constant), arguments: None, span: choices.span() }
 }
 
 /// A flow of any shape.

@@ -1,0 +1,5 @@
+// What the program of named values includes.
+#pragma once
+
+#include <memory>
+#include <string>
