@@ -11,5 +11,5 @@ Send (int status, int socket, std::unique_ptr<int> backend, std::string both, in
 source Read => Page;
 Page (int socket, std::string request) => ();
 Page = (Ask(request: request) & Ask) -> Join -> Open(request: request) -> Count
-    -> Send(200, socket: socket, backend: backend, both: both, request: request);
+  -> Send(200, socket: socket, backend: backend, both: both, request: request);
 handle error Join => Guess;
