@@ -52,7 +52,7 @@ constexpr char any_flow = 0;
 /// hand, and large enough that a receive that does not fill it has taken all there was. What is not taken from it at
 /// once is copied to its connection, so nothing is in it when a flow waits.
 constexpr std::size_t landing_size = std::size_t{64} << 10;
-alignas(64) constinit thread_local std::array<std::byte, landing_size> landing;
+alignas(64) constinit thread_local std::array<std::byte, landing_size> landing{};
 
 } // namespace
 
