@@ -1,6 +1,7 @@
 #include "flux/io/outbox.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 namespace flux {
@@ -67,6 +68,18 @@ bool outbox::put(std::span<const iovec> parts) noexcept
 std::span<std::byte> outbox::unsent() const noexcept
 {
     return std::span(*bytes_).subspan(begin_, end_ - begin_);
+}
+
+void outbox::try_to_send(const descriptor &through) noexcept
+{
+    const std::span<std::byte> whole = unsent();
+    iovec part{whole.data(), whole.size()};
+    const io_result<std::span<iovec>> rest = try_send(through, {&part, 1});
+    if (rest.has_value()) {
+        sent(whole.size() - ((*rest).empty() ? 0 : part.iov_len));
+    } else if (rest.error() != EAGAIN) {
+        failed(rest.error());
+    }
 }
 
 void outbox::sent(std::size_t count) noexcept

@@ -18,17 +18,10 @@ void proactor_outbox::send_soon() noexcept
     });
 }
 
-// Without the ring, as much as the kernel takes.
+// Without the ring.
 void proactor_outbox::send_at_once() noexcept
 {
-    const std::span<std::byte> whole = unsent();
-    iovec part{whole.data(), whole.size()};
-    const io_result<std::span<iovec>> unsent_parts = try_send(socket_, {&part, 1});
-    if (unsent_parts.has_value()) {
-        sent(whole.size() - ((*unsent_parts).empty() ? 0 : part.iov_len));
-    } else if (unsent_parts.error() != EAGAIN) {
-        failed(unsent_parts.error());
-    }
+    try_to_send(socket_);
     end_where_empty();
 }
 

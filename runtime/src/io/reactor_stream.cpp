@@ -62,14 +62,7 @@ io_result<void> reactor_stream::flush(moment deadline) noexcept
 void reactor_stream::send_soon() noexcept
 {
     if (!outbox::empty()) {
-        const std::span<std::byte> whole = unsent();
-        iovec part{whole.data(), whole.size()};
-        const io_result<std::span<iovec>> unsent_parts = try_send(socket_, {&part, 1});
-        if (unsent_parts.has_value()) {
-            sent(whole.size() - ((*unsent_parts).empty() ? 0 : part.iov_len));
-        } else if (unsent_parts.error() != EAGAIN) {
-            failed(unsent_parts.error());
-        }
+        try_to_send(socket_);
         output_.open = outbox::empty();
     }
     if (outbox::empty() && ends_output_) {

@@ -7,6 +7,7 @@
 /// The memory for it is of the loop: a few buffers that the processor has at hand, as each is held for a moment only.
 #pragma once
 
+#include "flux/io/socket.hpp"
 #include "flux/list/intrusive_list.hpp"
 
 #include <array>
@@ -75,6 +76,9 @@ class outbox : private listed<outbox>
 
     /// What is to be sent.
     std::span<std::byte> unsent() const noexcept;
+
+    /// Sends as much as the kernel takes at once.
+    void try_to_send(const descriptor &through) noexcept;
 
     /// So many bytes were sent, or are in the kernel's hands.
     void sent(std::size_t count) noexcept;
