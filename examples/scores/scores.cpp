@@ -9,14 +9,6 @@
 
 static sqlite3 *scores;
 
-static int append_row(void *rows, int count, char **columns, char **)
-{
-    for (int number = 0; number < count; ++number) {
-        *static_cast<std::string *>(rows) += std::string(columns[number]) + (number + 1 < count ? ' ' : '\n');
-    }
-    return 0;
-}
-
 // The rows that a query gives, a line each. Its values are as those of printf; %Q is a text, in quotes.
 static std::string query(const char *format, ...)
 {
@@ -24,6 +16,12 @@ static std::string query(const char *format, ...)
     va_start(values, format);
     char *const sql = sqlite3_vmprintf(format, values);
     va_end(values);
+    const auto append_row = [](void *rows, int count, char **columns, char **) {
+        for (int number = 0; number < count; ++number) {
+            *static_cast<std::string *>(rows) += std::string(columns[number]) + (number + 1 < count ? ' ' : '\n');
+        }
+        return 0;
+    };
     std::string rows;
     const int result = sqlite3_exec(scores, sql, append_row, &rows, nullptr);
     sqlite3_free(sql);
@@ -51,15 +49,13 @@ bool IsAdd(std::string line)
 
 int Add(Add_in *in, Add_out *out)
 {
-    char name[64] = "";
-    int points = 0;
+    char name[64];
+    int points;
     if (std::sscanf(in->line.c_str(), "ADD %63s %d", name, &points) != 2) {
         return EINVAL;
     }
-    const char *const add = "INSERT INTO score VALUES (%Q, %d) "
-                            "ON CONFLICT (name) DO UPDATE SET points = points + excluded.points RETURNING points";
-    out->reply = "OK " + query(add, name, points);
-    out->connection = in->connection;
+    out->reply = "OK " + query("INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) DO UPDATE "
+                               "SET points = points + excluded.points RETURNING points", name, points);
     return 0;
 }
 
@@ -70,13 +66,11 @@ int Top(Top_in *in, Top_out *out)
         return EINVAL;
     }
     out->reply = query("SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
-    out->connection = in->connection;
     return 0;
 }
 
-int Explain(Explain_in *in, Explain_out *out)
+int Explain(Explain_in *, Explain_out *out)
 {
     out->reply = "ERROR: ADD name points, or TOP count\n";
-    out->connection = in->connection;
     return 0;
 }

@@ -6,18 +6,16 @@ option listen : string = ":7400";
 option database : path = "scores.db";
 
 source tcp.Listen(listen) => Request;
-Request = tcp.ReadLine(1k) -> Execute -> tcp.Send -> tcp.Return;
+Request = tcp.ReadLine(1k) -> Execute -> tcp.Send(connection: connection) -> tcp.Return;
 
 typedef add IsAdd;
-Execute:[_, add] = Add;
-Execute:[_, _] = Top;
+Execute:[add] = Add;
+Execute:[_] = Top;
 handle error Execute => Explain;
 
-using request = (flux::connection *connection, std::string line);
-using answer = (flux::connection *connection, std::string reply);
-Add (request) => (answer) blocking;
-Top (request) => (answer) blocking;
-Explain (request, int error) => (answer);
+Add (std::string line) => (std::string reply) blocking;
+Top (std::string line) => (std::string reply) blocking;
+Explain (std::string line, int error) => (std::string reply);
 
 atomic Add:{database};
 atomic Top:{database};
