@@ -100,16 +100,18 @@ impl Drop for Debugger {
     }
 }
 
-/// Makes a new server for a test and builds it for the debugger; its folder.
+/// Builds a server for a test and the debugger; its folder.
 fn build(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debugging").join(test);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    for arguments in [["new", "hello", "--template=echo"], ["build", "hello/hello.flux", "--debug"]] {
-        let status = Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(&folder).status().unwrap();
-        assert!(status.success(), "{arguments:?}");
+    for file in ["hello.flux", "nodes.cpp"] {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/debugging");
+        std::fs::copy(sources.join(file), folder.join(file)).unwrap();
     }
-    folder.join("hello")
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    assert!(flux.args(["build", "--debug"]).current_dir(&folder).status().unwrap().success());
+    folder
 }
 
 /// Sends a line as soon as the server listens; gives its answer.
