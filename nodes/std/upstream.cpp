@@ -248,14 +248,16 @@ class pools
     pool &at(const std::string &to, const limits &of)
     {
         const std::lock_guard alone(lock_);
-        std::shared_ptr<pool> &known = known_[to];
-        if (known == nullptr) {
-            known = std::make_shared<pool>(to, of, keeper_);
-            if (ended_) {
-                known->end();
-            }
+        const auto known = known_.find(to);
+        if (known != known_.end()) {
+            return *known->second;
         }
-        return *known;
+        const auto made = std::make_shared<pool>(to, of, keeper_);
+        known_.emplace(to, made);
+        if (ended_) {
+            made->end();
+        }
+        return *made;
     }
 
     /// Closes what has been idle for its time, until the server ends: for the source alone. Gives ECANCELED.

@@ -209,6 +209,14 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     return through_->send(parts, bounded(deadline));
 }
 
+io_result<void> connection::flush(moment deadline) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    return through_->flush(bounded(deadline));
+}
+
 io_result<void> connection::end_output() noexcept
 {
     if (const int error = usable(); error != 0) {

@@ -36,6 +36,7 @@ int Hold(Hold_in *in, Hold_out *out)
     out->bytes = in->bytes;
     if (in->bytes.rfind(\"gate\", 0) == 0) {
         in->connection->send(\"held \");
+        in->connection->flush();
         close(open(in->bytes.c_str(), O_RDONLY));
     }
     return 0;

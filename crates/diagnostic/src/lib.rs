@@ -151,6 +151,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         0 | 1 => 0,
         letters => (letters / 3).max(1),
     };
+    nearest_within(limit, name, candidates)
+}
+
+/// As [`nearest`], of those that differ by at most so many slips: a letter too many, too few, another, or two exchanged.
+pub fn nearest_within<'a>(limit: usize, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored =
         candidates.into_iter().filter(|candidate| *candidate != name).map(|it| (distance(name, it, limit), it));
     scored.filter(|(score, _)| *score <= limit).min_by_key(|(score, _)| *score).map(|(_, it)| it)

@@ -5,7 +5,7 @@
 
 use crate::ids;
 use crate::mentions::named_nodes;
-use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_diagnostic::{Diagnostic, Diagnostics, nearest, nearest_within};
 use flux_ir::program::{Body, ConstraintId, Handler, HandlerTarget, Node, NodeId, Program, split_name};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -40,12 +40,13 @@ fn check_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     let counts = counts(named_nodes(program).chain(held));
     for (id, node) in program.nodes.iter() {
         if !is_defined(node) && counts.get(&id) == Some(&1) {
-            check(program, &node.name, node.span, &[], diagnostics);
+            check(program, &node.name, node.span, &[], None, diagnostics);
         }
     }
 }
 
-/// A handler that is no node is a function in C++. It may be called nearly like the node whose errors it handles.
+/// A handler that is no node is a function in C++, and nobody need declare it. So only what is one slip away from a node
+/// is meant to be that, and not the node whose errors it handles: `NoImage` and `Image` are two.
 fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     fn function(handler: &Handler) -> Option<&str> {
         match &handler.target {
@@ -56,12 +57,20 @@ fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     let counts = counts(program.handlers.iter().filter_map(function));
     for handler in &program.handlers {
         let Some(function) = function(handler).filter(|function| counts.get(function) == Some(&1)) else { continue };
-        check(program, function, handler.span, &handler.path, diagnostics);
+        check(program, function, handler.span, &handler.path, Some(1), diagnostics);
     }
 }
 
-/// Reports `name`, which stands only at `span`, if it is nearly that of a defined node that is not one of `others`.
-fn check(program: &Program, name: &str, span: Span, others: &[Option<NodeId>], diagnostics: &mut Diagnostics) {
+/// Reports `name`, which stands only at `span`, if it is nearly that of a defined node that is not one of `others`: by at
+/// most so many slips, or as [`nearest`] has it.
+fn check(
+    program: &Program,
+    name: &str,
+    span: Span,
+    others: &[Option<NodeId>],
+    slips: Option<usize>,
+    diagnostics: &mut Diagnostics,
+) {
     if name.len() < COMPARED_LENGTH {
         return;
     }
@@ -72,8 +81,12 @@ fn check(program: &Program, name: &str, span: Span, others: &[Option<NodeId>], d
         let is_meant = others.contains(&Some(*id)) || letters(&node.name) == letters(name);
         is_defined(node) && !is_meant && split_name(&node.name).0 == module
     };
-    let candidates = program.nodes.iter().filter(is_candidate);
-    let Some(meant) = nearest(name, candidates.map(|(_, node)| node.name.as_str())) else { return };
+    let candidates = program.nodes.iter().filter(is_candidate).map(|(_, node)| node.name.as_str());
+    let found = match slips {
+        Some(limit) => nearest_within(limit, name, candidates),
+        None => nearest(name, candidates),
+    };
+    let Some(meant) = found else { return };
     let headline = format!("`{name}` is named only here, and nothing says what it is");
     let error = Diagnostic::error(ids::SIMILAR_NODE, headline, span);
     let error = match program.node_named(meant) {

@@ -96,6 +96,9 @@ class connection final : private belonging, private listed<connection>
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
+    /// What was sent goes out now: for a node that computes for long afterwards, and so holds its loop.
+    io_result<void> flush(moment deadline = never) noexcept;
+
     /// There is no more to send: the peer comes to the end of its input.
     io_result<void> end_output() noexcept;
 
