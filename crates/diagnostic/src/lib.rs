@@ -154,7 +154,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     nearest_within(limit, name, candidates)
 }
 
-/// As [`nearest`], of those that differ by at most so many slips: a letter too many, too few, another, or two exchanged.
+/// As [`nearest`], of those that differ by at most so many slips: a letter too many, too few, another, or two
+/// exchanged.
 pub fn nearest_within<'a>(limit: usize, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored =
         candidates.into_iter().filter(|candidate| *candidate != name).map(|it| (distance(name, it, limit), it));

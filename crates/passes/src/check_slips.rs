@@ -45,8 +45,8 @@ fn check_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A handler that is no node is a function in C++, and nobody need declare it. So only what is one slip away from a node
-/// is meant to be that, and not the node whose errors it handles: `NoImage` and `Image` are two.
+/// A handler that is no node is a function in C++, and nobody need declare it. So only what is one slip away from a
+/// node is meant to be that, and not the node whose errors it handles: `NoImage` and `Image` are two.
 fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     fn function(handler: &Handler) -> Option<&str> {
         match &handler.target {
@@ -61,8 +61,8 @@ fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Reports `name`, which stands only at `span`, if it is nearly that of a defined node that is not one of `others`: by at
-/// most so many slips, or as [`nearest`] has it.
+/// Reports `name`, which stands only at `span`, if it is nearly that of a defined node that is not one of `others`: by
+/// at most so many slips, or as [`nearest`] has it.
 fn check(
     program: &Program,
     name: &str,
