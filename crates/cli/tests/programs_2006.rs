@@ -252,7 +252,7 @@ fn what_is_right_in_2006_is_not_said_beside_a_mistake() {
     let program = std::fs::read_to_string(folder.join("store.flux")).unwrap();
     std::fs::write(folder.join("store.flux"), program.replace("list *args", "lisst *args")).unwrap();
     let (is_built, said) = try_flux_build(&folder, "store");
-    assert!(!is_built && said.matches("error: ").count() == 1, "{said}");
+    assert!(!is_built && said.matches("error[").count() == 1, "{said}");
     assert!(
         said.contains("error[unknown-type]: the type `lisst` is not declared in any header of the program"),
         "{said}"
