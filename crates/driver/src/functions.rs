@@ -3,7 +3,7 @@
 use crate::ids;
 use flux_back_cpp::probe::{Misfit, MisfitParameter};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_passes::fit::show_one;
+use flux_passes::analyses::fit::show_one;
 
 /// One error for each.
 pub fn report_misfits(misfits: &[Misfit], diagnostics: &mut Diagnostics) {

@@ -10,7 +10,8 @@ use flux_front::load::{Library, ReadFile, load};
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage, Violation};
-use flux_passes::{FLOW_PASSES, PROGRAM_PASSES, lower_program::lower_program};
+use flux_passes::rewrites::lower_program::lower_program;
+use flux_passes::{FLOW_PASSES, PROGRAM_PASSES};
 use flux_source::{FileId, SourceMap, Span};
 
 /// What came of a compilation.

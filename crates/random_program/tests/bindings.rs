@@ -10,7 +10,7 @@ use flux_ir::program::{
     StepNumber,
 };
 use flux_ir::verify::{self, Stage};
-use flux_passes::bind_edges::bind_edges;
+use flux_passes::rewrites::bind_edges::bind_edges;
 use flux_random_program::{Shape, generate};
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::HashMap;

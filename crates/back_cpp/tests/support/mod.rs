@@ -47,7 +47,7 @@ pub fn lower(sources: &SourceMap) -> Flow {
     let errors: Vec<_> =
         errors.map(|one| format!("{}: {}", sources.name_and_line(one.primary.span), one.headline)).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
-    let mut flow = flux_passes::lower_program::lower_program(program);
+    let mut flow = flux_passes::rewrites::lower_program::lower_program(program);
     for pass in flux_passes::FLOW_PASSES {
         (pass.run)(&mut flow, &mut diagnostics);
     }

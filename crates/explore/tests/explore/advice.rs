@@ -4,7 +4,7 @@ use crate::compile::lower;
 use crate::generate::generate;
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{Mode, NodeId, Program, Requirement};
-use flux_passes::order_constraints::order_constraints;
+use flux_passes::rewrites::order_constraints::order_constraints;
 use flux_source::{FileId, Span};
 
 /// The places of requirements, of which generated programs have none: each has one of its own, in order.

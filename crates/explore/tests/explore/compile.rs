@@ -6,11 +6,11 @@ use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage};
 use flux_passes::PROGRAM_PASSES;
-use flux_passes::bind_edges::bind_edges;
-use flux_passes::bind_handlers::bind_handlers;
-use flux_passes::lower_program::lower_program;
-use flux_passes::number_paths::number_paths;
-use flux_passes::order_constraints::{Rules, order_constraints_with};
+use flux_passes::rewrites::bind_edges::bind_edges;
+use flux_passes::rewrites::bind_handlers::bind_handlers;
+use flux_passes::rewrites::lower_program::lower_program;
+use flux_passes::rewrites::number_paths::number_paths;
+use flux_passes::rewrites::order_constraints::{Rules, order_constraints_with};
 use flux_source::SourceMap;
 
 /// The program that `text` says.

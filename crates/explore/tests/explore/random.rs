@@ -3,7 +3,7 @@
 use crate::compile::{lower, order, verified};
 use crate::generate::{Random, add_path_handlers, generate};
 use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
-use flux_passes::order_constraints::Rules;
+use flux_passes::rewrites::order_constraints::Rules;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

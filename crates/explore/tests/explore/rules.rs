@@ -4,7 +4,7 @@ use crate::compile::{lower, order, program, verified};
 use crate::generate::generate;
 use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
 use flux_ir::verify::{self, Stage};
-use flux_passes::order_constraints::Rules;
+use flux_passes::rewrites::order_constraints::Rules;
 
 /// A rule, and what it is for.
 struct Case {

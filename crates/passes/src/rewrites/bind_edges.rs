@@ -2,19 +2,19 @@
 //! Requires: every signature is known. Establishes: all of them are bound, or there is an error.
 //!
 //! An author writes `A -> B` and means the values that A gives. Which of them goes where is decided here, by the rule
-//! of [`crate::fit`], and nowhere else. Each value is named by the step that makes it ([`Argument`]), and later passes
-//! follow the names. So no two passes can decide differently, and a step that a pass inserts or removes changes no
-//! other step's values. A front whose notation has variables writes the names itself.
+//! of [`crate::analyses::fit`], and nowhere else. Each value is named by the step that makes it ([`Argument`]), and
+//! later passes follow the names. So no two passes can decide differently, and a step that a pass inserts or removes
+//! changes no other step's values. A front whose notation has variables writes the names itself.
 //!
 //! In `A -> B -> C(x: y)` the author names one value: C takes `y` of whatever step made it last, and its other inputs
-//! take what B gives ([`crate::named_inputs`], [`crate::visible_values`]).
+//! take what B gives ([`crate::rewrites::named_inputs`], [`crate::analyses::visible_values`]).
 
-use crate::check_constants::misbound;
-use crate::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
-use crate::edges::{Edge, Place, Port, edges};
-use crate::fit::{Fit, fit};
-use crate::named_inputs;
-use crate::visible_values::VisibleValues;
+use crate::analyses::edges::{Edge, Place, Port, edges};
+use crate::analyses::fit::{Fit, fit};
+use crate::analyses::visible_values::VisibleValues;
+use crate::checks::check_constants::misbound;
+use crate::rewrites::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
+use crate::rewrites::named_inputs;
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
     Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature,

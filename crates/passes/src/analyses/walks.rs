@@ -2,9 +2,9 @@
 //!
 //! A walk begins with a source, or with what nothing else reaches. From there a breadth-first search meets every
 //! application of a node, and every handler that is a node, once for each context in which the flow around it begins:
-//! see [`crate::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
+//! see [`crate::analyses::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
 
-use crate::handler_paths::{Context, HandlerPaths};
+use crate::analyses::handler_paths::{Context, HandlerPaths};
 use flux_ir::program::{Action, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

@@ -15,7 +15,7 @@
 //! runs with what is held around its step. A branch of a parallel step starts with what is held around the step;
 //! branches that would then share a hold that only one of them may have run one after the other.
 
-use crate::constraint_diagnostics as report;
+use crate::rewrites::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
 use flux_ir::arena::Arena;
 use flux_ir::flow::{

@@ -3,12 +3,12 @@
 //! handler nearest to it. Values go where the program says: nothing here knows what would fit.
 //!
 //! Shared nodes become shared functions: the flow is linear in the program. Where a handler is for a path, a node is
-//! lowered once for each way of reaching it that its handlers tell apart ([`crate::walks`]); functions that come out
-//! the same are one.
+//! lowered once for each way of reaching it that its handlers tell apart ([`crate::analyses::walks`]); functions that
+//! come out the same are one.
 
-use crate::check_cycles::callees_first;
-use crate::handler_paths::Context;
-use crate::walks::Walks;
+use crate::analyses::handler_paths::Context;
+use crate::analyses::walks::Walks;
+use crate::checks::check_cycles::callees_first;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{

@@ -1,9 +1,9 @@
 //! Checks the constants of every step. Requires: every signature is known. Establishes: no step binds more constants
 //! than its node has inputs, and none whose kind its input evidently cannot take.
 
-use crate::fit::{count, show_one};
+use crate::analyses::fit::{count, show_one};
+use crate::analyses::mentions::applications;
 use crate::ids;
-use crate::mentions::applications;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Application, Constant, OptionKind, Parameter, Program};
 use flux_source::Span;

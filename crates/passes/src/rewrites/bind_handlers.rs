@@ -5,9 +5,9 @@
 //! A handler takes what the failing node took, and last, if it wants it, an `int error`. Where it gives what that node
 //! gives, the flow goes on; where it gives nothing, the flow ends.
 
-use crate::fit::{Fit, dropped, fit, show, show_names};
+use crate::analyses::fit::{Fit, dropped, fit, show, show_names};
+use crate::analyses::walks::Walks;
 use crate::ids;
-use crate::walks::Walks;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Argument, Handler, HandlerTarget, Node, NodeId, Parameter, Program, Replacement};
 use flux_ir::types::Foreign;

@@ -1,8 +1,8 @@
 //! Checks the paths of error handlers. Requires: acyclic. Establishes: each failure has at most one handler that is
-//! asked first. What a handler takes and gives is for [`crate::bind_handlers`].
+//! asked first. What a handler takes and gives is for [`crate::rewrites::bind_handlers`].
 
+use crate::analyses::walks::{Meeting, Walks};
 use crate::ids;
-use crate::walks::{Meeting, Walks};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Handler, NodeId, Program};
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,9 +1,9 @@
 //! Inputs that take a value by its name, `Send(socket: backend)`: which inputs can, and what is wrong where one cannot.
 
-use crate::edges::{Edge, Port};
-use crate::fit::{show, show_one};
+use crate::analyses::edges::{Edge, Port};
+use crate::analyses::fit::{show, show_one};
+use crate::analyses::visible_values::{Missing, VisibleValues};
 use crate::ids;
-use crate::visible_values::{Missing, VisibleValues};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::program::{Argument, NamedInput, Node, Parameter, Program};
 use std::collections::HashSet;

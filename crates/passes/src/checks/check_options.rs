@@ -1,8 +1,8 @@
 //! Looks for options that no node is given. Requires: resolved. Establishes: nothing; notes options that are given to
 //! no step, no source and no deadline: where `init` does not read them either, their flags do nothing.
 
+use crate::analyses::mentions::applications;
 use crate::ids;
-use crate::mentions::applications;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Constant, OptionId, Program, split_name};
 use std::collections::HashSet;

@@ -4,8 +4,8 @@
 //! A depth-first search with an explicit stack: a program may nest as deep as it likes. A handler that is a node counts
 //! as part of the node it stands in for, since that node's failure runs it.
 
+use crate::analyses::walks::{Meeting, Walks};
 use crate::ids;
-use crate::walks::{Meeting, Walks};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Handler, HandlerTarget, Node, NodeId, Program};
 use flux_source::Span;

@@ -1,6 +1,6 @@
 //! Checks the lines of every dispatch. Requires: every signature is known. Establishes: as many patterns as inputs.
 
-use crate::fit::{count, whole};
+use crate::analyses::fit::{count, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Body, Line, Node, Program};

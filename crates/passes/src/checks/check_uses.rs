@@ -2,9 +2,9 @@
 //! the right one without a use. Establishes: nothing; warns of nodes that nothing names, of flows that no source
 //! reaches, and of constraints that have readers alone. What is of a module is there for other programs too.
 
-use crate::check_slips::similar_constraints;
+use crate::analyses::mentions::named_nodes;
+use crate::checks::check_slips::similar_constraints;
 use crate::ids;
-use crate::mentions::named_nodes;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Body, Mode, Node, Program, split_name};
 use flux_source::Span;

@@ -3,8 +3,8 @@
 //! inferred for the one, and only the linker would say. Warns of constraints that are named once and nearly like
 //! another.
 
+use crate::analyses::mentions::named_nodes;
 use crate::ids;
-use crate::mentions::named_nodes;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest, nearest_within};
 use flux_ir::program::{Body, ConstraintId, Handler, HandlerTarget, Node, NodeId, Program, split_name};
 use flux_source::Span;

@@ -4,8 +4,8 @@
 //! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
 //! parameter is one message.
 
-use crate::edges::{Edge, Kind, Port};
-use crate::fit::{Misfit, dropped, show, show_names, show_one};
+use crate::analyses::edges::{Edge, Kind, Port};
+use crate::analyses::fit::{Misfit, dropped, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{NodeId, Parameter, Program};

@@ -2,7 +2,7 @@
 //! and the target of a heartbeat takes nothing. Warns of constraints on a source itself: nobody here knows what its C++
 //! waits for, but to wait is what a source is for.
 
-use crate::fit::{count, show};
+use crate::analyses::fit::{count, show};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Origin, Program, Requirement, Scope, Source};

@@ -1,7 +1,7 @@
-//! What [`crate::order_constraints`] has to say: both orders, and the line to change.
+//! What [`crate::rewrites::order_constraints`] has to say: both orders, and the line to change.
 
 use crate::ids;
-use crate::order_constraints::Escape;
+use crate::rewrites::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::{Acquisition, Callee, Flow, Function, FunctionId, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};

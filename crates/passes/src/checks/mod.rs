@@ -1,0 +1,13 @@
+//! Passes that report and change nothing.
+
+pub mod check_blocking;
+pub mod check_constants;
+pub mod check_cycles;
+pub mod check_dispatch;
+pub mod check_handlers;
+pub mod check_options;
+pub mod check_replicable;
+pub mod check_sessions;
+pub mod check_slips;
+pub mod check_sources;
+pub mod check_uses;
