@@ -11,8 +11,8 @@ use crate::structs::{Side, struct_name};
 use crate::tree::{Declaration, Expression};
 use crate::uses::Uses;
 use flux_contract as contract;
-use flux_ir::flow::{Callee, Flow, Role, Step};
-use flux_ir::program::{Node, NodeId, Parameter};
+use flux_ir::flow::Step;
+use flux_ir::program::{Node, Parameter};
 use std::collections::BTreeSet;
 
 /// An assertion for each type of such inputs that is not evidently scalar, with a comment over them.
@@ -22,7 +22,7 @@ pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
     for (_, function) in context.flow.functions.iter() {
         let uses = Uses::of(function);
         for step in function.body.all_steps() {
-            let Some(node) = node_of(context.flow, step) else { continue };
+            let Some(node) = context.flow.callee_node(&step.callee) else { continue };
             let node = &context.flow.program.nodes[node];
             let plain = context.options.visible.nodes.get(&node.name);
             let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
@@ -38,18 +38,6 @@ pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
     }
     let comment = "What error handlers read of the inputs of a node, which is given a copy.";
     [Declaration::Blank, Declaration::Comment(comment.to_owned())].into_iter().chain(assertions).collect()
-}
-
-/// The node that a step calls.
-fn node_of(flow: &Flow, step: &Step) -> Option<NodeId> {
-    match &step.callee {
-        Callee::Node(node) => Some(*node),
-        Callee::Function(function) => match flow.functions[*function].role {
-            Role::Abstract(node) => Some(node),
-            Role::Branch(_) | Role::Produce(_) | Role::Run(_) => None,
-        },
-        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-    }
 }
 
 fn assertion(context: &Context<'_>, step: &Step, node: &Node, input: &Parameter) -> Declaration {

@@ -3,8 +3,8 @@
 //! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that
 //! does are left out. A function that is called again with the same held around it is shown once.
 
-use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step, StepId};
-use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
+use flux_ir::flow::{Acquisition, Block, End, Flow, FunctionId, Operand, Step, StepId};
+use flux_ir::program::{ConstraintId, Mode, Origin, Requirement};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -103,8 +103,8 @@ impl<'a> Printer<'a> {
     }
 
     fn step(&mut self, step: &'a Step, depth: usize) {
-        let functions = functions(&step.callee);
-        let node = node(self.flow, &step.callee);
+        let functions = step.callee.functions();
+        let node = self.flow.callee_node(&step.callee);
         let required: &[Requirement] = node.map_or(&[], |node| &self.flow.program.nodes[node].requirements);
         let inside = functions.iter().any(|function| self.busy.contains(function));
         if required.is_empty() && step.acquire.is_empty() && !inside {
@@ -182,29 +182,13 @@ fn busy(flow: &Flow) -> HashSet<FunctionId> {
     for (id, function) in flow.functions.iter() {
         let steps = function.body.all_steps();
         let needs = |step: &&Step| {
-            let node = node(flow, &step.callee);
+            let node = flow.callee_node(&step.callee);
             let required = node.is_some_and(|node| !flow.program.nodes[node].requirements.is_empty());
-            required || !step.acquire.is_empty() || functions(&step.callee).iter().any(|one| busy.contains(one))
+            required || !step.acquire.is_empty() || step.callee.functions().iter().any(|one| busy.contains(one))
         };
         if steps.iter().any(needs) {
             busy.insert(id);
         }
     }
     busy
-}
-
-fn functions(callee: &Callee) -> Vec<FunctionId> {
-    match callee {
-        Callee::Function(function) => vec![*function],
-        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
-        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
-    }
-}
-
-fn node(flow: &Flow, callee: &Callee) -> Option<NodeId> {
-    match callee {
-        Callee::Node(node) => Some(*node),
-        Callee::Function(function) => flow.functions[*function].node(),
-        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-    }
 }

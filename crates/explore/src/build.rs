@@ -6,7 +6,7 @@
 
 use crate::Bounds;
 use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};
-use crate::relevance::{Relevant, given_to, node_of, relevant};
+use crate::relevance::{Relevant, given_to, relevant};
 use flux_ir::flow::{Block, Branch, Callee, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId};
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
@@ -250,7 +250,7 @@ impl<'a> Builder<'a> {
 
     /// What the node of a step requires.
     fn uses(&mut self, step: &Step, frame: &Frame<'a>) -> Vec<Use> {
-        let Some(node) = node_of(self.flow, &step.callee) else { return vec![] };
+        let Some(node) = self.flow.callee_node(&step.callee) else { return vec![] };
         let mut uses = vec![];
         for one in &self.flow.program.nodes[node].requirements {
             let values = one.key.iter().filter_map(|at| step.inputs.get(*at)).map(|input| self.value(input, frame));

@@ -1,7 +1,6 @@
 //! Which values of a flow can become part of a key. Only these are told apart: the others are followed as one.
 
-use flux_ir::flow::{Callee, Flow, Function, FunctionId, Operand, Step, StepId};
-use flux_ir::program::NodeId;
+use flux_ir::flow::{Flow, Function, Operand, Step, StepId};
 use std::collections::{HashMap, HashSet};
 
 /// The values that matter in one function.
@@ -28,9 +27,10 @@ fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Releva
     let inputs: HashMap<StepId, &Step> = steps.iter().map(|step| (step.id, *step)).collect();
     let mut relevant = Relevant::default();
     for step in &steps {
-        let required = node_of(flow, &step.callee).into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
+        let required =
+            flow.callee_node(&step.callee).into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
         let positions = required.flat_map(|one| one.key.iter().copied());
-        let passed = functions(&step.callee).into_iter().flat_map(|callee| &callees[callee.index()].inputs).copied();
+        let passed = step.callee.functions().into_iter().flat_map(|callee| &callees[callee.index()].inputs).copied();
         let given = positions.chain(passed).filter_map(|at| step.inputs.get(at));
         for operand in step.acquire.iter().flat_map(|one| &one.key).chain(given) {
             match given_to(operand, &inputs) {
@@ -52,25 +52,4 @@ pub fn given_to<'a>(mut operand: &'a Operand, steps: &HashMap<StepId, &'a Step>)
         }
     }
     operand
-}
-
-/// The node that is called, concrete or abstract.
-pub fn node_of(flow: &Flow, callee: &Callee) -> Option<NodeId> {
-    match callee {
-        Callee::Node(node) => Some(*node),
-        Callee::Function(function) => match flow.functions[*function].role {
-            flux_ir::flow::Role::Abstract(node) => Some(node),
-            _ => None,
-        },
-        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-    }
-}
-
-/// The functions that are called.
-fn functions(callee: &Callee) -> Vec<FunctionId> {
-    match callee {
-        Callee::Function(function) => vec![*function],
-        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
-        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
-    }
 }

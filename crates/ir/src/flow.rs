@@ -332,7 +332,27 @@ impl Block {
     }
 }
 
+impl Callee {
+    /// The functions of the flow that it runs.
+    pub fn functions(&self) -> Vec<FunctionId> {
+        match self {
+            Self::Function(function) => vec![*function],
+            Self::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
+            Self::Node(_) | Self::Handler { .. } | Self::Session { .. } => vec![],
+        }
+    }
+}
+
 impl Flow {
+    /// The node that `callee` calls, concrete or abstract.
+    pub fn callee_node(&self, callee: &Callee) -> Option<NodeId> {
+        match callee {
+            Callee::Node(node) => Some(*node),
+            Callee::Function(function) => self.functions[*function].node(),
+            Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+        }
+    }
+
     /// The inputs of what `callee` calls.
     pub fn callee_inputs(&self, callee: &Callee) -> &[Parameter] {
         match callee {

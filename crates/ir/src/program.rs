@@ -451,6 +451,16 @@ impl Program {
     }
 }
 
+impl Source {
+    /// The node whose values its flows begin with; none where it is a heartbeat.
+    pub fn producer(&self) -> Option<NodeId> {
+        match &self.origin {
+            Origin::Node(application) => Some(application.node),
+            Origin::Timer(_) => None,
+        }
+    }
+}
+
 impl Node {
     /// The inputs, none where the signature is not known yet.
     pub fn inputs(&self) -> &[Parameter] {

@@ -14,7 +14,8 @@ pub enum Fence {
     File(String),
     /// `diagnostics`: what the compiler says about the program before, as it prints it.
     Diagnostics,
-    /// `ir program`, `dot`, `cpp FILE [function NAME]`, …: what it prints of the program before.
+    /// `ir program`, `ir flow [function NAME]`, `dot`, `cpp FILE [function NAME]`, …: what it prints of the program
+    /// before.
     Output {
         /// The key in [`crate::Outcome::outputs`].
         key: String,
@@ -40,6 +41,9 @@ pub fn parse(info: &str) -> Result<Fence, String> {
         (_, [attribute]) if attribute.starts_with("file=") => Ok(Fence::File(parse_file(attribute)?)),
         ("ir", ["program" | "flow"]) | ("dot" | "mermaid" | "constraints", []) => {
             Ok(Fence::Output { key: words.join(" "), function: None })
+        }
+        ("ir", ["flow", "function", name]) => {
+            Ok(Fence::Output { key: "ir flow".to_owned(), function: Some((*name).to_owned()) })
         }
         ("cpp", [file]) => Ok(Fence::Output { key: format!("cpp {file}"), function: None }),
         ("cpp", [file, "function", name]) => {
@@ -90,6 +94,7 @@ mod tests {
     #[test]
     fn outputs_are_known_by_their_words() {
         assert_eq!(parse("ir flow"), output("ir flow", None));
+        assert_eq!(parse("ir flow function Image"), output("ir flow", Some("Image")));
         assert_eq!(parse("dot"), output("dot", None));
         assert_eq!(parse("constraints"), output("constraints", None));
         assert_eq!(parse("cpp a.flux.cpp"), output("cpp a.flux.cpp", None));

@@ -159,15 +159,17 @@ fn find(outcome: &Outcome, key: &str, function: Option<&str>) -> Result<String, 
     extract_function(text, name).ok_or_else(|| format!("`{key}` has no function `{name}`"))
 }
 
-/// The function `name` of generated C++, the comment above it included.
+/// The function `name` of generated C++, the comment above it included, or of a flow.
 ///
-/// It relies on the layout of generated code: a definition starts in the first column and names its function there, and
-/// the first `}` in the first column that nothing follows ends it.
+/// It relies on their layout: a definition starts in the first column and names its function there, and the first `}`
+/// in the first column that nothing follows ends it. A flow has a space after the name.
 fn extract_function(text: &str, name: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let call = format!(" {name}(");
-    let is_opening =
-        |line: &&str| !line.starts_with([' ', '/', '#', '}']) && line.contains(&call) && !line.ends_with(';');
+    let (call, flow) = (format!(" {name}("), format!("function {name} ("));
+    let is_opening = |line: &&str| {
+        let names = line.contains(&call) || line.starts_with(&flow);
+        names && !line.starts_with([' ', '/', '#', '}']) && !line.ends_with(';')
+    };
     let opening = lines.iter().position(is_opening)?;
     let length = lines.iter().skip(opening).position(|line| *line == "}")?;
     let above = lines.iter().take(opening).rev().take_while(|line| line.starts_with("//")).count();

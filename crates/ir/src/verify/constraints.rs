@@ -17,7 +17,7 @@
 
 use super::Violations;
 use crate::flow::{
-    Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Role, Step, StepId,
+    Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId,
 };
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
@@ -212,7 +212,8 @@ impl<'a> Checker<'a, '_> {
     ) {
         for need in self.requirements(step, value) {
             if !held.iter().any(|hold| hold.suffices(&need)) {
-                let (name, node) = (self.name(need.constraint), self.node_of(step).map(|node| self.node_name(node)));
+                let (name, node) =
+                    (self.name(need.constraint), self.flow.callee_node(&step.callee).map(|node| self.node_name(node)));
                 let node = node.unwrap_or_default();
                 self.add(function, step.span, &format!("`{node}` is called without `{name}` held as it must be"));
             }
@@ -226,7 +227,7 @@ impl<'a> Checker<'a, '_> {
         let inputs: Vec<Value> = passed.iter().map(inside).collect();
         let held: BTreeSet<Hold> =
             held.iter().map(|hold| Hold { key: hold.key.iter().map(inside).collect(), ..hold.clone() }).collect();
-        for function in functions(&step.callee) {
+        for function in step.callee.functions() {
             self.enter(Context { function, inputs: inputs.clone(), held: held.clone() });
         }
     }
@@ -258,10 +259,10 @@ impl<'a> Checker<'a, '_> {
             mentioned.extend(taken.iter().map(|hold| hold.constraint));
             let required = self.requirements(step, &value);
             mentioned.extend(required.iter().map(|hold| hold.constraint));
-            let inner = functions(&step.callee).into_iter().flat_map(|callee| self.passed_needs(callee, step, &value));
+            let inner = step.callee.functions().into_iter().flat_map(|callee| self.passed_needs(callee, step, &value));
             let open = required.into_iter().chain(inner);
             summary.needs.extend(open.filter(|need| !taken.iter().any(|hold| hold.suffices(need))));
-            for callee in functions(&step.callee).iter().filter_map(|callee| self.summaries.get(callee.index())) {
+            for callee in step.callee.functions().iter().filter_map(|callee| self.summaries.get(callee.index())) {
                 summary.first = earlier(summary.first, callee.first);
                 summary.keyed |= callee.keyed;
             }
@@ -286,24 +287,12 @@ impl<'a> Checker<'a, '_> {
 
     /// What the node that a step calls requires, as its author said.
     fn requirements(&self, step: &Step, value: &impl Fn(&Operand) -> Value) -> Vec<Hold> {
-        let Some(node) = self.node_of(step) else { return vec![] };
+        let Some(node) = self.flow.callee_node(&step.callee) else { return vec![] };
         let part = |at: &usize| step.inputs.get(*at).map_or(Value::Unknown, value);
         let requirements = self.flow.program.nodes[node].requirements.iter();
         requirements
             .map(|one| Hold { constraint: one.constraint, key: one.key.iter().map(part).collect(), mode: one.mode })
             .collect()
-    }
-
-    /// The node that a step calls, abstract or concrete.
-    fn node_of(&self, step: &Step) -> Option<NodeId> {
-        match &step.callee {
-            Callee::Node(node) => Some(*node),
-            Callee::Function(function) => match self.flow.functions[*function].role {
-                Role::Abstract(node) => Some(node),
-                Role::Branch(_) | Role::Produce(_) | Role::Run(_) => None,
-            },
-            Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-        }
     }
 
     fn node_name(&self, node: NodeId) -> &'a str {
@@ -367,13 +356,4 @@ fn inside(value: &Value, passed: &[Value]) -> Value {
 fn hold(acquisition: &Acquisition, value: impl Fn(&Operand) -> Value) -> Hold {
     let key = acquisition.key.iter().map(value).collect();
     Hold { constraint: acquisition.constraint, key, mode: acquisition.mode }
-}
-
-/// The functions that a callee runs.
-fn functions(callee: &Callee) -> Vec<FunctionId> {
-    match callee {
-        Callee::Function(function) => vec![*function],
-        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
-        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
-    }
 }

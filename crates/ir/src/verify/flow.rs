@@ -235,7 +235,7 @@ impl<'a> Checker<'a> {
             Callee::Fork(branches) => {
                 self.require(!branches.is_empty(), span, || "it forks into no branch".to_owned());
                 let earlier = branches.iter().enumerate().all(|(at, one)| one.after.is_none_or(|after| after < at));
-                self.require(earlier, span, || "a branch waits for a later one".to_owned());
+                self.require(earlier, span, || "a branch does not wait for an earlier one".to_owned());
                 let inputs =
                     |branch: &Branch| self.callee(branch.function, span).map(|callee| callee.inputs.as_slice());
                 branches.iter().map(inputs).collect()

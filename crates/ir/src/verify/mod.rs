@@ -10,6 +10,7 @@ mod flow;
 mod names;
 mod paths;
 mod program;
+mod sessions;
 
 use crate::flow::Flow;
 use crate::program::Program;
@@ -29,7 +30,8 @@ pub enum Stage {
     Lowered,
     /// The paths of the flow have numbers.
     Numbered,
-    /// In every context acquisitions are in the one order, and what nodes require is held: no flows can deadlock.
+    /// In every context acquisitions are in the one order, and what nodes require is held: no flows can deadlock. What
+    /// is held for a session is held where there is one.
     Ordered,
 }
 
@@ -74,6 +76,7 @@ pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
     }
     if violations.is_empty() && stage >= Stage::Ordered {
         constraints::check(flow, &mut violations);
+        sessions::check(flow, &mut violations);
     }
     violations.found
 }

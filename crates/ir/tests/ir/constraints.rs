@@ -151,6 +151,30 @@ fn keys_that_may_be_equal_conflict() {
     assert_eq!(violations(&branches("7", "8")), [""; 0]);
 }
 
+#[test]
+fn what_is_held_for_a_session_is_held_where_there_is_one() {
+    let run = "  %1 = session session_of for All(in.key) else failed\n";
+    let without = "function `Listen_run`: `visitor` is taken where there is no session";
+    breaks(run, "", &[without]);
+    // It is known once its function was called, and what runs before that has none.
+    let pair = "  %4 = function Pair(in.key) else failed\n";
+    let late = ORDERED.replace(run, "").replace(pair, &format!("{pair}{run}"));
+    assert_eq!(violations(&late), [without]);
+    // In a handler, too, whatever it is a handler of; and never inside the source.
+    let handler = "%2 = node Other(%1.in.key) holding visitor! else failed";
+    let text = ORDERED.replace("%2 = node Count(%1.in.key) holding b! else failed", handler);
+    let text = text.replace("%1 = node Other(in.key) holding visitor! else {", "%1 = node Listen() else {");
+    let text = text.replace("  holds a?\n  flow = %1 Other", "  holds a?\n  flow = %1 Listen");
+    assert_eq!(violations(&text.replace("%1.in.key", "in.key")), [""; 0]);
+    assert_eq!(violations(&text.replace("%1.in.key", "in.key").replace(run, "")), [without]);
+    let listen = "%1 = node Listen() else failed\n  done %1.key";
+    breaks(
+        listen,
+        &format!("%2 = node Other(7) holding visitor! else failed\n  {listen}"),
+        &["function `Listen_produce`: `visitor` is taken where there is no session"],
+    );
+}
+
 /// `A = B -> B` two thousand times over: 2^2000 calls, and one context for each function.
 #[test]
 fn shared_nodes_are_walked_once_for_each_context() {

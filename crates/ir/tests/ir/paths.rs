@@ -127,6 +127,67 @@ fn numbers(flow: &mut Flow) -> Vec<&mut u64> {
     found
 }
 
+/// A flow whose `Twice` has two paths, `Double2`, … `Double48` twice those of the one before: the last has as many as
+/// [`paths::LIMIT`]. `Big` has more, as its two lines have so many each; `More` has these steps.
+fn at_the_limit(steps: &str) -> Flow {
+    let mut text = "program p\npredicate hit = is_hit\nnode A () => ()\n".to_owned();
+    let mut functions = String::new();
+    let mut function = |name: &str, inputs: &str, body: &str| {
+        text += &format!("node {name} ({inputs}) => () {{\nflow =\n}}\n");
+        functions += &format!("function {name} ({inputs}) => () {{\nabstract {name}\n{body}}}\n");
+    };
+    let call = |id: u32, name: &str| format!("%{id} = function {name}() else failed\n");
+    // A fallback goes on as its node would have: a second way.
+    let twice = "%1 = node A() else {\n%2 = node A() else failed\nresume\n}\n";
+    function("Double1", "", &format!("{twice}done\n"));
+    for power in 2..=48 {
+        let steps = call(1, &format!("Double{}", power - 1)) + &call(2, "Double1");
+        function(&format!("Double{power}"), "", &format!("{steps}done\n"));
+    }
+    let line = |tests: &str, id| format!("line {tests} => {{\n{}done\n}}\n", call(id, "Double48"));
+    function("Big", "int x", &format!("dispatch {{\n{}{}}}\n", line("hit(in.x)", 1), line("", 2)));
+    function("More", "", &format!("{steps}done\n"));
+    let mut flow = text::parse_flow(&(text.clone() + &functions)).unwrap();
+    paths::number(&mut flow);
+    assert_eq!(verify::flow(&flow, Stage::Numbered), []);
+    flow
+}
+
+/// The last function of a flow.
+fn last(flow: &Flow) -> &Function {
+    flow.functions.iter().last().unwrap().1
+}
+
+#[test]
+fn as_many_paths_as_the_limit_are_not_cut_and_more_are() {
+    let flow = at_the_limit("%1 = function Double48() else failed\n%2 = node A() else failed\n");
+    assert_eq!(last(&flow).paths.done, paths::LIMIT);
+    assert!(!last(&flow).body.steps[0].paths.cut);
+    let flow = at_the_limit("%1 = function Double48() else failed\n%2 = function Double1() else failed\n");
+    assert_eq!(last(&flow).paths.done, paths::LIMIT, "what is cut counts as one");
+    let [first, second] = [0, 1].map(|at| last(&flow).body.steps[at].paths);
+    assert_eq!([(first.cut, first.save), (second.cut, second.save)], [(false, false), (true, true)]);
+}
+
+#[test]
+fn what_is_cut_has_a_register_of_its_own_even_where_only_one_path_leads_to_it() {
+    let flow = at_the_limit("%1 = function Big(1) else failed\n");
+    let first = last(&flow).body.steps[0].paths;
+    assert_eq!((first.cut, first.save), (true, true));
+    assert_eq!(last(&flow).paths.done, 1);
+}
+
+#[test]
+fn a_fallback_is_told_apart_where_both_are_no_more_than_the_limit() {
+    let fallback = "%2 = node A() else {\n%3 = node A() else failed\nresume\n}\n";
+    for (before, expected) in [("Double47", paths::LIMIT / 2), ("Double48", 0)] {
+        let flow = at_the_limit(&format!("%1 = function {before}() else failed\n{fallback}"));
+        assert_eq!(last(&flow).paths.done, paths::LIMIT);
+        let end = &last(&flow).body.steps[1].failure.end;
+        assert!(matches!(end, End::Resume { offset, .. } if *offset == expected), "{before}: {end:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

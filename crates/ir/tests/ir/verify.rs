@@ -234,8 +234,16 @@ fn forks_have_branches_and_each_takes_the_values() {
     let serve = flow.functions.ids().nth(3).unwrap();
     flow.functions[serve].body.steps[2].callee = Callee::Fork(vec![]);
     assert_eq!(messages(verify::flow(&flow, Stage::Lowered)), ["function `Serve`: it forks into no branch"]);
+    let fork = "fork Serve_branch_1 & Serve_branch_2(%3.left)";
+    for after in ["Serve_branch_1 after 0 & Serve_branch_2", "Serve_branch_1 after 1 & Serve_branch_2"] {
+        breaks_flow(
+            fork,
+            &format!("fork {after}(%3.left)"),
+            &["function `Serve`: a branch does not wait for an earlier one"],
+        );
+    }
     breaks_flow(
-        "fork Serve_branch_1 & Serve_branch_2(%3.left)",
+        fork,
         "fork Serve_branch_1 & Approve(%3.left)",
         &[
             "function `Serve`: the callee of step %5 takes 3 values and gets 1",

@@ -15,8 +15,13 @@ use flux_ir::program::{Handler, HandlerTarget, NodeId, Program};
 use std::collections::HashMap;
 
 /// What the handlers' paths can know of the walk so far: a state of the automaton.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Context(usize);
+
+impl Context {
+    /// Before the first node of a walk: nothing has come before it.
+    pub const START: Self = Self(0);
+}
 
 /// The walk ends in the first `length` nodes of the path of a handler, given by its index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,14 +58,13 @@ impl<'a> HandlerPaths<'a> {
                 by_first.entry(*first).or_default().push(index);
             }
         }
-        let numbers = HashMap::from([(vec![], Context::default())]);
+        let numbers = HashMap::from([(vec![], Context::START)]);
         let limit = STATE_LIMIT + program.handlers.iter().map(|handler| handler.path.len()).sum::<usize>();
         let (states, transitions) = (vec![vec![]], HashMap::new());
         Self { program, single, longer, states, numbers, transitions, limit, overflowed: false }
     }
 
-    /// The context after `node`, which none is where only `*` stands for it; nothing has come before the first of a
-    /// walk: [`Context::default`].
+    /// The context after `node`, which none is where only `*` stands for it.
     pub fn after(&mut self, context: Context, node: Option<NodeId>) -> Context {
         if self.longer.is_empty() {
             return context;
@@ -86,7 +90,7 @@ impl<'a> HandlerPaths<'a> {
         }
         if self.states.len() > self.limit {
             self.overflowed = true;
-            return Context::default();
+            return Context::START;
         }
         let next = Context(self.states.len());
         self.numbers.insert(state.clone(), next);

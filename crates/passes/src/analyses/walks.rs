@@ -5,7 +5,7 @@
 //! see [`crate::analyses::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
 
 use crate::analyses::handler_paths::{Context, HandlerPaths};
-use flux_ir::program::{Action, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program};
+use flux_ir::program::{Action, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Source};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
@@ -57,25 +57,16 @@ struct At {
     link: Option<usize>,
 }
 
+/// The beginning of every walk.
+const NOWHERE: At = At { context: Context::START, link: None };
+
 impl<'a> Walks<'a> {
     /// All walks of `program`. O(size of the program · contexts); a program without handlers on paths has one context.
     pub fn of(program: &'a Program) -> Self {
-        let mut walks = Self {
-            program,
-            paths: HandlerPaths::new(program),
-            meetings: vec![],
-            entered: vec![BTreeSet::new(); program.nodes.len()],
-            failed: HashSet::new(),
-            open: VecDeque::new(),
-            links: vec![],
-        };
-        let nowhere = At { context: Context::default(), link: None };
+        let mut walks = Self::new(program);
         for source in &program.sources {
-            let at = match &source.origin {
-                Origin::Node(application) => walks.meet(nowhere, application.node),
-                Origin::Timer(_) => walks.pass(nowhere, None),
-            };
-            walks.meet(at, source.target);
+            walks.produce(source);
+            walks.run(source);
         }
         walks.follow();
         // What no source reaches is compiled too; what nothing applies comes first, so that what it reaches is reached.
@@ -89,12 +80,51 @@ impl<'a> Walks<'a> {
             for (id, node) in program.nodes.iter() {
                 let is_new = walks.entered.get(id.index()).is_some_and(BTreeSet::is_empty);
                 if is_new && node.body != Body::Concrete && first != applied.contains(&id) {
-                    walks.meet(nowhere, id);
+                    walks.meet(NOWHERE, id);
                     walks.follow();
                 }
             }
         }
         walks
+    }
+
+    /// No walk yet, for those who ask where some sources lead: they begin those walks, and [`Self::follow`] them.
+    pub fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            paths: HandlerPaths::new(program),
+            meetings: vec![],
+            entered: vec![BTreeSet::new(); program.nodes.len()],
+            failed: HashSet::new(),
+            open: VecDeque::new(),
+            links: vec![],
+        }
+    }
+
+    /// Begins the walks inside a source, which end where it gives its values.
+    pub fn produce(&mut self, source: &Source) {
+        if let Origin::Node(application) = &source.origin {
+            self.meet(NOWHERE, application.node);
+        }
+    }
+
+    /// Begins the walks of the flows that a source starts.
+    pub fn run(&mut self, source: &Source) {
+        let after = self.pass(NOWHERE, source.producer());
+        self.meet(after, source.target);
+    }
+
+    /// Goes on with all walks that were begun.
+    pub fn follow(&mut self) {
+        while let Some(open) = self.open.pop_front() {
+            match open {
+                Open::Handler(target, at) => _ = self.meet(at, target),
+                Open::Flow(node, at) => {
+                    let program = self.program;
+                    program.nodes[node].chains().for_each(|chain| self.along(chain, at));
+                }
+            }
+        }
     }
 
     /// The contexts in which the flow of an abstract node begins: those of which less is known first.
@@ -120,19 +150,6 @@ impl<'a> Walks<'a> {
     pub fn just_before(&self, meeting: &Meeting) -> Option<Option<NodeId>> {
         let before = self.links.get(meeting.link)?.before?;
         self.links.get(before).map(|link| link.node)
-    }
-
-    /// Goes on with all that was met.
-    fn follow(&mut self) {
-        while let Some(open) = self.open.pop_front() {
-            match open {
-                Open::Handler(target, at) => _ = self.meet(at, target),
-                Open::Flow(node, at) => {
-                    let program = self.program;
-                    program.nodes[node].chains().for_each(|chain| self.along(chain, at));
-                }
-            }
-        }
     }
 
     fn along(&mut self, chain: &Chain, mut at: At) {

@@ -1,57 +1,51 @@
 //! Checks that constraints of scope session are needed only where there is a session. Requires: resolved. Establishes:
 //! every flow that takes one comes from a source with a session function, and has left the source itself.
 
+use crate::analyses::walks::Walks;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{HandlerTarget, NodeId, Origin, Program, Scope, Source};
+use flux_ir::program::{NodeId, Program, Scope, Source};
 use std::collections::HashSet;
 
-/// Reports each such constraint once, with a source from which the node is reached. O(sources · nodes).
+/// Reports each node that needs a session where there is none once, with a source from which it is reached.
+/// O(size of the program · contexts).
 pub fn check_sessions(program: &Program, diagnostics: &mut Diagnostics) {
     let is_session = |constraint| program.constraints[constraint].scope == Scope::Session;
-    let needing: HashSet<NodeId> = program
-        .nodes
-        .iter()
-        .filter(|(_, node)| node.requirements.iter().any(|one| is_session(one.constraint)))
-        .map(|(id, _)| id)
-        .collect();
+    let needing = program.nodes.iter().filter(|(_, node)| node.requirements.iter().any(|it| is_session(it.constraint)));
+    let needing: HashSet<NodeId> = needing.map(|(id, _)| id).collect();
     if needing.is_empty() {
         return;
     }
-    let mut told = HashSet::new();
+    // Only where there is no session: what one walk has come by, the next need not.
+    let mut search = Search { walks: Walks::new(program), needing, seen: 0 };
     for source in &program.sources {
-        let target = if source.session.is_some() { None } else { Some(source.target) };
-        let producer = match &source.origin {
-            Origin::Node(application) => Some(application.node),
-            Origin::Timer(_) => None,
-        };
-        for (start, inside) in producer.map(|node| (node, true)).into_iter().chain(target.map(|node| (node, false))) {
-            for node in reachable(program, start) {
-                if needing.contains(&node) && told.insert(node) {
-                    diagnostics.push(describe(program, node, source, inside));
-                }
-            }
+        search.walks.produce(source);
+        search.report(program, source, true, diagnostics);
+        if source.session.is_none() {
+            search.walks.run(source);
+            search.report(program, source, false, diagnostics);
         }
     }
 }
 
-/// The node, all it contains, and what handles their errors, in the order in which they are met.
-fn reachable(program: &Program, start: NodeId) -> Vec<NodeId> {
-    let mut seen = HashSet::from([start]);
-    let mut found = vec![start];
-    let mut next = 0;
-    while let Some(node) = found.get(next).copied() {
-        next += 1;
-        let contained = program.nodes[node].chains().flat_map(|chain| chain.applications()).map(|it| it.node);
-        let handlers = program.handlers.iter().filter(|handler| handler.path.last() == Some(&Some(node)));
-        let handlers = handlers.filter_map(|handler| match &handler.target {
-            HandlerTarget::Node(target) => Some(*target),
-            HandlerTarget::Function(_) => None,
-        });
-        let new: Vec<_> = contained.chain(handlers).filter(|one| seen.insert(*one)).collect();
-        found.extend(new);
+/// The walks without a session so far.
+struct Search<'a> {
+    walks: Walks<'a>,
+    /// The nodes that need a session and were not met yet.
+    needing: HashSet<NodeId>,
+    /// How many of the walks' meetings have been looked at.
+    seen: usize,
+}
+
+impl Search<'_> {
+    /// Goes along the walks that were begun, from `source`, and reports what they meet.
+    fn report(&mut self, program: &Program, source: &Source, inside: bool, diagnostics: &mut Diagnostics) {
+        self.walks.follow();
+        let new = self.walks.meetings.iter().skip(self.seen).map(|meeting| meeting.node);
+        new.filter(|node| self.needing.remove(node))
+            .for_each(|node| diagnostics.push(describe(program, node, source, inside)));
+        self.seen = self.walks.meetings.len();
     }
-    found
 }
 
 fn describe(program: &Program, node: NodeId, source: &Source, inside: bool) -> Diagnostic {

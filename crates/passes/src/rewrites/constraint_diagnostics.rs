@@ -3,7 +3,7 @@
 use crate::ids;
 use crate::rewrites::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::flow::{Acquisition, Callee, Flow, Function, FunctionId, Step};
+use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
 
@@ -103,19 +103,10 @@ fn callee_name<'a>(flow: &'a Flow, step: &'a Step) -> &'a str {
     }
 }
 
-/// The node around which a step takes what it takes.
-pub fn holder(flow: &Flow, step: &Step) -> Option<NodeId> {
-    match &step.callee {
-        Callee::Node(node) => Some(*node),
-        Callee::Function(function) => flow.functions.find(*function).and_then(Function::node),
-        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-    }
-}
-
 /// `log, account(from), x?`: what the author would write for the step's node to take all that it takes, in the order of
 /// the text, its own before the rest. None where a key has no name there.
 fn requirements(flow: &Flow, step: &Step) -> Option<String> {
-    let node = &flow.program.nodes[holder(flow, step)?];
+    let node = &flow.program.nodes[flow.callee_node(&step.callee)?];
     let mut taken: Vec<_> = step.acquire.iter().collect();
     taken.sort_by_key(|one| (one.moved_for.is_some(), one.span));
     let requirement = |one: &Acquisition| {

@@ -126,7 +126,7 @@ impl<'a> Lowering<'a> {
             Origin::Node(application) => {
                 let outputs = self.program.nodes[application.node].outputs();
                 let name = self.fresh(&format!("{stem}_produce"));
-                let mut current = Current::new(Role::Produce(index), name, Context::default());
+                let mut current = Current::new(Role::Produce(index), name, Context::START);
                 let mut steps = vec![];
                 let values = self.apply(&mut current, &mut steps, application);
                 let end = done(values.into_iter().map(|(operand, _)| operand).collect());
@@ -136,11 +136,7 @@ impl<'a> Lowering<'a> {
             }
             Origin::Timer(_) => None,
         };
-        let origin = match &source.origin {
-            Origin::Node(application) => Some(application.node),
-            Origin::Timer(_) => None,
-        };
-        let started = self.walks.paths.after(Context::default(), origin);
+        let started = self.walks.paths.after(Context::START, source.producer());
         let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
         current.begin(&starts);
         let arguments = source.arguments.clone();

@@ -120,7 +120,7 @@ fn remove_uncalled(flow: &mut Flow, mut open: Vec<FunctionId>) {
     while let Some(function) = open.pop() {
         if called.insert(function) {
             let steps = flow.functions.find(function).map(|function| function.body.all_steps()).unwrap_or_default();
-            open.extend(steps.iter().flat_map(|step| self::called(&step.callee)));
+            open.extend(steps.iter().flat_map(|step| step.callee.functions()));
         }
     }
     if called.len() == flow.functions.len() {
@@ -411,7 +411,7 @@ impl<'a> Order<'a> {
     /// did.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
         let Some(key) = translate(&escape.acquisition.key, &made.inputs) else {
-            if self.refused.insert((escape.acquisition.span, report::holder(self.flow, made))) {
+            if self.refused.insert((escape.acquisition.span, self.flow.callee_node(&made.callee))) {
                 report::unreachable_key(self.flow, made, escape, self.diagnostics);
             }
             return false;
@@ -455,7 +455,7 @@ impl<'a> Order<'a> {
     fn note_uses(&mut self, made: &Step, acquire: &[Acquisition], walk: &mut Walk) {
         let own =
             made.acquire.iter().map(|one| Use { constraint: one.constraint, mode: one.mode, key: one.key.clone() });
-        let inner = called(&made.callee).into_iter().flat_map(|function| self.translated_uses(function, made));
+        let inner = made.callee.functions().into_iter().flat_map(|function| self.translated_uses(function, made));
         let taken_here =
             |one: &Use| acquire.iter().any(|taken| taken.constraint == one.constraint && taken.key == one.key);
         walk.uses.extend(own.chain(inner).filter(|one| !taken_here(one)));
@@ -545,11 +545,7 @@ fn as_given(made: Step, written: &Step) -> Step {
 
 /// An acquisition of a step as one that something further out makes for it.
 fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
-    let node = match &step.callee {
-        Callee::Node(node) | Callee::Handler { node, .. } | Callee::Session { node, .. } => Some(*node),
-        Callee::Function(function) => flow.functions.find(*function).and_then(Function::node),
-        Callee::Fork(_) => None,
-    };
+    let node = flow.callee_node(&step.callee);
     Acquisition { moved_for: acquisition.moved_for.or(node), ..acquisition.clone() }
 }
 
@@ -559,15 +555,6 @@ fn keep_first<T, K: Eq + Hash>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
     all.retain(|one| seen.insert(key(one)));
 }
 
-/// The functions that a callee runs.
-fn called(callee: &Callee) -> Vec<FunctionId> {
-    match callee {
-        Callee::Function(function) => vec![*function],
-        Callee::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
-        Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => vec![],
-    }
-}
-
 /// The constraints that each function takes, or those it calls; callees come first.
 fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
     let mut touched: HashMap<FunctionId, BTreeSet<ConstraintId>> = HashMap::new();
@@ -575,7 +562,7 @@ fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
         let mut all = BTreeSet::new();
         for step in function.body.all_steps() {
             all.extend(step.acquire.iter().map(|one| one.constraint));
-            all.extend(called(&step.callee).iter().filter_map(|callee| touched.get(callee)).flatten());
+            all.extend(step.callee.functions().iter().filter_map(|callee| touched.get(callee)).flatten());
         }
         touched.insert(id, all);
     }
