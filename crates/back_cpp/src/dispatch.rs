@@ -39,9 +39,8 @@ impl Writer<'_> {
     fn condition(&mut self, line: &Line) -> Expression {
         let program = &self.context.flow.program;
         let tests = line.tests.iter().map(|test| {
-            let value = self.uses.value(&test.value, None);
             let function = &program.predicates[test.predicate].function;
-            Expression::name(format!("::{}", cpp_name(function))).call(vec![self.read(&value)])
+            Expression::name(format!("::{}", cpp_name(function))).call(vec![self.read(&test.value)])
         });
         Expression::All(tests.collect())
     }

@@ -10,7 +10,7 @@ use crate::header::declarator;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
-use flux_ir::flow::{Branch, Callee, Function, Step, StepId};
+use flux_ir::flow::{Branch, Callee, Function, Step};
 use flux_ir::program::Parameter;
 use std::collections::BTreeSet;
 
@@ -67,8 +67,8 @@ fn assertion(context: &Context<'_>, step: &Step, function: &Function, input: &Pa
 
 impl Writer<'_> {
     /// A parallel step: what each branch takes and gives, the branches, the join, and the ways on.
-    pub(crate) fn fork(&mut self, step: &Step, branches: &[Branch], failed: Option<StepId>, out: &mut Vec<Statement>) {
-        let values = self.branch_values(step, branches, failed, out);
+    pub(crate) fn fork(&mut self, step: &Step, branches: &[Branch], out: &mut Vec<Statement>) {
+        let values = self.branch_values(step, branches, out);
         let path = self.begin_path(step, "join", out);
         let mut before = vec![];
         let variables: Vec<_> =
@@ -88,20 +88,14 @@ impl Writer<'_> {
     }
 
     /// Declares the structs of all branches; gives those of each.
-    fn branch_values(
-        &mut self,
-        step: &Step,
-        branches: &[Branch],
-        failed: Option<StepId>,
-        out: &mut Vec<Statement>,
-    ) -> Vec<Vec<String>> {
+    fn branch_values(&mut self, step: &Step, branches: &[Branch], out: &mut Vec<Statement>) -> Vec<Vec<String>> {
         let mut values = vec![];
         let mut first_output = 0;
         for (index, branch) in branches.iter().enumerate() {
             let function = &self.context.flow.functions[branch.function];
             let (input, output) = function_structs(self.context.flow, function);
             let is_last = index + 1 == branches.len();
-            let input = self.declare_inputs_from(step, input, &function.name, (failed, is_last), out);
+            let input = self.declare_inputs_from(step, input, &function.name, is_last, out);
             let outputs = first_output..first_output + function.outputs.len();
             first_output = outputs.end;
             let output = output.and_then(|ty| self.declare_outputs_at(step, ty, &function.name, outputs, out));

@@ -203,7 +203,7 @@ impl Writer<'_> {
             }
             End::Done { values, offset } => {
                 separate(out);
-                self.done(values, failed, out);
+                self.done(values, out);
                 (contract::DONE, *offset)
             }
             End::Failed { offset } => (contract::FAILED, *offset),
@@ -219,14 +219,13 @@ impl Writer<'_> {
     }
 
     /// Gives the outputs of the function.
-    fn done(&mut self, values: &[Operand], failed: Option<StepId>, out: &mut Vec<Statement>) {
+    fn done(&mut self, values: &[Operand], out: &mut Vec<Statement>) {
         let function = self.function;
         self.writes_output |= !values.is_empty();
         for (index, (operand, parameter)) in values.iter().zip(&function.outputs).enumerate() {
-            let value = self.uses.value(operand, failed);
-            let again = values.iter().skip(index + 1).any(|later| self.uses.value(later, failed) == value);
+            let again = values.iter().skip(index + 1).any(|later| later == operand);
             let to = Expression::name(&self.output).member(&parameter.name);
-            self.assign(to, &value, parameter, !again, out);
+            self.assign(to, operand, parameter, !again, out);
         }
     }
 
@@ -236,10 +235,9 @@ impl Writer<'_> {
         let flow = self.context.flow;
         let parameters: Vec<&Parameter> = step.map_or(vec![], |step| flow.callee_outputs(&step.callee));
         for (index, (operand, parameter)) in values.iter().zip(parameters).enumerate() {
-            let value = self.uses.value(operand, failed);
             let last = failed.is_some_and(|failed| self.uses.is_last(Place::Resumed(failed, index)));
             let output = failed.and_then(|failed| self.outputs.get(&(failed, index))).cloned().unwrap_or_default();
-            self.assign(Expression::name(&output).member(&parameter.name), &value, parameter, last, out);
+            self.assign(Expression::name(&output).member(&parameter.name), operand, parameter, last, out);
         }
         if offset > 0 {
             out.push(Statement::Run(self.on_flow(contract::ADD_PATH, vec![Expression::name(offset)])));

@@ -9,8 +9,8 @@ use crate::options::structure;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
-use crate::uses::{Uses, Value};
-use flux_ir::flow::{End, Function};
+use crate::uses::Uses;
+use flux_ir::flow::{End, Function, Operand};
 use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId, split_name};
 use flux_ir::types::Foreign;
 use std::collections::BTreeSet;
@@ -235,13 +235,13 @@ fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Foreign) -> D
 fn tests<'a>(context: &'a Context<'_>, function: &'a Function) -> Vec<(PredicateId, &'a Parameter)> {
     let End::Dispatch { lines, .. } = &function.body.end else { return vec![] };
     let uses = Uses::of(function);
-    let parameter = |value| match value {
-        Value::Input(index) => function.inputs.get(index),
-        Value::Output(step, index) => context.flow.callee_outputs(&uses.step(step)?.callee).get(index).copied(),
-        Value::Changed(..) | Value::Error(_) | Value::Constant(_) => None,
+    let parameter = |value: &Operand| match value {
+        Operand::Input(index) => function.inputs.get(*index),
+        Operand::Output(step, index) => context.flow.callee_outputs(&uses.step(*step)?.callee).get(*index).copied(),
+        Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => None,
     };
     let tests = lines.iter().flat_map(|line| &line.tests);
-    tests.filter_map(|test| Some((test.predicate, parameter(uses.value(&test.value, None))?))).collect()
+    tests.filter_map(|test| Some((test.predicate, parameter(&test.value)?))).collect()
 }
 
 /// `int F(struct X_in *in);` for every session function, and every target it is asked about.

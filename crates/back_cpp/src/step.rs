@@ -9,7 +9,6 @@ use crate::names::cpp_name;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
-use crate::uses::Value;
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Parameter, Scope};
@@ -21,8 +20,8 @@ impl Writer<'_> {
         match &step.callee {
             Callee::Node(node) => self.call_node(step, *node, failed, out),
             Callee::Handler { function, node } => self.call_handler(step, function, *node, failed, out),
-            Callee::Function(callee) => self.call_function(step, *callee, failed, out),
-            Callee::Fork(branches) => self.fork(step, branches, failed, out),
+            Callee::Function(callee) => self.call_function(step, *callee, out),
+            Callee::Fork(branches) => self.fork(step, branches, out),
             Callee::Session { function, node } => {
                 self.call_session(step, function, *node, out);
             }
@@ -58,7 +57,7 @@ impl Writer<'_> {
         let plain = context.options.visible.nodes.get(&node.name);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
-        let input = self.declare_inputs(step, of(Side::In, Part::Input), &node.name, failed, out);
+        let input = self.declare_inputs(step, of(Side::In, Part::Input), &node.name, out);
         let output = self.declare_outputs(step, of(Side::Out, Part::Output), &node.name, out);
         let arguments = self.arguments(&shape, input.as_deref(), output.as_deref(), failed);
         let error = match failed {
@@ -90,7 +89,7 @@ impl Writer<'_> {
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let is_left = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
         let left = failed.filter(|_| is_left).and_then(|failed| self.inputs.get(&failed)).cloned();
-        let input = left.or_else(|| self.declare_inputs(step, ty, function, failed, out));
+        let input = left.or_else(|| self.declare_inputs(step, ty, function, out));
         let arguments = self.arguments(&shape, input.as_deref(), None, failed);
         let error = self.own_error(function, out);
         let call = Statement::Run(Expression::name(format!("::{}", cpp_name(function))).call(arguments));
@@ -110,7 +109,7 @@ impl Writer<'_> {
         let argument = |part: &Part| match part {
             Part::Input => pointer(input),
             Part::Output => pointer(output),
-            Part::Error => self.read(&Value::Error(failed)),
+            Part::Error => self.error_of(failed),
         };
         shape.parts.iter().map(argument).collect()
     }
@@ -126,7 +125,7 @@ impl Writer<'_> {
         let given = self.input.clone();
         self.reads_input |= shape.takes(Part::Output);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
-        let input = self.declare_inputs(step, ty, function, None, out);
+        let input = self.declare_inputs(step, ty, function, out);
         let is_plain = self.context.options.visible.others.contains_key(function);
         let member =
             |parameter: &Parameter| Expression::name(input.as_deref().unwrap_or_default()).member(&parameter.name);
@@ -242,12 +241,12 @@ impl Writer<'_> {
         }
     }
 
-    fn call_function(&mut self, step: &Step, callee: FunctionId, failed: Option<StepId>, out: &mut Vec<Statement>) {
+    fn call_function(&mut self, step: &Step, callee: FunctionId, out: &mut Vec<Statement>) {
         let context = self.context;
         let function = &context.flow.functions[callee];
         let stem = stem(context, function);
         let (input, output) = function_structs(context.flow, function);
-        let input = self.declare_inputs(step, input, &stem, failed, out);
+        let input = self.declare_inputs(step, input, &stem, out);
         let output = self.declare_outputs(step, output, &stem, out);
         let path = self.begin_path(step, &stem, out);
         let structs = input.iter().chain(&output);

@@ -4,23 +4,7 @@
 //! loops, so one walk from the end to the start knows, before each use, what is still wanted after it.
 
 use flux_ir::flow::{Block, End, Function, Operand, Step, StepId};
-use flux_ir::program::Constant;
 use std::collections::{HashMap, HashSet};
-
-/// What an operand stands for, wherever it is read: inputs kept for a handler are what the failing step was given.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Value {
-    /// An input of the function.
-    Input(usize),
-    /// An output of a step.
-    Output(StepId, usize),
-    /// An input of the step that failed, as its node left it.
-    Changed(StepId, usize),
-    /// The error of the step that failed; `None` outside of failure blocks: the error in hand.
-    Error(Option<StepId>),
-    /// A constant.
-    Constant(Constant),
-}
 
 /// A use of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,9 +15,12 @@ pub enum Place {
     Resumed(StepId, usize),
 }
 
+/// The values that are read later.
+type Wanted<'a> = HashSet<&'a Operand>;
+
 /// What is known of the values of a function.
 pub struct Uses<'a> {
-    steps: HashMap<StepId, (&'a Step, Option<StepId>)>,
+    steps: HashMap<StepId, &'a Step>,
     last: HashSet<Place>,
     kept: HashSet<(StepId, usize)>,
     changed: HashSet<(StepId, usize)>,
@@ -43,26 +30,11 @@ pub struct Uses<'a> {
 impl<'a> Uses<'a> {
     /// Walks a function. O(its size), with the values that are alive at once.
     pub fn of(function: &'a Function) -> Self {
-        let (steps, last, errors) = (HashMap::new(), HashSet::new(), HashSet::new());
+        let steps = function.body.all_steps().into_iter().map(|step| (step.id, step)).collect();
+        let (last, errors) = (HashSet::new(), HashSet::new());
         let mut uses = Self { steps, last, kept: HashSet::new(), changed: HashSet::new(), errors };
-        uses.collect(&function.body, None);
         uses.block(&function.body, None, &HashSet::new());
         uses
-    }
-
-    /// What `operand` stands for in the failure block of `failed`, or outside of such blocks.
-    pub fn value(&self, operand: &Operand, failed: Option<StepId>) -> Value {
-        match operand {
-            Operand::Input(index) => Value::Input(*index),
-            Operand::Output(step, index) => Value::Output(*step, *index),
-            Operand::Changed(step, index) => Value::Changed(*step, *index),
-            Operand::Error => Value::Error(failed),
-            Operand::Constant(constant) => Value::Constant(constant.clone()),
-            Operand::Kept(step, index) => {
-                let kept = self.steps.get(step).and_then(|(step, outer)| Some((step.inputs.get(*index)?, *outer)));
-                kept.map_or(Value::Error(None), |(operand, outer)| self.value(operand, outer))
-            }
-        }
     }
 
     /// Whether nothing reads the value again after this place. A function that is done reads nothing more: there it is
@@ -88,30 +60,19 @@ impl<'a> Uses<'a> {
 
     /// The step of this number.
     pub fn step(&self, step: StepId) -> Option<&'a Step> {
-        self.steps.get(&step).map(|(step, _)| *step)
+        self.steps.get(&step).copied()
     }
 
-    fn collect(&mut self, block: &'a Block, failed: Option<StepId>) {
-        for step in &block.steps {
-            self.steps.insert(step.id, (step, failed));
-            self.collect(&step.failure, Some(step.id));
-        }
-        if let End::Dispatch { lines, .. } = &block.end {
-            lines.iter().for_each(|line| self.collect(&line.block, failed));
-        }
-    }
-
-    /// What is wanted at the start of `block`, where `after` is wanted once it resumes.
-    fn block(&mut self, block: &Block, failed: Option<StepId>, after: &HashSet<Value>) -> HashSet<Value> {
+    /// What is wanted at the start of `block`, which is that of the failure of `failed` or of none, where `after` is
+    /// wanted once it resumes.
+    fn block(&mut self, block: &'a Block, failed: Option<StepId>, after: &Wanted<'a>) -> Wanted<'a> {
         let mut wanted = HashSet::new();
         match &block.end {
-            End::Done { values, .. } => {
-                values.iter().for_each(|operand| _ = self.read(operand, failed, &mut wanted));
-            }
+            End::Done { values, .. } => values.iter().for_each(|operand| _ = self.read(operand, &mut wanted)),
             End::Resume { values, .. } => {
                 wanted.clone_from(after);
                 for (index, operand) in values.iter().enumerate().rev() {
-                    let last = self.read(operand, failed, &mut wanted);
+                    let last = self.read(operand, &mut wanted);
                     self.last.extend(failed.filter(|_| last).map(|failed| Place::Resumed(failed, index)));
                 }
             }
@@ -119,15 +80,16 @@ impl<'a> Uses<'a> {
             End::Dispatch { lines, .. } => {
                 for line in lines {
                     wanted.extend(self.block(&line.block, failed, after));
-                    wanted.extend(line.tests.iter().map(|test| self.value(&test.value, failed)));
+                    wanted.extend(line.tests.iter().map(|test| &test.value));
                 }
             }
         }
         for step in block.steps.iter().rev() {
             let on_failure = self.block(&step.failure, Some(step.id), &wanted);
             wanted.extend(on_failure);
+            self.keep(step);
             for (index, operand) in step.inputs.iter().enumerate().rev() {
-                if self.read(operand, failed, &mut wanted) {
+                if self.read(operand, &mut wanted) {
                     self.last.insert(Place::Argument(step.id, index));
                 }
             }
@@ -135,19 +97,35 @@ impl<'a> Uses<'a> {
         wanted
     }
 
+    /// Notes which inputs of a step its failure block reads.
+    fn keep(&mut self, step: &Step) {
+        let mut read = HashSet::new();
+        reads(&step.failure, &mut read);
+        let is_made = |operand: &Operand| matches!(operand, Operand::Input(_) | Operand::Output(..));
+        let inputs = step.inputs.iter().enumerate();
+        let kept = inputs.filter(|(_, operand)| is_made(operand) && read.contains(operand));
+        self.kept.extend(kept.map(|(index, _)| (step.id, index)));
+    }
+
     /// Notes a read, and says whether nothing reads the value after it.
-    fn read(&mut self, operand: &Operand, failed: Option<StepId>, wanted: &mut HashSet<Value>) -> bool {
-        if let Operand::Kept(step, index) = operand {
-            self.kept.insert((*step, *index));
+    fn read(&mut self, operand: &'a Operand, wanted: &mut Wanted<'a>) -> bool {
+        match operand {
+            Operand::Changed(step, index) => _ = self.changed.insert((*step, *index)),
+            Operand::Error(step) => _ = self.errors.insert(*step),
+            Operand::Input(_) | Operand::Output(..) | Operand::Constant(_) => {}
         }
-        if let Operand::Changed(step, index) = operand {
-            self.changed.insert((*step, *index));
-        }
-        let value = self.value(operand, failed);
-        if let Value::Error(Some(step)) = value {
-            self.errors.insert(step);
-        }
-        wanted.insert(value)
+        wanted.insert(operand)
+    }
+}
+
+/// The operands that a block reads, and those inside it.
+fn reads<'a>(block: &'a Block, found: &mut HashSet<&'a Operand>) {
+    for step in &block.steps {
+        found.extend(&step.inputs);
+        reads(&step.failure, found);
+    }
+    if let End::Done { values, .. } | End::Resume { values, .. } = &block.end {
+        found.extend(values);
     }
 }
 
@@ -164,7 +142,7 @@ function F (S x, S y) => (S u, S v) {
     abstract F
     %1 = node N(in.x, in.x) else failed
     %2 = node N(in.y, %1.c) else {
-        %3 = node N(%2.in.a, %2.in.b) else {
+        %3 = node N(in.y, %1.c) else {
             %4 = handler H for N(%3.changed.a, %3.changed.b) else failed
             ended
         }
@@ -185,14 +163,5 @@ function F (S x, S y) => (S u, S v) {
         assert!(uses.is_last(Place::Resumed(StepId(2), 0)));
         assert_eq!([1, 2, 3].map(|step| uses.is_kept(StepId(step), 0)), [false, true, false]);
         assert_eq!([1, 2, 3].map(|step| uses.is_changed(StepId(step), 0)), [false, false, true]);
-    }
-
-    #[test]
-    fn what_was_kept_is_what_the_failing_step_was_given() {
-        let flow = parse_flow(FLOW).unwrap();
-        let uses = Uses::of(flow.functions.iter().next().unwrap().1);
-        assert_eq!(uses.value(&Operand::Kept(StepId(3), 0), Some(StepId(3))), Value::Input(1));
-        assert_eq!(uses.value(&Operand::Kept(StepId(3), 1), Some(StepId(3))), Value::Output(StepId(1), 0));
-        assert_eq!(uses.value(&Operand::Error, Some(StepId(3))), Value::Error(Some(StepId(3))));
     }
 }

@@ -7,55 +7,62 @@ use crate::Context;
 use crate::function::Writer;
 use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
-use crate::uses::{Place, Value};
+use crate::uses::Place;
 use flux_contract as contract;
-use flux_ir::flow::{Step, StepId};
+use flux_ir::flow::{Operand, Step, StepId};
 use flux_ir::program::{Constant, Parameter};
 use std::ops::Range;
 
 impl Writer<'_> {
     /// The value as it is, neither copied nor moved.
-    pub(crate) fn read(&mut self, value: &Value) -> Expression {
+    pub(crate) fn read(&mut self, value: &Operand) -> Expression {
         match value {
-            Value::Input(index) => {
+            Operand::Input(index) => {
                 self.reads_input = true;
                 let name = self.function.inputs.get(*index).map_or("", |parameter| &parameter.name);
                 Expression::name(&self.input).member(name)
             }
-            Value::Output(step, index) => {
+            Operand::Output(step, index) => {
                 let name = self.parameter(value).map_or("", |parameter| &parameter.name);
                 let output = self.outputs.get(&(*step, *index)).map_or("", String::as_str);
                 Expression::name(output).member(name)
             }
-            Value::Changed(step, _) => {
+            Operand::Changed(step, _) => {
                 let name = self.parameter(value).map_or("", |parameter| &parameter.name);
                 Expression::name(self.inputs.get(step).map_or("", String::as_str)).member(name)
             }
-            Value::Error(step) => match step.and_then(|step| self.errors.get(&step)) {
-                Some(variable) => Expression::name(variable),
-                None => self.on_flow(contract::ERROR, vec![]),
-            },
-            Value::Constant(constant) => self.context.constant(constant),
+            Operand::Error(step) => self.error_of(Some(*step)),
+            Operand::Constant(constant) => self.context.constant(constant),
+        }
+    }
+
+    /// The error of a step, or the one in hand.
+    pub(crate) fn error_of(&self, step: Option<StepId>) -> Expression {
+        match step.and_then(|step| self.errors.get(&step)) {
+            Some(variable) => Expression::name(variable),
+            None => self.on_flow(contract::ERROR, vec![]),
         }
     }
 
     /// The parameter that the value came in by; none for errors and constants.
-    fn parameter(&self, value: &Value) -> Option<&Parameter> {
+    fn parameter(&self, value: &Operand) -> Option<&Parameter> {
         match value {
-            Value::Input(index) => self.function.inputs.get(*index),
-            Value::Output(step, index) => {
+            Operand::Input(index) => self.function.inputs.get(*index),
+            Operand::Output(step, index) => {
                 let callee = &self.uses.step(*step)?.callee;
                 self.context.flow.callee_outputs(callee).get(*index).copied()
             }
-            Value::Changed(step, index) => self.context.flow.callee_inputs(&self.uses.step(*step)?.callee).get(*index),
-            Value::Error(_) | Value::Constant(_) => None,
+            Operand::Changed(step, index) => {
+                self.context.flow.callee_inputs(&self.uses.step(*step)?.callee).get(*index)
+            }
+            Operand::Error(_) | Operand::Constant(_) => None,
         }
     }
 
     /// The value to initialise or assign from: moved where it is used last and a move may be less than a copy.
     /// An option that is a number becomes the type of `wanted`, which can hold it: the runtime has seen to that.
-    fn take(&mut self, value: &Value, wanted: &Parameter, last: bool) -> Expression {
-        if let Value::Constant(Constant::Option(option)) = value
+    fn take(&mut self, value: &Operand, wanted: &Parameter, last: bool) -> Expression {
+        if let Operand::Constant(Constant::Option(option)) = value
             && is_number(self.context.flow.program.options[*option].kind)
         {
             let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(wanted.ty.spelling())]);
@@ -70,7 +77,7 @@ impl Writer<'_> {
     pub(crate) fn assign(
         &mut self,
         to: Expression,
-        value: &Value,
+        value: &Operand,
         parameter: &Parameter,
         last: bool,
         out: &mut Vec<Statement>,
@@ -83,7 +90,7 @@ impl Writer<'_> {
         out.push(statement);
     }
 
-    fn copy_array(&mut self, to: Expression, value: &Value, parameter: &Parameter, last: bool) -> Statement {
+    fn copy_array(&mut self, to: Expression, value: &Operand, parameter: &Parameter, last: bool) -> Statement {
         let from = self.take(value, parameter, last);
         Statement::Run(Expression::name(contract::COPY.spelling).call(vec![to, from]))
     }
@@ -94,10 +101,9 @@ impl Writer<'_> {
         step: &Step,
         ty: Option<String>,
         stem: &str,
-        failed: Option<StepId>,
         out: &mut Vec<Statement>,
     ) -> Option<String> {
-        self.declare_inputs_from(step, ty, stem, (failed, true), out)
+        self.declare_inputs_from(step, ty, stem, true, out)
     }
 
     /// As `declare_inputs`, where values that are used last are moved only if it `moves` them.
@@ -106,7 +112,7 @@ impl Writer<'_> {
         step: &Step,
         ty: Option<String>,
         stem: &str,
-        (failed, moves): (Option<StepId>, bool),
+        moves: bool,
         out: &mut Vec<Statement>,
     ) -> Option<String> {
         let ty = ty?;
@@ -120,14 +126,13 @@ impl Writer<'_> {
         }
         let mut copies = vec![];
         for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
-            let value = self.uses.value(operand, failed);
             let last = moves && self.uses.is_last(Place::Argument(step.id, index));
             if parameter.ty.is_array() {
                 values.push(Expression::Braces(vec![]));
                 let to = Expression::name(&name).member(&parameter.name);
-                copies.push(self.copy_array(to, &value, parameter, last));
+                copies.push(self.copy_array(to, operand, parameter, last));
             } else {
-                values.push(self.take(&value, parameter, last));
+                values.push(self.take(operand, parameter, last));
             }
         }
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(values)));

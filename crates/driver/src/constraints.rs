@@ -3,9 +3,9 @@
 //! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that
 //! does are left out. A function that is called again with the same held around it is shown once.
 
-use flux_ir::flow::{Acquisition, Block, End, Flow, FunctionId, Operand, Step, StepId};
+use flux_ir::flow::{Acquisition, Block, End, Flow, FunctionId, Operand, Step};
 use flux_ir::program::{ConstraintId, Mode, Origin, Requirement};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Prints the tree. O(size of the flow).
@@ -15,7 +15,7 @@ pub fn constraints(flow: &Flow) -> String {
         busy: busy(flow),
         shown: HashSet::new(),
         held: vec![],
-        call: Call { number: 0, inputs: vec![], kept: HashMap::new() },
+        call: Call { number: 0, inputs: vec![] },
         calls: 0,
         text: String::new(),
     };
@@ -42,8 +42,6 @@ struct Call {
     number: usize,
     /// What it is called with; none where nothing calls it.
     inputs: Vec<Value>,
-    /// What its steps that may fail were called with, for what takes their place.
-    kept: HashMap<StepId, Vec<Value>>,
 }
 
 /// A constraint that is held, around the call of the node `holder`.
@@ -71,7 +69,7 @@ impl<'a> Printer<'a> {
     fn function(&mut self, id: FunctionId, inputs: Vec<Value>, depth: usize) {
         self.shown.insert(id);
         self.calls += 1;
-        let caller = std::mem::replace(&mut self.call, Call { number: self.calls, inputs, kept: HashMap::new() });
+        let caller = std::mem::replace(&mut self.call, Call { number: self.calls, inputs });
         self.block(&self.flow.functions[id].body, depth);
         self.call = caller;
     }
@@ -80,8 +78,7 @@ impl<'a> Printer<'a> {
         let known = match operand {
             Operand::Constant(_) => return (0, operand.clone()),
             Operand::Input(at) => self.call.inputs.get(*at),
-            Operand::Kept(step, at) => self.call.kept.get(step).and_then(|inputs| inputs.get(*at)),
-            Operand::Output(..) | Operand::Changed(..) | Operand::Error => None,
+            Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => None,
         };
         known.cloned().unwrap_or_else(|| (self.call.number, operand.clone()))
     }
@@ -93,8 +90,6 @@ impl<'a> Printer<'a> {
     fn block(&mut self, block: &'a Block, depth: usize) {
         for step in &block.steps {
             self.step(step, depth);
-            let inputs = self.values(&step.inputs);
-            self.call.kept.insert(step.id, inputs);
             self.block(&step.failure, depth);
         }
         if let End::Dispatch { lines, .. } = &block.end {

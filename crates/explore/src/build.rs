@@ -6,7 +6,7 @@
 
 use crate::Bounds;
 use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};
-use crate::relevance::{Relevant, given_to, relevant};
+use crate::relevance::{Relevant, relevant};
 use flux_ir::flow::{Block, Branch, Callee, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId};
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
@@ -59,7 +59,6 @@ struct Call {
 struct Frame<'a> {
     function: &'a Function,
     id: FunctionId,
-    steps: std::rc::Rc<HashMap<StepId, &'a Step>>,
     call: Call,
     outputs: HashMap<(StepId, usize), u8>,
     exits: Outcomes,
@@ -120,9 +119,7 @@ impl<'a> Builder<'a> {
             return *known;
         }
         let function = &self.flow.functions[id];
-        let steps = function.body.all_steps().into_iter().map(|step| (step.id, step)).collect();
-        let steps = std::rc::Rc::new(steps);
-        let frame = Frame { function, id, steps, call: key.1.clone(), outputs: HashMap::new(), exits };
+        let frame = Frame { function, id, call: key.1.clone(), outputs: HashMap::new(), exits };
         let point = self.block(&function.body, 0, &frame, exits.done);
         self.known.insert(key, point);
         point
@@ -272,11 +269,11 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&mut self, operand: &Operand, frame: &Frame<'a>) -> u8 {
-        match given_to(operand, &frame.steps) {
+        match operand {
             Operand::Input(at) => frame.call.inputs.get(*at).copied().unwrap_or_default(),
             Operand::Output(step, at) => frame.outputs.get(&(*step, *at)).copied().unwrap_or_default(),
             Operand::Constant(constant) => self.constant(constant),
-            Operand::Kept(..) | Operand::Changed(..) | Operand::Error => 0,
+            Operand::Changed(..) | Operand::Error(_) => 0,
         }
     }
 

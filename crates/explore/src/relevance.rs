@@ -1,7 +1,7 @@
 //! Which values of a flow can become part of a key. Only these are told apart: the others are followed as one.
 
-use flux_ir::flow::{Flow, Function, Operand, Step, StepId};
-use std::collections::{HashMap, HashSet};
+use flux_ir::flow::{Flow, Function, Operand, StepId};
+use std::collections::HashSet;
 
 /// The values that matter in one function.
 #[derive(Default)]
@@ -24,7 +24,6 @@ pub fn relevant(flow: &Flow) -> Vec<Relevant> {
 
 fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Relevant {
     let steps = function.body.all_steps();
-    let inputs: HashMap<StepId, &Step> = steps.iter().map(|step| (step.id, *step)).collect();
     let mut relevant = Relevant::default();
     for step in &steps {
         let required =
@@ -33,23 +32,12 @@ fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Releva
         let passed = step.callee.functions().into_iter().flat_map(|callee| &callees[callee.index()].inputs).copied();
         let given = positions.chain(passed).filter_map(|at| step.inputs.get(at));
         for operand in step.acquire.iter().flat_map(|one| &one.key).chain(given) {
-            match given_to(operand, &inputs) {
+            match operand {
                 Operand::Input(at) => drop(relevant.inputs.insert(*at)),
                 Operand::Output(step, at) => drop(relevant.outputs.insert((*step, *at))),
-                Operand::Kept(..) | Operand::Changed(..) | Operand::Error | Operand::Constant(_) => {}
+                Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => {}
             }
         }
     }
     relevant
-}
-
-/// What was given to the step whose input is kept.
-pub fn given_to<'a>(mut operand: &'a Operand, steps: &HashMap<StepId, &'a Step>) -> &'a Operand {
-    while let Operand::Kept(step, at) = operand {
-        match steps.get(step).and_then(|step| step.inputs.get(*at)) {
-            Some(given) => operand = given,
-            None => break,
-        }
-    }
-    operand
 }

@@ -247,8 +247,8 @@ pub enum Callee {
     Handler {
         /// The C++ function.
         function: String,
-        /// The node whose inputs it takes: where that is concrete, as it left them ([`Operand::Changed`]), else as it
-        /// was given them ([`Operand::Kept`]).
+        /// The node whose inputs it takes: where that is concrete, as it left them ([`Operand::Changed`]), else what it
+        /// was given.
         node: NodeId,
     },
     /// `int F(X_in *in)`, X being the source's target: its result is the flow's session.
@@ -269,20 +269,18 @@ pub struct Branch {
     pub after: Option<usize>,
 }
 
-/// A value.
+/// A value, always by where it comes from: what a step was given is called the same in its failure block.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// An input of the function, by position.
     Input(usize),
     /// An output of an earlier step.
     Output(StepId, usize),
-    /// In a failure block: an input of the step that failed, as it was before the call.
-    Kept(StepId, usize),
     /// For a [`Callee::Handler`]: an input of the concrete node that failed, as that node left it. It is the node's
     /// own, so nothing is copied.
     Changed(StepId, usize),
-    /// In a failure block: the error code.
-    Error,
+    /// In the failure block of this step: its error code.
+    Error(StepId),
     /// A constant.
     Constant(Constant),
 }

@@ -76,7 +76,7 @@ fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) ->
         (_, Operand::Constant(constant)) => flow.program.constant_text(constant),
         (Some(position), _) => name(flow.callee_inputs(&step.callee).get(position)),
         (None, Operand::Input(position)) => name(function.inputs.get(*position)),
-        (None, Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error) => "…".to_owned(),
+        (None, Operand::Output(..) | Operand::Changed(..) | Operand::Error(_)) => "…".to_owned(),
     }
 }
 

@@ -59,10 +59,9 @@
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
 //!            | ( "handler" | "session" ) name "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
-//! operand    = "in" "." position | "%" INT "." position | "error" | constant
-//!            | "%" INT "." ( "in" | "changed" ) "." position
-//!              an input; an output of a step; in a failure block the error code, and of the step that failed an input
-//!              as it was given, or as its node left it
+//! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
+//!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
+//!              of a step that has failed, in its failure block: the error code; an input as its node left it
 //! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" ) [ offset ]
 //!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"
 //! test       = predicate "(" operand ")"

@@ -294,7 +294,8 @@ impl<'text> FunctionParser<'_, 'text> {
             return line.position(names.ports(Some(Ports::FunctionInputs(self.id)))).map(Operand::Input);
         }
         if line.eat_word("error") {
-            return Ok(Operand::Error);
+            line.expect_word("of")?;
+            return step_id(line).map(Operand::Error);
         }
         if !line.at("%") {
             return line.constant(&names.options).map(Operand::Constant);
@@ -302,12 +303,11 @@ impl<'text> FunctionParser<'_, 'text> {
         let step = step_id(line)?;
         let (inputs, outputs) = self.steps.get(&step).copied().unwrap_or_default();
         line.expect(".")?;
-        for (word, operand) in [("in", Operand::Kept as fn(_, _) -> _), ("changed", Operand::Changed)] {
-            let mut of_failed = *line;
-            if of_failed.eat_word(word) && of_failed.eat(".") {
-                *line = of_failed;
-                return line.position(names.ports(inputs)).map(|index| operand(step, index));
-            }
+        // An output may have this name.
+        let mut changed = *line;
+        if changed.eat_word("changed") && changed.eat(".") {
+            *line = changed;
+            return line.position(names.ports(inputs)).map(|index| Operand::Changed(step, index));
         }
         line.position(names.ports(outputs)).map(|index| Operand::Output(step, index))
     }

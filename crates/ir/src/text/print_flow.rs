@@ -202,9 +202,8 @@ impl FunctionPrinter<'_> {
         let (front, ports, index) = match operand {
             Operand::Input(index) => ("in.".to_owned(), Some(Ports::FunctionInputs(self.id)), *index),
             Operand::Output(step, index) => (format!("%{}.", step.0), called(step).1, *index),
-            Operand::Kept(step, index) => (format!("%{}.in.", step.0), called(step).0, *index),
             Operand::Changed(step, index) => (format!("%{}.changed.", step.0), called(step).0, *index),
-            Operand::Error => return self.printer.write("error"),
+            Operand::Error(step) => return self.printer.write(format!("error of %{}", step.0)),
             Operand::Constant(constant) => return self.printer.constant(constant),
         };
         self.printer.write(front);

@@ -16,12 +16,10 @@
 //! left out of the context: the walk is near-linear even where a node is shared by many.
 
 use super::Violations;
-use crate::flow::{
-    Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId,
-};
+use crate::flow::{Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId};
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 /// What must hold of a well-formed flow whose constraints are ordered. O(contexts · size of the function).
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
@@ -176,9 +174,8 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn walk(&mut self, function: &'a Function, context: &Context) {
-        let inputs = step_inputs(function);
         for step in function.body.all_steps() {
-            let value = |operand: &Operand| value(operand, &inputs, &context.inputs);
+            let value = |operand: &Operand| value(operand, &context.inputs);
             let taken = || step.acquire.iter().map(|one| hold(one, value));
             self.order(function, step, context);
             let held: BTreeSet<Hold> = context.held.iter().cloned().chain(taken()).collect();
@@ -249,9 +246,8 @@ impl<'a> Checker<'a, '_> {
 
     /// What a function mentions and needs, its callees' summaries given.
     fn summary(&self, function: &'a Function) -> Summary<'a> {
-        let inputs = step_inputs(function);
         let own: Vec<Value> = (0..function.inputs.len()).map(Value::Input).collect();
-        let value = |operand: &Operand| value(operand, &inputs, &own);
+        let value = |operand: &Operand| value(operand, &own);
         let mut summary = Summary::default();
         let mut mentioned: HashSet<ConstraintId> = function.held.iter().map(|held| held.constraint).collect();
         for step in function.body.all_steps() {
@@ -319,26 +315,13 @@ fn waits(branches: &[Branch], later: usize, earlier: usize) -> bool {
     chain.any(|at| at == earlier)
 }
 
-/// What each step of a function is given: a failure block may read it.
-fn step_inputs(function: &Function) -> HashMap<StepId, &[Operand]> {
-    function.body.all_steps().into_iter().map(|step| (step.id, step.inputs.as_slice())).collect()
-}
-
 /// The value of an operand, where the function's inputs carry `carried`.
-fn value(operand: &Operand, inputs: &HashMap<StepId, &[Operand]>, carried: &[Value]) -> Value {
-    let mut operand = operand;
-    // What was kept is what was given, to a step further out each time.
-    while let Operand::Kept(step, at) = operand {
-        match inputs.get(step).and_then(|inputs| inputs.get(*at)) {
-            Some(given) => operand = given,
-            None => return Value::Unknown,
-        }
-    }
+fn value(operand: &Operand, carried: &[Value]) -> Value {
     match operand {
         Operand::Input(at) => carried.get(*at).cloned().unwrap_or(Value::Unknown),
         Operand::Output(step, at) => Value::Made(*step, *at),
         Operand::Constant(constant) => Value::Constant(constant.clone()),
-        Operand::Kept(..) | Operand::Changed(..) | Operand::Error => Value::Unknown,
+        Operand::Changed(..) | Operand::Error(_) => Value::Unknown,
     }
 }
 

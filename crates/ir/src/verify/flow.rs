@@ -318,21 +318,13 @@ impl<'a> Checker<'a> {
                 self.require(output.is_some(), span, || format!("step %{} has no output {index}", step.0));
                 output
             }
-            Operand::Kept(step, index) => {
-                let Some(failing) = self.failing.iter().rfind(|failing| failing.id == *step) else {
-                    self.add(span, &format!("the inputs of step %{} are not kept here", step.0));
-                    return None;
-                };
-                let input = failing.inputs?.get(*index);
-                self.require(input.is_some(), span, || format!("step %{} has no input {index}", step.0));
-                input
-            }
             Operand::Changed(step, _) => {
                 self.add(span, &format!("what step %{} left goes to a handler of its failure, as a whole", step.0));
                 None
             }
-            Operand::Error => {
-                self.require(!self.failing.is_empty(), span, || "there is no error here".to_owned());
+            Operand::Error(step) => {
+                let fails = self.failing.iter().any(|failing| failing.id == *step);
+                self.require(fails, span, || format!("there is no error of step %{} here", step.0));
                 Some(self.error)
             }
         }

@@ -388,12 +388,11 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
 
 fn any_operand(choices: &mut Choices) -> Operand {
     let step = StepId(choices.below(12) as u32);
-    match choices.below(6) {
+    match choices.below(5) {
         0 => Operand::Input(choices.below(4)),
         1 => Operand::Output(step, choices.below(4)),
-        2 => Operand::Kept(step, choices.below(4)),
-        3 => Operand::Error,
-        4 => Operand::Changed(step, choices.below(4)),
+        2 => Operand::Error(step),
+        3 => Operand::Changed(step, choices.below(4)),
         _ => Operand::Constant(choices.constant()),
     }
 }

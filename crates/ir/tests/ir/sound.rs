@@ -164,9 +164,8 @@ impl Maker<'_, '_> {
         let inputs = self.pick(values, &takes);
         let acquire = self.acquisitions(values);
         let mut known = values.to_vec();
-        known.extend(takes.into_iter().enumerate().map(|(index, input)| (Operand::Kept(id, index), input)));
         let (ty, name) = (Foreign::error_code(), "error".to_owned());
-        known.push((Operand::Error, Parameter { ty, name, span: Span::default() }));
+        known.push((Operand::Error(id), Parameter { ty, name, span: Span::default() }));
         let failure = self.block(known, outputs, Place::Failure(&gives), depth - 1);
         let (paths, span) = (StepPaths::default(), Span::default());
         Step { id, callee, inputs, within: None, acquire, failure, paths, span }

@@ -42,17 +42,18 @@ fn operands(lines: &str) -> Vec<Operand> {
 
 #[test]
 fn operands_are_named_by_the_parameter_they_stand_for() {
-    let flow =
-        with_body("%7 = node N(in.y, in.1) else {\n%8 = node N(%7.in.b, error) else failed\nresume %8.c\n}\ndone");
+    let flow = with_body(
+        "%7 = node N(in.y, in.1) else {\n%8 = node N(%7.changed.b, error of %7) else failed\nresume %8.c\n}\ndone",
+    );
     let flow = text::parse_flow(&flow).unwrap();
     let step = &flow.functions.iter().next().unwrap().1.body.steps[0];
     assert_eq!(step.inputs, [Operand::Input(2), Operand::Input(1)]);
     let handler = &step.failure.steps[0];
-    assert_eq!(handler.inputs, [Operand::Kept(step.id, 1), Operand::Error]);
+    assert_eq!(handler.inputs, [Operand::Changed(step.id, 1), Operand::Error(step.id)]);
     assert_eq!(step.failure.end, End::Resume { values: vec![Operand::Output(handler.id, 0)], offset: 0 });
     let printed = text::print_flow(&flow);
     assert!(
-        printed.contains("%7 = node N(in.y, in.1) else {\n    %8 = node N(%7.in.b, error) else failed"),
+        printed.contains("%7 = node N(in.y, in.1) else {\n    %8 = node N(%7.changed.b, error of %7) else failed"),
         "{printed}"
     );
 }

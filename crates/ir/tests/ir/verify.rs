@@ -206,7 +206,7 @@ fn entries_are_those_of_the_sources() {
 fn steps_have_numbers_of_their_own() {
     let last = "%2 = node Move(in.from, in.to, 100) else failed +2\n      done %2.left";
     breaks_flow(last, &last.replace("%2", "%1"), &["function `Approve`: two steps are %1"]);
-    let (old, new) = ("%4 = handler Refuse for Approve(%1.from", "%1 = handler Refuse for Approve(7");
+    let (old, new) = ("%4 = handler Refuse for Approve(%1.from, %1.to", "%1 = handler Refuse for Approve(7, 7");
     breaks_flow(old, new, &["function `Serve`: two steps are %1"]);
 }
 
@@ -215,7 +215,7 @@ fn what_is_called_is_there_and_comes_before() {
     let call = "%3 = function Approve(%1.from, %1.to, %1.amount)";
     let expect = |callee: &str, expected: &str| {
         // What is not known of the step is not held against those that use it.
-        let text = BANK.replace("%3.left", "%3.0").replace("%3.in.to", "%3.in.1");
+        let text = BANK.replace("%3.left", "%3.0");
         let text = changed(&text, call, &call.replace("function Approve", callee));
         let found = messages(verify::flow(&parse_flow(&text).unwrap(), Stage::Lowered));
         assert_eq!(found, [format!("function `Serve`: {expected}")], "{callee}");
@@ -265,18 +265,23 @@ fn values_are_known_where_they_are_used() {
     breaks_flow("for Approve(%1.from", "for Approve(%3.left", &[&unknown(3)]);
     breaks_flow("Keep(in.left)", "Keep(in.1)", &["function `Serve_branch_2`: there is no input 1"]);
     breaks_flow("done %2.left +1", "done %2.1 +1", &["function `Approve`: step %2 has no output 1"]);
-    breaks_flow("%3.in.to, 7", "%3.in.3, 7", &["function `Serve`: step %3 has no input 3"]);
 }
 
 #[test]
 fn what_a_node_left_goes_as_a_whole_to_a_handler_of_its_failure() {
     let wrong = |step| format!("function `Serve`: what step %{step} left goes to a handler of its failure, as a whole");
     // Step 3 calls a function: it has no struct that a handler could be given.
-    breaks_flow("%3.in.to, 7", "%3.changed.to, 7", &[&wrong(3)]);
+    breaks_flow("%1.to, 7", "%3.changed.to, 7", &[&wrong(3)]);
     breaks_flow("Read(in.socket)", "Read(%1.changed.socket)", &[&wrong(1)]);
     for (changes, expected) in [
-        (["ReadRequest(%1.in.socket)", "ReadRequest(%1.changed.socket)"], vec![]),
-        (["%1.in.close, %1.in.request)", "%1.in.close, %1.changed.request)"], vec!["request"]),
+        (["for ReadRequest(in.socket)", "for ReadRequest(%1.changed.socket)"], vec![]),
+        (
+            [
+                "in.close, in.request) else failed\n        ended",
+                "in.close, %1.changed.request) else failed\n        ended",
+            ],
+            vec!["request"],
+        ),
     ] {
         let flow = parse_flow(&changed(IMAGE, changes[0], changes[1])).unwrap();
         let found = messages(verify::flow(&flow, Stage::Lowered));
@@ -289,24 +294,15 @@ fn what_a_node_left_goes_as_a_whole_to_a_handler_of_its_failure() {
 }
 
 #[test]
-fn kept_inputs_and_the_error_are_there_in_failure_blocks_alone() {
-    breaks_flow("Read(in.socket)", "Read(error)", &["function `Serve`: there is no error here"]);
-    breaks_flow(
-        "Read(in.socket)",
-        "Read(%1.in.socket)",
-        &["function `Serve`: the inputs of step %1 are not kept here"],
-    );
-    breaks_flow("%3.in.to, 7", "%1.in.socket, 7", &["function `Serve`: the inputs of step %1 are not kept here"]);
-    breaks_flow("%3.in.to, 7", "error, 7", &[]);
+fn an_error_is_there_in_the_failure_block_of_its_step_alone() {
+    let none = |step| format!("function `Serve`: there is no error of step %{step} here");
+    breaks_flow("Read(in.socket)", "Read(error of %1)", &[&none(1)]);
+    breaks_flow("%1.to, 7", "error of %1, 7", &[&none(1)]);
+    breaks_flow("%1.to, 7", "error of %3, 7", &[]);
     // The block of an inner failure is still in that of the outer one.
-    breaks_flow(
-        "%4 = handler Refuse for Approve(%1.from, %3.in.to, 7) else failed +1",
-        "%4 = handler Refuse for Approve(1, 2, 3) else {
-      %6 = handler Refuse for Approve(%3.in.from, %4.in.to, 7) else failed
-      failed
-    }",
-        &[],
-    );
+    let refuse = "%4 = handler Refuse for Approve(%1.from, %1.to, 7) else failed +1";
+    let inner = "%6 = handler Refuse for Approve(error of %3, error of %4, 7) else failed";
+    breaks_flow(refuse, &format!("{} {{\n{inner}\nfailed\n}}", refuse.trim_end_matches(" failed +1")), &[]);
 }
 
 #[test]
@@ -325,7 +321,7 @@ fn values_are_as_many_and_of_the_types_that_are_wanted() {
         ],
     );
     breaks_flow("Move(in.from, in.to, 100)", "Move(in.from, \"x\", true)", &[]);
-    breaks_flow("Guess(%1.in.socket, error)", "Guess(error, error)", &[]);
+    breaks_flow("Guess(in.socket, error of %1)", "Guess(error of %1, error of %1)", &[]);
     breaks_flow(
         "done %2.left +1",
         "done in.to +1",
@@ -339,7 +335,7 @@ fn values_are_as_many_and_of_the_types_that_are_wanted() {
     );
     breaks_flow(
         "resume %2.from, %2.to, %2.amount",
-        "resume %2.from, %2.to, error",
+        "resume %2.from, %2.to, error of %1",
         &["function `Serve`: `resume` takes `long` as `amount` and gets `int`"],
     );
     let array = BANK.replace("Keep (long left)", "Keep (long left[2])");

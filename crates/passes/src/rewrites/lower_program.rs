@@ -224,33 +224,32 @@ impl<'a> Lowering<'a> {
         let mut step = current.step(callee, inputs, acquire, failed(), span);
         if let Some(handler) = self.walks.paths.handler_of(before, id) {
             let after = current.context;
-            step.failure = self.handle(current, handler, id, step.id);
+            step.failure = self.handle(current, handler, id, &step);
             current.context = after;
         }
         step
     }
 
-    /// What happens when step `failing`, a call of `node`, has failed and `handler` takes its place.
-    fn handle(&mut self, current: &mut Current, handler: &Handler, node: NodeId, failing: StepId) -> Block {
+    /// What happens when the step `failing`, a call of `node`, has failed and `handler` takes its place.
+    fn handle(&mut self, current: &mut Current, handler: &Handler, node: NodeId, failing: &Step) -> Block {
         let failed_node = &self.program.nodes[node];
         let ended = End::Ended { offset: 0 };
         match &handler.target {
             HandlerTarget::Function(function) => {
                 // The function gets what its node has, so that it sees what that has done. An abstract node passes its
                 // inputs on, so what it has is gone.
-                let operand = match failed_node.body {
-                    Body::Concrete => Operand::Changed,
-                    Body::Chain(_) | Body::Dispatch(_) => Operand::Kept,
+                let inputs = match failed_node.body {
+                    Body::Concrete => (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect(),
+                    Body::Chain(_) | Body::Dispatch(_) => failing.inputs.clone(),
                 };
-                let inputs = (0..failed_node.inputs().len()).map(|index| operand(failing, index)).collect();
                 let callee = Callee::Handler { function: function.clone(), node };
                 Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
             }
             HandlerTarget::Node(target) => {
                 let bound = handler.replacements.iter().find(|one| one.failing == node);
                 let input = |argument: &Argument| match argument {
-                    Argument::Input(index) => Some(Operand::Kept(failing, *index)),
-                    Argument::Error => Some(Operand::Error),
+                    Argument::Input(index) => failing.inputs.get(*index).cloned(),
+                    Argument::Error => Some(Operand::Error(failing.id)),
                     Argument::Output(..) => None,
                 };
                 let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(input).collect();

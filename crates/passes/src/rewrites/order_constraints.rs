@@ -19,7 +19,7 @@ use crate::rewrites::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
 use flux_ir::arena::Arena;
 use flux_ir::flow::{
-    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step, StepId,
+    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step,
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
 use flux_source::Span;
@@ -201,8 +201,6 @@ struct Order<'a> {
 /// One function under one held set.
 struct Walk {
     held: Vec<Held>,
-    /// What its steps so far are given, by origin: a failure block reads what was given to the step that failed.
-    given: HashMap<StepId, Vec<Operand>>,
     escapes: Vec<Escape>,
     uses: Vec<Use>,
 }
@@ -251,7 +249,7 @@ impl<'a> Order<'a> {
             self.crowded.get_or_insert(id);
             return Ok(id);
         }
-        let mut walk = Walk { held, given: HashMap::new(), escapes: vec![], uses: vec![] };
+        let mut walk = Walk { held, escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.
         let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
         // Each is told once: a function that is called twice would else double them, at every level.
@@ -328,8 +326,7 @@ impl<'a> Order<'a> {
 
     /// A step in its context: what it takes itself, and its callee compiled for what is held around it then.
     fn step(&mut self, step: &Step, walk: &mut Walk) -> Step {
-        let mut made = by_origin(step, &walk.given);
-        walk.given.insert(step.id, made.inputs.clone());
+        let mut made = step.clone();
         while let Some(acquire) = self.own(&made, walk) {
             match self.callee(&step.callee, &around(&walk.held, &acquire, &made)) {
                 Ok(callee) => {
@@ -353,7 +350,6 @@ impl<'a> Order<'a> {
         if !self.rules.handlers {
             walk.held.extend(made.acquire.iter().map(as_held));
         }
-        made = as_given(made, step);
         made.failure = self.block(&step.failure, walk);
         walk.held = outer;
         made
@@ -520,29 +516,6 @@ fn is_authored(used: &Use, acquire: &[Acquisition], held: &[Held]) -> bool {
     here.map(|one| one.moved_for.is_some()).or_else(|| further_out().map(|one| one.moved)) == Some(false)
 }
 
-/// A step in terms of where its values come from: what was kept for a failure block is what was given to the step that
-/// failed.
-fn by_origin(step: &Step, given: &HashMap<StepId, Vec<Operand>>) -> Step {
-    let origin = |operand: &Operand| match operand {
-        Operand::Kept(failed, at) => given.get(failed).and_then(|inputs| inputs.get(*at)).unwrap_or(operand).clone(),
-        other => other.clone(),
-    };
-    let origins = |operands: &[Operand]| operands.iter().map(origin).collect();
-    let acquire = step.acquire.iter().map(|one| Acquisition { key: origins(&one.key), ..one.clone() });
-    Step { inputs: origins(&step.inputs), acquire: acquire.collect(), ..step.clone() }
-}
-
-/// The same step in the terms of `written`, whose inputs it has: a key is one of the inputs, or a constant.
-fn as_given(made: Step, written: &Step) -> Step {
-    let given = |operand: &Operand| {
-        let at = made.inputs.iter().position(|input| input == operand);
-        at.and_then(|at| written.inputs.get(at)).unwrap_or(operand).clone()
-    };
-    let key = |one: &Acquisition| one.key.iter().map(given).collect();
-    let acquire = made.acquire.iter().map(|one| Acquisition { key: key(one), ..one.clone() }).collect();
-    Step { inputs: written.inputs.clone(), acquire, ..made }
-}
-
 /// An acquisition of a step as one that something further out makes for it.
 fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
     let node = flow.callee_node(&step.callee);
@@ -584,7 +557,7 @@ fn as_held(taken: &Acquisition) -> Held {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => HeldKey::Inputs(vec![*at]),
         Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
-        Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error => HeldKey::Lost,
+        Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => HeldKey::Lost,
     };
     let key = taken.key.iter().map(part).collect();
     Held { constraint: taken.constraint, mode: taken.mode, key, moved: taken.moved_for.is_some() }
@@ -634,7 +607,7 @@ fn translate(key: &[Operand], inputs: &[Operand]) -> Option<Vec<Operand>> {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => inputs.get(*at).cloned(),
         Operand::Constant(_) => Some(operand.clone()),
-        Operand::Output(..) | Operand::Kept(..) | Operand::Changed(..) | Operand::Error => None,
+        Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => None,
     };
     key.iter().map(part).collect()
 }

@@ -45,7 +45,9 @@ struct Frame {
     gives: Vec<Parameter>,
     inputs: Vec<u64>,
     outputs: HashMap<(StepId, usize), u64>,
-    kept: HashMap<(StepId, usize), u64>,
+    /// What the steps were given, and the errors of those that failed.
+    given: HashMap<(StepId, usize), u64>,
+    errors: HashMap<StepId, u64>,
 }
 
 /// How a block was left.
@@ -116,15 +118,14 @@ impl<'a> Machine<'a> {
                 return left;
             }
         }
-        let values =
-            |frame: &Frame, operands: &[Operand], error| operands.iter().map(|one| value(frame, one, error)).collect();
+        let values = |frame: &Frame, operands: &[Operand]| operands.iter().map(|one| value(frame, one)).collect();
         let (exit, offset, given) = match &block.end {
-            End::Done { values: operands, offset } => (Exit::Done, offset, values(frame, operands, state.error)),
+            End::Done { values: operands, offset } => (Exit::Done, offset, values(frame, operands)),
             End::Failed { offset } => (Exit::Failed, offset, vec![]),
             End::Ended { offset } => (Exit::Ended, offset, vec![]),
             End::Resume { values: operands, offset } => {
                 state.register += offset;
-                return Left::Resumed(values(frame, operands, state.error));
+                return Left::Resumed(values(frame, operands));
             }
             End::Dispatch { lines, unmatched } => return self.dispatch(state, frame, lines, *unmatched),
         };
@@ -140,7 +141,7 @@ impl<'a> Machine<'a> {
             let mut matches = true;
             for test in &line.tests {
                 let (ty, behaviour) = self.predicates[self.flow.program.predicates[test.predicate].name.as_str()];
-                let bits = ty.narrow(value(frame, &test.value, state.error));
+                let bits = ty.narrow(value(frame, &test.value));
                 if ty.breaks(bits) {
                     return Left::Faulted;
                 }
@@ -164,13 +165,13 @@ impl<'a> Machine<'a> {
 
     /// Runs a step; says how the block was left where it does not go on.
     fn step(&self, state: &mut State, frame: &mut Frame, step: &Step) -> Option<Left> {
-        let inputs: Vec<_> = step.inputs.iter().map(|one| value(frame, one, state.error)).collect();
+        let inputs: Vec<_> = step.inputs.iter().map(|one| value(frame, one)).collect();
         let copied = !step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
         if copied && breaks(self.flow.callee_inputs(&step.callee), &inputs) {
             return Some(Left::Faulted);
         }
         for (index, bits) in inputs.iter().enumerate() {
-            frame.kept.insert((step.id, index), *bits);
+            frame.given.insert((step.id, index), *bits);
         }
         let given = match self.call(state, step, inputs) {
             (Exit::Done, given) => given,
@@ -178,13 +179,16 @@ impl<'a> Machine<'a> {
                 state.register += step.paths.ended_offset;
                 return Some(Left::By(Exit::Ended, vec![]));
             }
-            (Exit::Failed, _) => match self.block(state, frame, &step.failure) {
-                Left::Resumed(values) if breaks(self.flow.callee_outputs(&step.callee), &values) => {
-                    return Some(Left::Faulted);
+            (Exit::Failed, _) => {
+                frame.errors.insert(step.id, state.error);
+                match self.block(state, frame, &step.failure) {
+                    Left::Resumed(values) if breaks(self.flow.callee_outputs(&step.callee), &values) => {
+                        return Some(Left::Faulted);
+                    }
+                    Left::Resumed(values) => values,
+                    left => return Some(left),
                 }
-                Left::Resumed(values) => values,
-                left => return Some(left),
-            },
+            }
         };
         for (index, bits) in given.into_iter().enumerate() {
             frame.outputs.insert((step.id, index), bits);
@@ -309,13 +313,13 @@ fn breaks<'a>(parameters: impl IntoIterator<Item = &'a Parameter>, values: &[u64
     parameters.into_iter().zip(values).any(|(one, bits)| fragile(one) && Type::Fragile.breaks(*bits))
 }
 
-fn value(frame: &Frame, operand: &Operand, error: u64) -> u64 {
+fn value(frame: &Frame, operand: &Operand) -> u64 {
     match operand {
         Operand::Input(index) => frame.inputs[*index],
         Operand::Output(step, index) => frame.outputs[&(*step, *index)],
         // What the node has made of it is known where the handler is called.
-        Operand::Kept(step, index) | Operand::Changed(step, index) => frame.kept[&(*step, *index)],
-        Operand::Error => error,
+        Operand::Changed(step, index) => frame.given[&(*step, *index)],
+        Operand::Error(step) => frame.errors[step],
         Operand::Constant(_) => panic!("random programs bind no constants"),
     }
 }
