@@ -11,8 +11,8 @@ use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use crate::uses::{Place, Uses};
 use flux_contract as contract;
-use flux_ir::flow::{self, Acquisition, Block, Callee, End, Held, HeldKey, Operand, Role, Step, StepId};
-use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Parameter, Scope};
+use flux_ir::flow::{self, Block, Callee, End, Held, HeldKey, Operand, Role, StepId};
+use flux_ir::program::{NodeId, Origin, Parameter};
 use std::collections::HashMap;
 
 /// What is known while a function is written.
@@ -69,8 +69,7 @@ pub fn function(context: &Context<'_>, function: &flow::Function) -> Vec<Declara
 impl Writer<'_> {
     fn comments(&self) -> Vec<String> {
         let mut comments = self.statements();
-        let held: Vec<_> =
-            self.function.held.iter().map(|held| self.held(held.constraint, held.mode, &self.held_key(held))).collect();
+        let held: Vec<_> = self.function.held.iter().map(|held| self.held(held)).collect();
         if !held.is_empty() {
             comments.push(format!("Its callers hold {}.", held.join(", ")));
         }
@@ -141,43 +140,19 @@ impl Writer<'_> {
         Expression::name(&self.flow).member(member.spelling).call(arguments)
     }
 
-    /// `cache`, `cache?` for a reader, `cache?(id)` with a key, as the language writes it.
-    pub(crate) fn held(&self, constraint: ConstraintId, mode: Mode, key: &[String]) -> String {
-        let constraint = &self.context.flow.program.constraints[constraint];
-        let suffix = if mode == Mode::Read { "?" } else { "" };
-        let key = match constraint.scope {
-            Scope::Program => String::new(),
-            Scope::Session => "(session)".to_owned(),
-            Scope::Keyed => format!("({})", key.join(", ")),
-        };
-        format!("{}{suffix}{key}", constraint.name)
-    }
-
-    /// The values of a key that the callers hold, by the names they have here.
-    fn held_key(&self, held: &Held) -> Vec<String> {
+    /// A constraint that the callers hold, the values of its key by the names that they have here.
+    fn held(&self, held: &Held) -> String {
+        let program = &self.context.flow.program;
         let part = |part: &HeldKey| match part {
             HeldKey::Inputs(inputs) => {
-                inputs.first().and_then(|input| self.function.inputs.get(*input)).map(Self::name)
+                let input = inputs.first().and_then(|input| self.function.inputs.get(*input));
+                input.map(|input| input.name.clone())
             }
-            HeldKey::Constant(constant) => Some(self.context.flow.program.constant_text(constant)),
+            HeldKey::Constant(constant) => Some(program.constant_text(constant)),
             HeldKey::Lost => None,
         };
-        held.key.iter().map(|one| part(one).unwrap_or_else(|| "...".to_owned())).collect()
-    }
-
-    /// The values of a key that a step takes, by the names they have in what it calls.
-    pub(crate) fn taken_key(&self, step: &Step, taken: &Acquisition) -> Vec<String> {
-        let inputs = self.context.flow.callee_inputs(&step.callee);
-        let given = |operand: &Operand| step.inputs.iter().position(|one| one == operand).and_then(|at| inputs.get(at));
-        let part = |operand: &Operand| match operand {
-            Operand::Constant(constant) => self.context.flow.program.constant_text(constant),
-            operand => given(operand).map(Self::name).unwrap_or_default(),
-        };
-        taken.key.iter().map(part).collect()
-    }
-
-    fn name(parameter: &Parameter) -> String {
-        parameter.name.clone()
+        let key: Vec<_> = held.key.iter().map(|one| part(one).unwrap_or_else(|| "...".to_owned())).collect();
+        program.constraint_text(held.constraint, held.mode, &key)
     }
 
     /// The statements of a block; `failed` is the step whose failure block it is in.

@@ -35,7 +35,7 @@ impl Writer<'_> {
         let nodes = &self.context.flow.program.nodes;
         let held = step.acquire.iter().map(|taken| {
             let moved = taken.moved_for.map(|node| format!(" (for {})", nodes[node].name));
-            self.held(taken.constraint, taken.mode, &self.taken_key(step, taken)) + &moved.unwrap_or_default()
+            self.context.flow.taken_text(step, taken) + &moved.unwrap_or_default()
         });
         let held: Vec<_> = held.collect();
         let mut said = statement.trim_end_matches(';').to_owned();

@@ -4,7 +4,7 @@
 //! does are left out. A function that is called again with the same held around it is shown once.
 
 use flux_ir::flow::{Acquisition, Block, End, Flow, FunctionId, Operand, Step};
-use flux_ir::program::{ConstraintId, Mode, Origin, Requirement};
+use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -107,8 +107,9 @@ impl<'a> Printer<'a> {
         }
         let name = node.map_or("in parallel", |node| self.flow.program.nodes[node].name.as_str());
         let mut facts: Vec<String> = step.acquire.iter().map(|one| self.taken(step, one)).collect();
-        let taken = |one: &&Requirement| !step.acquire.iter().any(|other| other.constraint == one.constraint);
-        facts.extend(required.iter().filter(taken).map(|one| self.had(step, one)));
+        let is_taken = |one: &Requirement| step.acquire.iter().any(|other| other.constraint == one.constraint);
+        let had = node.into_iter().flat_map(|node| required.iter().map(move |one| (node, one)));
+        facts.extend(had.filter(|(_, one)| !is_taken(one)).map(|(node, one)| self.had(step, node, one)));
         let again = !functions.is_empty() && functions.iter().all(|function| self.shown.contains(function));
         if again && inside {
             facts.push("inside as above".to_owned());
@@ -129,37 +130,19 @@ impl<'a> Printer<'a> {
 
     /// `takes x? for D`
     fn taken(&self, step: &Step, one: &Acquisition) -> String {
-        let inputs = self.flow.callee_inputs(&step.callee);
-        let part = |operand: &Operand| match operand {
-            Operand::Constant(_) => "a constant",
-            _ => {
-                let at = step.inputs.iter().position(|input| input == operand);
-                at.and_then(|at| inputs.get(at)).map_or("?", |input| input.name.as_str())
-            }
-        };
-        let key: Vec<_> = one.key.iter().map(part).collect();
         let why = one.moved_for.map_or(String::new(), |node| format!(", for {}", self.flow.program.nodes[node].name));
-        format!("takes {}{why}", self.name(one.constraint, one.mode, &key))
+        format!("takes {}{why}", self.flow.taken_text(step, one))
     }
 
-    /// `has x(user) already, from C`
-    fn had(&self, step: &Step, one: &Requirement) -> String {
+    /// `has x(user) already, from C`: what `node`, which the step calls, requires.
+    fn had(&self, step: &Step, node: NodeId, one: &Requirement) -> String {
         let key: Vec<_> = one.key.iter().filter_map(|at| step.inputs.get(*at)).map(|part| self.value(part)).collect();
         let holder = self.held.iter().rev().find(|hold| hold.constraint == one.constraint && hold.key == key);
         let from = holder.map_or(String::new(), |hold| {
             let stronger = if hold.mode > one.mode { ", as a writer" } else { "" };
             format!(", from {}{stronger}", hold.holder)
         });
-        let inputs = self.flow.callee_inputs(&step.callee);
-        let names: Vec<_> = one.key.iter().filter_map(|at| inputs.get(*at)).map(|input| input.name.as_str()).collect();
-        format!("has {} already{from}", self.name(one.constraint, one.mode, &names))
-    }
-
-    fn name(&self, constraint: ConstraintId, mode: Mode, key: &[&str]) -> String {
-        let name = &self.flow.program.constraints[constraint].name;
-        let mode = if mode == Mode::Read { "?" } else { "" };
-        let key = if key.is_empty() { String::new() } else { format!("({})", key.join(", ")) };
-        format!("{name}{mode}{key}")
+        format!("has {} already{from}", self.flow.required_text(node, one))
     }
 
     fn line(&mut self, depth: usize, name: &str, facts: &[String]) {

@@ -8,7 +8,7 @@
 //! [`End::Resume`]. Functions call each other and are never copied, so that size stays linear in the program.
 
 use crate::arena::{Arena, ArenaId};
-use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program};
+use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
 use flux_source::Span;
 
 /// A function of a [`Flow`].
@@ -372,6 +372,27 @@ impl Flow {
             }
             Callee::Handler { .. } | Callee::Session { .. } => vec![],
         }
+    }
+
+    /// What a step takes, as the language writes it: a value of the key is called as the input is that gets it.
+    pub fn taken_text(&self, step: &Step, taken: &Acquisition) -> String {
+        let inputs = self.callee_inputs(&step.callee);
+        let name = |operand: &Operand| match operand {
+            Operand::Constant(constant) => self.program.constant_text(constant),
+            _ => {
+                let at = step.inputs.iter().position(|input| input == operand);
+                at.and_then(|at| inputs.get(at)).map_or("…", |input| &input.name).to_owned()
+            }
+        };
+        let key: Vec<_> = taken.key.iter().map(name).collect();
+        self.program.constraint_text(taken.constraint, taken.mode, &key)
+    }
+
+    /// What a node requires, as its author wrote it.
+    pub fn required_text(&self, node: NodeId, required: &Requirement) -> String {
+        let inputs = self.program.nodes[node].inputs();
+        let key: Vec<_> = required.key.iter().filter_map(|at| inputs.get(*at)).map(|it| it.name.clone()).collect();
+        self.program.constraint_text(required.constraint, required.mode, &key)
     }
 
     /// A line of the dispatch of `function` as its author wrote it, with all patterns: `Handler:[_, _, hit]`. Reports

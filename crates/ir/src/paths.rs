@@ -20,9 +20,7 @@
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
-use crate::flow::{
-    Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Role, Step, StepPaths,
-};
+use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
 use std::collections::HashMap;
 
 /// The largest count of paths to one point, which leaves a register room for the sum over 65,536 exits.
@@ -271,7 +269,7 @@ impl<'a> Drawer<'a> {
                     self.leave(Exit::Failed, error, *offset);
                 }
                 for line in lines {
-                    let chosen = self.label(self.line_label(line), at);
+                    let chosen = self.label(self.flow.line_label(self.function, line), at);
                     self.block(&line.block, chosen, None);
                 }
             }
@@ -331,21 +329,6 @@ impl<'a> Drawer<'a> {
     fn call(&mut self, name: String, at: usize) -> (usize, usize) {
         let called = self.label(name, at);
         (called, self.label("ERROR".to_owned(), called))
-    }
-
-    /// The line as its author wrote it: `Handler:[_, _, hit]`.
-    fn line_label(&self, line: &Line) -> String {
-        let program = &self.flow.program;
-        let pattern = |input| {
-            let test = line.tests.iter().find(|test| test.value == Operand::Input(input));
-            test.map_or("_", |test| program.predicates[test.predicate].name.as_str())
-        };
-        let patterns: Vec<_> = (0..self.function.inputs.len()).map(pattern).collect();
-        let node = match self.function.role {
-            Role::Abstract(node) | Role::Branch(node) => program.nodes[node].name.as_str(),
-            Role::Produce(_) | Role::Run(_) => self.function.name.as_str(),
-        };
-        format!("{node}:[{}]", patterns.join(", "))
     }
 }
 

@@ -440,6 +440,19 @@ impl Program {
         }
     }
 
+    /// A constraint that is held, as the language writes it: `cache`, `hits?`, `visitor(session)`, and with the `key`,
+    /// which those of other scopes have none of, `account(from)`.
+    pub fn constraint_text(&self, id: ConstraintId, mode: Mode, key: &[String]) -> String {
+        let constraint = &self.constraints[id];
+        let mode = if mode == Mode::Read { "?" } else { "" };
+        let scope = match constraint.scope {
+            Scope::Program => String::new(),
+            Scope::Session => "(session)".to_owned(),
+            Scope::Keyed => format!("({})", key.join(", ")),
+        };
+        format!("{}{mode}{scope}", constraint.name)
+    }
+
     /// As [`Self::constant_text`], of a duration: `100ms`, `2s`, `5m`, and an option by its name.
     pub fn duration_text(&self, time: &Constant) -> String {
         match time {

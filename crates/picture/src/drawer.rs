@@ -243,13 +243,8 @@ impl<'a> Drawer<'a> {
         let drawn = match &step.callee {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
-                self.call(
-                    id,
-                    step,
-                    &self.flow.program.nodes[*node].name,
-                    tails,
-                    if source { Kind::Source } else { Kind::Node },
-                )
+                let kind = if source { Kind::Source } else { Kind::Node };
+                self.call(step, &self.flow.program.nodes[*node].name, tails, kind)
             }
             Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
             Callee::Session { function, .. } => {
@@ -276,10 +271,9 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws a box for a call of what is called `name`.
-    fn call(&mut self, id: FunctionId, step: &Step, name: &str, tails: Vec<Tail>, kind: Kind) -> Drawn {
-        let (flow, function) = (self.flow, &self.flow.functions[id]);
-        let name = label::applied(&flow.program, name, step);
-        let called = self.place(kind, name, label::badges(flow, function, step, self.explains), step.span);
+    fn call(&mut self, step: &Step, name: &str, tails: Vec<Tail>, kind: Kind) -> Drawn {
+        let name = label::applied(&self.flow.program, name, step);
+        let called = self.place(kind, name, label::badges(self.flow, step, self.explains), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)
     }
@@ -326,10 +320,10 @@ impl<'a> Drawer<'a> {
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
             self.drawn.insert(frame);
-            return self.call(id, step, name, tails, Kind::Empty);
+            return self.call(step, name, tails, Kind::Empty);
         }
         if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
-            self.open_frame(look, label::badges(flow, function, step, self.explains), depth);
+            self.open_frame(look, label::badges(flow, step, self.explains), depth);
             let next = self.block(callee, body, tails, depth + 1).done;
             self.canvas.close_frame();
             return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) } };
@@ -341,7 +335,7 @@ impl<'a> Drawer<'a> {
             self.connect(tails, begin, Some(frame));
             return Drawn { next: vec![], failed: Tail::of(begin) };
         }
-        let drawn = self.call(id, step, name, tails, Kind::Reference);
+        let drawn = self.call(step, name, tails, Kind::Reference);
         let from = drawn.failed.from;
         self.canvas.arrow(Arrow {
             from,

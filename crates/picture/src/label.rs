@@ -1,7 +1,7 @@
 //! What is written in boxes and at arrows, in the words of the program.
 
-use flux_ir::flow::{Acquisition, Callee, Flow, Function, Line, Operand, Step};
-use flux_ir::program::{ConstraintId, Mode, Parameter, Program, Requirement, Scope};
+use flux_ir::flow::{Flow, Function, Line, Operand, Step};
+use flux_ir::program::{NodeId, Program, Requirement};
 
 /// A node's name with the constants that it is applied to: `Listen(8080)`.
 pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
@@ -21,63 +21,27 @@ pub(crate) fn within(program: &Program, step: &Step) -> Option<String> {
 /// The deadline of a step, and what it takes, as a program would say it: `within 300ms`, `cache`, `hits?`,
 /// `visitor(session)`, `account(from)`. Where it is to be explained: for whom it was moved up to here, `accounts for
 /// Move`, and what the step's node needs and is held around it, `has cache?`.
-pub(crate) fn badges(flow: &Flow, function: &Function, step: &Step, explained: bool) -> Vec<String> {
-    let key_of = |one: &Acquisition| one.key.iter().map(|operand| key_name(flow, function, step, operand)).collect();
+pub(crate) fn badges(flow: &Flow, step: &Step, explained: bool) -> Vec<String> {
     let taken = step.acquire.iter().map(|one| {
-        let name = required(flow, one.constraint, one.mode, key_of(one));
+        let name = flow.taken_text(step, one);
         match one.moved_for {
             Some(node) if explained => format!("{name} for {}", flow.program.nodes[node].name),
             _ => name,
         }
     });
-    let had = had(flow, step).into_iter().filter(|_| explained).map(|one| {
-        let inputs = flow.callee_inputs(&step.callee);
-        let key = one.key.iter().filter_map(|at| inputs.get(*at)).map(|input| input.name.clone()).collect();
-        format!("has {}", required(flow, one.constraint, one.mode, key))
-    });
+    let had = flow.callee_node(&step.callee).filter(|_| explained).map(|node| had(flow, step, node));
+    let had = had.into_iter().flatten().map(|one| format!("has {one}"));
     within(&flow.program, step).into_iter().chain(taken).chain(had).collect()
 }
 
 /// What the node of a step needs and the step does not take: it is held around it.
-fn had<'a>(flow: &'a Flow, step: &Step) -> Vec<&'a Requirement> {
-    let node = match &step.callee {
-        Callee::Node(node) => Some(*node),
-        Callee::Function(function) => flow.functions[*function].node(),
-        Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
-    };
+fn had(flow: &Flow, step: &Step, node: NodeId) -> Vec<String> {
     let taken = |one: &&Requirement| {
         let key: Vec<_> = one.key.iter().filter_map(|at| step.inputs.get(*at)).collect();
         step.acquire.iter().any(|taken| taken.constraint == one.constraint && taken.key.iter().eq(key.iter().copied()))
     };
-    let required = node.into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
-    required.filter(|one| !taken(one)).collect()
-}
-
-/// `cache`, `hits?`, `visitor(session)`, `account(from)`
-fn required(flow: &Flow, constraint: ConstraintId, mode: Mode, key: Vec<String>) -> String {
-    let constraint = &flow.program.constraints[constraint];
-    let mode = match mode {
-        Mode::Read => "?",
-        Mode::Write => "",
-    };
-    let scope = match constraint.scope {
-        Scope::Program => String::new(),
-        Scope::Session => "(session)".to_owned(),
-        Scope::Keyed => format!("({})", key.join(", ")),
-    };
-    format!("{}{mode}{scope}", constraint.name)
-}
-
-/// A part of a key: the parameter that gets it, as the author wrote it; where no parameter does, what it comes from.
-fn key_name(flow: &Flow, function: &Function, step: &Step, operand: &Operand) -> String {
-    let name = |parameter: Option<&Parameter>| parameter.map_or_else(String::new, |parameter| parameter.name.clone());
-    let taken = step.inputs.iter().position(|input| input == operand);
-    match (taken, operand) {
-        (_, Operand::Constant(constant)) => flow.program.constant_text(constant),
-        (Some(position), _) => name(flow.callee_inputs(&step.callee).get(position)),
-        (None, Operand::Input(position)) => name(function.inputs.get(*position)),
-        (None, Operand::Output(..) | Operand::Changed(..) | Operand::Error(_)) => "…".to_owned(),
-    }
+    let required = flow.program.nodes[node].requirements.iter().filter(|one| !taken(one));
+    required.map(|one| flow.required_text(node, one)).collect()
 }
 
 /// The patterns of a line: `[_, _, hit]`.

@@ -4,7 +4,7 @@ use crate::ids;
 use crate::rewrites::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Step};
-use flux_ir::program::{ConstraintId, Mode, NodeId, Scope};
+use flux_ir::program::{ConstraintId, NodeId};
 use flux_source::Span;
 
 /// A constraint was moved up to a step, whose node takes `own` itself, which does not come before it. It is right for
@@ -113,15 +113,8 @@ fn requirements(flow: &Flow, step: &Step) -> Option<String> {
         let written = node.requirements.iter().find(|written| written.span == one.span);
         let passed = || one.key.iter().map(|part| step.inputs.iter().position(|input| input == part)).collect();
         let key: Vec<_> = written.map_or_else(passed, |written| Some(written.key.clone()))?;
-        let key: Vec<_> = key.iter().filter_map(|at| node.inputs().get(*at)).map(|it| it.name.as_str()).collect();
-        let constraint = &flow.program.constraints[one.constraint];
-        let scope = match constraint.scope {
-            Scope::Program => String::new(),
-            Scope::Session => "(session)".to_owned(),
-            Scope::Keyed => format!("({})", key.join(", ")),
-        };
-        let mode = if one.mode == Mode::Read { "?" } else { "" };
-        Some(format!("{}{mode}{scope}", constraint.name))
+        let key: Vec<_> = key.iter().filter_map(|at| node.inputs().get(*at)).map(|it| it.name.clone()).collect();
+        Some(flow.program.constraint_text(one.constraint, one.mode, &key))
     };
     Some(taken.into_iter().map(requirement).collect::<Option<Vec<_>>>()?.join(", "))
 }
