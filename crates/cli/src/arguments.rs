@@ -65,6 +65,10 @@ pub struct Check {
     /// Say nothing but warnings and errors.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show what the compiler has found out for itself, each inferred signature and each value that is dropped, and not
+    /// only how much.
+    #[arg(long, conflicts_with = "quiet")]
+    pub notes: bool,
     /// Print what each node takes, what it holds already, and why, in each context it runs in.
     #[arg(long)]
     pub constraints: bool,

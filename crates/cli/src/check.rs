@@ -2,20 +2,28 @@
 
 use crate::arguments::{Check, MessageFormat};
 use crate::failure::Result;
-use crate::program::compile;
+use crate::program::{Notes, compile};
 use crate::terminal::{Terminal, print};
-use flux_diagnostic::{Severity, render};
+use flux_diagnostic::render;
 use flux_driver::constraints::constraints;
 
-/// Checks a program and says what there is to say.
+/// Checks a program and says what there is to say. Of what the compiler has found out for itself only how much that is,
+/// unless all of it is asked for: programs read this as they read anything else.
 pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
     let format = if arguments.json { MessageFormat::Json } else { arguments.format };
-    let least = if arguments.quiet { Severity::Warning } else { Severity::Note };
-    let result = program.report(least, format, terminal);
+    let notes = match (arguments.quiet, arguments.notes || format == MessageFormat::Json) {
+        (true, _) => Notes::Hidden,
+        (false, true) => Notes::Shown,
+        (false, false) => Notes::Advice,
+    };
+    let result = program.report(notes, format, terminal);
     if format == MessageFormat::Human && !arguments.quiet {
-        let found = render::summary(&program.compilation.diagnostics).unwrap_or_else(|| "no errors".into());
-        terminal.show(&format!("{}: {found}\n", program.path.display()));
+        let diagnostics = &program.compilation.diagnostics;
+        let found = render::summary(diagnostics).unwrap_or_else(|| "no errors".into());
+        let remarks = render::remarks(diagnostics).filter(|_| notes == Notes::Advice);
+        let remarks = remarks.map_or(String::new(), |remarks| format!("; {remarks}: --notes shows them"));
+        terminal.show(&format!("{}: {found}{remarks}\n", program.path.display()));
     }
     if let (true, Some(flow)) = (arguments.constraints, &program.compilation.flow) {
         print(&constraints(flow));

@@ -2,15 +2,14 @@
 
 use crate::arguments::{Form, Ir, MessageFormat};
 use crate::failure::{Failure, Result};
-use crate::program::compile;
+use crate::program::{Notes, compile};
 use crate::terminal::{Terminal, print};
-use flux_diagnostic::Severity;
 use flux_ir::text;
 
 /// Prints a form of a program.
 pub fn ir(arguments: &Ir, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
-    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
     let options = text::Options { spans: arguments.spans };
     let printed = match arguments.form {
         Form::Program => program.compilation.program().map(|model| options.print_program(model)),

@@ -3,7 +3,7 @@
 use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
-use flux_diagnostic::{Diagnostics, Severity, json, render};
+use flux_diagnostic::{Diagnostic, Diagnostics, Severity, json, render};
 use flux_driver::Compilation;
 use flux_source::{FileId, SourceMap};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,24 @@ pub struct Program {
     pub file: FileId,
     /// What came of it.
     pub compilation: Compilation,
+}
+
+/// Which notes are shown; warnings and errors are in any case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Notes {
+    /// None.
+    Hidden,
+    /// Those with something to do: no remarks.
+    Advice,
+    /// All.
+    Shown,
+}
+
+impl Notes {
+    fn show(self, diagnostic: &Diagnostic) -> bool {
+        let is_note = diagnostic.severity == Severity::Note;
+        !is_note || self == Self::Shown || (self == Self::Advice && !diagnostic.is_remark())
+    }
 }
 
 /// The text of the program at `path`.
@@ -84,23 +102,14 @@ pub fn compile(path: &Path) -> Result<Program> {
 }
 
 impl Program {
-    /// Shows what the compiler has to say, from `least` up, and fails where something is an error.
-    pub fn report(&self, least: Severity, format: MessageFormat, terminal: &Terminal) -> Result {
-        self.show(&self.compilation.diagnostics, least, format, terminal)
+    /// Shows what the compiler has to say, and fails where something is an error.
+    pub fn report(&self, notes: Notes, format: MessageFormat, terminal: &Terminal) -> Result {
+        self.show(&self.compilation.diagnostics, notes, format, terminal)
     }
 
-    /// Shows diagnostics of this program, from `least` up, and fails where one is an error.
-    pub fn show(
-        &self,
-        diagnostics: &Diagnostics,
-        least: Severity,
-        format: MessageFormat,
-        terminal: &Terminal,
-    ) -> Result {
-        for diagnostic in diagnostics.sorted() {
-            if diagnostic.severity < least {
-                continue;
-            }
+    /// Shows diagnostics of this program, and fails where one is an error.
+    pub fn show(&self, diagnostics: &Diagnostics, notes: Notes, format: MessageFormat, terminal: &Terminal) -> Result {
+        for diagnostic in diagnostics.sorted().into_iter().filter(|one| notes.show(one)) {
             match format {
                 MessageFormat::Human => {
                     let options = render::Options { color: terminal.color(), width: terminal.width() };

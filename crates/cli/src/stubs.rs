@@ -8,11 +8,10 @@ use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::build::sources::NodeSource;
 use crate::build::{files, generate, links, sources, visible, write_runtime};
 use crate::failure::{Failure, Result};
-use crate::program::{Program, compile, plain};
+use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::{Terminal, print};
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
-use flux_diagnostic::Severity;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -20,7 +19,7 @@ use std::path::Path;
 /// Writes the functions that no source defines, or all.
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let program = compile(&arguments.program)?;
-    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
     let home = files::parent(&program.path);
     let modules = Modules::of(&program);
     let mut sources = sources::find(&arguments.sources, &home)?;

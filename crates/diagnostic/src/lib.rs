@@ -9,6 +9,7 @@ pub mod page;
 pub mod render;
 
 use flux_source::Span;
+use std::collections::BTreeMap;
 
 /// How grave it is. Errors stop the compiler after the stage that found them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -75,6 +76,11 @@ impl Diagnostic {
         Self::new(Severity::Note, id, headline, span)
     }
 
+    /// Whether it only says what the compiler has found out for itself: nothing is wrong, and there is nothing to do.
+    pub fn is_remark(&self) -> bool {
+        self.severity == Severity::Note && self.help.is_none()
+    }
+
     /// Labels the first mark.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -129,6 +135,13 @@ impl Diagnostics {
     /// How many are of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.all.iter().filter(|one| one.severity == severity).count()
+    }
+
+    /// How many remarks there are of each kind.
+    pub fn remarks(&self) -> BTreeMap<Id, usize> {
+        let mut counts = BTreeMap::new();
+        self.all.iter().filter(|one| one.is_remark()).for_each(|one| *counts.entry(one.id).or_default() += 1);
+        counts
     }
 
     /// Whether one of them is an error.

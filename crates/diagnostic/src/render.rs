@@ -67,6 +67,22 @@ pub fn summary(diagnostics: &Diagnostics) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// How many remarks there are, of which kinds: `3 notes (1 edge-by-name, 2 signature-inferred)`; none where there is
+/// none.
+pub fn remarks(diagnostics: &Diagnostics) -> Option<String> {
+    let counts = diagnostics.remarks();
+    let kinds: Vec<_> = match counts.len() {
+        1 => counts.keys().map(|id| id.0.to_owned()).collect(),
+        _ => counts.iter().map(|(id, count)| format!("{count} {}", id.0)).collect(),
+    };
+    let notes = match counts.values().sum() {
+        0 => return None,
+        1 => "1 note".to_owned(),
+        many => format!("{many} notes"),
+    };
+    Some(format!("{notes} ({})", kinds.join(", ")))
+}
+
 fn level(severity: Severity) -> Level<'static> {
     match severity {
         Severity::Error => Level::ERROR,
@@ -306,6 +322,19 @@ note[inferred]: inferred
         all.push(Diagnostic::error(Id("a"), "a", Span::default()));
         all.push(Diagnostic::warning(Id("b"), "b", Span::default()));
         assert_eq!(summary(&all).as_deref(), Some("2 errors, 1 warning"));
+    }
+
+    #[test]
+    fn remarks_are_counted_by_their_kind_and_advice_is_none() {
+        let mut all = Diagnostics::new();
+        assert_eq!(remarks(&all), None);
+        all.push(Diagnostic::note(Id("b"), "b", Span::default()));
+        all.push(Diagnostic::note(Id("c"), "advice", Span::default()).help("do it"));
+        all.push(Diagnostic::warning(Id("d"), "d", Span::default()));
+        assert_eq!(remarks(&all).as_deref(), Some("1 note (b)"));
+        all.push(Diagnostic::note(Id("a"), "a", Span::default()));
+        all.push(Diagnostic::note(Id("b"), "b", Span::default()));
+        assert_eq!(remarks(&all).as_deref(), Some("3 notes (1 a, 2 b)"));
     }
 
     proptest! {

@@ -7,9 +7,9 @@ use super::definitions::Definition;
 use super::sources::NodeSource;
 use crate::arguments::MessageFormat;
 use crate::failure::Result;
-use crate::program::Program;
+use crate::program::{Notes, Program};
 use crate::terminal::Terminal;
-use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
+use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_driver::ids;
 use flux_ir::program::{Node, split_name};
 
@@ -25,7 +25,7 @@ pub fn warn(program: &Program, sources: &[NodeSource], terminal: &Terminal) -> R
             diagnostics.push(Diagnostic::warning(ids::BLOCKING_CALL, headline, node.span).help(help));
         }
     }
-    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)
 }
 
 /// The first call of a connection in the function of a node, if this source has it: `nodes.cpp, line 7`, and the call.

@@ -5,9 +5,9 @@
 
 use crate::arguments::MessageFormat;
 use crate::failure::Result;
-use crate::program::Program;
+use crate::program::{Notes, Program};
 use crate::terminal::Terminal;
-use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
+use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_driver::ids;
 use flux_ir::program::Link;
 use std::process::{Command, Stdio};
@@ -50,7 +50,7 @@ pub fn require(program: &Program, cxx: &str, cflags: &[String], terminal: &Termi
         let headline = format!("the library `{library}` is not installed");
         diagnostics.push(Diagnostic::error(ids::MISSING_LIBRARY, headline, *span).help(advice(library)));
     }
-    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)
 }
 
 /// Whether the linker finds the library.

@@ -2,9 +2,9 @@
 
 use crate::arguments::MessageFormat;
 use crate::failure::Result;
-use crate::program::Program;
+use crate::program::{Notes, Program};
 use crate::terminal::{Terminal, without_colours};
-use flux_diagnostic::{Diagnostics, Severity};
+use flux_diagnostic::Diagnostics;
 use flux_ir::program::Include;
 
 /// Shows which headers of the program the compiler did not find, as far as it `said` so, and fails where there are any.
@@ -17,7 +17,7 @@ pub fn report(said: &str, program: &Program, terminal: &Terminal) -> Result {
     let missing: Vec<&Include> = includes.filter(|include| names.contains(&include.path.as_str())).collect();
     let mut diagnostics = Diagnostics::new();
     flux_driver::headers::report_missing(&missing, &mut diagnostics);
-    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)
 }
 
 /// The name in g++'s `fatal error: kv.h: No such file or directory`, or clang's `fatal error: 'kv.h' file not found`.

@@ -25,12 +25,11 @@ pub use runtime_library::{cache_directory, write_sources as write_runtime};
 
 use crate::arguments::{Build, MessageFormat};
 use crate::failure::{Failure, Result};
-use crate::program::{Program, compile, plain};
+use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::{Terminal, without_colours};
 use files::write_if_changed;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
-use flux_diagnostic::Severity;
 use makefile::Plan;
 use modules::Modules;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
@@ -42,7 +41,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let terminal = &terminal.with_progress(!arguments.quiet);
     let mut program = compile(&arguments.program)?;
     flux_driver::require_source(&mut program.compilation, program.file);
-    program.report(Severity::Warning, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));

@@ -9,11 +9,11 @@ use super::modules::Modules;
 use super::sources::NodeSource;
 use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
-use crate::program::{Program, plain};
+use crate::program::{Notes, Program, plain};
 use crate::terminal::Terminal;
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
-use flux_diagnostic::{Diagnostics, Severity};
+use flux_diagnostic::Diagnostics;
 use flux_ir::program::split_name;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub fn visible(
     let (visible, misfits) = probe.read(&said);
     let mut diagnostics = Diagnostics::new();
     flux_driver::functions::report_misfits(&misfits, &mut diagnostics);
-    program.show(&diagnostics, Severity::Warning, MessageFormat::Human, terminal)?;
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
     Ok(visible)
 }
 
