@@ -43,7 +43,7 @@ pub fn copied(context: &Context<'_>) -> Vec<Declaration> {
         let Some(first) = branches.first().filter(|_| branches.len() > 1) else { continue };
         let function = &flow.functions[first.function];
         let objects = function.inputs.iter().filter(|input| !input.ty.is_scalar());
-        let new = objects.filter(|input| types.insert(input.ty.spelling()));
+        let new = objects.filter(|input| types.insert(input.ty.cpp()));
         assertions.extend(new.map(|input| assertion(context, step, function, input)));
     }
     if assertions.is_empty() {

@@ -9,10 +9,11 @@ use crate::options::structure;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
+use crate::types::types_header_name;
 use crate::uses::Uses;
 use flux_ir::flow::{End, Function, Operand};
 use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId, split_name};
-use flux_ir::types::Foreign;
+use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
 /// A function of the user's: its name, and the comment and declaration for it.
@@ -112,6 +113,22 @@ fn includes(context: &Context<'_>, module: Option<ModuleId>, header: &mut Vec<De
         // C has the word from there.
         header.extend([Declaration::Blank, Declaration::SystemInclude("stdbool.h".to_owned())]);
     }
+    let own_nodes = || program.nodes.iter().filter(|(_, node)| context.module_of(&node.name) == module);
+    let own_parameters = || own_nodes().flat_map(|(_, node)| node.inputs().iter().chain(node.outputs()));
+    let system: BTreeSet<&str> = own_parameters().flat_map(|parameter| parameter.ty.headers()).collect();
+    let (of_c, of_cpp): (Vec<_>, Vec<_>) = system.into_iter().partition(|name| *name == "stdint.h");
+    let of_cpp = of_cpp.into_iter().map(|name| Declaration::SystemInclude(name.to_owned()));
+    // The types come before the author's headers, which may name them.
+    let of_cpp: Vec<_> = of_cpp.chain(types_header_name(context.flow, module).map(Declaration::Include)).collect();
+    if !of_c.is_empty() || !of_cpp.is_empty() {
+        header.push(Declaration::Blank);
+        header.extend(of_c.into_iter().map(|name| Declaration::SystemInclude(name.to_owned())));
+        match module {
+            _ if of_cpp.is_empty() => {}
+            Some(_) => header.extend(of_cpp),
+            None => header.push(Declaration::OnlyCpp(of_cpp)),
+        }
+    }
     let own = module.map(|module| &program.modules[module]);
     let (uses, includes) = own.map_or((&program.uses, &program.includes), |own| (&own.uses, &own.includes));
     if !uses.is_empty() {
@@ -155,8 +172,8 @@ pub fn declarator(parameter: &Parameter) -> Declarator {
     declare(&parameter.ty, &parameter.name)
 }
 
-fn declare(ty: &Foreign, name: &str) -> Declarator {
-    Declarator { ty: ty.spelling().to_owned(), name: name.to_owned(), array: ty.array().to_owned() }
+fn declare(ty: &Type, name: &str) -> Declarator {
+    Declarator { ty: ty.cpp().to_owned(), name: name.to_owned(), array: ty.array().to_owned() }
 }
 
 /// A parameter of a function that takes structs of `node`. C wants the word `struct`.
@@ -198,7 +215,7 @@ fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + '
 /// `bool P(T value);` for every predicate and every type that it is asked about, in the order of the predicates.
 fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     let program = &context.flow.program;
-    let mut asked: BTreeSet<(PredicateId, &Foreign, Option<ModuleId>)> = BTreeSet::new();
+    let mut asked: BTreeSet<(PredicateId, &Type, Option<ModuleId>)> = BTreeSet::new();
     for (_, function) in context.flow.functions.iter() {
         for (predicate, parameter) in tests(context, function) {
             asked.insert((predicate, &parameter.ty, context.module_at(function.span)));
@@ -215,11 +232,11 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
     })
 }
 
-fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Foreign) -> Declaration {
+fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Type) -> Declaration {
     let value = || declare(ty, "value");
     let defined = context.options.interface_2006.as_ref().and_then(|definitions| definitions.get(function));
     let defined = defined.map_or(&[][..], Vec::as_slice);
-    let same = defined.iter().find(|definition| definition.takes_one(&ty.to_string()));
+    let same = defined.iter().find(|definition| definition.takes_one(&format!("{}{}", ty.cpp(), ty.array())));
     let mut near = defined.iter().filter(|definition| definition.may_be_predicate(context));
     let (result, parameter) = match (same, near.next(), near.next()) {
         (Some(same), ..) => (same.result.as_str(), value()),

@@ -10,6 +10,7 @@ use crate::header::{declarator, module_header_name, pointer, user_functions};
 use crate::shape::node_shape;
 use crate::structs::{Side, members, struct_name};
 use crate::tree::{Declaration, Declarator};
+use crate::types::types_header_name;
 use flux_contract as contract;
 use flux_ir::program::{Body, Node};
 
@@ -32,6 +33,7 @@ pub(crate) fn structs(context: &Context<'_>) -> Vec<Declaration> {
         Declaration::Blank,
     ];
     let program = &context.flow.program;
+    header.extend(types_header_name(context.flow, None).map(Declaration::Include));
     let modules = program.uses.iter().map(|used| module_header_name(&program.modules[*used]));
     header.extend(modules.map(Declaration::Include));
     let includes = &program.includes;

@@ -29,7 +29,7 @@ pub fn kept(context: &Context<'_>) -> Vec<Declaration> {
             let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
             let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
             let objects = inputs.map(|(_, input)| input).filter(|input| !input.ty.is_scalar());
-            let new = objects.filter(|input| types.insert(input.ty.spelling()));
+            let new = objects.filter(|input| types.insert(input.ty.cpp()));
             assertions.extend(new.map(|input| assertion(context, step, node, input)));
         }
     }

@@ -9,6 +9,7 @@ use crate::structs::{Side, struct_name};
 use crate::tree::{Declaration, Expression};
 use flux_contract as contract;
 use flux_ir::program::{ConstraintId, Node, Parameter, Requirement};
+use flux_ir::types::TypeKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An assertion for each type of a value in a key, with a comment over them.
@@ -18,6 +19,8 @@ pub fn keys(context: &Context<'_>) -> Vec<Declaration> {
     for (_, node) in context.flow.program.nodes.iter() {
         for requirement in &node.requirements {
             let values = requirement.key.iter().filter_map(|index| node.inputs().get(*index));
+            // A record is a key by its fields, which the model has looked at.
+            let values = values.filter(|value| !matches!(value.ty.kind(), TypeKind::Record(_)));
             let new = values.filter(|value| types.insert(&value.ty));
             assertions.extend(new.map(|value| assertion(context, node, requirement, value)));
         }

@@ -27,6 +27,7 @@ mod step;
 mod structs;
 mod tables;
 mod tree;
+pub mod types;
 mod unit;
 mod uses;
 mod values;
@@ -94,10 +95,24 @@ pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Vec<Gene
     } else {
         files.extend([file(context.header_name(), &header::header(&context, None)), code]);
     }
+    files.extend(types_headers(&context));
     for (id, module) in flow.program.modules.iter() {
         files.push(file(header::module_header_name(module), &header::header(&context, Some(id))));
     }
     files
+}
+
+/// The headers with the types that the program declares, which the author's own headers may include: the first of what
+/// [`generate`] writes that is wanted. O(size of the flow).
+pub fn generate_types(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
+    let options = Options::default();
+    let names = Names::of(flow, std::iter::empty());
+    types_headers(&Context { flow, sources, options: &options, handlers: vec![], names })
+}
+
+fn types_headers(context: &Context<'_>) -> Vec<GeneratedFile> {
+    let modules = context.flow.program.modules.ids().map(Some);
+    std::iter::once(None).chain(modules).filter_map(|module| types::types_header(context, module)).collect()
 }
 
 impl Context<'_> {

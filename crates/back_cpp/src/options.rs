@@ -138,9 +138,7 @@ fn types(context: &Context<'_>, option: OptionId) -> BTreeSet<String> {
     for (_, function) in context.flow.functions.iter() {
         for step in function.body.all_steps().into_iter().filter(|step| !matches!(step.callee, Callee::Fork(_))) {
             let inputs = step.inputs.iter().zip(context.flow.callee_inputs(&step.callee));
-            types.extend(
-                inputs.filter(|(operand, _)| **operand == given).map(|(_, input)| input.ty.spelling().to_owned()),
-            );
+            types.extend(inputs.filter(|(operand, _)| **operand == given).map(|(_, input)| input.ty.cpp().to_owned()));
         }
     }
     types

@@ -79,6 +79,19 @@ impl Printer {
                 let members = members.iter().map(|member| format!("{};", declarator(member)));
                 self.lines(&format!("struct {name} {{"), members, "};");
             }
+            Declaration::Record(name, members) => {
+                let zero = |is_zero| if is_zero { "{}" } else { "" };
+                let members =
+                    members.iter().map(|(member, is_zero)| format!("{}{};", declarator(member), zero(*is_zero)));
+                let compares = format!("auto operator<=>(const {name} &) const = default;");
+                self.lines(&format!("struct {name} {{"), members.chain([String::new(), compares]), "};");
+            }
+            Declaration::EnumClass(name, values) => {
+                self.write(&format!("enum class {name} "));
+                let values: Vec<_> = values.iter().map(Expression::name).collect();
+                self.list("{ ", &values, " }", 1);
+                self.line(";");
+            }
             Declaration::Enum(name, base, values) => {
                 let values = values.iter().map(|value| format!("{value},"));
                 self.lines(&format!("enum {name} : {base} {{"), values, "};");
@@ -102,7 +115,7 @@ impl Printer {
     fn lines(&mut self, open: &str, lines: impl Iterator<Item = String>, close: &str) {
         self.line(open);
         self.level += 1;
-        lines.for_each(|line| self.line(&line));
+        lines.for_each(|line| if line.is_empty() { self.end_line() } else { self.line(&line) });
         self.level -= 1;
         self.line(close);
     }

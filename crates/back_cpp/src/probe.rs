@@ -6,11 +6,12 @@
 
 use crate::names::cpp_name;
 use crate::plain::{Outcome, Passing, PlainDeclaration, PlainFunction, Visible};
+use crate::types::types_header_names;
 use flux_contract as contract;
 use flux_ir::flow::{End, Flow};
 use flux_ir::program::{Body, Node, Parameter, Signature, split_name};
 use flux_source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The templates that find the answers.
@@ -114,9 +115,17 @@ impl<'a> Probe<'a> {
     /// The C++ to compile.
     pub fn text(&self) -> String {
         let mut text = String::new();
+        let asked = || self.questions.iter().flat_map(|question| question.inputs.iter().chain(&question.outputs));
+        let system: BTreeSet<&str> = asked().flat_map(|parameter| parameter.ty.headers()).collect();
+        for name in system {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "#include <{name}>");
+        }
+        for header in types_header_names(self.flow) {
+            let _ = writeln!(text, "#include \"{header}\"");
+        }
         let of_modules = self.flow.program.modules.iter().flat_map(|(_, module)| &module.includes);
         for include in of_modules.chain(&self.flow.program.includes) {
-            // Writing to a string cannot fail.
             let _ = writeln!(text, "#include \"{}\"", include.path);
         }
         text += TEMPLATES;
@@ -208,7 +217,8 @@ impl Question {
     fn text(&self, number: usize) -> String {
         let function = cpp_name(&self.function);
         let types = |parameters: &[Parameter], suffix: &str| {
-            let types: Vec<_> = parameters.iter().map(|one| format!("{}{suffix}", one.ty)).collect();
+            let types: Vec<_> =
+                parameters.iter().map(|one| format!("{}{}{suffix}", one.ty.cpp(), one.ty.array())).collect();
             types.join(", ")
         };
         let (inputs, outputs) = (types(&self.inputs, ""), types(&self.outputs, ""));
@@ -307,7 +317,7 @@ impl Question {
 
     /// As a header may declare the one that is called, of several.
     fn overloaded(&self, outcome: Outcome, passing: &[Passing]) -> String {
-        let given = self.outputs.first().map_or("void", |output| output.ty.spelling());
+        let given = self.outputs.first().map_or("void", |output| output.ty.cpp());
         let result = match (self.kind, outcome) {
             (Kind::Predicate, _) => "bool".to_owned(),
             (Kind::Session, _) | (_, Outcome::Error) => "int".to_owned(),
@@ -318,8 +328,8 @@ impl Question {
         };
         let inputs = self.inputs.iter().zip(passing).map(|(input, passing)| match passing {
             Passing::Value => wanted_input(input),
-            Passing::Moved => declarator(input.ty.spelling(), &input.name),
-            Passing::Address => format!("const {} *{}", input.ty.spelling(), input.name),
+            Passing::Moved => declarator(input.ty.cpp(), &input.name),
+            Passing::Address => format!("const {} *{}", input.ty.cpp(), input.name),
         });
         let outputs = self.wanted_outputs().take(passing.len().saturating_sub(self.inputs.len()));
         declarator(&result, &format!("{}({})", self.own_name(), inputs.chain(outputs).collect::<Vec<_>>().join(", ")))
@@ -336,8 +346,8 @@ impl Question {
     fn wanted_outputs(&self) -> impl Iterator<Item = String> + '_ {
         let named = self.outputs.iter().zip(self.output_names());
         named.map(|(output, name)| match output.ty.is_array() {
-            true => format!("{} (&{name}){}", output.ty.spelling(), output.ty.array()),
-            false => output.ty.declare(&format!("&{name}")),
+            true => format!("{} (&{name}){}", output.ty.cpp(), output.ty.array()),
+            false => output.ty.declare_cpp(&format!("&{name}")),
         })
     }
 
@@ -370,9 +380,9 @@ impl Question {
 /// An input as one would take it: objects by reference.
 fn wanted_input(input: &Parameter) -> String {
     if input.ty.is_scalar() || input.ty.is_array() {
-        return input.ty.declare(&input.name);
+        return input.ty.declare_cpp(&input.name);
     }
-    format!("const {} &{}", input.ty, input.name)
+    format!("const {} &{}", input.ty.cpp(), input.name)
 }
 
 /// A type and a name: `char *path`, `int n`.

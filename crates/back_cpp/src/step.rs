@@ -12,6 +12,7 @@ use crate::tree::{Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Parameter, Scope};
+use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {
     /// The statements of a step; `failed` is the step whose failure block it is in.
@@ -219,7 +220,7 @@ impl Writer<'_> {
         let how = taken.iter().map(|one| match constraint.scope {
             Scope::Program | Scope::Session => mode(one),
             Scope::Keyed => {
-                let values = one.key.iter().map(|operand| self.key_value(step, operand, input));
+                let values = one.key.iter().flat_map(|operand| self.key_values(step, operand, input));
                 let arguments = std::iter::once(mode(one)).chain(values).collect();
                 Expression::name(contract::KEY.spelling).call(arguments)
             }
@@ -230,15 +231,25 @@ impl Writer<'_> {
         Statement::Variable(Declarator::constant(ty.spelling, name), Initial::Arguments(arguments))
     }
 
-    /// A value of a key: a constant, or one that the step is given, and may by now be nowhere but in its inputs.
-    fn key_value(&self, step: &Step, operand: &Operand, input: Option<&str>) -> Expression {
+    /// A value of a key: a constant, or one that the step is given, and may by now be nowhere but in its inputs. Of a
+    /// record its fields.
+    fn key_values(&self, step: &Step, operand: &Operand, input: Option<&str>) -> Vec<Expression> {
         let given = step.inputs.iter().position(|one| one == operand);
         let parameter = given.and_then(|at| self.context.flow.callee_inputs(&step.callee).get(at));
         match (operand, input, parameter) {
-            (Operand::Constant(constant), ..) => self.context.constant(constant),
-            (_, Some(input), Some(parameter)) => Expression::name(input).member(&parameter.name),
-            _ => Expression::name(0),
+            (Operand::Constant(constant), ..) => vec![self.context.constant(constant)],
+            (_, Some(input), Some(parameter)) => {
+                self.key_parts(Expression::name(input).member(&parameter.name), &parameter.ty)
+            }
+            _ => vec![Expression::name(0)],
         }
+    }
+
+    /// What makes a key of a value: the fields of a record, and theirs.
+    fn key_parts(&self, value: Expression, ty: &Type) -> Vec<Expression> {
+        let TypeKind::Record(id) = ty.kind() else { return vec![value] };
+        let fields = record_fields(&self.context.flow.program, *id).iter();
+        fields.flat_map(|field| self.key_parts(value.clone().member(&field.name), &field.ty)).collect()
     }
 
     fn call_function(&mut self, step: &Step, callee: FunctionId, out: &mut Vec<Statement>) {

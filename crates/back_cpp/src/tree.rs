@@ -122,6 +122,10 @@ pub enum Declaration {
     Namespace(String, Vec<Self>),
     /// `struct name { … };`
     Struct(String, Vec<Declarator>),
+    /// A struct that compares by its members, each with whether it begins as zero.
+    Record(String, Vec<(Declarator, bool)>),
+    /// `enum class name { values };`
+    EnumClass(String, Vec<String>),
     /// `enum name : base { … };`
     Enum(String, String, Vec<String>),
     /// A function without a body, in a header that C reads too: result, name, parameters.

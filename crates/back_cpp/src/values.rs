@@ -65,7 +65,7 @@ impl Writer<'_> {
         if let Operand::Constant(Constant::Option(option)) = value
             && is_number(self.context.flow.program.options[*option].kind)
         {
-            let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(wanted.ty.spelling())]);
+            let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(wanted.ty.cpp())]);
             return cast.call(vec![self.read(value)]);
         }
         let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.ty.is_scalar());

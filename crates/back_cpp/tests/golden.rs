@@ -173,13 +173,18 @@ fn parallel_steps() {
 }
 
 #[test]
+fn types_of_the_language() {
+    golden("types", &[]);
+}
+
+#[test]
 fn branches_whose_paths_are_counted_by_themselves() {
     golden("cut_branches", &[]);
 }
 
 #[test]
 fn a_key_of_another_type_is_an_error_in_our_words() {
-    let program = "S () => (double x); A (double x) => (); source S => A; atomic A: {room(x)};";
+    let program = "S () => (long double x); A (long double x) => (); source S => A; atomic A: {room(x)};";
     let code = in_one(program, "");
     for compiler in ["g++", "clang++-16"] {
         let said = compile(compiler, "c++", &[], &code).unwrap_err();

@@ -143,7 +143,10 @@ fn header_text(program: &Program, functions: &[Prototype]) -> String {
     let mut paths: Vec<_> = included.map(|include| include.path.as_str()).collect();
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(*path));
-    let includes: String = paths.iter().map(|path| format!("#include \"{path}\"\n")).collect();
+    let flow = program.compilation.flow.as_ref();
+    let types: Vec<String> = flow.map_or(vec![], |flow| flux_back_cpp::types::types_header_names(flow).collect());
+    let paths = types.iter().map(String::as_str).chain(paths);
+    let includes: String = paths.map(|path| format!("#include \"{path}\"\n")).collect();
     let declared = functions.iter().map(|one| format!("\n// {}\n{};\n", one.asked_by, one.declaration));
     format!("#pragma once\n\n{includes}{}", declared.collect::<String>())
 }

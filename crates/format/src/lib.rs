@@ -9,6 +9,7 @@
 //! [`lines`] where it is broken. So nothing can be lost, and that nothing was lost is checked each time by reading the
 //! result again.
 
+mod blocks;
 mod lines;
 mod pieces;
 
@@ -68,6 +69,7 @@ fn kind_and_span(statement: &Statement) -> (Kind, Span) {
         Statement::Declaration(declaration) => (Kind::Declaration, declaration.span),
         Statement::Option(option) => (Kind::Option, option.span),
         Statement::Using(using) => (Kind::Declaration, using.span),
+        Statement::Type(declared) => (Kind::Type, declared.span),
         Statement::Unit(unit) => (Kind::Unit, unit.span),
         Statement::Include(include) => (Kind::Other, include.span),
         Statement::Link(link) => (Kind::Other, link.span),
@@ -78,6 +80,19 @@ fn kind_and_span(statement: &Statement) -> (Kind, Span) {
         Statement::Handler(handler) => (Kind::Other, handler.span),
         Statement::Atomic(atomic) => (Kind::Other, atomic.span),
     }
+}
+
+/// A statement, its braces as its author broke them, or all broken where a line would be too long.
+fn laid_out(text: &str, kind: Kind, tokens: &[Token]) -> String {
+    let write = |breaks_all| {
+        let mut out = String::new();
+        lines::write(&pieces::pieces(text, kind, tokens, breaks_all), &mut out);
+        out
+    };
+    let out = write(false);
+    let is_too_long = out.lines().any(|line| line.chars().count() > COLUMNS);
+    let has_braces = tokens.iter().any(|token| token.kind == TokenKind::OpenBrace);
+    if is_too_long && has_braces { write(true) } else { out }
 }
 
 /// What a text consists of, white space aside: also that within comments and strings is compared, but for the ends of
@@ -125,7 +140,7 @@ impl Layout<'_> {
         self.separate(span, !follows_statement);
         match kind {
             Kind::Unit => self.out.push_str(&tidy(self.text.get(span.range()).unwrap_or_default())),
-            _ => lines::write(&pieces::pieces(self.text, kind, tokens), &mut self.out),
+            _ => self.out.push_str(&laid_out(self.text, kind, tokens)),
         }
         self.last = Some(Last { end: span.range().end, is_statement: true });
     }

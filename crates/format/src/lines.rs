@@ -24,8 +24,8 @@ pub fn write(pieces: &[Piece], out: &mut String) {
             out.push_str(&piece.text);
         }
         if let Some(next) = after.first() {
-            column = INDENTATION * (1 + next.depth);
-            out.push('\n');
+            column = INDENTATION * next.levels;
+            out.push_str(if next.after_gap { "\n\n" } else { "\n" });
             out.push_str(&" ".repeat(column));
         }
         rest = after;

@@ -1,5 +1,6 @@
 //! How the tokens of a statement stand to each other: with a space between or without, and where a line may end.
 
+use crate::blocks::Blocks;
 use crate::tidy;
 use flux_front::lexer::lex;
 use flux_front::token::{Token, TokenKind};
@@ -10,6 +11,8 @@ use flux_source::FileId;
 pub enum Kind {
     /// Has C++ types in its lists.
     Declaration,
+    /// Has fields or values in braces, a line each where its author has it so.
+    Type,
     /// Has its colon between spaces.
     Option,
     /// Is left as it is.
@@ -24,6 +27,8 @@ pub struct Piece {
     pub text: String,
     /// How many brackets it is in; those that open and close are outside of themselves.
     pub depth: usize,
+    /// How far a line that starts with it is moved to the right.
+    pub levels: usize,
     /// Whether there is a space before it where it is not the first of its line.
     pub spaced: bool,
     /// Whether a line starts with it.
@@ -32,26 +37,34 @@ pub struct Piece {
     pub may_start_line: bool,
     /// Comments may be longer than a line: breaking it elsewhere makes none of them shorter.
     pub is_comment: bool,
+    /// Whether there is an empty line before the line that starts with it.
+    pub after_gap: bool,
 }
 
-/// The pieces of one statement.
-pub fn pieces(text: &str, kind: Kind, tokens: &[Token]) -> Vec<Piece> {
+/// The pieces of one statement. Its braces are broken into lines where its author did that, or all of them where it
+/// `breaks_all`.
+pub fn pieces(text: &str, kind: Kind, tokens: &[Token], breaks_all: bool) -> Vec<Piece> {
     let mut result: Vec<Piece> = Vec::with_capacity(tokens.len());
     let mut depth = 0_usize;
+    let mut blocks = Blocks::new(text, kind, breaks_all);
     let mut before: Option<&Token> = None;
-    for token in tokens {
+    for (at, token) in tokens.iter().enumerate() {
         depth = depth.saturating_sub(usize::from(closes(token.kind)));
         let spelling = text.get(token.span.range()).unwrap_or_default();
         let is_comment = is_comment(token.kind);
         let mut piece = Piece {
             text: if is_comment { tidy(spelling) } else { spelling.to_owned() },
             depth,
+            levels: 1 + depth,
             spaced: false,
             starts_line: false,
             may_start_line: false,
             is_comment,
+            after_gap: false,
         };
-        if let (Some(before), Some(last)) = (before, result.last()) {
+        if blocks.has_open() {
+            blocks.place(&mut piece, tokens.get(..at).unwrap_or_default(), token, depth);
+        } else if let (Some(before), Some(last)) = (before, result.last()) {
             let in_types = kind == Kind::Declaration && depth > 0;
             let between = text.get(before.span.range().end..token.span.range().start).unwrap_or_default();
             let was_broken = between.contains('\n');
@@ -63,21 +76,22 @@ pub fn pieces(text: &str, kind: Kind, tokens: &[Token]) -> Vec<Piece> {
             piece.spaced = is_spaced(kind, depth, before.kind, token.kind) || merge(&last.text, spelling);
         }
         result.push(piece);
+        blocks.pass(token, tokens.get(at + 1));
         depth += usize::from(opens(token.kind));
         before = Some(token);
     }
     result
 }
 
-fn is_comment(kind: TokenKind) -> bool {
+pub(crate) fn is_comment(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Comment { .. })
 }
 
-fn opens(kind: TokenKind) -> bool {
+pub(crate) fn opens(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::OpenParenthesis | TokenKind::OpenBracket | TokenKind::OpenBrace)
 }
 
-fn closes(kind: TokenKind) -> bool {
+pub(crate) fn closes(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::CloseParenthesis | TokenKind::CloseBracket | TokenKind::CloseBrace)
 }
 
@@ -87,7 +101,7 @@ fn starts_line_well(kind: TokenKind) -> bool {
 }
 
 /// Whether two tokens written together would be read as something else.
-fn merge(first: &str, second: &str) -> bool {
+pub(crate) fn merge(first: &str, second: &str) -> bool {
     let together = format!("{first}{second}");
     lex(FileId::default(), &together).first().is_none_or(|token| token.span.range().end != first.len())
 }
@@ -115,7 +129,7 @@ fn is_spaced(kind: Kind, depth: usize, first: TokenKind, second: TokenKind) -> b
 }
 
 /// As C++ is customarily written, and as messages show types: `std::map<int, char *> names[2]`.
-fn is_spaced_in_type(first: TokenKind, second: TokenKind) -> bool {
+pub(crate) fn is_spaced_in_type(first: TokenKind, second: TokenKind) -> bool {
     use TokenKind as T;
     let ends_type = matches!(first, T::Word | T::Number | T::Greater | T::CloseParenthesis | T::CloseBracket);
     ends_type && matches!(second, T::Word | T::Number | T::Asterisk | T::Ampersand)

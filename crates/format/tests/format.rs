@@ -21,6 +21,15 @@ type Command = unit (int n) {
     a : uint8;   # a comment
 };
 using request = (int socket, std::map<int, char *> m);
+record hit { path : text; bytes : uint64; };
+record page {
+  hits : list<hit>; # not sorted
+
+  // What is shown first.
+  best : optional<hit>;
+  by_path : map<text, list<hit>>;
+};
+enum method { get, put };
 Listen (int port) => (int socket) blocking;
 Read (int socket) => (request, int x[3]);
 typedef hit TestInCache;
@@ -154,9 +163,9 @@ proptest! {
             let mut text = String::new();
             for (token, gap) in lex(FileId(0), &source).iter().zip(gaps.iter().cycle()) {
                 text.push_str(&source[token.span.range()]);
-                text.push_str(gap.unwrap_or(" "));
                 // A comment to the end of its line needs that end.
                 text.push_str(if source[token.span.range()].starts_with(['/', '#']) { "\n" } else { "" });
+                text.push_str(gap.unwrap_or(" "));
             }
             hold(&text);
             hold(&text.replace('\n', " \n"));

@@ -234,7 +234,7 @@ fn spelling<'text>(text: &'text str, token: &Token) -> &'text str {
 }
 
 /// Writes `tokens` with the customary spaces.
-fn normalise(text: &str, tokens: &[Token]) -> String {
+pub(crate) fn normalise(text: &str, tokens: &[Token]) -> String {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
     let mut written = String::with_capacity(first.span.to(last.span).range().len());
     let mut before: Option<&Token> = None;

@@ -63,6 +63,16 @@ ids! {
     /// Two parameters of a list with the same name.
     DUPLICATE_PARAMETER = "duplicate-parameter";
 
+    // Types.
+    /// A second type of a name, or one with the name of a type of the language.
+    DUPLICATE_TYPE = "duplicate-type";
+    /// Two fields of a record, or two values of an enumeration, with one name.
+    DUPLICATE_FIELD = "duplicate-field";
+    /// A field whose type is none of the language's.
+    FIELD_TYPE = "field-type";
+    /// A record that contains itself.
+    RECORD_CYCLE = "record-cycle";
+
     // What this compiler cannot do yet.
     /// A message type.
     UNIT_UNSUPPORTED = "unit-unsupported";

@@ -9,6 +9,7 @@ use crate::ids;
 use crate::load::LoadedFile;
 use crate::syntax::{
     Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Parameter, Statement, Syntax,
+    TypeBody, TypeDeclaration,
 };
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_source::Span;
@@ -22,6 +23,8 @@ enum Kind {
     Predicate,
     Option,
     Constraint,
+    /// A record or an enumeration.
+    Type,
     /// A list of parameters.
     List,
     /// A C++ function, of which nothing can be known.
@@ -37,6 +40,7 @@ impl Kind {
             Self::Predicate => "predicate type",
             Self::Option => "option",
             Self::Constraint => "constraint",
+            Self::Type => "type",
             Self::List => "list of parameters",
             Self::Function => "function",
         }
@@ -49,6 +53,7 @@ struct Known {
     /// Words that could not be read, any of which may be declared there.
     skipped: HashSet<String>,
     truncated: bool,
+    has_types: bool,
 }
 
 /// Puts the trees of `files` into one, in their order. Linear in the trees.
@@ -61,8 +66,9 @@ pub fn qualify<'text>(
     let modules = trees.len().saturating_sub(1);
     let known: Vec<Known> = trees.iter_mut().take(modules).map(Known::of).collect();
     let mut whole = Syntax::default();
-    for (file, mut tree) in files.iter().zip(trees) {
-        let mut scope = Scope { files, known: &known, file, diagnostics, reported: HashSet::new() };
+    for ((file, mut tree), own) in files.iter().zip(trees).zip(0..) {
+        let own = known.get(own);
+        let mut scope = Scope { files, known: &known, own, file, diagnostics, reported: HashSet::new() };
         // What defines something of another module is reported, and then not there.
         tree.statements.retain_mut(|statement| {
             let mut is_own = true;
@@ -90,7 +96,8 @@ impl Known {
             walk(statement, &mut |kind, name, _| _ = names.insert((kind, name.text.to_string())));
         }
         let skipped = tree.skipped_words.iter().map(|word| word.to_string()).collect();
-        Self { names, skipped, truncated: tree.truncated }
+        let has_types = tree.statements.iter().any(|statement| matches!(statement, Statement::Type(_)));
+        Self { names, skipped, truncated: tree.truncated, has_types }
     }
 
     /// Whether it may have something called `name`.
@@ -106,6 +113,8 @@ struct Scope<'run> {
     files: &'run [LoadedFile],
     /// By the index of the file.
     known: &'run [Known],
+    /// What this file declares, where it is a module's.
+    own: Option<&'run Known>,
     file: &'run LoadedFile,
     diagnostics: &'run mut Diagnostics,
     /// The names that were reported, as they then stand in the tree.
@@ -140,9 +149,11 @@ impl Scope<'_> {
         true
     }
 
-    /// Makes `tcp.Address *` what C++ calls it: `tcp::Address *`.
+    /// Makes `tcp.Address *` what C++ calls it: `tcp::Address *`; and so the types that the module itself declares.
     fn ty(&mut self, ty: &mut String, span: Span) {
-        if !ty.contains('.') {
+        let own = self.own;
+        let declares = |word: &str| own.is_some_and(|own| own.names.contains(&(Kind::Type, word.to_owned())));
+        if !ty.contains('.') && own.is_none_or(|own| !own.has_types) {
             return;
         }
         let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '.');
@@ -162,6 +173,10 @@ impl Scope<'_> {
                 Some(_) => {
                     self.report_module(word, span);
                     made.push_str(word);
+                }
+                None if !made.ends_with("::") && declares(word) => {
+                    let module = self.file.module.as_deref().unwrap_or_default();
+                    made.push_str(&format!("{module}::{word}"));
                 }
                 None => made.push_str(word),
             }
@@ -257,6 +272,7 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
             visit(Kind::Predicate, &mut typedef.name, true);
             visit(Kind::Function, &mut typedef.function, false);
         }
+        Statement::Type(declared) => visit(Kind::Type, &mut declared.name, true),
         Statement::Using(using) => visit(Kind::List, &mut using.name, true),
         Statement::Declaration(declaration) => {
             visit(Kind::Node, &mut declaration.name, true);
@@ -321,6 +337,7 @@ fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)
     let (first, second): (&mut [Parameter], &mut [Parameter]) = match statement {
         Statement::Declaration(declaration) => (&mut declaration.inputs, &mut declaration.outputs),
         Statement::Using(using) => (&mut using.parameters, &mut []),
+        Statement::Type(TypeDeclaration { body: TypeBody::Record(fields), .. }) => (fields, &mut []),
         _ => return,
     };
     first.iter_mut().chain(second).for_each(|parameter| visit(&mut parameter.ty, parameter.span));

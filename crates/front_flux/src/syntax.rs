@@ -35,6 +35,8 @@ pub enum Statement<'text> {
     Typedef(Typedef<'text>),
     /// `type Command = unit { ... };`
     Unit(Unit<'text>),
+    /// `record hit { path : text; };` or `enum method { get, put };`
+    Type(TypeDeclaration<'text>),
     /// `using request = (int socket, char *line);`
     Using(Using<'text>),
     /// `Listen () => (int socket);`
@@ -136,6 +138,26 @@ pub struct Unit<'text> {
     pub name: Name<'text>,
     /// The statement.
     pub span: Span,
+}
+
+/// `record hit { path : text; };` or `enum method { get, put };`
+#[derive(Clone, Debug)]
+pub struct TypeDeclaration<'text> {
+    /// The type.
+    pub name: Name<'text>,
+    /// What it is.
+    pub body: TypeBody<'text>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What a declared type is.
+#[derive(Clone, Debug)]
+pub enum TypeBody<'text> {
+    /// Its fields; none is an array.
+    Record(Vec<Parameter<'text>>),
+    /// Its values.
+    Enum(Vec<Name<'text>>),
 }
 
 /// `Listen () => (int socket);`

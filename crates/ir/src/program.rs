@@ -4,11 +4,13 @@
 //! it, and lower it to [`crate::flow`]. Optimizations are passes from program to program.
 
 use crate::arena::{Arena, ArenaId};
-use crate::types::Foreign;
+use crate::types::Type;
 use flux_source::Span;
 
 /// A node of a [`Program`].
 pub type NodeId = ArenaId<Node>;
+/// A record or an enumeration of a [`Program`].
+pub type TypeId = ArenaId<TypeDeclaration>;
 /// A predicate type of a [`Program`].
 pub type PredicateId = ArenaId<Predicate>;
 /// A constraint of a [`Program`].
@@ -34,6 +36,8 @@ pub struct Program {
     pub links: Vec<Link>,
     /// The options, those of modules before the program's own.
     pub options: Arena<ServerOption>,
+    /// The records and enumerations, in the order of their declarations.
+    pub types: Arena<TypeDeclaration>,
     /// The predicate types, in the order of their `typedef`s.
     pub predicates: Arena<Predicate>,
     /// Every node: declared, given a flow, or only named in one.
@@ -129,6 +133,26 @@ pub struct Link {
     pub span: Span,
 }
 
+/// `record hit { path : text; bytes : uint64; };` or `enum method { get, put };`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeDeclaration {
+    /// The name, qualified with its module where it has one.
+    pub name: String,
+    /// What it is.
+    pub body: TypeBody,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What a declared type is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TypeBody {
+    /// Its values have these fields, in order; at least one, all of types of the language.
+    Record(Vec<Parameter>),
+    /// Its values are these, in order; at least one.
+    Enum(Vec<String>),
+}
+
 /// `typedef hit TestInCache;`: values of type `hit` are those for which `bool TestInCache(value)` holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Predicate {
@@ -140,11 +164,11 @@ pub struct Predicate {
     pub span: Span,
 }
 
-/// A C++ parameter: a type and a name.
+/// A parameter, or a field of a record: a type and a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
     /// The type.
-    pub ty: Foreign,
+    pub ty: Type,
     /// The name.
     pub name: String,
     /// Where it is declared, or what it was inferred from.

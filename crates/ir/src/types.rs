@@ -1,47 +1,236 @@
 //! The types of values.
 //!
-//! Flux does not read C++: a type is [`Foreign`], the spelling that the author wrote, normalised by the front that read
-//! it, and two types are one if their spellings are. What a spelling shows by itself are its facts. They are found here
-//! alone and once, when the type is made; everybody else asks for them. What no spelling shows, such as whether a class
-//! can be copied, is for the C++ compiler to say.
+//! A type is the language's own, such as `uint32`, `text`, a record or `list<hit>`; or it is C++'s,
+//! [`TypeKind::Foreign`], known by the spelling that the author wrote, normalised by the front that read it.
+//! [`TypeNames::read`] decides which, once, when the type is made. Whoever asks later asks for the kind or for a fact; nobody reads a spelling again. What
+//! no spelling shows of a foreign type, such as whether it can be copied, is for the C++ compiler to say.
+//!
+//! # What they are in C++
+//!
+//! Each type of the language is one C++ type, and the plain one that an author of C++ would take: so a value goes into
+//! a plain function and out of it as it is, without a copy or a conversion at the border.
+//!
+//! | here                   | in C++                                   |
+//! | ---------------------- | ---------------------------------------- |
+//! | `bool`                 | `bool`                                   |
+//! | `int8` … `uint64`      | `int8_t` … `uint64_t`                    |
+//! | `float32`, `float64`   | `float`, `double`                        |
+//! | `text`, `bytes`        | `std::string`                            |
+//! | `list<T>`              | `std::vector<T>`                         |
+//! | `optional<T>`          | `std::optional<T>`                       |
+//! | `map<K, V>`            | `std::map<K, V>`                         |
+//! | `record hit`           | `struct hit`, which compares by its fields |
+//! | `enum method`          | `enum class method`                      |
+//!
+//! `text` and `bytes` are both `std::string`, as that is what functions take and give, what `std.tcp` reads and sends,
+//! and what hashes and compares by its content. They stay apart in the language, where they mean different things to
+//! whoever shows, stores or sends them. No encoding is checked: a `text` is what its author says is one.
+//!
+//! It also goes the other way: a type that is spelled as in the right column is that of the left one, `std::string` is
+//! `text`. So a program may name a type in either way, and both fit each other.
 
+use crate::arena::Arena;
+use crate::program::{Parameter, Program, TypeBody, TypeDeclaration, TypeId};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A C++ type. Clones share one spelling.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Foreign(Arc<Spelled>);
+/// A type. Clones share what is known of it. Two are equal if they are one type, however each is written.
+#[derive(Clone, Debug)]
+pub struct Type(Arc<Known>);
 
-#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-struct Spelled {
+#[derive(Debug)]
+struct Known {
+    kind: TypeKind,
+    /// As the author wrote it, without the array suffix.
+    written: String,
+    /// As C++ spells it, without the array suffix.
     spelling: String,
     array: String,
-    form: Form,
 }
 
-/// What a spelling shows of the values.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Form {
-    PointerToConst,
-    Pointer,
-    Enum,
-    Number,
+/// What a type is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TypeKind {
+    /// `bool`
+    Bool,
+    /// `int32`, `uint64`
+    Integer(Integer),
+    /// `float32`, `float64`
+    Float(Float),
+    /// `text`
     Text,
+    /// `bytes`
+    Bytes,
+    /// A type that the program declares by `enum`.
+    Enum(TypeId),
+    /// A type that the program declares by `record`.
+    Record(TypeId),
+    /// `list<T>`
+    List(Type),
+    /// `optional<T>`
+    Optional(Type),
+    /// `map<K, V>`
+    Map(Type, Type),
+    /// A type of C++.
+    Foreign(Form),
+}
+
+/// The integers of so many bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Integer {
+    /// Whether some are below zero.
+    pub signed: bool,
+    /// 8, 16, 32 or 64.
+    pub bits: u8,
+}
+
+/// How exact a floating-point number is: IEEE 754.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Float {
+    /// `float32`
+    Single,
+    /// `float64`
+    Double,
+}
+
+/// What the spelling of a C++ type shows of its values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Form {
+    /// `const image_tag *`
+    PointerToConst,
+    /// `image_tag *`
+    Pointer,
+    /// `enum color`
+    Enum,
+    /// `unsigned int`: the integers that it can hold, where they are the same on every machine that Flux knows.
+    Number(Option<Integer>),
+    /// `std::string_view`
+    Text,
+    /// Anything else.
     Unknown,
 }
 
-impl Foreign {
-    /// The type that is spelled so. Tokens are separated by one space where both are words, and by the customary
-    /// spelling elsewhere: `image_tag *`, `unsigned int`, `std::map<int, T> *`.
-    pub fn new(spelling: impl Into<String>) -> Self {
+/// The types that a program declares, by their names.
+#[derive(Clone, Default, Debug)]
+pub struct TypeNames(HashMap<String, (TypeId, bool)>);
+
+impl TypeNames {
+    /// Those of `program`. Where two have one name, it means the first.
+    pub fn of(program: &Program) -> Self {
+        let mut names = Self::default();
+        for (id, declared) in program.types.iter() {
+            names.add(&declared.name, id, matches!(declared.body, TypeBody::Enum(_)));
+        }
+        names
+    }
+
+    /// Adds a type that is called `name`, unless another is: an enumeration, or else a record.
+    pub fn add(&mut self, name: &str, id: TypeId, is_enum: bool) {
+        self.0.entry(name.to_owned()).or_insert((id, is_enum));
+    }
+
+    /// The record or enumeration called `name`.
+    pub fn find(&self, name: &str) -> Option<TypeId> {
+        self.0.get(name).map(|(id, _)| *id)
+    }
+
+    /// The type that is spelled so, and whose declarations end in `array`: `[3]` of `int x[3]`, empty where it is no
+    /// array. Tokens are separated by one space where both are words, and by the customary spelling elsewhere:
+    /// `image_tag *`, `unsigned int`, `map<text, hit>`. An array of whatever is C++'s. O(length of the spelling).
+    pub fn read(&self, spelling: &str, array: &str) -> Type {
+        let own = self.own(spelling, NESTING_LIMIT);
+        match own {
+            Some(own) if array.is_empty() => own,
+            Some(own) => Type::foreign(own.cpp(), array),
+            None => Type::foreign(spelling, array),
+        }
+    }
+
+    /// The type of the language that is spelled so; none where it is C++'s. Lists may be in each other up to `depth`.
+    fn own(&self, spelling: &str, depth: usize) -> Option<Type> {
+        let spelling = spelling.trim();
+        if let Some((kind, _, _)) = BUILT_IN.iter().find(|(_, here, cpp)| spelling == *here || spelling == *cpp) {
+            return Some(Type::own(kind.clone(), spelling.to_owned(), None));
+        }
+        let Some((outer, inner)) = spelling.strip_suffix('>').and_then(|open| open.split_once('<')) else {
+            let name = spelling.replace("::", ".");
+            let (id, is_enum) = self.0.get(&name).copied()?;
+            let kind = if is_enum { TypeKind::Enum(id) } else { TypeKind::Record(id) };
+            return Some(Type::own(kind, name.clone(), Some(&name)));
+        };
+        let part = |text: &str| self.own(text, depth.checked_sub(1)?);
+        let (kind, inner) = match outer {
+            "list" | "std::vector" => part(inner).map(|element| (TypeKind::List(element.clone()), element.to_string())),
+            "optional" | "std::optional" => {
+                part(inner).map(|element| (TypeKind::Optional(element.clone()), element.to_string()))
+            }
+            "map" | "std::map" => {
+                let (key, value) = split_pair(inner)?;
+                let (key, value) = (part(key)?, part(value)?);
+                let written = format!("{key}, {value}");
+                Some((TypeKind::Map(key, value), written))
+            }
+            _ => None,
+        }?;
+        Some(Type::own(kind, format!("{outer}<{inner}>"), None))
+    }
+}
+
+/// How deep lists, optionals and maps may be in each other; what is deeper is C++'s.
+const NESTING_LIMIT: usize = 8;
+
+/// `K` and `V` of `K, V`.
+fn split_pair(inner: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let comma = inner.find(|letter| {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    })?;
+    let (key, value) = inner.split_at(comma);
+    Some((key, value.get(1..)?))
+}
+
+const fn integer(signed: bool, bits: u8) -> TypeKind {
+    TypeKind::Integer(Integer { signed, bits })
+}
+
+/// The types that have a name by themselves, here and in C++. A name of C++ means the first that has it.
+static BUILT_IN: [(TypeKind, &str, &str); 13] = [
+    (TypeKind::Bool, "bool", "bool"),
+    (integer(true, 8), "int8", "int8_t"),
+    (integer(true, 16), "int16", "int16_t"),
+    (integer(true, 32), "int32", "int32_t"),
+    (integer(true, 64), "int64", "int64_t"),
+    (integer(false, 8), "uint8", "uint8_t"),
+    (integer(false, 16), "uint16", "uint16_t"),
+    (integer(false, 32), "uint32", "uint32_t"),
+    (integer(false, 64), "uint64", "uint64_t"),
+    (TypeKind::Float(Float::Single), "float32", "float"),
+    (TypeKind::Float(Float::Double), "float64", "double"),
+    (TypeKind::Text, "text", "std::string"),
+    (TypeKind::Bytes, "bytes", "std::string"),
+];
+
+/// The names of the types that nobody declares, for whoever guesses what was meant.
+pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(_, name, _)| *name).chain(["list", "optional", "map"])
+}
+
+impl Type {
+    /// The type that is spelled so, in a program that declares none.
+    pub fn new(spelling: &str) -> Self {
         Self::with_array(spelling, "")
     }
 
-    /// The type whose declarations end in `array`: `[3]` of `int x[3]`; empty where it is no array.
-    pub fn with_array(spelling: impl Into<String>, array: impl Into<String>) -> Self {
-        let (spelling, array) = (spelling.into(), array.into());
-        let form = Form::of(&spelling);
-        Self(Arc::new(Spelled { spelling, array, form }))
+    /// As [`Self::new`], where declarations end in `array`.
+    pub fn with_array(spelling: &str, array: &str) -> Self {
+        TypeNames::default().read(spelling, array)
     }
 
     /// The type of an error code.
@@ -49,9 +238,58 @@ impl Foreign {
         Self::new("int")
     }
 
-    /// The spelling; of an array that of its elements, which all facts are about then.
-    pub fn spelling(&self) -> &str {
+    /// The type of this kind, which is no declared one, under its own name.
+    pub fn of_kind(kind: TypeKind) -> Self {
+        let written = match &kind {
+            TypeKind::List(element) => format!("list<{element}>"),
+            TypeKind::Optional(element) => format!("optional<{element}>"),
+            TypeKind::Map(key, value) => format!("map<{key}, {value}>"),
+            other => BUILT_IN.iter().find(|(one, ..)| one == other).map_or("", |(_, name, _)| name).to_owned(),
+        };
+        Self::own(kind, written, None)
+    }
+
+    /// The record or enumeration `id` of `program`.
+    pub fn declared(program: &Program, id: TypeId) -> Self {
+        let declared = &program.types[id];
+        let kind = match declared.body {
+            TypeBody::Record(_) => TypeKind::Record(id),
+            TypeBody::Enum(_) => TypeKind::Enum(id),
+        };
+        Self::own(kind, declared.name.clone(), Some(&declared.name))
+    }
+
+    /// A type of the language; of a declared one with its name.
+    fn own(kind: TypeKind, written: String, name: Option<&str>) -> Self {
+        let spelling = match (&kind, name) {
+            (_, Some(name)) => name.replace('.', "::"),
+            (TypeKind::List(element), None) => format!("std::vector<{}>", element.cpp()),
+            (TypeKind::Optional(element), None) => format!("std::optional<{}>", element.cpp()),
+            (TypeKind::Map(key, value), None) => format!("std::map<{}, {}>", key.cpp(), value.cpp()),
+            (other, None) => BUILT_IN.iter().find(|(one, ..)| one == other).map_or("", |(.., cpp)| cpp).to_owned(),
+        };
+        Self(Arc::new(Known { kind, written, spelling, array: String::new() }))
+    }
+
+    fn foreign(spelling: &str, array: &str) -> Self {
+        let (written, array) = (spelling.to_owned(), array.to_owned());
+        let kind = TypeKind::Foreign(Form::of(spelling));
+        Self(Arc::new(Known { kind, spelling: written.clone(), written, array }))
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> &TypeKind {
+        &self.0.kind
+    }
+
+    /// How C++ spells it; of an array its elements, which all facts are about then.
+    pub fn cpp(&self) -> &str {
         &self.0.spelling
+    }
+
+    /// How the author wrote it; of an array the elements.
+    pub fn written(&self) -> &str {
+        &self.0.written
     }
 
     /// The suffix of an array: `[3]`; mostly empty.
@@ -64,30 +302,46 @@ impl Foreign {
         !self.0.array.is_empty()
     }
 
+    /// Whether it is the language's own.
+    pub fn is_own(&self) -> bool {
+        !matches!(self.kind(), TypeKind::Foreign(_))
+    }
+
     /// Whether it is a pointer.
     pub fn is_pointer(&self) -> bool {
-        matches!(self.0.form, Form::Pointer | Form::PointerToConst)
+        matches!(self.kind(), TypeKind::Foreign(Form::Pointer | Form::PointerToConst))
     }
 
     /// Whether it is a pointer through which nothing can be changed: `const image_tag *`.
     pub fn is_pointer_to_const(&self) -> bool {
-        self.0.form == Form::PointerToConst
+        *self.kind() == TypeKind::Foreign(Form::PointerToConst)
     }
 
-    /// Whether it is a built-in arithmetic type, the customary names of those included.
+    /// Whether it is arithmetic to C++.
     pub fn is_number(&self) -> bool {
-        self.0.form == Form::Number
+        use TypeKind as Kind;
+        matches!(self.kind(), Kind::Bool | Kind::Integer(_) | Kind::Float(_) | Kind::Foreign(Form::Number(_)))
+    }
+
+    /// The integers that it holds; none where it holds something else, or the machine decides.
+    pub fn integer(&self) -> Option<Integer> {
+        match self.kind() {
+            TypeKind::Integer(integer) => Some(*integer),
+            TypeKind::Foreign(Form::Number(integer)) if !self.is_array() => *integer,
+            _ => None,
+        }
     }
 
     /// Whether it is a string of C++.
     pub fn is_text(&self) -> bool {
-        self.0.form == Form::Text
+        matches!(self.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Foreign(Form::Text))
     }
 
-    /// Whether copying a value runs nobody's code: it is a pointer, an enum or a number. Any other may throw where it
-    /// is copied, moved or made.
+    /// Whether copying a value runs nobody's code: it is a pointer, an enumerator or a number. Any other may throw
+    /// where it is copied, moved or made.
     pub fn is_scalar(&self) -> bool {
-        self.is_pointer() || self.is_number() || self.0.form == Form::Enum
+        let is_enum = matches!(self.kind(), TypeKind::Enum(_) | TypeKind::Foreign(Form::Enum));
+        self.is_pointer() || self.is_number() || is_enum
     }
 
     /// Whether it is a connection of the runtime, which the event loop that made it may use and no other thread.
@@ -95,17 +349,52 @@ impl Foreign {
         self.0.spelling == "flux::connection *"
     }
 
-    /// The words of the spelling, names as they are qualified: `const`, `std::map` and `image::Tag` of
+    /// The words of the C++ spelling, names as they are qualified: `const`, `std::map` and `image::Tag` of
     /// `const std::map<image::Tag> *`.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
         self.0.spelling.split(move |letter| !is_of_word(letter)).filter(|word| !word.is_empty())
     }
 
+    /// The declared type that it is, or that is in it; several in a map.
+    pub fn mentioned(&self) -> Vec<TypeId> {
+        match self.kind() {
+            TypeKind::Record(id) | TypeKind::Enum(id) => vec![*id],
+            TypeKind::List(element) | TypeKind::Optional(element) => element.mentioned(),
+            TypeKind::Map(key, value) => [key.mentioned(), value.mentioned()].concat(),
+            _ => vec![],
+        }
+    }
+
+    /// The headers that C++ needs for it, where it is written as the language does: an author who writes as C++ does
+    /// includes them.
+    pub fn headers(&self) -> Vec<&'static str> {
+        if self.0.written == self.0.spelling { vec![] } else { self.all_headers() }
+    }
+
+    /// The headers that C++ needs for it, however it is written.
+    pub fn all_headers(&self) -> Vec<&'static str> {
+        let with = |header, parts: &[&Self]| {
+            let inner = parts.iter().flat_map(|part| part.all_headers());
+            std::iter::once(header).chain(inner).collect()
+        };
+        match self.kind() {
+            TypeKind::Integer(_) => vec!["stdint.h"],
+            TypeKind::Text | TypeKind::Bytes => vec!["string"],
+            TypeKind::List(element) => with("vector", &[element]),
+            TypeKind::Optional(element) => with("optional", &[element]),
+            TypeKind::Map(key, value) => with("map", &[key, value]),
+            _ => vec![],
+        }
+    }
+
     /// How C spells it, where it can. A pointer to a class is one to C as well: `flux::connection *` is
     /// `struct flux_connection *` there.
     pub fn in_c(&self) -> Option<String> {
-        let spelling = self.spelling();
+        if matches!(self.kind(), TypeKind::Record(_) | TypeKind::Enum(_)) {
+            return None;
+        }
+        let spelling = self.cpp();
         if !spelling.contains(['<', ':']) {
             return Some(spelling.to_owned());
         }
@@ -117,17 +406,73 @@ impl Foreign {
         is_readable.then(|| spelling.split(' ').map(in_c).collect::<Vec<_>>().join(" "))
     }
 
-    /// The declaration of `name`: `image_tag *request`, `int x[3]`.
+    /// The declaration of `name` in C++: `image_tag *request`, `int x[3]`, `std::string line`.
+    pub fn declare_cpp(&self, name: &str) -> String {
+        declaration(&self.0.spelling, name, &self.0.array)
+    }
+
+    /// The declaration of `name` as its author wrote it: `text line`.
     pub fn declare(&self, name: &str) -> String {
-        let Spelled { spelling, array, .. } = &*self.0;
-        let space = if spelling.ends_with(['*', '&']) { "" } else { " " };
-        format!("{spelling}{space}{name}{array}")
+        declaration(&self.0.written, name, &self.0.array)
     }
 }
 
-impl fmt::Display for Foreign {
+fn declaration(ty: &str, name: &str, array: &str) -> String {
+    let space = if ty.ends_with(['*', '&']) { "" } else { " " };
+    format!("{ty}{space}{name}{array}")
+}
+
+impl Type {
+    /// What makes it the type that it is: not how it is written.
+    fn identity(&self) -> (&str, &str, &TypeKind) {
+        (&self.0.spelling, &self.0.array, &self.0.kind)
+    }
+}
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.identity() == other.identity()
+    }
+}
+impl Eq for Type {}
+impl PartialOrd for Type {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Type {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.identity().cmp(&other.identity())
+    }
+}
+impl Hash for Type {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+impl fmt::Display for Type {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}{}", self.0.spelling, self.0.array)
+        write!(out, "{}{}", self.0.written, self.0.array)
+    }
+}
+
+impl Integer {
+    /// The smallest and the largest.
+    pub fn range(self) -> (i128, i128) {
+        let largest = (1_i128 << (self.bits - u8::from(self.signed))) - 1;
+        (if self.signed { -largest - 1 } else { 0 }, largest)
+    }
+
+    /// Whether it has every integer that `other` has.
+    pub fn includes(self, other: Self) -> bool {
+        let ((low, high), (other_low, other_high)) = (self.range(), other.range());
+        low <= other_low && other_high <= high
+    }
+
+    /// The type of the language that holds these.
+    pub fn ty(self) -> Type {
+        Type::of_kind(TypeKind::Integer(self))
     }
 }
 
@@ -144,7 +489,7 @@ impl Form {
             None => Self::Unknown,
             Some(&"enum") => Self::Enum,
             Some(_) => match words.all(|word| NUMBERS.contains(&word)) {
-                true => Self::Number,
+                true => Self::Number(integer_of(spelling)),
                 false => Self::Unknown,
             },
         }
@@ -171,6 +516,76 @@ const NUMBERS: [&str; 51] = [
     "off_t", "time_t", "socklen_t", "pid_t", "in_addr_t", "in_port_t",
 ];
 
+/// The integers that C++ types hold which are spelled so, on 64-bit Linux, which is all that servers run on (LP64).
+fn integer_of(spelling: &str) -> Option<Integer> {
+    let (signed, bits) = match spelling {
+        "short" | "std::int16_t" | "__s16" => (true, 16),
+        "unsigned short" | "std::uint16_t" | "__u16" => (false, 16),
+        "int" | "std::int32_t" | "__s32" => (true, 32),
+        "unsigned" | "unsigned int" | "std::uint32_t" | "__u32" => (false, 32),
+        "long" | "long long" | "ssize_t" | "ptrdiff_t" | "std::ptrdiff_t" | "std::int64_t" | "__s64" | "time_t" => {
+            (true, 64)
+        }
+        "unsigned long" | "unsigned long long" | "size_t" | "std::size_t" | "std::uint64_t" | "__u64" => (false, 64),
+        "std::int8_t" | "signed char" | "__s8" => (true, 8),
+        "std::uint8_t" | "unsigned char" | "__u8" => (false, 8),
+        _ => return None,
+    };
+    Some(Integer { signed, bits })
+}
+
+/// Whether values of type `ty` can be keys, or parts of them: they have a number each that equal ones share. Of a C++
+/// type the C++ compiler says it.
+pub fn can_be_key(program: &Program, ty: &Type) -> bool {
+    match ty.kind() {
+        TypeKind::Float(_) | TypeKind::List(_) | TypeKind::Optional(_) | TypeKind::Map(..) => false,
+        TypeKind::Record(id) => record_fields(program, *id).iter().all(|field| can_be_key(program, &field.ty)),
+        _ => true,
+    }
+}
+
+/// The declared types that a value of `id` may contain, those in lists too; none for an enumeration.
+pub fn contained_in(types: &Arena<TypeDeclaration>, id: TypeId) -> Vec<TypeId> {
+    match &types[id].body {
+        TypeBody::Record(fields) => fields.iter().flat_map(|field| field.ty.mentioned()).collect(),
+        TypeBody::Enum(_) => vec![],
+    }
+}
+
+/// The declared types in an order in which each comes after those that it contains, as C++ wants them: of several that
+/// could come, the one declared first. One that contains itself is left out, and what contains it.
+/// O(fields · log).
+pub fn contained_first(types: &Arena<TypeDeclaration>) -> Vec<TypeId> {
+    let mut missing: HashMap<TypeId, usize> = HashMap::new();
+    let mut containers: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
+    for id in types.ids() {
+        let inner = contained_in(types, id);
+        missing.insert(id, inner.len());
+        inner.into_iter().for_each(|one| containers.entry(one).or_default().push(id));
+    }
+    let mut ready: BTreeSet<TypeId> = types.ids().filter(|id| missing.get(id) == Some(&0)).collect();
+    let mut ordered = vec![];
+    while let Some(id) = ready.pop_first() {
+        ordered.push(id);
+        for container in containers.remove(&id).unwrap_or_default() {
+            let count = missing.entry(container).or_default();
+            *count -= 1;
+            if *count == 0 {
+                ready.insert(container);
+            }
+        }
+    }
+    ordered
+}
+
+/// The fields of the record `id`; none of an enumeration.
+pub fn record_fields(program: &Program, id: TypeId) -> &[Parameter] {
+    match program.types.find(id).map(|declared| &declared.body) {
+        Some(TypeBody::Record(fields)) => fields,
+        _ => &[],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,20 +593,20 @@ mod tests {
     #[test]
     fn a_type_is_scalar_only_where_its_spelling_shows_it() {
         for ty in ["int", "unsigned long", "const char *", "std::map<int, T> *", "enum color", "const __u8", "pid_t"] {
-            assert!(Foreign::new(ty).is_scalar(), "{ty}");
+            assert!(Type::new(ty).is_scalar(), "{ty}");
         }
         for ty in ["image_tag", "std::string", "struct tm", "std::vector<int *>", "hit", "", "const"] {
-            assert!(!Foreign::new(ty).is_scalar(), "{ty}");
+            assert!(!Type::new(ty).is_scalar(), "{ty}");
         }
     }
 
     #[test]
     fn scalars_are_numbers_pointers_or_enums() {
-        let facts =
-            |ty: &str| [Foreign::is_number, Foreign::is_pointer, Foreign::is_text].map(|is| is(&Foreign::new(ty)));
+        let facts = |ty: &str| [Type::is_number, Type::is_pointer, Type::is_text].map(|is| is(&Type::new(ty)));
         assert_eq!(facts("const unsigned"), [true, false, false]);
         assert_eq!(facts("int *"), [false, true, false]);
         assert_eq!(facts("std::string_view"), [false, false, true]);
+        assert_eq!(facts("bool"), [true, false, false]);
         for ty in ["enum color", "hit", "std::vector<std::string>"] {
             assert_eq!(facts(ty), [false; 3], "{ty}");
         }
@@ -200,36 +615,92 @@ mod tests {
     #[test]
     fn a_pointer_to_const_is_one_by_what_it_points_at() {
         for ty in ["const char *", "Tag const *", "const std::map<int, T> *", "char *const *"] {
-            assert!(Foreign::new(ty).is_pointer_to_const(), "{ty}");
+            assert!(Type::new(ty).is_pointer_to_const(), "{ty}");
         }
         for ty in ["char *", "const char **", "constant *", "std::vector<const char *> *", "const char", "int"] {
-            assert!(!Foreign::new(ty).is_pointer_to_const(), "{ty}");
+            assert!(!Type::new(ty).is_pointer_to_const(), "{ty}");
         }
     }
 
     #[test]
     fn what_is_said_of_an_array_is_said_of_its_elements() {
-        let names = Foreign::with_array("char *", "[3]");
+        let names = Type::with_array("char *", "[3]");
         assert!(names.is_array() && names.is_pointer() && names.is_scalar());
-        assert_ne!(names, Foreign::new("char *"));
+        assert_ne!(names, Type::new("char *"));
         assert_eq!((names.to_string(), names.declare("list")), ("char *[3]".to_owned(), "char *list[3]".to_owned()));
-        assert_eq!(Foreign::new("int").declare("x"), "int x");
-        assert_eq!(Foreign::new("T &&").declare("x"), "T &&x");
+        assert_eq!(Type::new("int").declare("x"), "int x");
+        assert_eq!(Type::new("T &&").declare("x"), "T &&x");
+        assert_eq!(Type::with_array("uint32", "[3]").declare_cpp("x"), "uint32_t x[3]");
     }
 
     #[test]
     fn c_has_words_for_pointers_to_classes() {
-        let in_c = |ty: &str| Foreign::new(ty).in_c();
+        let in_c = |ty: &str| Type::new(ty).in_c();
         assert_eq!(in_c("unsigned int").as_deref(), Some("unsigned int"));
         assert_eq!(in_c("const flux::connection *").as_deref(), Some("const struct flux_connection *"));
         assert_eq!(in_c("std::vector<int> *"), None);
         assert_eq!(in_c("std::string"), None);
+        assert_eq!(in_c("uint8").as_deref(), Some("uint8_t"));
     }
 
     #[test]
     fn words_are_qualified_names_and_keywords() {
-        let ty = Foreign::new("const std::map<image::Tag, my_bool> *");
+        let ty = Type::new("const std::map<image::Tag, my_bool> *");
         assert_eq!(ty.words().collect::<Vec<_>>(), ["const", "std::map", "image::Tag", "my_bool"]);
-        assert!(Foreign::new("flux::connection *").is_connection() && !ty.is_connection());
+        assert!(Type::new("flux::connection *").is_connection() && !ty.is_connection());
+    }
+
+    #[test]
+    fn a_type_is_one_however_it_is_written() {
+        for (here, cpp) in [
+            ("text", "std::string"),
+            ("uint64", "uint64_t"),
+            ("float64", "double"),
+            ("list<text>", "std::vector<std::string>"),
+            ("map<text, list<int8>>", "std::map<std::string, std::vector<int8_t>>"),
+            ("optional<bool>", "std::optional<bool>"),
+        ] {
+            let (one, other) = (Type::new(here), Type::new(cpp));
+            assert_eq!(one, other);
+            assert_eq!((one.cpp(), other.cpp()), (cpp, cpp));
+            assert_eq!((one.to_string(), other.to_string()), (here.to_owned(), cpp.to_owned()));
+        }
+        assert_ne!(Type::new("text"), Type::new("bytes"), "though C++ knows no difference");
+        assert_ne!(Type::new("int32"), Type::new("int"), "programs may rely on these being two");
+    }
+
+    #[test]
+    fn what_holds_a_type_of_cpp_is_one_of_cpp() {
+        for ty in ["list<int>", "map<int, text>", "map<text>", "list<>", "text *", "const text", "list<T>", "set<text>"]
+        {
+            assert!(!Type::new(ty).is_own(), "{ty}");
+        }
+        assert!(!Type::with_array("text", "[2]").is_own());
+        let deep = |depth| format!("{}text{}", "list<".repeat(depth), ">".repeat(depth));
+        assert!(Type::new(&deep(NESTING_LIMIT)).is_own() && !Type::new(&deep(NESTING_LIMIT + 1)).is_own());
+    }
+
+    #[test]
+    fn declared_types_have_the_names_that_cpp_gives_them() {
+        let mut names = TypeNames::default();
+        names.add("store.hit", TypeId::new(0), false);
+        names.add("method", TypeId::new(1), true);
+        let (hits, method) = (names.read("list<store::hit>", ""), names.read("method", ""));
+        assert_eq!((hits.to_string().as_str(), hits.cpp()), ("list<store.hit>", "std::vector<store::hit>"));
+        assert_eq!((hits.mentioned(), method.mentioned()), (vec![TypeId::new(0)], vec![TypeId::new(1)]));
+        assert!(method.is_scalar() && !hits.is_scalar());
+        assert_eq!(names.read("list<store.hit>", ""), hits);
+    }
+
+    #[test]
+    fn the_integers_of_a_type_have_bounds() {
+        let range = |ty: &str| Type::new(ty).integer().unwrap().range();
+        assert_eq!(range("int8"), (-128, 127));
+        assert_eq!(range("uint64"), (0, i128::from(u64::MAX)));
+        assert_eq!(range("long"), (i128::from(i64::MIN), i128::from(i64::MAX)));
+        let includes =
+            |one: &str, other: &str| Type::new(one).integer().unwrap().includes(Type::new(other).integer().unwrap());
+        assert!(includes("int64", "uint32") && includes("size_t", "uint64") && !includes("int64", "uint64"));
+        assert_eq!((Type::new("char").integer(), Type::new("bool").integer()), (None, None));
     }
 }

@@ -18,6 +18,8 @@ pub const EDGE_BY_NAME: Id = Id("edge-by-name");
 pub const TOO_MANY_CONSTANTS: Id = Id("too-many-constants");
 /// A constant for an input of another type.
 pub const CONSTANT_TYPE: Id = Id("constant-type");
+/// A key whose values cannot be keys.
+pub const KEY_TYPE: Id = Id("key-type");
 /// A signature found from the neighbours.
 pub const SIGNATURE_INFERRED: Id = Id("signature-inferred");
 /// A signature that nothing determines, or that the neighbours determine differently.

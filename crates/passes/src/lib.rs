@@ -23,7 +23,7 @@ pub struct Pass<T> {
 }
 
 /// The passes over a program. After an error in any of them it is not lowered.
-pub const PROGRAM_PASSES: [Pass<Program>; 14] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 15] = [
     Pass {
         name: "check_cycles",
         run: |program, diagnostics| checks::check_cycles::check_cycles(program, diagnostics),
@@ -43,6 +43,11 @@ pub const PROGRAM_PASSES: [Pass<Program>; 14] = [
     Pass {
         name: "check_options",
         run: |program, diagnostics| checks::check_options::check_options(program, diagnostics),
+        barrier: false,
+    },
+    Pass {
+        name: "check_keys",
+        run: |program, diagnostics| checks::check_keys::check_keys(program, diagnostics),
         barrier: false,
     },
     Pass {

@@ -54,6 +54,11 @@ pub fn visible(
     terminal: &Terminal,
 ) -> Result<Visible> {
     let Some(probe) = questions(program, sources) else { return Ok(Visible::default()) };
+    // The author's headers may include these.
+    let flow = program.compilation.flow.as_ref();
+    for types in flow.map_or(vec![], |flow| flux_back_cpp::generate_types(flow, &program.sources)) {
+        write_if_changed(&compiler.directory.join(&types.name), &types.text)?;
+    }
     let file = compiler.directory.join("probe.cpp");
     write_if_changed(&file, &probe.text())?;
     let folders = Modules::of(program).folders(compiler.directory, &parent(&program.path));
@@ -87,6 +92,7 @@ fn ask(file: &Path, folders: &[PathBuf], compiler: &Compiler<'_>, flags: &[&str]
     let mut command = Command::new(compiler.command);
     command.args(["-std=c++20", "-fsyntax-only", "-w"]).args(compiler.flags).args(flags);
     folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
+    command.arg("-I").arg(compiler.directory);
     command.arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);
     let output = command.env("LC_ALL", "C").output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {

@@ -6,7 +6,7 @@ use flux_ir::program::{
     NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
     StepNumber,
 };
-use flux_ir::types::Foreign;
+use flux_ir::types::Type;
 use flux_source::Span;
 
 /// A random number generator: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
@@ -214,6 +214,6 @@ fn step(action: Action) -> Step {
 }
 
 fn values() -> Vec<Parameter> {
-    let parameter = |name: &str| Parameter { ty: Foreign::new("int"), name: name.to_owned(), span: Span::default() };
+    let parameter = |name: &str| Parameter { ty: Type::new("int"), name: name.to_owned(), span: Span::default() };
     vec![parameter("from"), parameter("to")]
 }

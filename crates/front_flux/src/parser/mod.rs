@@ -15,6 +15,7 @@ mod constraint;
 mod flow;
 mod parameter;
 mod statement;
+mod type_declaration;
 
 use crate::ids;
 use crate::syntax::{Name, Syntax};
@@ -346,6 +347,7 @@ impl<'text> Parser<'text, '_> {
             "include" | "link" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
             "option" | "type" | "using" if next == TokenKind::Word => true,
+            "record" | "enum" if next == TokenKind::Word => self.token(position + 2).kind == TokenKind::OpenBrace,
             _ => {
                 let mut after = position + 1;
                 while self.token(after).kind == TokenKind::Dot && self.token(after + 1).kind == TokenKind::Word {
@@ -369,7 +371,7 @@ impl<'text> Parser<'text, '_> {
     /// the braces of a unit, as others may be open by mistake.
     fn skip_statement(&mut self, start: usize) {
         let failed_at = self.position;
-        let is_unit = self.spelling(self.token(start)) == "type";
+        let has_statements = matches!(self.spelling(self.token(start)), "type" | "record" | "enum");
         let mut open_braces = 0_usize;
         self.position = start;
         loop {
@@ -380,7 +382,7 @@ impl<'text> Parser<'text, '_> {
                 TokenKind::CloseBrace => open_braces = open_braces.saturating_sub(1),
                 TokenKind::Word => {
                     let may_end = self.position > start && self.position >= failed_at;
-                    if may_end && !(is_unit && open_braces > 0) && self.starts_statement(self.position) {
+                    if may_end && !(has_statements && open_braces > 0) && self.starts_statement(self.position) {
                         break;
                     }
                     self.syntax.skipped_words.insert(Cow::Borrowed(self.spelling(token)));

@@ -12,7 +12,8 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | link | use | option | typedef | unit | using | node | source | flow | handler | atomic`
+    /// `statement = include | link | use | option | typedef | unit | type | using | node | source | flow | handler |
+    /// atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
         // A word before one of these is the name of a node, whatever the word.
@@ -32,6 +33,8 @@ impl<'text> Parser<'text, '_> {
             "use" if matches!(second, TokenKind::Word | TokenKind::Text { .. }) => self.use_module(),
             "option" if second == TokenKind::Word => self.option(),
             "type" if second == TokenKind::Word => self.unit(),
+            "record" if second == TokenKind::Word => self.record(),
+            "enum" if second == TokenKind::Word => self.enumeration(),
             "typedef" if !names_node => self.typedef(),
             "using" if second == TokenKind::Word && self.spelling(self.second()) != "namespace" => self.using(),
             "source" if !names_node => self.source(),

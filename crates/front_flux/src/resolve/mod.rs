@@ -13,12 +13,13 @@ mod handler;
 mod link;
 mod name;
 mod option;
+mod type_declaration;
 
 use crate::ids;
 use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
-use flux_ir::types::Foreign;
+use flux_ir::types::{Type, TypeNames};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -42,6 +43,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
         predicates: HashMap::new(),
         options: HashMap::new(),
         types: HashMap::new(),
+        type_names: TypeNames::default(),
         flags: HashMap::new(),
         declarations: HashMap::new(),
         input_positions: HashMap::new(),
@@ -50,6 +52,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
     };
     resolver.refuse_units();
     resolver.resolve_links();
+    resolver.declare_types();
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
@@ -70,7 +73,9 @@ struct Resolver<'syntax, 'run> {
     predicates: HashMap<&'syntax str, PredicateId>,
     options: HashMap<&'syntax str, OptionId>,
     /// By spelling and array suffix, so that what is spelled alike is stored once.
-    types: HashMap<(&'syntax str, &'syntax str), Foreign>,
+    types: HashMap<(&'syntax str, &'syntax str), Type>,
+    /// The records and enumerations.
+    type_names: TypeNames,
     /// The first option with each flag.
     flags: HashMap<String, &'syntax OptionDeclaration<'syntax>>,
     /// The declared nodes.
@@ -111,6 +116,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let Statement::Typedef(typedef) = statement else { continue };
             let name = typedef.name.as_str();
             self.check_function(&typedef.function);
+            self.check_predicate_clash(&typedef.name);
             if let Some(first) = self.predicates.get(name) {
                 let first = &self.program.predicates[*first];
                 let diagnostic = Diagnostic::error(
@@ -185,10 +191,10 @@ impl<'syntax> Resolver<'syntax, '_> {
             let diagnostic = Diagnostic::error(ids::DUPLICATE_PARAMETER, headline, second.span);
             self.report(diagnostic.mark(first.span, "the first one").help("give one of them another name"));
         }
-        let types = &mut self.types;
+        let (types, type_names) = (&mut self.types, &self.type_names);
         let mut ty = |it: &'syntax syntax::Parameter<'syntax>| {
-            let spelled = || Foreign::with_array(&it.ty, &it.array);
-            types.entry((&it.ty, &it.array)).or_insert_with(spelled).clone()
+            let read = || type_names.read(&it.ty, &it.array);
+            types.entry((&it.ty, &it.array)).or_insert_with(read).clone()
         };
         list.iter().map(|it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span }).collect()
     }

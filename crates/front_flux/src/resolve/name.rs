@@ -67,7 +67,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
     }
 
-    fn check_taken(&mut self, name: &'syntax str, span: Span) {
+    pub(super) fn check_taken(&mut self, name: &'syntax str, span: Span) {
         let (_, word) = split_name(name);
         let Some((_, reason)) = TAKEN.iter().find(|(taken, _)| *taken == word) else { return };
         if self.reported.insert((ids::INVALID_NAME, word)) {
@@ -86,7 +86,8 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
     }
 
-    /// Checks that no module, no predicate type, and no struct that is generated for another node, has the node's name.
+    /// Checks that no module, no predicate type, no record or enumeration, and no struct that is generated for another
+    /// node, has the node's name.
     fn check_clash(&mut self, name: &'syntax str, span: Span) {
         let (_, own) = split_name(name);
         if self.program.modules.iter().any(|(_, module)| module.name == own) {
@@ -100,6 +101,13 @@ impl<'syntax> Resolver<'syntax, '_> {
                 Diagnostic::error(ids::NAME_CLASH, format!("`{name}` is both a node and a predicate type"), span)
                     .mark(predicate.span, "the predicate type")
                     .help("give one of them another name");
+            return self.report(diagnostic);
+        }
+        if let Some(declared) = self.type_names.find(name) {
+            let declared = &self.program.types[declared];
+            let diagnostic = Diagnostic::error(ids::NAME_CLASH, format!("`{name}` is both a node and a type"), span)
+                .mark(declared.span, "the type")
+                .help("give one of them another name");
             return self.report(diagnostic);
         }
         for (suffix, values) in [("_in", "inputs"), ("_out", "outputs")] {

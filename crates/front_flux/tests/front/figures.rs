@@ -67,7 +67,7 @@ fn figure_2_reads_as_printed() {
         assert_eq!(node.signature.is_some(), declared.contains(&node.name.as_str()), "{}", node.name);
     }
     let request = &read.nodes[read.node_named("ReadRequest").expect("declared")].outputs()[2];
-    assert_eq!((request.ty.spelling(), request.name.as_str()), ("image_tag *", "request"));
+    assert_eq!((request.ty.written(), request.name.as_str()), ("image_tag *", "request"));
     assert_eq!(sources(&read), ["Listen => Image"]);
     assert_eq!(flow(&read, "Image"), "ReadRequest -> CheckCache -> Handler -> Write -> Complete");
     assert_eq!(flow(&read, "Handler"), "[_, _, hit] = ; [_, _, _] = ReadInFromDisk -> Compress -> StoreInCache");

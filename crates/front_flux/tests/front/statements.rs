@@ -26,7 +26,7 @@ fn includes_keep_their_paths() {
 fn a_declaration_has_inputs_outputs_and_attributes() {
     let read = program("Scale (char*a, std::map<int,T> m, int x[3]) => (unsigned  int n) blocking;");
     let node = &read.nodes[read.node_named("Scale").expect("declared")];
-    let show = |it: &flux_ir::program::Parameter| format!("{}|{}|{}", it.ty.spelling(), it.name, it.ty.array());
+    let show = |it: &flux_ir::program::Parameter| format!("{}|{}|{}", it.ty.written(), it.name, it.ty.array());
     assert_eq!(node.inputs().iter().map(show).collect::<Vec<_>>(), ["char *|a|", "std::map<int, T>|m|", "int|x|[3]"]);
     assert_eq!(node.outputs().iter().map(show).collect::<Vec<_>>(), ["unsigned int|n|"]);
     assert_eq!(node.span.range(), 0..74);

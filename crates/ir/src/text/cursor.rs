@@ -5,7 +5,7 @@ use super::lexical;
 use super::names::Labels;
 use crate::arena::ArenaId;
 use crate::program::{Constant, Mode, Parameter};
-use crate::types::Foreign;
+use crate::types::TypeNames;
 use flux_source::{FileId, Span};
 
 /// The lines of `text` that say something.
@@ -227,19 +227,19 @@ impl<'a> Cursor<'a> {
         if self.eat("!") { Ok(Mode::Write) } else { Err(self.expected("`?` or `!`")) }
     }
 
-    /// A C++ parameter.
-    pub(super) fn parameter(&mut self) -> Result<Parameter, ParseError> {
+    /// A parameter; `types` are those that the program declares.
+    pub(super) fn parameter(&mut self, types: &TypeNames) -> Result<Parameter, ParseError> {
         let span = self.span()?;
         if self.at("\"") {
             let (spelling, name, array) = (self.text()?, self.text()?, self.text()?);
-            return Ok(Parameter { ty: Foreign::with_array(spelling, array), name, span });
+            return Ok(Parameter { ty: types.read(&spelling, &array), name, span });
         }
         let declaration = lexical::declaration(self.rest);
         let Some((spelling, name, array)) = lexical::split_declaration(declaration) else {
             return Err(self.expected("a type and a name"));
         };
         self.take(declaration.len());
-        Ok(Parameter { ty: Foreign::with_array(spelling, array), name: name.to_owned(), span })
+        Ok(Parameter { ty: types.read(spelling, array), name: name.to_owned(), span })
     }
 
     /// `open`, items separated by commas, `close`.

@@ -1,4 +1,4 @@
-//! The smallest things of the text form, as both sides know them: words, names, quoted texts, C++ parameters, and where
+//! The smallest things of the text form, as both sides know them: words, names, quoted texts, parameters, and where
 //! the content of a line ends.
 
 use crate::program::Parameter;
@@ -128,11 +128,11 @@ fn array_start(text: &str) -> usize {
     start
 }
 
-/// A parameter as a C++ declaration, or in three quoted texts where that would not read back.
+/// A parameter as its author declares it, or in three quoted texts where that would not read back.
 pub(super) fn parameter(parameter: &Parameter) -> String {
     let Parameter { ty, name, .. } = parameter;
     let plain = ty.declare(name);
-    let (spelling, array) = (ty.spelling(), ty.array());
+    let (spelling, array) = (ty.written(), ty.array());
     let reads_back = declaration(&format!("{plain})")) == plain
         && content_and_spans(&plain) == (plain.as_str(), None)
         && !plain.contains(|character: char| character == '"' || character.is_control())
@@ -143,11 +143,11 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Foreign;
+    use crate::types::Type;
     use flux_source::Span;
 
     fn printed(ty: &str, called: &str, array: &str) -> String {
-        let (ty, name) = (Foreign::with_array(ty, array), called.to_owned());
+        let (ty, name) = (Type::with_array(ty, array), called.to_owned());
         parameter(&Parameter { ty, name, span: Span::default() })
     }
 

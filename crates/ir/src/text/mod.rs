@@ -9,12 +9,13 @@
 //!
 //! ```text
 //! program    = "program" name
-//!              { module | use | include | link | option | predicate | constraint | node | source | handler }
+//!              { module | use | include | link | type | option | predicate | constraint | node | source | handler }
 //!                                                                      in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
 //! include    = "include" TEXT
 //! link       = "link" TEXT
+//! type       = "record" name "{" { "field" parameter } "}" | "enum" name "(" WORD { "," WORD } ")"
 //! option     = "option" name kind [ "=" constant ]                     a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! predicate  = "predicate" name "=" name                               the type, and the function that tests it
@@ -22,7 +23,7 @@
 //! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "{" { holds | chain } "}" ]
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
-//! parameter  = the C++ declaration, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
+//! parameter  = type and name as declared, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
 //! holds      = "holds" held { "," held }                               in a key stand inputs of the node
 //! held       = constraint ( "?" | "!" ) [ "(" operand { "," operand } ")" ]        reader or writer, and the key
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch

@@ -9,6 +9,7 @@ use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey, Line, Operand,
     Role, Step, StepId, StepPaths, Test,
 };
+use crate::types::TypeNames;
 use std::collections::HashMap;
 
 /// The flow that `text` says.
@@ -16,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Flow, ParseError> {
     let mut parser = Parser::new(text)?;
     let mut functions = Arena::default();
     for line in parser.lines.as_slice() {
-        declare(*line, &mut functions)?;
+        declare(*line, &parser.types, &mut functions)?;
     }
     parser.names = Names::of_flow(&parser.program, &functions);
     let mut ids = functions.ids();
@@ -37,13 +38,13 @@ pub(super) fn parse(text: &str) -> Result<Flow, ParseError> {
 }
 
 /// Adds the function that `line` declares, without its body, if it does.
-fn declare(mut line: Cursor<'_>, functions: &mut Arena<Function>) -> Result<(), ParseError> {
+fn declare(mut line: Cursor<'_>, types: &TypeNames, functions: &mut Arena<Function>) -> Result<(), ParseError> {
     if !line.eat_word("function") {
         return Ok(());
     }
     let span = line.span()?;
     let name = line.name("the function's name")?;
-    let (inputs, outputs) = signature_of(&mut line)?;
+    let (inputs, outputs) = signature_of(&mut line, types)?;
     line.expect("{")?;
     line.finish()?;
     functions.add(Function {

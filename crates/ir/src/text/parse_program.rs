@@ -7,8 +7,9 @@ use crate::arena::ArenaId;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
-    Requirement, ServerOption, Signature, Source,
+    Requirement, ServerOption, Signature, Source, TypeBody, TypeDeclaration, TypeId,
 };
+use crate::types::TypeNames;
 
 /// The program that `text` says.
 pub(super) fn parse(text: &str) -> Result<Program, ParseError> {
@@ -27,7 +28,11 @@ pub(super) struct Parser<'a> {
     pub(super) lines: std::vec::IntoIter<Cursor<'a>>,
     pub(super) names: Names,
     pub(super) program: Program,
+    /// The types that it declares.
+    pub(super) types: TypeNames,
     last_line: usize,
+    /// The records whose lines have not come yet.
+    records: std::vec::IntoIter<TypeId>,
     /// The modules whose lines have not come yet.
     modules: std::vec::IntoIter<ModuleId>,
     /// The nodes whose lines have not come yet.
@@ -47,12 +52,17 @@ impl<'a> Parser<'a> {
         program.name = first.name("the program's name")?;
         first.finish()?;
         for line in lines.as_slice() {
-            declare(*line, &mut program)?;
+            declare_type(*line, &mut program)?;
+        }
+        let types = TypeNames::of(&program);
+        for line in lines.as_slice() {
+            declare(*line, &types, &mut program)?;
         }
         let names = Names::of_program(&program);
+        let records: Vec<_> = program.types.ids().filter(|id| is_record(&program, *id)).collect();
         let modules = program.modules.ids().collect::<Vec<_>>().into_iter();
         let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
-        Ok(Self { lines, names, program, last_line, modules, nodes })
+        Ok(Self { lines, names, types, program, last_line, records: records.into_iter(), modules, nodes })
     }
 
     /// The next line of something that is not closed yet.
@@ -64,7 +74,8 @@ impl<'a> Parser<'a> {
     /// Reads a statement; false where `line` does not begin one.
     pub(super) fn statement(&mut self, line: Cursor<'a>) -> Result<bool, ParseError> {
         match { line }.word() {
-            Some("option" | "predicate" | "constraint") => {}
+            Some("option" | "predicate" | "constraint" | "enum") => {}
+            Some("record") => self.record()?,
             Some("module") => self.module(line.opens())?,
             Some("use") => {
                 let module = self.used(line)?;
@@ -94,6 +105,23 @@ impl<'a> Parser<'a> {
             } else {
                 self.program.modules[id].includes.push(included(line)?);
             }
+        }
+    }
+
+    /// Reads the fields of the record declared on the line before.
+    fn record(&mut self) -> Result<(), ParseError> {
+        let Some(id) = self.records.next() else { return Ok(()) };
+        let mut fields = vec![];
+        loop {
+            let mut line = self.next_line()?;
+            if line.eat("}") {
+                line.finish()?;
+                self.program.types[id].body = TypeBody::Record(fields);
+                return Ok(());
+            }
+            line.expect_word("field")?;
+            fields.push(line.parameter(&self.types)?);
+            line.finish()?;
         }
     }
 
@@ -330,9 +358,33 @@ fn option(line: &mut Cursor<'_>) -> Result<ServerOption, ParseError> {
     Ok(ServerOption { name, kind, default, span })
 }
 
+/// Adds the type that `line` declares, a record without its fields: any line may name it.
+fn declare_type(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
+    let is_record = line.at_word("record");
+    if !is_record && !line.at_word("enum") {
+        return Ok(());
+    }
+    line.word();
+    let span = line.span()?;
+    let name = line.name("the type's name")?;
+    let body = match is_record {
+        true => TypeBody::Record(vec![]),
+        false => TypeBody::Enum(line.list("(", ")", |line| line.name("a value"))?),
+    };
+    if is_record {
+        line.expect("{")?;
+    }
+    program.types.add(TypeDeclaration { name, body, span });
+    line.finish()
+}
+
+fn is_record(program: &Program, id: TypeId) -> bool {
+    matches!(program.types[id].body, TypeBody::Record(_))
+}
+
 /// Adds what `line` declares and others may mention: an option, a predicate, a constraint; a module or a node without
 /// its parts.
-fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
+fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Result<(), ParseError> {
     if line.eat_word("module") {
         let span = line.span()?;
         let name = line.name("the module's name")?;
@@ -361,7 +413,7 @@ fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError
         let name = line.name("the node's name")?;
         let mut signature = None;
         if line.at("(") {
-            let (inputs, outputs) = signature_of(&mut line)?;
+            let (inputs, outputs) = signature_of(&mut line, types)?;
             signature = Some(Signature { inputs, outputs, inferred: line.eat_word("inferred") });
         }
         let blocking = line.eat_word("blocking");
@@ -376,8 +428,11 @@ fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError
 }
 
 /// `(inputs) => (outputs)`
-pub(super) fn signature_of(line: &mut Cursor<'_>) -> Result<(Vec<Parameter>, Vec<Parameter>), ParseError> {
-    let inputs = line.list("(", ")", Cursor::parameter)?;
+pub(super) fn signature_of(
+    line: &mut Cursor<'_>,
+    types: &TypeNames,
+) -> Result<(Vec<Parameter>, Vec<Parameter>), ParseError> {
+    let inputs = line.list("(", ")", |line| line.parameter(types))?;
     line.expect("=>")?;
-    Ok((inputs, line.list("(", ")", Cursor::parameter)?))
+    Ok((inputs, line.list("(", ")", |line| line.parameter(types))?))
 }

@@ -6,7 +6,7 @@ use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
 use crate::program::{
     self, Application, Body, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
-    Parameter, Program, Replacement, Requirement, ServerOption, Source,
+    Parameter, Program, Replacement, Requirement, ServerOption, Source, TypeBody, TypeDeclaration,
 };
 
 /// The text of `program`.
@@ -44,6 +44,7 @@ impl Printer {
             self.write(format!("link {}", lexical::quoted(&link.library)));
             self.end_line();
         }
+        program.types.iter().for_each(|(_, declared)| self.type_declaration(declared));
         program.options.iter().for_each(|(_, option)| self.option(option));
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);
@@ -86,6 +87,28 @@ impl Printer {
             self.span(include.span);
             self.write(format!("include {}", lexical::quoted(&include.path)));
             self.end_line();
+        }
+    }
+
+    fn type_declaration(&mut self, declared: &TypeDeclaration) {
+        self.span(declared.span);
+        let name = lexical::name(&declared.name);
+        match &declared.body {
+            TypeBody::Enum(values) => {
+                let values: Vec<_> = values.iter().map(|value| lexical::name(value)).collect();
+                self.write(format!("enum {name} ({})", values.join(", ")));
+                self.end_line();
+            }
+            TypeBody::Record(fields) => {
+                self.write(format!("record {name} "));
+                self.open();
+                for field in fields {
+                    self.span(field.span);
+                    self.write(format!("field {}", lexical::parameter(field)));
+                    self.end_line();
+                }
+                self.close();
+            }
         }
     }
 

@@ -7,12 +7,12 @@ use super::Violations;
 use crate::program::{
     Action, Argument, Chain, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
 };
-use crate::types::Foreign;
+use crate::types::Type;
 use flux_source::Span;
 use std::collections::HashMap;
 
 /// The values that are there, with their types.
-type Values<'a> = HashMap<Argument, &'a Foreign>;
+type Values<'a> = HashMap<Argument, &'a Type>;
 
 /// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
@@ -35,7 +35,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
     program.handlers.iter().for_each(|handler| checker.handler(handler));
 }
 
-fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = &Foreign> {
+fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = &Type> {
     parameters.iter().map(|parameter| &parameter.ty)
 }
 
@@ -52,7 +52,7 @@ impl<'a> Checker<'a, '_> {
     /// Goes along a chain; adds what its steps make to `values`.
     fn steps(&mut self, chain: &'a Chain, values: &mut Values<'a>) {
         for step in &chain.steps {
-            let made: Vec<&'a Foreign> = match &step.action {
+            let made: Vec<&'a Type> = match &step.action {
                 Action::Apply(application) => {
                     let node: &Node = &self.program.nodes[application.node];
                     let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
@@ -66,7 +66,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What the branches of a parallel step give, given copies of some of `values`.
-    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<&'a Foreign> {
+    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<&'a Type> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
         let copied: Values<'a> =
             copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
@@ -101,7 +101,7 @@ impl<'a> Checker<'a, '_> {
             return self.violations.add(handler.span, format!("there is no node {:?}", replacement.failing));
         };
         let target = &self.program.nodes[target];
-        let error = Foreign::error_code();
+        let error = Type::error_code();
         let mut values = inputs(failing.inputs());
         values.insert(Argument::Error, &error);
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
@@ -118,7 +118,7 @@ impl<'a> Checker<'a, '_> {
     fn takes<'w>(
         &mut self,
         arguments: Option<&[Argument]>,
-        wanted: impl ExactSizeIterator<Item = &'w Foreign>,
+        wanted: impl ExactSizeIterator<Item = &'w Type>,
         values: &Values<'_>,
         span: Span,
         name: &str,
@@ -141,7 +141,7 @@ impl<'a> Checker<'a, '_> {
         values: &Values<'v>,
         span: Span,
         what: &str,
-    ) -> Option<Vec<&'v Foreign>> {
+    ) -> Option<Vec<&'v Type>> {
         let Some(arguments) = arguments else {
             self.violations.add(span, format!("{what} does not say which values it has"));
             return None;

@@ -9,14 +9,14 @@ use crate::flow::{
     StepId,
 };
 use crate::program::{Body, ConstraintId, Node, NodeId, Origin, Parameter, Source};
-use crate::types::Foreign;
+use crate::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// What must hold of a flow whose program is typed.
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     let mut names = HashSet::new();
-    let error = Parameter { ty: Foreign::error_code(), name: "error".to_owned(), span: Span::default() };
+    let error = Parameter { ty: Type::error_code(), name: "error".to_owned(), span: Span::default() };
     for (id, function) in flow.functions.iter() {
         let name = &function.name;
         violations.require(is_free_identifier(name), function.span, || format!("`{name}` cannot name a C++ function"));

@@ -11,6 +11,7 @@ mod names;
 mod paths;
 mod program;
 mod sessions;
+mod types;
 
 use crate::flow::Flow;
 use crate::program::Program;

@@ -1,7 +1,7 @@
 //! What must hold of a program: every id leads somewhere, names are unique, and later all lists have the lengths that
 //! the signatures say.
 
-use super::Violations;
+use super::{Violations, types};
 use crate::arena::Arena;
 use crate::program::{
     Action, Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind,
@@ -13,6 +13,7 @@ use std::collections::HashSet;
 /// What must hold as soon as names are ids.
 pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     unique_names(program, violations);
+    types::check(program, violations);
     preamble(program, violations);
     let mut checker = Checker { program, violations };
     for (_, node) in program.nodes.iter() {
@@ -40,7 +41,7 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     }
 }
 
-/// A name means one module, one option, one node, one predicate, one constraint.
+/// A name means one module, one type, one option, one node, one predicate, one constraint.
 fn unique_names(program: &Program, violations: &mut Violations) {
     fn check<T>(things: &Arena<T>, kind: &str, name: impl Fn(&T) -> (&str, Span), violations: &mut Violations) {
         let mut seen = HashSet::new();
@@ -50,6 +51,7 @@ fn unique_names(program: &Program, violations: &mut Violations) {
         }
     }
     check(&program.modules, "modules", |module| (&module.name, module.span), violations);
+    check(&program.types, "types", |declared| (&declared.name, declared.span), violations);
     check(&program.options, "options", |option| (&option.name, option.span), violations);
     check(&program.nodes, "nodes", |node| (&node.name, node.span), violations);
     check(&program.predicates, "predicates", |predicate| (&predicate.name, predicate.span), violations);

@@ -6,7 +6,7 @@
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::*;
 use flux_ir::program::{self, *};
-use flux_ir::types::Foreign;
+use flux_ir::types::TypeNames;
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
 use std::fmt;
@@ -29,11 +29,13 @@ impl fmt::Debug for Chosen {
 /// Choices that are left.
 pub struct Choices<'a> {
     left: std::slice::Iter<'a, u16>,
+    /// The types that the program declares.
+    types: TypeNames,
 }
 
 impl<'a> Choices<'a> {
     pub fn new(choices: &'a Chosen) -> Self {
-        Self { left: choices.0.iter() }
+        Self { left: choices.0.iter(), types: TypeNames::default() }
     }
 
     /// A number below `limit`.
@@ -109,8 +111,12 @@ impl<'a> Choices<'a> {
     }
 
     fn parameter(&mut self) -> Parameter {
-        const TYPES: [&str; 10] = [
+        const TYPES: [&str; 14] = [
             "int",
+            "text",
+            "map<std::string, list<T0>>",
+            "T1",
+            "T0 *",
             "image_tag *",
             "unsigned int",
             "std::map<int, T> *",
@@ -121,7 +127,8 @@ impl<'a> Choices<'a> {
             "a // b",
             " (",
         ];
-        let ty = Foreign::with_array(self.of(&TYPES), self.of(&["", "", "[3]", "[f(1, 2)][x[0]]", "]"]));
+        let (ty, array) = (self.of(&TYPES), self.of(&["", "", "[3]", "[f(1, 2)][x[0]]", "]"]));
+        let ty = self.types.read(ty, array);
         Parameter { ty, name: self.name(), span: self.span() }
     }
 
@@ -137,6 +144,21 @@ impl<'a> Choices<'a> {
 
     fn mode(&mut self) -> Mode {
         self.of(&[Mode::Read, Mode::Write])
+    }
+}
+
+/// Adds types, whose names differ: any parameter may name one.
+fn add_types(program: &mut Program, choices: &mut Choices) {
+    let enums: Vec<bool> = choices.list(3, Choices::chance);
+    for (index, is_enum) in enums.iter().enumerate() {
+        choices.types.add(&format!("T{index}"), ArenaId::new(index), *is_enum);
+    }
+    for (index, is_enum) in enums.into_iter().enumerate() {
+        let body = match is_enum {
+            true => TypeBody::Enum(choices.list(3, Choices::name)),
+            false => TypeBody::Record(choices.list(3, Choices::parameter)),
+        };
+        program.types.add(TypeDeclaration { name: format!("T{index}"), body, span: choices.span() });
     }
 }
 
@@ -161,6 +183,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
     program.links = choices.list(2, |choices| Link { library: choices.name(), span: choices.span() });
     let counts =
         Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
+    add_types(&mut program, choices);
     for _ in 0..counts.predicates {
         program.predicates.add(Predicate { name: choices.name(), function: choices.name(), span: choices.span() });
     }

@@ -5,7 +5,7 @@ use crate::random::Choices;
 use flux_ir::flow::*;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
 use flux_ir::program::{Constraint, Predicate, Source};
-use flux_ir::types::Foreign;
+use flux_ir::types::Type;
 use flux_source::Span;
 
 /// A flow that is well-formed and whose paths have no numbers yet.
@@ -76,7 +76,7 @@ fn source_application(node: NodeId) -> flux_ir::program::Application {
 fn parameters(choices: &mut Choices) -> Vec<Parameter> {
     let mut names = ["x", "y", "z"].into_iter();
     choices.list(2, |choices| Parameter {
-        ty: Foreign::new(choices.of(&["int", "long", "image_tag *"])),
+        ty: Type::new(choices.of(&["int", "long", "image_tag *"])),
         name: names.next().unwrap().to_owned(),
         span: Span::default(),
     })
@@ -164,7 +164,7 @@ impl Maker<'_, '_> {
         let inputs = self.pick(values, &takes);
         let acquire = self.acquisitions(values);
         let mut known = values.to_vec();
-        let (ty, name) = (Foreign::error_code(), "error".to_owned());
+        let (ty, name) = (Type::error_code(), "error".to_owned());
         known.push((Operand::Error(id), Parameter { ty, name, span: Span::default() }));
         let failure = self.block(known, outputs, Place::Failure(&gives), depth - 1);
         let (paths, span) = (StepPaths::default(), Span::default());

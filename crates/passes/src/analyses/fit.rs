@@ -98,12 +98,12 @@ pub fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flux_ir::types::Foreign;
+    use flux_ir::types::Type;
 
     fn list(text: &str) -> Vec<Parameter> {
         let one = |part: &str| {
             let (ty, name) = part.trim().split_once(' ').unwrap();
-            Parameter { ty: Foreign::new(ty), name: name.to_owned(), span: Default::default() }
+            Parameter { ty: Type::new(ty), name: name.to_owned(), span: Default::default() }
         };
         text.split(',').filter(|part| !part.trim().is_empty()).map(one).collect()
     }

@@ -32,6 +32,7 @@ fn check(program: &Program, application: &Application, diagnostics: &mut Diagnos
     for (constant, input) in application.constants.iter().zip(node.inputs()) {
         let kind = kind(program, constant);
         if !clashes(kind, input) {
+            check_range(application, constant, input, diagnostics);
             continue;
         }
         let (subject, help) = match constant {
@@ -42,6 +43,18 @@ fn check(program: &Program, application: &Application, diagnostics: &mut Diagnos
         };
         let headline = format!("`{}` takes `{}`, but {subject} is {}", node.name, show_one(input), kind.name());
         let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
+        diagnostics.push(error.mark(input.span, "declared here").help(help));
+    }
+}
+
+/// A number is one that its input's type has, where that is known.
+fn check_range(application: &Application, constant: &Constant, input: &Parameter, diagnostics: &mut Diagnostics) {
+    let (Constant::Integer(number), Some(integer)) = (constant, input.ty.integer()) else { return };
+    let (low, high) = integer.range();
+    if !(low..=high).contains(&i128::from(*number)) {
+        let headline = format!("`{}` has no {number}", show_one(input));
+        let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
+        let help = format!("a `{}` is from {low} to {high}: write another constant, or a wider type", input.ty);
         diagnostics.push(error.mark(input.span, "declared here").help(help));
     }
 }
@@ -57,11 +70,12 @@ pub fn misbound(program: &Program) -> HashSet<Span> {
     applications(program).filter(is_wrong).map(|application| application.span).collect()
 }
 
-/// Whether the spelling of a parameter's type shows that it cannot take the constant. Flux does not read C++, so of a
-/// type that it does not know it says nothing.
+/// Whether the type of a parameter shows that it cannot take the constant. Flux does not read C++, so of a type that it
+/// does not know it says nothing.
 fn clashes(kind: Kind, parameter: &Parameter) -> bool {
     let ty = &parameter.ty;
     match kind {
+        _ if ty.is_own() && !ty.is_number() && !ty.is_text() => true,
         Kind::Text => ty.is_number() && !ty.is_array(),
         Kind::Number | Kind::Truth => ty.is_pointer() || ty.is_array() || ty.is_text(),
     }

@@ -5,6 +5,7 @@ pub mod check_constants;
 pub mod check_cycles;
 pub mod check_dispatch;
 pub mod check_handlers;
+pub mod check_keys;
 pub mod check_options;
 pub mod check_replicable;
 pub mod check_sessions;

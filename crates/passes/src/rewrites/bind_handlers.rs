@@ -10,7 +10,7 @@ use crate::analyses::walks::Walks;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Argument, Handler, HandlerTarget, Node, NodeId, Parameter, Program, Replacement};
-use flux_ir::types::Foreign;
+use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::BTreeSet;
 
@@ -120,7 +120,7 @@ fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &
 /// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
 fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
     let mut values = inputs.to_vec();
-    let error = Foreign::error_code();
+    let error = Type::error_code();
     if wanted.last().is_some_and(|last| last.name == "error" && last.ty == error) {
         values.push(Parameter { ty: error, name: "error".into(), span: Span::default() });
     }

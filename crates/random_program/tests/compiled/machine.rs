@@ -309,7 +309,7 @@ fn outputs(node: &Node, flow: u64, bits: impl Fn(usize, Type) -> u64) -> Vec<u64
 
 /// Whether one of the values breaks where it is copied or moved into its parameter.
 fn breaks<'a>(parameters: impl IntoIterator<Item = &'a Parameter>, values: &[u64]) -> bool {
-    let fragile = |parameter: &Parameter| parameter.ty.spelling() == Type::Fragile.spelling().0;
+    let fragile = |parameter: &Parameter| parameter.ty.cpp() == Type::Fragile.spelling().0;
     parameters.into_iter().zip(values).any(|(one, bits)| fragile(one) && Type::Fragile.breaks(*bits))
 }
 

@@ -1,0 +1,118 @@
+//! What stands in the braces of a record, an enumeration, or a computed node.
+//!
+//! Where the author ended the line after the `{`, each statement in it has a line of its own, two columns further in,
+//! and so has the `}`. Else all of it stays on one line.
+
+use crate::pieces::{Kind, Piece, closes, is_comment, is_spaced_in_type, merge, opens};
+use flux_front::token::{Token, TokenKind};
+
+/// The braces that are open.
+pub struct Blocks<'text> {
+    text: &'text str,
+    kind: Kind,
+    breaks_all: bool,
+    /// Each with whether it is broken into lines, and in how many brackets its statements are.
+    open: Vec<(bool, usize)>,
+    depth: usize,
+}
+
+/// The words of bodies after which an expression starts.
+const WORDS: [&str; 7] = ["if", "else", "let", "fail", "in", "for", "return"];
+
+impl<'text> Blocks<'text> {
+    /// None open.
+    pub fn new(text: &'text str, kind: Kind, breaks_all: bool) -> Self {
+        Self { text, kind, breaks_all, open: vec![], depth: 0 }
+    }
+
+    /// Whether what comes is in braces, or closes them.
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Goes on after `token`, before `next`.
+    pub fn pass(&mut self, token: &Token, next: Option<&Token>) {
+        self.depth += usize::from(opens(token.kind));
+        self.depth = self.depth.saturating_sub(usize::from(closes(token.kind)));
+        let has_blocks = matches!(self.kind, Kind::Declaration | Kind::Type);
+        match token.kind {
+            TokenKind::OpenBrace if has_blocks => {
+                let is_broken = next.is_some_and(|next| self.are_apart(token, next));
+                self.open.push((is_broken || self.breaks_all, self.depth));
+            }
+            TokenKind::CloseBrace => _ = self.open.pop(),
+            _ => {}
+        }
+    }
+
+    /// Says how `token` stands to those `before` it, itself in `depth` brackets.
+    pub fn place(&self, piece: &mut Piece, before: &[Token], token: &Token, depth: usize) {
+        let (Some((is_broken, inside)), Some(last)) = (self.open.last().copied(), before.last()) else { return };
+        let level = self.open.len();
+        let was_broken = self.are_apart(last, token);
+        let is_end = token.kind == TokenKind::CloseBrace;
+        let is_else = self.spelling(token) == "else";
+        let code = before.iter().rev().find(|token| !is_comment(token.kind)).map_or(TokenKind::End, |token| token.kind);
+        let starts_statement = matches!(code, TokenKind::OpenBrace | TokenKind::Semicolon) && depth <= inside
+            || code == TokenKind::CloseBrace && !is_else && token.kind != TokenKind::Semicolon
+            || self.kind == Kind::Type && code == TokenKind::Comma && depth <= inside;
+        let (is_comment_here, after_comment) = (is_comment(token.kind), is_comment(last.kind));
+        let breaks_here = is_broken && (starts_statement && code != TokenKind::Comma || is_end);
+        piece.starts_line = match is_comment_here || after_comment || code == TokenKind::Comma && starts_statement {
+            true => was_broken,
+            false => breaks_here,
+        };
+        piece.may_start_line = last.kind == TokenKind::Comma && !is_comment_here;
+        piece.levels = match (is_end, starts_statement) {
+            (true, _) => level - 1,
+            (false, true) => level,
+            (false, false) => level + 1 + depth.saturating_sub(inside),
+        };
+        let gap = self.between(last, token).matches('\n').count() > 1;
+        piece.after_gap = piece.starts_line && gap && !is_end && last.kind != TokenKind::OpenBrace;
+        piece.spaced = self.is_spaced(before, last, token) || merge(self.spelling(last), self.spelling(token));
+    }
+
+    fn is_spaced(&self, before: &[Token], first: &Token, second: &Token) -> bool {
+        use TokenKind as T;
+        let is_word = |token: &Token| WORDS.contains(&self.spelling(token));
+        let adjoins = self.between(first, second).is_empty();
+        match (first.kind, second.kind) {
+            _ if is_comment(first.kind) || is_comment(second.kind) => true,
+            (_, T::Comma | T::Semicolon) | (T::Dot, _) | (_, T::Dot) => false,
+            (T::OpenBrace | T::Comma | T::Semicolon, _) | (_, T::OpenBrace | T::CloseBrace) => true,
+            _ if opens(first.kind) || closes(second.kind) => false,
+            (_, T::Colon) => self.kind == Kind::Type,
+            _ if self.kind == Kind::Type && first.kind != T::Colon => is_spaced_in_type(first.kind, second.kind),
+            (T::Equals | T::Less | T::Greater | T::Exclamation, T::Equals) => !adjoins,
+            (T::Ampersand, T::Ampersand) => !adjoins,
+            (T::Other, T::Other) => !adjoins,
+            (T::Minus | T::Exclamation, _) if self.is_sign(before) => false,
+            (T::Word | T::CloseBracket | T::CloseParenthesis, T::OpenParenthesis | T::OpenBracket) => is_word(first),
+            _ => true,
+        }
+    }
+
+    /// Whether the last of `tokens` is the sign of what follows, and does not join two values.
+    fn is_sign(&self, tokens: &[Token]) -> bool {
+        use TokenKind as T;
+        let before = tokens.len().checked_sub(2).and_then(|index| tokens.get(index));
+        before.is_none_or(|token| match token.kind {
+            T::Word => WORDS.contains(&self.spelling(token)),
+            T::Number | T::CloseParenthesis | T::CloseBracket | T::Text { .. } => false,
+            _ => true,
+        })
+    }
+
+    fn spelling(&self, token: &Token) -> &'text str {
+        self.text.get(token.span.range()).unwrap_or_default()
+    }
+
+    fn between(&self, first: &Token, second: &Token) -> &'text str {
+        self.text.get(first.span.range().end..second.span.range().start).unwrap_or_default()
+    }
+
+    fn are_apart(&self, first: &Token, second: &Token) -> bool {
+        self.between(first, second).contains('\n')
+    }
+}

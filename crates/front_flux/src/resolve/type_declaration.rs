@@ -1,0 +1,165 @@
+//! Records and enumerations: their names, then their fields, whose types may be declared later.
+
+use super::Resolver;
+use crate::ids;
+use crate::syntax::{self, Name, Statement};
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::program::{Parameter, TypeBody, TypeDeclaration, TypeId, split_name};
+use flux_ir::types::{Type, built_in_names, contained_first, contained_in};
+use flux_source::Span;
+use std::collections::{HashMap, HashSet};
+
+impl<'syntax> Resolver<'syntax, '_> {
+    pub(super) fn declare_types(&mut self) {
+        let syntax = self.syntax;
+        let mut declared: Vec<(TypeId, &'syntax syntax::TypeDeclaration<'syntax>)> = vec![];
+        let mut first = HashMap::new();
+        for statement in &syntax.statements {
+            let Statement::Type(one) = statement else { continue };
+            if !self.check_type_name(&one.name, &mut first) {
+                continue;
+            }
+            let body = match &one.body {
+                syntax::TypeBody::Record(_) => TypeBody::Record(vec![]),
+                syntax::TypeBody::Enum(values) => TypeBody::Enum(self.distinct(values, "value", one)),
+            };
+            let name = one.name.as_str().to_owned();
+            let is_enum = matches!(body, TypeBody::Enum(_));
+            let id = self.program.types.add(TypeDeclaration { name, body, span: one.span });
+            self.type_names.add(one.name.as_str(), id, is_enum);
+            declared.push((id, one));
+        }
+        for (id, one) in &declared {
+            let syntax::TypeBody::Record(fields) = &one.body else { continue };
+            let fields = self.fields(fields, one);
+            self.program.types[*id].body = TypeBody::Record(fields);
+        }
+        self.check_finite();
+    }
+
+    /// Whether a type can have this name, which no other has.
+    fn check_type_name(&mut self, name: &'syntax Name<'syntax>, declared: &mut HashMap<&'syntax str, Span>) -> bool {
+        self.check_word(&name.text, name.span, "type");
+        self.check_taken(&name.text, name.span);
+        let (_, own) = split_name(&name.text);
+        if built_in_names().any(|built_in| built_in == own) {
+            let headline = format!("`{own}` is a type of the language, and cannot be declared");
+            self.report(Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span).help("choose another name"));
+            return false;
+        }
+        if let Some(first) = declared.get(name.as_str()) {
+            let headline = format!("the type `{}` is declared twice", name.text);
+            let error = Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span);
+            let error = error.mark(*first, "first declared here");
+            self.report(error.help("remove one of them, or give it another name"));
+            return false;
+        }
+        declared.insert(name.as_str(), name.span);
+        true
+    }
+
+    /// The names of fields, or of the values of an enumeration: each once.
+    fn distinct(
+        &mut self,
+        names: &'syntax [Name<'syntax>],
+        what: &str,
+        of: &syntax::TypeDeclaration<'syntax>,
+    ) -> Vec<String> {
+        let mut seen = HashMap::new();
+        let mut is_new = |name: &&'syntax Name<'syntax>| {
+            self.check_word(&name.text, name.span, what);
+            let first = *seen.entry(name.as_str()).or_insert(name.span);
+            if first != name.span {
+                self.report_duplicate(name, what, of, first);
+            }
+            first == name.span
+        };
+        names.iter().filter(|name| is_new(name)).map(|name| name.as_str().to_owned()).collect()
+    }
+
+    fn report_duplicate(&mut self, name: &Name, what: &str, of: &syntax::TypeDeclaration, first: Span) {
+        let headline = format!("`{}` has two {what}s called `{}`", of.name.text, name.text);
+        let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
+        self.report(error.mark(first, "the first one").help("give one of them another name"));
+    }
+
+    fn fields(
+        &mut self,
+        fields: &'syntax [syntax::Parameter<'syntax>],
+        of: &'syntax syntax::TypeDeclaration<'syntax>,
+    ) -> Vec<Parameter> {
+        let mut seen = HashMap::new();
+        let mut found: Vec<Parameter> = vec![];
+        for field in fields {
+            let name = &field.name;
+            self.check_word(&name.text, name.span, "field");
+            let ty = self.type_names.read(&field.ty, "");
+            let first = *seen.entry(name.as_str()).or_insert(name.span);
+            if first != name.span {
+                self.report_duplicate(name, "field", of, first);
+            } else if !ty.is_own() {
+                self.report_field_type(field, &ty, of);
+            } else {
+                found.push(Parameter { ty, name: name.as_str().to_owned(), span: field.span });
+            }
+        }
+        found
+    }
+
+    fn report_field_type(
+        &mut self,
+        field: &'syntax syntax::Parameter<'syntax>,
+        ty: &Type,
+        of: &syntax::TypeDeclaration<'syntax>,
+    ) {
+        // What was skipped may have declared it, which says more.
+        let is_skipped = ty.words().any(|word| self.syntax.skipped_words.contains(word));
+        if self.syntax.truncated || is_skipped {
+            return;
+        }
+        let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name.text);
+        let declared = self.program.types.iter().map(|(_, one)| one.name.clone());
+        let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
+        let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
+        let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word));
+        let meant = unknown.and_then(|word| nearest(word, names.iter().map(String::as_str)));
+        let help = match (ty.integer(), meant) {
+            (Some(integer), _) => format!("write `{}`, which is the same in C++", integer.ty()),
+            (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) => "fields are numbers such as `uint64`, `bool`, `text`, `bytes`, records, enumerations, and \
+                             `list`, `optional` and `map` of these"
+                .to_owned(),
+        };
+        self.report(Diagnostic::error(ids::FIELD_TYPE, headline, field.span).label(format!("`{ty}`")).help(help));
+    }
+
+    /// Checks that no record and no enumeration has the name of a predicate type.
+    pub(super) fn check_predicate_clash(&mut self, name: &Name) {
+        let Some(declared) = self.type_names.find(&name.text) else { return };
+        let headline = format!("`{}` is both a type and a predicate type", name.text);
+        let error = Diagnostic::error(ids::NAME_CLASH, headline, name.span);
+        let error = error.mark(self.program.types[declared].span, "the type");
+        self.report(error.help("give one of them another name"));
+    }
+
+    /// No record contains itself: its values would never end.
+    fn check_finite(&mut self) {
+        let types = &self.program.types;
+        let ordered: HashSet<TypeId> = contained_first(types).into_iter().collect();
+        let is_left = |id: &TypeId| !ordered.contains(id);
+        // From any that is left one comes into a circle, and round it.
+        let Some(mut at) = types.ids().find(is_left) else { return };
+        let (mut way, mut seen) = (vec![], HashSet::new());
+        while seen.insert(at) {
+            way.push(at);
+            let Some(next) = contained_in(types, at).into_iter().find(is_left) else { return };
+            at = next;
+        }
+        let circle = way.into_iter().skip_while(|id| *id != at).chain([at]);
+        let names: Vec<_> = circle.map(|id| format!("`{}`", types[id].name)).collect();
+        let record = &types[at];
+        let headline = format!("a value of the record `{}` would contain another one, and that another", record.name);
+        let error = Diagnostic::error(ids::RECORD_CYCLE, headline, record.span);
+        self.report(error.help(format!("take one of the fields out of {}", names.join(" -> "))));
+    }
+}
