@@ -10,6 +10,7 @@ use flux_diagnostic::{Severity, render};
 use flux_driver::{Compilation, compile};
 use flux_source::{FileId, SourceMap};
 use std::fmt::Write as _;
+use std::process::Command;
 use std::time::Duration;
 
 /// A statement, or some, for each of so many numbers.
@@ -96,6 +97,33 @@ fn time(run: fn(&mut SourceMap) -> Compilation, text: String) -> Duration {
 fn holds_linear(run: fn(&mut SourceMap) -> Compilation, program: fn(usize) -> String, small: usize) {
     let (one, eight) = (time(run, program(small)), time(run, program(8 * small)));
     assert!(eight < one * 24, "{one:?} for {small}, {eight:?} for eight times as many");
+}
+
+/// The instructions that a check of so many pages takes, in a process of its own. Valgrind counts the same on a busy
+/// machine.
+fn instructions(pages: usize) -> u64 {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+    command.arg(std::env::current_exe().unwrap()).args(["--ignored", "--exact", "checked"]);
+    let output = command.env("FLUX_PAGES", pages.to_string()).output().expect("valgrind is installed");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count = said.lines().find_map(|line| line.split_once("refs:")).unwrap_or_else(|| panic!("{said}")).1;
+    count.trim().replace(',', "").parse().unwrap()
+}
+
+#[test]
+#[ignore = "what `instructions` counts"]
+fn checked() {
+    let pages = std::env::var("FLUX_PAGES").unwrap().parse().unwrap();
+    assert!(!check(&mut SourceMap::of("test.flux", server(pages))).diagnostics.has_errors());
+}
+
+/// A page has three nodes, and a check says something of each page. It takes three quarters of this.
+#[test]
+fn a_page_is_checked_in_so_many_instructions() {
+    let page = instructions(8) / 8;
+    let limit = if cfg!(debug_assertions) { 6_000_000 } else { 800_000 };
+    assert!(page < limit, "{page} instructions for a page");
 }
 
 #[test]
