@@ -1,4 +1,4 @@
-//! Compiles programs by some of the rules of order.
+//! Compiles programs, before and after their constraints are ordered.
 
 use flux_diagnostic::Diagnostics;
 use flux_front::load::LoadedFile;
@@ -10,7 +10,7 @@ use flux_passes::rewrites::bind_edges::bind_edges;
 use flux_passes::rewrites::bind_handlers::bind_handlers;
 use flux_passes::rewrites::lower_program::lower_program;
 use flux_passes::rewrites::number_paths::number_paths;
-use flux_passes::rewrites::order_constraints::{Rules, order_constraints_with};
+use flux_passes::rewrites::order_constraints::order_constraints;
 use flux_source::SourceMap;
 
 /// The program that `text` says.
@@ -39,11 +39,11 @@ pub fn lower(mut program: Program) -> Flow {
     flow
 }
 
-/// The flow with its constraints ordered by `rules`; none where the author has to say it otherwise.
-pub fn order(lowered: &Flow, rules: Rules) -> Option<Flow> {
+/// The flow with its constraints ordered; none where the author has to say it otherwise.
+pub fn order(lowered: &Flow) -> Option<Flow> {
     let mut flow = lowered.clone();
     let mut diagnostics = Diagnostics::default();
-    order_constraints_with(&mut flow, rules, &mut diagnostics);
+    order_constraints(&mut flow, &mut diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

@@ -3,7 +3,6 @@
 use crate::compile::{lower, order, verified};
 use crate::generate::{Random, add_path_handlers, generate};
 use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
-use flux_passes::rewrites::order_constraints::Rules;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -72,7 +71,7 @@ fn run(seeds: Range<u64>, states: usize, tell: bool) -> Tally {
             *tally.without.entry(fault).or_default() += 1;
         }
         tally.programs += 1;
-        match order(&lowered, Rules::default()) {
+        match order(&lowered) {
             None => tally.refused += 1,
             Some(flow) => {
                 assert_eq!(verified(&flow), [""; 0], "seed {seed}");
@@ -105,7 +104,7 @@ fn run_cancelled(seeds: Range<u64>, states: usize) -> usize {
     for seed in seeds {
         let mut program = generate(seed);
         add_path_handlers(&mut program, seed);
-        let Some(flow) = order(&lower(program), Rules::default()) else { continue };
+        let Some(flow) = order(&lower(program)) else { continue };
         assert_eq!(verified(&flow), [""; 0], "seed {seed}");
         let bounds = Bounds { cancellation: Cancellation::LetsGo, ..bounds(seed, states) };
         match explore(&flow, &bounds) {

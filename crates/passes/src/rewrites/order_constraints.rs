@@ -23,7 +23,6 @@ use flux_ir::flow::{
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
 use flux_source::Span;
-use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
@@ -34,62 +33,11 @@ const CONTEXT_LIMIT: usize = 256;
 /// Orders the acquisitions of the whole flow, or leaves it as it is where it says an error.
 /// O(functions · held sets that differ for them).
 pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
-    order_constraints_with(flow, Rules::default(), diagnostics);
-}
-
-/// Which rules are followed. Without any one of them there are programs that deadlock or lose exclusion: the explorer
-/// switches them off one by one, to show that it would find the fault that each rule is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rules {
-    /// What is held in a sufficient mode is not taken again.
-    pub reentrancy: bool,
-    /// What is held by a reader and needed by a writer is taken by a writer.
-    pub promotion: bool,
-    /// What is out of order is taken further out.
-    pub moving_up: bool,
-    /// It is taken by the outermost step that holds something later, not by the next.
-    pub outermost: bool,
-    /// What a step takes is sorted, moved acquisitions included.
-    pub sorting: bool,
-    /// Two keys of one constraint are out of order wherever one is taken while the other is held.
-    pub keys_together: bool,
-    /// Keys are the same where their values have the same origin, not where their constraint is the same.
-    pub origins: bool,
-    /// A handler runs with what is held around the node whose place it takes, without that node's own.
-    pub handlers: bool,
-    /// A branch starts with what is held around its step.
-    pub branches: bool,
-    /// Branches that conflict run one after the other.
-    pub serialising: bool,
-    /// A function is compiled once for each held set, not for the first of them alone.
-    pub specialising: bool,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            reentrancy: true,
-            promotion: true,
-            moving_up: true,
-            outermost: true,
-            sorting: true,
-            keys_together: true,
-            origins: true,
-            handlers: true,
-            branches: true,
-            serialising: true,
-            specialising: true,
-        }
-    }
-}
-
-/// Orders the acquisitions by some of the rules: for the explorer.
-pub fn order_constraints_with(flow: &mut Flow, rules: Rules, diagnostics: &mut Diagnostics) {
     if flow.program.constraints.is_empty() {
         return;
     }
     let mut told = Diagnostics::new();
-    let mut order = Order::new(flow, rules, &mut told);
+    let mut order = Order::new(flow, &mut told);
     let mut entries = flow.entries.clone();
     for entry in &mut entries {
         entry.produce = entry.produce.map(|function| order.root(function));
@@ -174,7 +122,6 @@ type Specialised = Result<FunctionId, Vec<Escape>>;
 
 struct Order<'a> {
     flow: &'a Flow,
-    rules: Rules,
     diagnostics: &'a mut Diagnostics,
     /// The place of each constraint in the one order.
     rank: HashMap<ConstraintId, usize>,
@@ -206,13 +153,12 @@ struct Walk {
 }
 
 impl<'a> Order<'a> {
-    fn new(flow: &'a Flow, rules: Rules, diagnostics: &'a mut Diagnostics) -> Self {
+    fn new(flow: &'a Flow, diagnostics: &'a mut Diagnostics) -> Self {
         let mut ranked: Vec<_> = flow.program.constraints.iter().collect();
         ranked.sort_by_key(|(_, constraint)| (constraint.scope, constraint.name.as_str()));
         let rank = ranked.iter().enumerate().map(|(rank, (id, _))| (*id, rank)).collect();
         Self {
             flow,
-            rules,
             diagnostics,
             rank,
             touched: touched(flow),
@@ -239,7 +185,7 @@ impl<'a> Order<'a> {
     fn specialise(&mut self, id: FunctionId, held: Vec<Held>) -> Specialised {
         self.reached.insert(id);
         let held = self.relevant(id, held);
-        let key = (id, if self.rules.specialising { held.clone() } else { vec![] });
+        let key = (id, held.clone());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -259,10 +205,7 @@ impl<'a> Order<'a> {
             true => Ok(self.instance(id, walk.held, walk.uses, body)),
             false => Err(walk.escapes),
         };
-        // Who is to take more asks again, with that held.
-        if result.is_ok() || self.rules.specialising {
-            self.known.insert(key, result.clone());
-        }
+        self.known.insert(key, result.clone());
         result
     }
 
@@ -346,12 +289,7 @@ impl<'a> Order<'a> {
                 }
             }
         }
-        let outer = walk.held.clone();
-        if !self.rules.handlers {
-            walk.held.extend(made.acquire.iter().map(as_held));
-        }
         made.failure = self.block(&step.failure, walk);
-        walk.held = outer;
         made
     }
 
@@ -361,11 +299,10 @@ impl<'a> Order<'a> {
         let mut taken = vec![];
         let before = walk.escapes.len();
         for one in &step.acquire {
-            match walk.held.iter().find(|held| covers(held, one, self.rules.origins)) {
-                Some(held) if held.mode >= one.mode && !self.rules.reentrancy => taken.push(one.clone()),
-                Some(held) if held.mode >= one.mode || !self.rules.promotion => {}
+            match walk.held.iter().find(|held| covers(held, one)) {
+                Some(held) if held.mode >= one.mode => {}
                 Some(_) => walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: true }),
-                None if self.late(one, &walk.held) && (self.rules.outermost || one.moved_for.is_none()) => {
+                None if self.late(one, &walk.held) => {
                     walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: false });
                 }
                 None => taken.push(one.clone()),
@@ -376,12 +313,7 @@ impl<'a> Order<'a> {
 
     /// Whether something is held that does not come before `one`. Of two keys of one constraint nothing is known.
     fn late(&self, one: &Acquisition, held: &[Held]) -> bool {
-        let late = |held: &Held| match self.rank.get(&held.constraint).cmp(&self.rank.get(&one.constraint)) {
-            Ordering::Less => false,
-            Ordering::Equal => self.rules.keys_together,
-            Ordering::Greater => true,
-        };
-        self.rules.moving_up && held.iter().any(late)
+        held.iter().any(|held| self.rank.get(&held.constraint) >= self.rank.get(&one.constraint))
     }
 
     fn callee(&mut self, callee: &Callee, inside: &[Held]) -> Result<Callee, Vec<Escape>> {
@@ -390,7 +322,6 @@ impl<'a> Order<'a> {
             Callee::Fork(branches) => {
                 let mut made = vec![];
                 let mut escapes = vec![];
-                let inside = if self.rules.branches { inside } else { &[] };
                 for branch in branches {
                     match self.specialise(branch.function, inside.to_vec()) {
                         Ok(function) => made.push(Branch { function, after: None }),
@@ -415,7 +346,7 @@ impl<'a> Order<'a> {
         let acquisition = Acquisition { key, ..escape.acquisition.clone() };
         let same = |one: &Acquisition| one.constraint == acquisition.constraint && one.key == acquisition.key;
         let here = acquire.iter().any(&same);
-        let late = self.rules.outermost && self.late(&acquisition, &walk.held);
+        let late = self.late(&acquisition, &walk.held);
         if (escape.promote && !here) || (!escape.promote && late) {
             walk.escapes.push(Escape { acquisition, promote: escape.promote });
             return false;
@@ -426,9 +357,7 @@ impl<'a> Order<'a> {
             return grows;
         }
         made.acquire.push(acquisition);
-        if self.rules.sorting {
-            made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
-        }
+        made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
         true
     }
 
@@ -467,9 +396,6 @@ impl<'a> Order<'a> {
     /// moved the hold above the step; where the author wrote it there, the step cannot mean what it says.
     fn serialise(&mut self, made: &mut Step, walk: &Walk) {
         let Callee::Fork(branches) = &made.callee else { return };
-        if !self.rules.serialising {
-            return;
-        }
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
         // Branches that conflict, and those that conflict with them, are of one group and run in turn.
         let mut groups: Vec<usize> = (0..branches.len()).collect();
@@ -543,24 +469,13 @@ fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
 }
 
 /// Whether `held` is what `wanted` asks for, whatever the modes: by the origin of the key's values.
-fn covers(held: &Held, wanted: &Acquisition, by_origin: bool) -> bool {
+fn covers(held: &Held, wanted: &Acquisition) -> bool {
     let same = |(part, operand): (&HeldKey, &Operand)| match (part, operand) {
         (HeldKey::Inputs(inputs), Operand::Input(input)) => inputs.contains(input),
         (HeldKey::Constant(left), Operand::Constant(right)) => left == right,
         _ => false,
     };
-    held.constraint == wanted.constraint && (!by_origin || held.key.iter().zip(&wanted.key).all(same))
-}
-
-/// What a step takes, its key in terms of the function it is in.
-fn as_held(taken: &Acquisition) -> Held {
-    let part = |operand: &Operand| match operand {
-        Operand::Input(at) => HeldKey::Inputs(vec![*at]),
-        Operand::Constant(constant) => HeldKey::Constant(constant.clone()),
-        Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => HeldKey::Lost,
-    };
-    let key = taken.key.iter().map(part).collect();
-    Held { constraint: taken.constraint, mode: taken.mode, key, moved: taken.moved_for.is_some() }
+    held.constraint == wanted.constraint && held.key.iter().zip(&wanted.key).all(same)
 }
 
 /// What is held inside a step's call, its keys in terms of the callee. A constant that is passed is known in both ways.
