@@ -5,14 +5,15 @@ pub mod functions;
 pub mod headers;
 pub mod ids;
 
-use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
 use flux_front::load::{Library, ReadFile, load};
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage, Violation};
 use flux_passes::rewrites::lower_program::lower_program;
-use flux_passes::{FLOW_PASSES, PROGRAM_PASSES};
+use flux_passes::{FLOW_PASSES, Fact, LOWERING, PROGRAM_PASSES, Pass, stage};
 use flux_source::{FileId, SourceMap, Span};
+use std::collections::BTreeSet;
 
 /// What came of a compilation.
 #[derive(Default)]
@@ -45,35 +46,26 @@ pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -
     if diagnostics.has_errors() {
         return result;
     }
-    agree("front_flux", verify::program(&program, Stage::Resolved), diagnostics);
+    let mut state = State { facts: BTreeSet::from([Fact::Resolved]), diagnostics };
+    state.agree("front_flux", verify::program(&program, Stage::Resolved));
 
     // Is it one that can run? Signatures that were left out are filled in on the way, and the values that go along.
-    for pass in PROGRAM_PASSES {
-        (pass.run)(&mut program, diagnostics);
-        if pass.barrier && diagnostics.has_errors() {
-            result.unfinished = Some(program);
-            return result;
-        }
-    }
-    if diagnostics.has_errors() {
+    state.run(&PROGRAM_PASSES, &mut program, verify::program);
+    if !state.holds(LOWERING) || state.diagnostics.has_errors() {
         result.unfinished = Some(program);
         return result;
     }
-    agree("bind_handlers", verify::program(&program, Stage::Bound), diagnostics);
+    state.agree("bind_handlers", verify::program(&program, Stage::Bound));
 
     // --- From here on the program stands; what follows says how it happens. ---
 
     let mut flow = lower_program(program);
-    agree("lower_program", verify::flow(&flow, Stage::Lowered), diagnostics);
-    for pass in FLOW_PASSES {
-        (pass.run)(&mut flow, diagnostics);
-        if pass.barrier && diagnostics.has_errors() {
-            result.unfinished = Some(flow.program);
-            return result;
-        }
+    state.facts.insert(Fact::Lowered);
+    state.agree("lower_program", verify::flow(&flow, Stage::Lowered));
+    state.run(&FLOW_PASSES, &mut flow, verify::flow);
+    if state.holds(&[Fact::Ordered, Fact::Numbered]) {
+        state.agree("number_paths", verify::flow(&flow, Stage::Finished));
     }
-    agree("number_paths", verify::flow(&flow, Stage::Ordered), diagnostics);
-
     match diagnostics.has_errors() {
         true => result.unfinished = Some(flow.program),
         false => result.flow = Some(flow),
@@ -81,12 +73,46 @@ pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -
     result
 }
 
-/// A violation is a fault of ours. It is reported, never compiled.
-fn agree(stage: &str, violations: Vec<Violation>, diagnostics: &mut Diagnostics) {
-    if let Some(Violation { message, span }) = violations.into_iter().next() {
-        let headline = format!("the compiler contradicts itself after `{stage}`: {message}");
-        let error = Diagnostic::error(ids::CONTRADICTION, headline, span);
-        diagnostics.push(error.help("this is a fault of flux, not of your program: please report it with the program"));
+/// How far a compilation has come.
+struct State<'d> {
+    /// What is known.
+    facts: BTreeSet<Fact>,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl State<'_> {
+    fn holds(&self, facts: &[Fact]) -> bool {
+        facts.iter().all(|fact| self.facts.contains(fact))
+    }
+
+    /// Runs passes, those whose requirements hold: where one does not, an earlier pass has said why. After each rewrite
+    /// the model is verified as far as it has come, in tests and in builds of our own. What users run does so where a
+    /// model is finished, which finds the same later, without the pass to blame.
+    fn run<T>(&mut self, passes: &[Pass<T>], model: &mut T, verify: fn(&T, Stage) -> Vec<Violation>) {
+        for pass in passes {
+            if !self.holds(pass.requires) {
+                continue;
+            }
+            let errors = self.diagnostics.count(Severity::Error);
+            pass.run(model, self.diagnostics);
+            if self.diagnostics.count(Severity::Error) > errors {
+                continue;
+            }
+            self.facts.extend(pass.establishes);
+            if cfg!(debug_assertions) && pass.is_rewrite() {
+                self.agree(pass.name, verify(model, stage(&self.facts)));
+            }
+        }
+    }
+
+    /// A violation is a fault of ours. It is reported, never compiled.
+    fn agree(&mut self, pass: &str, violations: Vec<Violation>) {
+        if let Some(Violation { message, span }) = violations.into_iter().next() {
+            let headline = format!("the compiler contradicts itself after `{pass}`: {message}");
+            let error = Diagnostic::error(ids::CONTRADICTION, headline, span);
+            let help = "this is a fault of flux, not of your program: please report it with the program";
+            self.diagnostics.push(error.help(help));
+        }
     }
 }
 

@@ -139,7 +139,7 @@ pub fn ir_text(text: &str) -> Result<(), Fault> {
         }
         verify::flow(&flow, Stage::Lowered);
         let sources = SourceMap::of("test.flux", "");
-        if verify::flow(&flow, Stage::Ordered).is_empty() {
+        if verify::flow(&flow, Stage::Finished).is_empty() {
             write_out(&flow, &sources);
         }
     }

@@ -41,7 +41,7 @@ pub fn lower(sources: &SourceMap) -> Flow {
     let mut diagnostics = Diagnostics::new();
     let mut program = flux_front::read(sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
     for pass in flux_passes::PROGRAM_PASSES {
-        (pass.run)(&mut program, &mut diagnostics);
+        pass.run(&mut program, &mut diagnostics);
     }
     let errors = diagnostics.sorted().into_iter().filter(|one| one.severity == Severity::Error);
     let errors: Vec<_> =
@@ -49,7 +49,7 @@ pub fn lower(sources: &SourceMap) -> Flow {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
     let mut flow = flux_passes::rewrites::lower_program::lower_program(program);
     for pass in flux_passes::FLOW_PASSES {
-        (pass.run)(&mut flow, &mut diagnostics);
+        pass.run(&mut flow, &mut diagnostics);
     }
     flow
 }

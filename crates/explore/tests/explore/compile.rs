@@ -20,7 +20,7 @@ pub fn program(text: &str) -> Program {
     let mut diagnostics = Diagnostics::default();
     let mut program = flux_front::read(&sources, &[LoadedFile::alone(file)], &mut diagnostics);
     for pass in PROGRAM_PASSES {
-        (pass.run)(&mut program, &mut diagnostics);
+        pass.run(&mut program, &mut diagnostics);
     }
     assert!(!diagnostics.has_errors(), "{text}\n{diagnostics:?}");
     program
@@ -47,11 +47,11 @@ pub fn order(lowered: &Flow) -> Option<Flow> {
     if diagnostics.has_errors() {
         return None;
     }
-    number_paths(&mut flow);
+    number_paths(&mut flow, &mut diagnostics);
     Some(flow)
 }
 
 /// What the verifier has to say about a flow.
 pub fn verified(flow: &Flow) -> Vec<String> {
-    verify::flow(flow, Stage::Ordered).into_iter().map(|violation| violation.message).collect()
+    verify::flow(flow, Stage::Finished).into_iter().map(|violation| violation.message).collect()
 }

@@ -18,7 +18,8 @@ use crate::program::Program;
 use flux_source::Span;
 use std::fmt;
 
-/// How far the passes have come, and so how much must hold. Each stage of a model includes those of it before.
+/// How far the passes have come, and so how much must hold. Each stage of a program includes those before it, and a
+/// flow is well-formed at each of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stage {
     /// A program whose names are ids.
@@ -29,11 +30,13 @@ pub enum Stage {
     Bound,
     /// A flow: calls, dispatch, acquisitions and failures are explicit and fit.
     Lowered,
-    /// The paths of the flow have numbers.
+    /// Besides, its paths have numbers.
     Numbered,
-    /// In every context acquisitions are in the one order, and what nodes require is held: no flows can deadlock. What
-    /// is held for a session is held where there is one.
+    /// Besides, in every context acquisitions are in the one order, and what nodes require is held: no flows can
+    /// deadlock. What is held for a session is held where there is one.
     Ordered,
+    /// Both, so that back ends can read it.
+    Finished,
 }
 
 /// Something that does not hold.
@@ -72,10 +75,10 @@ pub fn flow(flow: &Flow, stage: Stage) -> Vec<Violation> {
     if violations.is_empty() {
         flow::check(flow, &mut violations);
     }
-    if violations.is_empty() && stage >= Stage::Numbered {
+    if violations.is_empty() && matches!(stage, Stage::Numbered | Stage::Finished) {
         paths::check(flow, &mut violations);
     }
-    if violations.is_empty() && stage >= Stage::Ordered {
+    if violations.is_empty() && matches!(stage, Stage::Ordered | Stage::Finished) {
         constraints::check(flow, &mut violations);
         sessions::check(flow, &mut violations);
     }

@@ -11,7 +11,7 @@ const ORDERED: &str = include_str!("ordered.ir");
 fn violations(text: &str) -> Vec<String> {
     let mut flow = parse_flow(text).unwrap();
     paths::number(&mut flow);
-    verify::flow(&flow, Stage::Ordered).into_iter().map(|violation| violation.message).collect()
+    verify::flow(&flow, Stage::Finished).into_iter().map(|violation| violation.message).collect()
 }
 
 /// Holds what is wrong once `old`, which is there once, is `new` to what is expected.

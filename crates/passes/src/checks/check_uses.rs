@@ -1,5 +1,5 @@
-//! Looks for what is declared and has no effect. Requires: resolved, and no error so far, since a misspelt name leaves
-//! the right one without a use. Establishes: nothing; warns of nodes that nothing names, of flows that no source
+//! Looks for what is declared and has no effect. Requires: all that other passes establish, since a misspelt name
+//! leaves the right one without a use. Establishes: nothing; warns of nodes that nothing names, of flows that no source
 //! reaches, and of constraints that have readers alone. What is of a module is there for other programs too.
 
 use crate::analyses::mentions::named_nodes;
@@ -15,9 +15,6 @@ const LISTED: usize = 4;
 
 /// Warns of them. O(size of the program).
 pub fn check_uses(program: &Program, diagnostics: &mut Diagnostics) {
-    if diagnostics.has_errors() {
-        return;
-    }
     warn_of_readers(program, diagnostics);
     // A program without a source is a module, or not finished.
     if !program.sources.is_empty() {
