@@ -22,6 +22,7 @@ mod options;
 pub mod plain;
 mod print;
 pub mod probe;
+mod read_again;
 mod shape;
 mod step;
 mod structs;

@@ -7,6 +7,7 @@ use crate::kept::kept;
 use crate::keys::keys;
 use crate::names::NAMESPACE;
 use crate::options::{self, variables};
+use crate::read_again::read_again;
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use flux_contract as contract;
@@ -70,6 +71,7 @@ fn namespace(context: &Context<'_>) -> Vec<Declaration> {
     inner.extend(keys(context));
     inner.extend(kept(context));
     inner.extend(copied(context));
+    inner.extend(read_again(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);
         inner.extend(function(context, one));

@@ -75,6 +75,15 @@ pub(crate) fn arrow(way: Way) -> Attributes {
         Way::Flow => vec![("weight", "4".into())],
         Way::Failure => vec![("style", "dashed".into()), ("color", RED.into()), ("fontcolor", RED.into())],
         Way::Refers => vec![("style", "dotted".into()), ("color", GREY.into()), ("arrowhead", "open".into())],
+        Way::Reaches => vec![
+            ("style", "dashed".into()),
+            ("color", GREY.into()),
+            ("fontcolor", GREY.into()),
+            ("penwidth", "0.6".into()),
+            ("arrowsize", "0.5".into()),
+            // It goes round what is drawn, and moves nothing.
+            ("constraint", "false".into()),
+        ],
     }
 }
 

@@ -85,7 +85,7 @@ impl Chart {
             self.line(1, &format!("classDef {class} fill:{fill},stroke:{border},color:{letters}{more}"));
             self.line(1, &format!("class {} {class}", members.join(",")));
         }
-        for (way, colour) in [(Way::Failure, RED), (Way::Refers, GREY)] {
+        for (way, colour) in [(Way::Failure, RED), (Way::Refers, GREY), (Way::Reaches, GREY)] {
             let those = arrows.iter().enumerate().filter(|(_, arrow)| arrow.way == way);
             let numbers: Vec<_> = those.map(|(number, _)| number.to_string()).collect();
             if !numbers.is_empty() {
@@ -116,7 +116,7 @@ fn shape_line(shape: &Shape) -> String {
 fn arrow_line(arrow: &Arrow) -> String {
     let line = match arrow.way {
         Way::Flow => "-->",
-        Way::Failure | Way::Refers => "-.->",
+        Way::Failure | Way::Refers | Way::Reaches => "-.->",
     };
     let end = |shape, frame: Option<_>| frame.map_or_else(|| shape_id(shape), frame_id);
     let label = arrow.label.as_ref().map_or(String::new(), |label| format!("|\"{}\"|", escaped(label)));

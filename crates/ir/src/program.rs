@@ -175,6 +175,13 @@ pub struct Parameter {
     pub span: Span,
 }
 
+impl Parameter {
+    /// Whether both have one name and one type.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.ty == other.ty
+    }
+}
+
 /// What goes into a node and what comes out.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Signature {

@@ -109,6 +109,8 @@ pub enum Form {
     Number(Option<Integer>),
     /// `std::string_view`
     Text,
+    /// `std::unique_ptr<row>`
+    MoveOnly,
     /// Anything else.
     Unknown,
 }
@@ -338,6 +340,12 @@ impl Type {
         matches!(self.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Foreign(Form::Text))
     }
 
+    /// Whether it is a class of the standard library whose values can be moved, and not copied. What other classes
+    /// allow the C++ compiler knows.
+    pub fn is_move_only(&self) -> bool {
+        *self.kind() == TypeKind::Foreign(Form::MoveOnly)
+    }
+
     /// Whether copying a value runs nobody's code: it is a pointer, an enumerator or a number. Any other may throw
     /// where it is copied, moved or made.
     pub fn is_scalar(&self) -> bool {
@@ -485,6 +493,10 @@ impl Form {
         if matches!(spelling, "std::string" | "std::string_view") {
             return Self::Text;
         }
+        let class = spelling.split('<').next().unwrap_or(spelling).trim_end();
+        if MOVE_ONLY.contains(&class) {
+            return Self::MoveOnly;
+        }
         let mut words = spelling.split_whitespace().filter(|word| !matches!(*word, "const" | "volatile")).peekable();
         match words.peek() {
             None => Self::Unknown,
@@ -502,6 +514,21 @@ fn is_const(target: &str) -> bool {
     let target = target.trim_end();
     target.ends_with(" const") || target.ends_with("*const") || target.starts_with("const ") && !target.contains('*')
 }
+
+/// The classes of the standard library, and templates of such, that cannot be copied, and can be moved.
+const MOVE_ONLY: [&str; 11] = [
+    "std::unique_ptr",
+    "std::unique_lock",
+    "std::future",
+    "std::promise",
+    "std::packaged_task",
+    "std::move_only_function",
+    "std::thread",
+    "std::jthread",
+    "std::ifstream",
+    "std::ofstream",
+    "std::fstream",
+];
 
 /// The words that spell arithmetic types, and the customary names for such types in C, C++ and Linux.
 #[rustfmt::skip]
@@ -620,6 +647,16 @@ mod tests {
         }
         for ty in ["char *", "const char **", "constant *", "std::vector<const char *> *", "const char", "int"] {
             assert!(!Type::new(ty).is_pointer_to_const(), "{ty}");
+        }
+    }
+
+    #[test]
+    fn what_the_standard_library_can_only_move_is_known() {
+        for ty in ["std::unique_ptr<row>", "std::unique_ptr<std::vector<int>, closer>", "std::jthread"] {
+            assert!(Type::new(ty).is_move_only() && !Type::new(ty).is_scalar(), "{ty}");
+        }
+        for ty in ["std::shared_ptr<row>", "std::unique_ptr<row> *", "std::vector<std::thread>", "unique_ptr", "int"] {
+            assert!(!Type::new(ty).is_move_only(), "{ty}");
         }
     }
 

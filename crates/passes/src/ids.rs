@@ -12,6 +12,14 @@ pub const EDGE_PERMUTED: Id = Id("edge-permuted");
 pub const NAMED_INPUT: Id = Id("named-input");
 /// A step says which value an input takes, and there is no such value.
 pub const NAMED_VALUE: Id = Id("named-value");
+/// An input takes a value from further back than the step before.
+pub const REACHED: Id = Id("reached");
+/// An input reaches back, and what the step before gives of its type nothing takes.
+pub const REACH_SLIP: Id = Id("reach-slip");
+/// An input could reach back for two values.
+pub const REACH_AMBIGUOUS: Id = Id("reach-ambiguous");
+/// An input would reach a value that is gone by then.
+pub const REACH_GONE: Id = Id("reach-gone");
 /// Values that fit by name only, with what is dropped.
 pub const EDGE_BY_NAME: Id = Id("edge-by-name");
 /// More constants than a node has inputs.

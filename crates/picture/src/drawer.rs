@@ -2,10 +2,12 @@
 //!
 //! What has been drawn last and waits for what comes next are [`Tail`]s; the next node gets an arrow from each. Thus
 //! the lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any
-//! point that stands for the meeting.
+//! point that stands for the meeting. Who made each value is known by [`Makers`], so that one which a node takes
+//! from further back than the step before it has an arrow of its own.
 
 use crate::canvas::Canvas;
 use crate::looks::{Look, Looks};
+use crate::makers::{Makers, Taken};
 use crate::{Arrow, Frame, FrameId, Kind, Picture, Shape, ShapeId, Way, label};
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
 use flux_ir::program::{Constant, Origin, Source};
@@ -150,7 +152,7 @@ impl<'a> Drawer<'a> {
         let tails = match (entry.produce, &source.origin) {
             (Some(produce), _) => {
                 let body = &self.flow.functions[produce].body;
-                self.block(produce, body, vec![], 0).done
+                self.block(&mut Makers::inside(produce, &[]), body, vec![], 0).done
             }
             (None, Origin::Timer(milliseconds)) => {
                 let period = Constant::Integer(i64::try_from(*milliseconds).unwrap_or(i64::MAX));
@@ -159,7 +161,9 @@ impl<'a> Drawer<'a> {
             }
             (None, Origin::Node(_)) => vec![],
         };
-        self.block(entry.run, &self.flow.functions[entry.run].body, tails, 0);
+        let run = &self.flow.functions[entry.run];
+        let begin = tails.first().map(|tail| (tail.from, tail.frame));
+        self.block(&mut Makers::begun(entry.run, begin, run.inputs.len()), &run.body, tails, 0);
     }
 
     /// Draws the frames that are wanted apart from where they are used.
@@ -178,7 +182,8 @@ impl<'a> Drawer<'a> {
         let body = &self.flow.functions[id].body;
         self.open_frame(look, vec![], 0);
         let begin = self.point_at(ShapeId::Begin(look.frame), Kind::End);
-        let left = self.block(id, body, vec![Tail::of(begin)], 1);
+        let mut makers = Makers::begun(id, Some((begin, None)), self.flow.functions[id].inputs.len());
+        let left = self.block(&mut makers, body, vec![Tail::of(begin)], 1);
         if !left.done.is_empty() {
             let end = self.point(Kind::End);
             self.connect(left.done, end, None);
@@ -191,18 +196,18 @@ impl<'a> Drawer<'a> {
         self.canvas.open_frame(Frame { id: frame, name: name.to_owned(), badges, place, depth, items: vec![] });
     }
 
-    /// Draws a block of `function` after `tails`, inside of `depth` frames.
-    fn block(&mut self, function: FunctionId, block: &'a Block, mut tails: Vec<Tail>, depth: usize) -> Left {
+    /// Draws a block of the function that `makers` are of after `tails`, inside of `depth` frames.
+    fn block(&mut self, makers: &mut Makers, block: &'a Block, mut tails: Vec<Tail>, depth: usize) -> Left {
         let mut left = Left::default();
         for step in &block.steps {
-            tails = self.step(function, step, tails, depth, &mut left.done);
+            tails = self.step(makers, step, tails, depth, &mut left.done);
         }
         match &block.end {
             End::Done { .. } => left.done.extend(tails),
             End::Resume { .. } => left.resumed = tails,
             End::Failed { .. } | End::Ended { .. } => {}
             End::Dispatch { lines, unmatched } => {
-                left.done.extend(self.dispatch(function, lines, unmatched.is_some(), tails, depth));
+                left.done.extend(self.dispatch(makers, lines, unmatched.is_some(), tails, depth));
             }
         }
         left
@@ -210,19 +215,19 @@ impl<'a> Drawer<'a> {
 
     fn dispatch(
         &mut self,
-        id: FunctionId,
+        makers: &Makers,
         lines: &'a [Line],
         may_fail: bool,
         tails: Vec<Tail>,
         depth: usize,
     ) -> Vec<Tail> {
-        let function = &self.flow.functions[id];
+        let function = &self.flow.functions[makers.function()];
         let choice = self.point(Kind::Choice);
         self.connect(tails, choice, None);
         let mut done = vec![];
         for line in lines {
             let chosen = Tail::of(choice).labelled(label::patterns(self.flow, function, line));
-            done.extend(self.block(id, &line.block, vec![chosen], depth).done);
+            done.extend(self.block(&mut makers.clone(), &line.block, vec![chosen], depth).done);
         }
         if may_fail {
             let nowhere = self.place(Kind::Nowhere, "no match".to_owned(), vec![], function.span);
@@ -234,12 +239,14 @@ impl<'a> Drawer<'a> {
     /// Draws a step after `tails`; gives the tails of what comes next. In a failure block the function may be done.
     fn step(
         &mut self,
-        id: FunctionId,
+        makers: &mut Makers,
         step: &'a Step,
         tails: Vec<Tail>,
         depth: usize,
         done: &mut Vec<Tail>,
     ) -> Vec<Tail> {
+        let id = makers.function();
+        let taken = makers.taken(step);
         let drawn = match &step.callee {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
@@ -256,14 +263,18 @@ impl<'a> Drawer<'a> {
                     Some(limit) => tails.into_iter().map(|tail| tail.labelled(limit.clone())).collect(),
                     None => tails,
                 };
-                self.fork(branches, tails, depth)
+                self.fork(branches, &taken, tails, depth)
             }
-            Callee::Function(callee) => self.function(id, step, *callee, tails, depth),
+            Callee::Function(callee) => self.function(id, step, (*callee, &taken), tails, depth),
         };
+        if let Some(taker) = drawn.takes {
+            self.reached(step, &taken, taker);
+        }
+        makers.made(step.id, drawn.failed.from, drawn.failed.frame);
         let mut next = drawn.next;
         if !step.failure.steps.is_empty() {
             let failed = Tail { error: true, ..drawn.failed };
-            let left = self.block(id, &step.failure, vec![failed], depth);
+            let left = self.block(&mut makers.failed(step), &step.failure, vec![failed], depth);
             next.extend(left.resumed);
             done.extend(left.done);
         }
@@ -276,6 +287,23 @@ impl<'a> Drawer<'a> {
         let called = self.place(kind, name, label::badges(self.flow, step, self.explains), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)
+    }
+
+    /// Draws arrows to `taker` from who made what it takes from further back than the step before it.
+    fn reached(&mut self, step: &Step, taken: &[Taken], to: ShapeId) {
+        let names = self.flow.callee_inputs(&step.callee).iter().map(|input| input.name.as_str());
+        let mut arrows: Vec<(ShapeId, Option<FrameId>, Vec<&str>)> = vec![];
+        for (value, name) in taken.iter().zip(names).filter(|(value, _)| value.is_far) {
+            let Some((from, frame)) = value.maker else { continue };
+            match arrows.iter_mut().find(|arrow| arrow.0 == from) {
+                Some((.., names)) => names.push(name),
+                None => arrows.push((from, frame, vec![name])),
+            }
+        }
+        for (from, from_frame, names) in arrows {
+            let label = Some(names.join(", "));
+            self.canvas.arrow(Arrow { from, from_frame, to, to_frame: None, label, way: Way::Reaches });
+        }
     }
 
     /// Draws the box of a handler, one in each function.
@@ -294,7 +322,7 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws what runs concurrently between two bars.
-    fn fork(&mut self, branches: &[Branch], tails: Vec<Tail>, depth: usize) -> Drawn {
+    fn fork(&mut self, branches: &[Branch], taken: &[Taken], tails: Vec<Tail>, depth: usize) -> Drawn {
         let fork = self.point(Kind::Bar);
         self.connect(tails, fork, None);
         let mut ends: Vec<Vec<Tail>> = vec![];
@@ -302,20 +330,28 @@ impl<'a> Drawer<'a> {
             let earlier = branch.after.and_then(|after| ends.get(after)).cloned();
             let starts = earlier.unwrap_or_else(|| vec![Tail::of(fork)]);
             let body = &self.flow.functions[branch.function].body;
-            ends.push(self.block(branch.function, body, starts, depth).done);
+            let mut makers = Makers::inside(branch.function, taken);
+            ends.push(self.block(&mut makers, body, starts, depth).done);
         }
         let join = self.point(Kind::Bar);
         self.connect(ends.concat(), join, None);
-        Drawn::at(join)
+        Drawn { takes: None, ..Drawn::at(join) }
     }
 
     /// Draws a call of a function: what it does, or a box that refers to where that is drawn.
-    fn function(&mut self, id: FunctionId, step: &Step, callee: FunctionId, tails: Vec<Tail>, depth: usize) -> Drawn {
+    fn function(
+        &mut self,
+        id: FunctionId,
+        step: &Step,
+        (callee, taken): (FunctionId, &[Taken]),
+        tails: Vec<Tail>,
+        depth: usize,
+    ) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
         let body = &flow.functions[callee].body;
         let Some(look @ Look { frame, name, .. }) = self.looks.find(callee) else {
-            let next = self.block(callee, body, tails, depth).done;
-            return Drawn { next, failed: Tail::of(self.latest()) };
+            let next = self.block(&mut Makers::inside(callee, taken), body, tails, depth).done;
+            return Drawn { next, failed: Tail::of(self.latest()), takes: None };
         };
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
@@ -324,16 +360,16 @@ impl<'a> Drawer<'a> {
         }
         if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
             self.open_frame(look, label::badges(flow, step, self.explains), depth);
-            let next = self.block(callee, body, tails, depth + 1).done;
+            let next = self.block(&mut Makers::inside(callee, taken), body, tails, depth + 1).done;
             self.canvas.close_frame();
-            return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) } };
+            return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) }, takes: None };
         }
         self.apart.push_back(callee);
         let begin = ShapeId::Begin(frame);
         let last = function.body.steps.last().is_some_and(|last| last.id == step.id);
         if last && matches!(function.role, Role::Run(_)) && step.failure.steps.is_empty() {
             self.connect(tails, begin, Some(frame));
-            return Drawn { next: vec![], failed: Tail::of(begin) };
+            return Drawn { next: vec![], failed: Tail::of(begin), takes: None };
         }
         let drawn = self.call(step, name, tails, Kind::Reference);
         let from = drawn.failed.from;
@@ -353,12 +389,14 @@ impl<'a> Drawer<'a> {
 struct Drawn {
     /// Where it goes on.
     next: Vec<Tail>,
-    /// Where a failure leaves it.
+    /// Where a failure leaves it, and what it makes.
     failed: Tail,
+    /// What takes its values; nothing where that is inside.
+    takes: Option<ShapeId>,
 }
 
 impl Drawn {
     fn at(id: ShapeId) -> Self {
-        Self { next: vec![Tail::of(id)], failed: Tail::of(id) }
+        Self { next: vec![Tail::of(id)], failed: Tail::of(id), takes: Some(id) }
     }
 }

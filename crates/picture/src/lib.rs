@@ -15,6 +15,7 @@ mod canvas;
 mod drawer;
 mod label;
 mod looks;
+mod makers;
 pub mod palette;
 
 pub use drawer::{draw, draw_with_constraints};
@@ -135,4 +136,6 @@ pub enum Way {
     Failure,
     /// From a use to where the abstract node is drawn.
     Refers,
+    /// The way of a value to who takes it from further back than the step before.
+    Reaches,
 }

@@ -3,8 +3,9 @@
 //! A node is added to the model when it is complete, and applies only nodes that are in the model by then: so graphs
 //! are acyclic, handlers included. Every edge is drawn from the values that arrive: the next node is one that they
 //! fit, or a new one that takes them, or some of them by name. All lists begin with the flow's number, by which a node
-//! finds the trace of its flow.
+//! finds the trace of its flow. Some nodes reach for values from further back.
 
+use crate::environment::Environment;
 use crate::model::*;
 use crate::random::Random;
 use crate::shape::Shape;
@@ -200,49 +201,60 @@ impl Generator<'_> {
         if accepts(from, to) && self.random.chance(self.shape.empty) {
             return chain;
         }
-        let mut values = from.to_vec();
+        let mut values = Environment::new(from);
         for left in (0..self.random.between(1, self.shape.steps)).rev() {
             let step = if self.shape.parallel && left > 0 && self.random.chance(150) {
-                self.parallel(&values, depth, BRANCH_DEPTH)
+                self.parallel(&mut values, depth, BRANCH_DEPTH)
             } else {
-                Step::Apply(self.step(&values, (left == 0).then_some(to), depth))
+                self.apply(&mut values, (left == 0).then_some(to), depth)
             };
-            values = self.model.outputs(&step, &values);
             chain.push(step);
         }
         chain
     }
 
+    /// A step that applies a node, and what there is after it.
+    fn apply(&mut self, values: &mut Environment, to: Option<&[Parameter]>, depth: usize) -> Step {
+        let node = self.step(values, to, depth);
+        values.apply(&self.model.nodes[node]);
+        Step::Apply(node)
+    }
+
     /// A parallel step; so many more may be nested in it.
-    fn parallel(&mut self, values: &[Parameter], depth: usize, nests: usize) -> Step {
-        let branch = |generator: &mut Self| {
-            let length = generator.random.between(0, 2);
-            let mut values = values.to_vec();
-            let mut chain = vec![];
-            for _ in 0..length {
-                let step = if nests > 0 && generator.random.chance(150) {
-                    generator.parallel(&values, depth, nests - 1)
+    fn parallel(&mut self, values: &mut Environment, depth: usize, nests: usize) -> Step {
+        let (mut branches, mut ends) = (vec![], vec![]);
+        for _ in 0..self.random.between(2, 3) {
+            let (mut values, mut chain) = (values.inside(), vec![]);
+            for _ in 0..self.random.between(0, 2) {
+                chain.push(if nests > 0 && self.random.chance(150) {
+                    self.parallel(&mut values, depth, nests - 1)
                 } else {
-                    Step::Apply(generator.step(&values, None, depth))
-                };
-                values = generator.model.outputs(&step, &values);
-                chain.push(step);
+                    self.apply(&mut values, None, depth)
+                });
             }
-            chain
-        };
-        Step::Parallel((0..self.random.between(2, 3)).map(|_| branch(self)).collect())
+            branches.push(chain);
+            ends.push(values);
+        }
+        values.join(&ends);
+        Step::Parallel(branches)
     }
 
     /// A node that takes `values`, and gives what fits `to`; something, where that is open.
-    fn step(&mut self, values: &[Parameter], to: Option<&[Parameter]>, depth: usize) -> NodeId {
+    fn step(&mut self, values: &Environment, to: Option<&[Parameter]>, depth: usize) -> NodeId {
+        let given = values.given();
         let enough = self.model.nodes.len() >= self.shape.concrete_nodes + self.shape.abstract_nodes;
         if (enough || self.random.chance(self.shape.shared))
-            && let Some(node) = self.shared(values, to)
+            && let Some(node) = self.shared(&given, to)
         {
             return node;
         }
-        let inputs = self.taken(values);
+        let inputs = match self.reaches() {
+            true => self.reaching(&given, &values.reachable()),
+            false => None,
+        };
+        let inputs = inputs.unwrap_or_else(|| self.taken(&given));
         let outputs = match to {
+            Some(to) if self.reaches() => self.leaving(to, &values.all_reachable()),
             Some(to) => self.given(to),
             None => self.row(),
         };
@@ -251,6 +263,39 @@ impl Generator<'_> {
         } else {
             self.concrete_node(inputs, outputs, depth)
         }
+    }
+
+    /// Draws nothing where nothing is to reach: so the programs of such a shape stay what they were.
+    fn reaches(&mut self) -> bool {
+        self.shape.reaches > 0 && self.random.chance(self.shape.reaches)
+    }
+
+    /// The inputs of a new node that takes some of what is `given`, by name, and some of what is `reachable`; none
+    /// where that does not go.
+    fn reaching(&mut self, given: &[Parameter], reachable: &[Parameter]) -> Option<Vec<Parameter>> {
+        let mut far = reachable.to_vec();
+        self.random.shuffle(&mut far);
+        far.truncate(self.random.between(1, 2));
+        // What is given of a type that is reached must be taken, or it would look like a slip.
+        let must = |one: &Parameter| far.iter().any(|far| far.same_type(one));
+        let rest = given.get(1..).unwrap_or_default();
+        let mut some: Vec<_> = rest.iter().filter(|one| must(one) || self.random.chance(500)).cloned().collect();
+        some.extend(far.iter().cloned());
+        self.random.shuffle(&mut some);
+        some.splice(0..0, given.first().cloned());
+        let is_sound = !far.is_empty() && distinct(given) && distinct(&some) && fit(given, &some).is_none();
+        is_sound.then_some(some)
+    }
+
+    /// The outputs of a new node that is the last of a flow which gives `to`: without some that are `reachable`.
+    fn leaving(&mut self, to: &[Parameter], reachable: &[Parameter]) -> Vec<Parameter> {
+        let mut outputs: Vec<_> = to.iter().take(1).cloned().collect();
+        for one in to.iter().skip(1) {
+            if !reachable.contains(one) || self.random.chance(300) {
+                outputs.push(one.clone());
+            }
+        }
+        if distinct(to) { outputs } else { self.given(to) }
     }
 
     /// A node of the model that takes `values` and gives what fits `to`.

@@ -12,6 +12,7 @@
 //! - nobody may have seen a constraint broken, a value lost, or an object that was never destroyed.
 
 mod cpp_text;
+mod environment;
 mod flux_text;
 mod generate;
 pub mod model;

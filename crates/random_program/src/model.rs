@@ -125,7 +125,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// Whether C++ sees the same type.
-    fn same_type(&self, other: &Self) -> bool {
+    pub(crate) fn same_type(&self, other: &Self) -> bool {
         let spelling = |ty: Type| (ty.spelling().0, ty.spelling().1);
         spelling(self.ty) == spelling(other.ty)
     }

@@ -101,7 +101,7 @@ pub fn run(model: &Model, flow: u32) -> Run {
         Some(found) => {
             let values = interpreter.produced(found, flow);
             interpreter.walk.push(Some(found.node));
-            let outcome = interpreter.apply(found.target, &values);
+            let outcome = interpreter.apply(found.target, &values, &[]);
             match interpreter.settled(outcome, 0) {
                 Outcome::Done(_) => Exit::Done,
                 Outcome::Ended => Exit::Ended,
@@ -155,13 +155,14 @@ impl<'a> Interpreter<'a> {
         outputs(node, flow.into(), |index, ty| Behaviour::source_output(digest, index, ty))
     }
 
-    /// Applies a node, and its handler where it fails.
-    fn apply(&mut self, id: NodeId, values: &[Value]) -> Outcome {
+    /// Applies a node to what the step before gives, and its handler where it fails. It may reach what was `made`
+    /// before.
+    fn apply(&mut self, id: NodeId, values: &[Value], made: &[Value]) -> Outcome {
         let model = self.model;
         let node = &model.nodes[id];
         self.walk.push(Some(id));
         let reached = self.walk.len();
-        let inputs = pass(values, &node.inputs).unwrap_or_default();
+        let inputs = pass_or_reach(values, made, &node.inputs);
         if breaks(&inputs) {
             return Outcome::Faulted;
         }
@@ -269,28 +270,33 @@ impl<'a> Interpreter<'a> {
 
     /// Runs a chain of `node`, and gives its outputs.
     fn chain(&mut self, node: &Node, chain: &Chain, inputs: &[Value]) -> Outcome {
-        match self.steps(chain, inputs.to_vec()) {
-            Outcome::Done(values) => given(pass(&values, &node.outputs).unwrap_or_default()),
+        let mut made = inputs.to_vec();
+        match self.steps(chain, inputs.to_vec(), &mut made) {
+            Outcome::Done(values) => given(pass_or_reach(&values, &made, &node.outputs)),
             outcome => outcome,
         }
     }
 
-    fn steps(&mut self, chain: &Chain, values: Vec<Value>) -> Outcome {
+    /// Runs steps, the first of which is given `values`; what they make goes to what was `made` before.
+    fn steps(&mut self, chain: &Chain, values: Vec<Value>, made: &mut Vec<Value>) -> Outcome {
         let start = self.walk.len();
         let mut outcome = Outcome::Done(values);
         for step in chain {
             let Outcome::Done(values) = &outcome else { break };
             outcome = match step {
-                Step::Apply(node) => self.apply(*node, values),
-                Step::Parallel(branches) => self.parallel(branches, values),
+                Step::Apply(node) => self.apply(*node, values, made),
+                Step::Parallel(branches) => self.parallel(branches, values, made),
             };
+            if let Outcome::Done(values) = &outcome {
+                made.extend(values.iter().cloned());
+            }
         }
         self.walk.truncate(start);
         outcome
     }
 
     /// Runs all branches, and joins their outputs; the first failure is the step's, and counts before an end.
-    fn parallel(&mut self, branches: &[Chain], values: &[Value]) -> Outcome {
+    fn parallel(&mut self, branches: &[Chain], values: &[Value], made: &[Value]) -> Outcome {
         if breaks(values) {
             return Outcome::Faulted;
         }
@@ -299,7 +305,7 @@ impl<'a> Interpreter<'a> {
         for (index, branch) in branches.iter().enumerate() {
             self.path.push(Label::Branches(if index == 0 { "(" } else { "&" }));
             let start = self.path.len();
-            let outcome = match self.steps(branch, values.to_vec()) {
+            let outcome = match self.steps(branch, values.to_vec(), &mut made.to_vec()) {
                 Outcome::Done(values) => given(values),
                 outcome => outcome,
             };
@@ -342,7 +348,7 @@ impl<'a> Interpreter<'a> {
                 let parameters = Model::handler_values(&node.inputs, wanted);
                 let values: Vec<_> =
                     parameters.into_iter().zip(inputs.into_iter().map(|(_, bits)| bits).chain([error])).collect();
-                match self.apply(*target, &values) {
+                match self.apply(*target, &values, &[]) {
                     Outcome::Done(values) => pass(&values, &node.outputs).map_or(Outcome::Ended, given),
                     outcome => outcome,
                 }
@@ -357,6 +363,15 @@ fn pass(values: &[Value], parameters: &[Parameter]) -> Option<Vec<Value>> {
     let positions = fit(&given, parameters)?;
     let bits = positions.into_iter().filter_map(|at| values.get(at)).map(|(_, bits)| *bits);
     Some(parameters.iter().cloned().zip(bits).collect())
+}
+
+/// As [`pass`], where what the values lack is the last of its name and type that was `made` before.
+fn pass_or_reach(values: &[Value], made: &[Value], parameters: &[Parameter]) -> Vec<Value> {
+    let reach = |wanted: &Parameter| {
+        let mut known = values.iter().chain(made.iter().rev());
+        known.find(|(parameter, _)| parameter == wanted).cloned()
+    };
+    pass(values, parameters).unwrap_or_else(|| parameters.iter().filter_map(reach).collect())
 }
 
 /// Values that are handed on, unless one of them breaks on the way.

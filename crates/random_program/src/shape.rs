@@ -34,6 +34,8 @@ pub struct Shape {
     pub empty: usize,
     /// Edges that fit by name alone: values are dropped or change places.
     pub fits_by_name: usize,
+    /// New nodes that take values from further back than the step before, and flows that give such.
+    pub reaches: usize,
     /// Abstract nodes and last steps that give nothing, where nothing is wanted of them.
     pub without_outputs: usize,
     /// Nodes, concrete and abstract, whose failures are handled.
@@ -76,6 +78,7 @@ impl Default for Shape {
             incomplete: 200,
             empty: 150,
             fits_by_name: 200,
+            reaches: 200,
             without_outputs: 150,
             handlers: 350,
             path_handlers: 5,

@@ -1,7 +1,8 @@
 //! What must hold of the values that a program's inputs and outputs name: each is there, and of the type that is taken.
 //!
 //! A value is there from the step that makes it to the end of its chain, in the branches of a parallel step only where
-//! they get a copy. So no step can name one that a later step makes, or another chain.
+//! they get a copy. So no step can name one that a later step makes, or another chain. Who takes a pointer may end what
+//! it points to: if it does not give it back, the pointer is there no more. Nor is a value that can only be moved.
 
 use super::Violations;
 use crate::program::{
@@ -43,6 +44,12 @@ fn inputs(parameters: &[Parameter]) -> Values<'_> {
     types(parameters).enumerate().map(|(index, ty)| (Argument::Input(index), ty)).collect()
 }
 
+/// Whether `node` may be the last to have what it takes as `input`.
+fn keeps(node: &Node, input: &Parameter) -> bool {
+    let gives_back = || node.outputs().iter().any(|output| output.is_like(input));
+    input.ty.is_move_only() || input.ty.is_pointer() && !input.ty.is_pointer_to_const() && !gives_back()
+}
+
 struct Checker<'a, 'b> {
     program: &'a Program,
     violations: &'b mut Violations,
@@ -57,6 +64,10 @@ impl<'a> Checker<'a, '_> {
                     let node: &Node = &self.program.nodes[application.node];
                     let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
                     self.takes(application.arguments.as_deref(), types(open), values, application.span, &node.name);
+                    let taken = application.arguments.iter().flatten().zip(open);
+                    for (argument, _) in taken.filter(|(_, input)| keeps(node, input)) {
+                        values.remove(argument);
+                    }
                     types(node.outputs()).collect()
                 }
                 Action::Parallel(parallel) => self.branches(parallel, values),
@@ -66,15 +77,16 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What the branches of a parallel step give, given copies of some of `values`.
-    fn branches(&mut self, parallel: &'a Parallel, values: &Values<'a>) -> Vec<&'a Type> {
+    fn branches(&mut self, parallel: &'a Parallel, values: &mut Values<'a>) -> Vec<&'a Type> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
         let copied: Values<'a> =
             copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
         let mut made = vec![];
         for branch in &parallel.branches {
-            let mut values = copied.clone();
-            self.steps(branch, &mut values);
-            made.extend(self.named(branch.results.as_deref(), &values, branch.span, "a branch").into_iter().flatten());
+            let mut inside = copied.clone();
+            self.steps(branch, &mut inside);
+            made.extend(self.named(branch.results.as_deref(), &inside, branch.span, "a branch").into_iter().flatten());
+            values.retain(|argument, _| inside.contains_key(argument) || !copied.contains_key(argument));
         }
         made
     }

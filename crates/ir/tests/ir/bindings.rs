@@ -120,11 +120,36 @@ fn values_are_as_many_as_are_taken_and_of_their_types() {
 fn a_value_is_there_from_the_step_that_makes_it_to_the_end_of_its_chain() {
     let missing = |name: &str| format!("{name} names a value that is not there");
     breaks("Read(10) takes (in.socket)", "Read(10) takes (%4.0)", &[&missing("`Read`")]);
-    breaks("(in.socket, %2.1)", "(in.socket, %1.data)", &[]);
+    breaks("(in.socket, %2.1)", "(%1.socket, %2.1)", &[]);
     breaks("(in.socket, %2.1)", "(%3.size, %1.data)", &[&missing("`Send`")]);
     breaks("(in.socket, %2.1)", "(in.socket, %2.2)", &[&missing("`Send`")]);
     breaks("(in.socket, %2.1)", "(error, %2.1)", &[&missing("`Send`")]);
     breaks("& gives (%1.data)", "& gives (%3.size, %1.data)", &[&missing("a branch"), &missing("`Send`")]);
+}
+
+#[test]
+fn what_was_taken_and_not_given_back_is_there_no_more() {
+    let gone = "`Send` names a value that is not there";
+    // A branch has taken it.
+    breaks("(in.socket, %2.1)", "(in.socket, %1.data)", &[gone]);
+    let nodes = "node S (T *p, const T *q, std::unique_ptr<T> u) => ()\nnode A (T *p) => (int n)\n\
+                 node Back (T *p) => (T *p)\nnode Look (const T *q) => ()\n\
+                 node Move (std::unique_ptr<T> u) => (std::unique_ptr<T> u)\n";
+    for (chain, is_sound) in [
+        ("%1 A takes (in.p) -> %2 A takes (in.p)", false),
+        ("%1 Back takes (in.p) -> %2 A takes (in.p)", true),
+        ("%1 (%2 Back takes (in.p) gives (%2.p)) takes (in.p) -> %3 A takes (in.p)", true),
+        ("%1 (%2 A takes (in.p) gives () & %3 A takes (in.p) gives ()) takes (in.p)", true),
+        ("%1 (%2 A takes (in.p) gives ()) takes (in.p) -> %3 A takes (in.p)", false),
+        ("%1 Look takes (in.q) -> %2 Look takes (in.q)", true),
+        ("%1 Move takes (in.u) -> %2 Move takes (%1.u)", true),
+        ("%1 Move takes (in.u) -> %2 Move takes (in.u)", false),
+    ] {
+        let flow = format!("node F (T *p, const T *q, std::unique_ptr<T> u) => () {{\n  flow = {chain} gives ()\n}}\n");
+        let program = parse_program(&format!("program p\n{nodes}{flow}")).unwrap();
+        let found = verify::program(&program, Stage::Bound);
+        assert_eq!(found.is_empty(), is_sound, "{chain}: {found:?}");
+    }
 }
 
 #[test]

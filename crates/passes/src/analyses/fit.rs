@@ -42,9 +42,7 @@ pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Result<Fit, Misfit
     if values.len() == parameters.len() && differs.is_none() {
         return if permuted(values, parameters) { Err(Misfit::Permuted) } else { Ok(Fit::Position) };
     }
-    let by_name = |parameter: &Parameter| {
-        values.iter().position(|value| value.name == parameter.name && value.ty == parameter.ty)
-    };
+    let by_name = |parameter: &Parameter| values.iter().position(|value| value.is_like(parameter));
     match parameters.iter().map(by_name).collect() {
         Some(positions) => Ok(Fit::Name(positions)),
         None => Err(Misfit::Part(differs.unwrap_or(values.len().min(parameters.len())))),

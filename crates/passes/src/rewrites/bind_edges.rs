@@ -6,76 +6,33 @@
 //! later passes follow the names. So no two passes can decide differently, and a step that a pass inserts or removes
 //! changes no other step's values. A front whose notation has variables writes the names itself.
 //!
-//! In `A -> B -> C(x: y)` the author names one value: C takes `y` of whatever step made it last, and its other inputs
-//! take what B gives ([`crate::rewrites::named_inputs`], [`crate::analyses::visible_values`]).
+//! What A lacks comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names one value:
+//! C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what B gives.
 
 use crate::analyses::edges::{Edge, Place, Port, edges};
-use crate::analyses::fit::{Fit, fit};
-use crate::analyses::visible_values::VisibleValues;
+use crate::analyses::fit::{Fit, Misfit, dropped, fit};
+use crate::analyses::visible_values::{Given, VisibleValues};
 use crate::checks::check_constants::misbound;
 use crate::rewrites::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
 use crate::rewrites::named_inputs;
+use crate::rewrites::reach::{Before, Findings, reach};
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature,
+    Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
 };
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::iter::Peekable;
 
-/// Binds what fits, and reports the edges whose values do not; as a note, what an edge drops. O(edges · parameters).
+/// Binds what fits, and what is reached, and reports the edges whose values are neither; as a note, what an edge drops
+/// and what is reached. O(edges · parameters).
 pub fn bind_edges(program: &mut Program, diagnostics: &mut Diagnostics) {
-    let mut bound = HashMap::new();
-    let mut found = Found { program, diagnostics, spoiled: vec![] };
     let misbound = misbound(program);
-    for edge in edges(program).into_iter().filter(|edge| !misbound.contains(&edge.to_span)) {
-        let Some(given) = joined(program, &edge.from) else { continue };
-        let Some(taken) = list(program, edge.to) else { continue };
-        if let Some(positions) = found.positions(&edge, &given, taken) {
-            bound.insert(edge.place, positions.into_iter().map(|position| edge.value(position)).collect());
-        }
-    }
-    report(found.spoiled, diagnostics);
-    Binder { bound, diagnostics }.program(program);
-}
-
-/// What is found along edges.
-struct Found<'a> {
-    program: &'a Program,
-    diagnostics: &'a mut Diagnostics,
-    spoiled: Vec<SpoiledEdge>,
-}
-
-impl Found<'_> {
-    /// For each of the `taken` that is not named, the position of its value among those `given`; none where there is an
-    /// error.
-    fn positions(&mut self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Vec<usize>> {
-        if edge.named.is_empty() {
-            return self.fit(edge, given, taken);
-        }
-        if !named_inputs::check(self.program, edge, self.diagnostics) {
-            return None;
-        }
-        let (left, given, taken) = named_inputs::without(&edge.named, given, taken);
-        let positions = self.fit(edge, &given, &taken)?;
-        positions.into_iter().map(|position| left.get(position).copied()).collect()
-    }
-
-    fn fit(&mut self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Option<Vec<usize>> {
-        match fit(given, taken) {
-            Ok(fit) => {
-                // Where the author names all that a step takes, nothing is left to say of it.
-                let is_all_named = taken.is_empty() && !edge.named.is_empty();
-                if let (Fit::Name(positions), false) = (&fit, is_all_named) {
-                    self.diagnostics.push(by_name(self.program, edge, given, taken, positions));
-                }
-                Some(fit.positions(taken.len()))
-            }
-            Err(misfit) => {
-                self.spoiled.push(spoiled(self.program, edge, given, taken, misfit));
-                None
-            }
-        }
-    }
+    let mut edges = edges(program);
+    edges.retain(|edge| !misbound.contains(&edge.to_span));
+    let mut binder = Binder { edges: edges.into_iter().peekable(), spoiled: vec![], diagnostics };
+    binder.program(program);
+    let spoiled = binder.spoiled;
+    report(spoiled, diagnostics);
 }
 
 fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
@@ -90,104 +47,173 @@ fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter
     lists.map(|lists| Cow::Owned(lists.concat()))
 }
 
-/// Writes what was found into the program, and finds what is taken by its name.
 struct Binder<'d> {
-    bound: HashMap<Place, Vec<Argument>>,
+    /// The edges to come, in the order in which the program is gone through.
+    edges: Peekable<std::vec::IntoIter<Edge>>,
+    spoiled: Vec<SpoiledEdge>,
     diagnostics: &'d mut Diagnostics,
+}
+
+/// The flow that is gone along.
+struct Along<'a> {
+    program: &'a Program,
+    node: NodeId,
+    /// Which of the node's chains it is.
+    chain: usize,
+    values: VisibleValues<'a>,
+    findings: Findings<'a>,
 }
 
 impl Binder<'_> {
     fn program(&mut self, program: &mut Program) {
-        for (index, source) in program.sources.iter_mut().enumerate() {
-            source.arguments = match source.origin {
-                Origin::Node(_) => self.bound.remove(&Place::Start(index)),
-                Origin::Timer(_) => Some(vec![]),
-            };
+        for index in 0..program.sources.len() {
+            let arguments = self.source(program, index);
+            if let Some(source) = program.sources.get_mut(index) {
+                source.arguments = arguments;
+            }
         }
         for id in program.nodes.ids().collect::<Vec<_>>() {
             // The body comes back changed; all else stays in the program, to be looked at meanwhile.
             let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Concrete);
             for (index, chain) in body.chains_mut().enumerate() {
-                let inputs = program.nodes[id].inputs();
-                let given = (0..inputs.len()).map(Argument::Input).collect();
-                self.steps(program, chain, (id, index), given, &mut VisibleValues::new(inputs));
-                chain.results = self.bound.remove(&Place::End(id, index));
+                self.flow(program, id, index, chain);
             }
             program.nodes[id].body = body;
         }
     }
 
+    /// The next edge, if it leads to this place.
+    fn edge_to(&mut self, place: Place) -> Option<Edge> {
+        self.edges.next_if(|edge| edge.place == place)
+    }
+
+    /// What the target of a source takes: there is nothing to reach.
+    fn source(&mut self, program: &Program, index: usize) -> Option<Vec<Argument>> {
+        if matches!(program.sources.get(index)?.origin, Origin::Timer(_)) {
+            return Some(vec![]);
+        }
+        let edge = self.edge_to(Place::Start(index))?;
+        let (given, taken) = (joined(program, &edge.from)?, list(program, edge.to)?);
+        match fit(&given, taken) {
+            Ok(fit) => {
+                if let Fit::Name(positions) = &fit {
+                    let lost = dropped(&given, positions);
+                    self.diagnostics.push(by_name(program, &edge, &given, taken, &lost));
+                }
+                Some(fit.positions(taken.len()).into_iter().map(|position| edge.value(position)).collect())
+            }
+            Err(misfit) => {
+                self.spoiled.push(spoiled(program, &edge, &given, taken, misfit));
+                None
+            }
+        }
+    }
+
+    fn flow(&mut self, program: &Program, id: NodeId, index: usize, chain: &mut Chain) {
+        let node = &program.nodes[id];
+        let (values, findings) = (VisibleValues::new(&node.name, node.inputs()), Findings::default());
+        let mut along = Along { program, node: id, chain: index, values, findings };
+        let given = (0..node.inputs().len()).map(Argument::Input).collect();
+        self.steps(&mut along, chain, given);
+        chain.results = self.edge_to(Place::End(id, index)).and_then(|edge| self.bind(&mut along, &edge));
+        along.findings.report(program, chain, self.diagnostics, &mut self.spoiled);
+    }
+
     /// Goes along a chain, from the values `given` to it to those that it gives at its end. What branches are given and
     /// give is all that there is at that place: nothing is declared there that it would have to fit.
-    fn steps<'a>(
-        &mut self,
-        program: &'a Program,
-        chain: &mut Chain,
-        flow: (NodeId, usize),
-        mut given: Vec<Argument>,
-        values: &mut VisibleValues<'a>,
-    ) -> Vec<Argument> {
+    fn steps(&mut self, along: &mut Along<'_>, chain: &mut Chain, mut given: Vec<Argument>) -> Vec<Argument> {
         for step in &mut chain.steps {
             let number = step.number;
-            let output = |index| Argument::Output(number, index);
             let count = match &mut step.action {
-                Action::Apply(application) => {
-                    let place = Place::Step(flow.0, flow.1, number);
-                    self.apply(program, application, place, values);
-                    let outputs = program.nodes[application.node].outputs();
-                    values.add(outputs, output);
-                    outputs.len()
-                }
-                Action::Parallel(parallel) => {
-                    let made = self.branches(program, parallel, flow, given, values);
-                    let count = made.len();
-                    values.add(made, output);
-                    count
-                }
+                Action::Apply(application) => self.apply(along, application, number),
+                Action::Parallel(parallel) => self.branches(along, parallel, number, given),
             };
-            given = (0..count).map(output).collect();
+            given = (0..count).map(|index| Argument::Output(number, index)).collect();
         }
         given
     }
 
-    fn apply<'a>(
-        &mut self,
-        program: &'a Program,
-        application: &mut Application,
-        place: Place,
-        values: &mut VisibleValues<'a>,
-    ) {
-        let node = &program.nodes[application.node];
-        let bound = application.constants.len();
-        let inputs = node.inputs().get(bound..).unwrap_or_default();
-        application.arguments = self.bound.remove(&place).and_then(|others| {
-            if application.named.is_empty() {
-                return Some(others);
-            }
-            named_inputs::bind(node, inputs, &application.named, others, values, self.diagnostics)
-        });
-        values.take(node, bound, application.arguments.as_deref().unwrap_or_default());
+    /// Binds a step; how many values it makes.
+    fn apply(&mut self, along: &mut Along<'_>, application: &mut Application, number: StepNumber) -> usize {
+        let place = Place::Step(along.node, along.chain, number);
+        application.arguments = self.edge_to(place).and_then(|edge| self.bind(along, &edge));
+        let node = &along.program.nodes[application.node];
+        let (bound, taken) = (application.constants.len(), application.arguments.as_deref().unwrap_or_default());
+        along.values.take(node, bound, taken);
+        along.values.add(node, application.span, (bound, taken), |index| Argument::Output(number, index));
+        node.outputs().len()
     }
 
-    /// Binds the branches of a parallel step; what they make, one after the other.
-    fn branches<'a>(
+    /// Binds the branches of a parallel step; how many values they make.
+    fn branches(
         &mut self,
-        program: &'a Program,
+        along: &mut Along<'_>,
         parallel: &mut Parallel,
-        flow: (NodeId, usize),
+        number: StepNumber,
         given: Vec<Argument>,
-        values: &mut VisibleValues<'a>,
-    ) -> Vec<&'a Parameter> {
-        let mut made = vec![];
-        values.enter(given.clone());
+    ) -> usize {
+        along.values.enter(given.clone());
+        let (mut count, mut made): (usize, Vec<Given<'_>>) = (0, vec![]);
         for branch in &mut parallel.branches {
-            let results = self.steps(program, branch, flow, given.clone(), values);
-            made.extend(results.iter().filter_map(|result| values.parameter(*result)));
+            let results = self.steps(along, branch, given.clone());
+            count += results.len();
+            made.push(along.values.end_branch(&results));
             branch.results = Some(results);
-            values.end_branch();
         }
-        parallel.arguments = Some(values.leave());
-        made
+        parallel.arguments = Some(along.values.leave(made, |index| Argument::Output(number, index)));
+        count
+    }
+
+    /// The values that are taken at the end of an edge; none where there is an error.
+    fn bind(&mut self, along: &mut Along<'_>, edge: &Edge) -> Option<Vec<Argument>> {
+        let program = along.program;
+        let (values, taken) = (joined(program, &edge.from)?, list(program, edge.to)?);
+        let arguments: Vec<_> = (0..values.len()).map(|position| edge.value(position)).collect();
+        if edge.named.is_empty() {
+            return self.fit(along, edge, Before { values: &values, arguments: &arguments }, taken);
+        }
+        if !named_inputs::check(program, edge, self.diagnostics) {
+            return None;
+        }
+        let (left, values, others) = named_inputs::without(&edge.named, &values, taken);
+        let arguments: Vec<_> = left.into_iter().filter_map(|position| arguments.get(position).copied()).collect();
+        let others = self.fit(along, edge, Before { values: &values, arguments: &arguments }, &others)?;
+        let node = &program.nodes[edge.to.node()];
+        named_inputs::bind(node, taken, &edge.named, others, &mut along.values, self.diagnostics)
+    }
+
+    fn fit(
+        &mut self,
+        along: &mut Along<'_>,
+        edge: &Edge,
+        before: Before<'_>,
+        taken: &[Parameter],
+    ) -> Option<Vec<Argument>> {
+        let misfit = match fit(before.values, taken) {
+            Ok(Fit::Position) => return Some(before.arguments.to_vec()),
+            Ok(Fit::Name(positions)) => {
+                let found = positions.iter().filter_map(|position| before.arguments.get(*position).copied()).collect();
+                // Where the author names all that a step takes, nothing is left to say of it.
+                if !taken.is_empty() || edge.named.is_empty() {
+                    let drops = !dropped(before.values, &positions).is_empty();
+                    along.findings.fits_by_name(edge, before, taken, drops);
+                }
+                return Some(found);
+            }
+            Err(misfit) => misfit,
+        };
+        if let Misfit::Part(_) = misfit {
+            match reach(along.program, (edge, misfit), before, taken, &mut along.values, &mut along.findings) {
+                Ok(found) => return Some(found),
+                Err(Some(error)) => {
+                    self.diagnostics.push(error);
+                    return None;
+                }
+                Err(None) => {}
+            }
+        }
+        self.spoiled.push(spoiled(along.program, edge, before.values, taken, misfit));
+        None
     }
 }
 
@@ -262,7 +288,7 @@ mod tests {
         assert_eq!(
             bound,
             "flow [_, _] = %1 A takes (in.x, in.y) gives (%1.b)\n\
-             flow [_, _] = %1 A takes (in.x, in.y) -> %9 A gives (%9.b)\n\
+             flow [_, _] = %1 A takes (in.x, in.y) -> %9 A takes (in.x, in.y) gives (%9.b)\n\
              source L => S takes (in.from, in.b)\nsource every 5ms => S takes ()"
         );
         assert_eq!(errors, 1);

@@ -5,22 +5,28 @@
 //! parameter is one message.
 
 use crate::analyses::edges::{Edge, Kind, Port};
-use crate::analyses::fit::{Misfit, dropped, show, show_names, show_one};
+use crate::analyses::fit::{Misfit, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{NodeId, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashMap;
 
-/// The note for an edge that fits by name: the value in each of `positions`.
+/// The note for an edge that fits by name, where nothing takes the values `lost`.
 pub fn by_name(
     program: &Program,
     edge: &Edge,
     given: &[Parameter],
     taken: &[Parameter],
-    positions: &[usize],
+    lost: &[&Parameter],
 ) -> Diagnostic {
-    Sides::of(program, edge).by_name(edge, given, taken, positions)
+    Sides::of(program, edge).by_name(edge, given, taken, lost)
+}
+
+/// Who gives along an edge, and who takes: `` `Find` ``, or "the parallel step".
+pub fn ends(program: &Program, edge: &Edge) -> (String, String) {
+    let sides = Sides::of(program, edge);
+    (sides.giver, sides.taker)
 }
 
 /// An edge that does not fit, for [`report`].
@@ -90,7 +96,7 @@ pub fn report(spoiled: Vec<SpoiledEdge>, diagnostics: &mut Diagnostics) {
 /// The one name among the taken values that is not given, and the given one that it was probably meant to be. Where
 /// both lists are as long, they were meant to fit by position.
 fn slip<'a>(given: &'a [Parameter], taken: &'a [Parameter]) -> Option<(&'a str, &'a str)> {
-    let is_given = |one: &&Parameter| given.iter().any(|other| other.name == one.name && other.ty == one.ty);
+    let is_given = |one: &&Parameter| given.iter().any(|other| other.is_like(one));
     let mut missing = taken.iter().filter(|one| !is_given(one));
     let (missing, None) = (missing.next()?, missing.next()) else { return None };
     let alike = given.iter().filter(|other| other.ty == missing.ty).map(|other| other.name.as_str());
@@ -156,9 +162,8 @@ impl Sides {
         Self { giver, give, gives, taker, takes }
     }
 
-    fn by_name(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], positions: &[usize]) -> Diagnostic {
-        let dropped = dropped(given, positions);
-        let lost = match dropped.as_slice() {
+    fn by_name(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], lost: &[&Parameter]) -> Diagnostic {
+        let lost = match lost {
             [] => "in another order".to_owned(),
             some => format!("without {}", show_names(some)),
         };

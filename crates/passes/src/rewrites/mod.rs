@@ -9,3 +9,4 @@ pub mod lower_program;
 mod named_inputs;
 pub mod number_paths;
 pub mod order_constraints;
+mod reach;

@@ -2,7 +2,7 @@
 
 use crate::analyses::edges::{Edge, Port};
 use crate::analyses::fit::{show, show_one};
-use crate::analyses::visible_values::{Missing, VisibleValues};
+use crate::analyses::visible_values::{Made, Missing, VisibleValues};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::program::{Argument, NamedInput, Node, Parameter, Program};
@@ -123,8 +123,17 @@ fn no_value(
                 .mark(given.span, "given here")
                 .help("change one of the two declarations, or put a node between that converts")
         }
-        Missing::Taken(taker) => error(format!("`{taker}` took `{value}` and did not give it back"))
-            .fact("who takes a pointer may end what it points to")
+        Missing::Uncopied(given) => error(format!("a branch gets copies, and `{value}` cannot be copied"))
+            .fact(format!("a `{}` cannot be copied", given.ty))
+            .help("take it before the parallel step, or after it"),
+        Missing::Taken(taker) if input.ty.is_move_only() => error(format!("`{taker}` took `{value}`"))
+            .fact(format!("a `{}` cannot be copied", input.ty))
             .help(format!("let `{taker}` give it back: `=> ({})`", show_one(input))),
+        // There is one that was made last.
+        Missing::Taken(taker) | Missing::Two(Made { maker: taker, .. }, _) => {
+            error(format!("`{taker}` took `{value}` and did not give it back"))
+                .fact("who takes a pointer may end what it points to")
+                .help(format!("let `{taker}` give it back: `=> ({})`", show_one(input)))
+        }
     }
 }

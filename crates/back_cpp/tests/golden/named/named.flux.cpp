@@ -57,6 +57,11 @@ static_assert(
 static_assert(flux::keepable<decltype(Page_branch_1_in::request)>,
               "named.flux:13: parallel branches take copies of 'request', so its type must be one that can be copied");
 
+// What nodes are given copies of, as later steps take it too.
+static_assert(
+    flux::keepable<decltype(Open_in::request)>,
+    "named.flux:13: Open takes 'request', and a later step takes it too, so its type must be one that can be copied");
+
 // named.flux:13: Ask(request: request)
 flux::outcome Page_branch_1(flux::flow &flow, Page_branch_1_in &in, Page_branch_1_out &out)
 try {
