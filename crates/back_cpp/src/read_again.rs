@@ -25,7 +25,7 @@ pub fn read_again(context: &Context<'_>) -> Vec<Declaration> {
                 let is_value = matches!(operand, Operand::Input(_) | Operand::Output(..));
                 // What a handler reads is said with the handler.
                 let is_copied = !uses.is_last(Place::Argument(step.id, index)) && !uses.is_kept(step.id, index);
-                if is_value && is_copied && !input.ty.is_scalar() && types.insert(input.ty.spelling()) {
+                if is_value && is_copied && !input.ty.is_scalar() && types.insert(input.ty.cpp()) {
                     assertions.push(assertion(context, step, node, input));
                 }
             }

@@ -212,7 +212,7 @@ impl<'a> VisibleValues<'a> {
                 let argument = value.made.argument;
                 value.taken_by.is_none() && argument != made.argument && !replaced.contains(&argument)
             };
-            if let Some(other) = values().filter(stands).last() {
+            if let Some(other) = values().rfind(stands) {
                 return Err(Missing::Two(other.made, made));
             }
         }

@@ -206,7 +206,7 @@ impl Binder<'_> {
             match reach(along.program, (edge, misfit), before, taken, &mut along.values, &mut along.findings) {
                 Ok(found) => return Some(found),
                 Err(Some(error)) => {
-                    self.diagnostics.push(error);
+                    self.diagnostics.push(*error);
                     return None;
                 }
                 Err(None) => {}

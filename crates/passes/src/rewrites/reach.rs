@@ -69,7 +69,7 @@ pub fn reach<'a>(
     taken: &[Parameter],
     visible: &mut VisibleValues<'a>,
     findings: &mut Findings<'a>,
-) -> Result<Vec<Argument>, Option<Diagnostic>> {
+) -> Result<Vec<Argument>, Option<Box<Diagnostic>>> {
     let (mut bound, mut reached, mut error) = (vec![], vec![], None);
     for wanted in taken {
         let mut given = before.values.iter().zip(before.arguments);
@@ -87,7 +87,7 @@ pub fn reach<'a>(
         }
     }
     if error.is_some() {
-        return Err(error);
+        return Err(error.map(Box::new));
     }
     findings.add(edge, before, taken, Found::Reached(reached, misfit));
     Ok(bound)
