@@ -6,8 +6,9 @@
 //! later passes follow the names. So no two passes can decide differently, and a step that a pass inserts or removes
 //! changes no other step's values. A front whose notation has variables writes the names itself.
 //!
-//! What A lacks comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names one value:
-//! C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what B gives.
+//! What A lacks comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names one
+//! value: C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what
+//! B gives.
 
 use crate::analyses::edges::{Edge, Place, Port, edges};
 use crate::analyses::fit::{Fit, Misfit, dropped, fit};
