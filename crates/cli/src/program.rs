@@ -4,7 +4,7 @@ use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity, json, render};
-use flux_driver::Compilation;
+use flux_driver::{Compilation, FRONTS};
 use flux_source::{FileId, SourceMap};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,9 @@ fn locate(path: &Path) -> Result<PathBuf> {
     let listing =
         std::fs::read_dir(path).map_err(|error| Failure::usage(format!("cannot list {folder}: {}", plain(&error))))?;
     let files: Vec<_> = listing.filter_map(|entry| entry.ok()).map(|entry| entry.path()).collect();
-    let mut programs: Vec<_> = files.iter().filter(|file| file.extension().is_some_and(|end| end == "flux")).collect();
+    let is_known =
+        |file: &&PathBuf| FRONTS.iter().any(|front| file.extension().is_some_and(|it| it == front.extension()));
+    let mut programs: Vec<_> = files.iter().filter(is_known).collect();
     if programs.is_empty() {
         programs = files.iter().filter(|file| file.extension().is_none() && is_program(file)).collect();
     }

@@ -6,7 +6,8 @@ pub mod headers;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
-use flux_front::load::{Library, ReadFile, load};
+use flux_front::{Front, Library, ReadFile};
+use flux_front_flux::FluxFront;
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage, Violation};
@@ -14,6 +15,15 @@ use flux_passes::rewrites::lower_program::lower_program;
 use flux_passes::{FLOW_PASSES, Fact, LOWERING, PROGRAM_PASSES, Pass, stage};
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::BTreeSet;
+
+/// The notations.
+pub const FRONTS: [&dyn Front; 1] = [&FluxFront];
+
+/// The notation of the file at `path`; that of the paper for what has no ending, as many programs of 2006 have none.
+fn front(path: &str) -> &'static dyn Front {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    FRONTS.into_iter().find(|front| front.extension() == ending).unwrap_or(&FluxFront)
+}
 
 /// What came of a compilation.
 #[derive(Default)]
@@ -41,13 +51,13 @@ pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -
 
     // What the author said: modules are found, and names become ids.
     let standard: Vec<_> = flux_nodes::modules().collect();
-    let files = load(sources, file, Library { standard: &standard, read }, diagnostics);
-    let mut program = flux_front::read(sources, &files, diagnostics);
+    let front = front(sources.file(file).map_or("", |file| &file.name));
+    let mut program = front.read(sources, file, Library { standard: &standard, read }, diagnostics);
     if diagnostics.has_errors() {
         return result;
     }
     let mut state = State { facts: BTreeSet::from([Fact::Resolved]), diagnostics };
-    state.agree("front_flux", verify::program(&program, Stage::Resolved));
+    state.agree("front", verify::program(&program, Stage::Resolved));
 
     // Is it one that can run? Signatures that were left out are filled in on the way, and the values that go along.
     state.run(&PROGRAM_PASSES, &mut program, verify::program);

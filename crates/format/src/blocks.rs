@@ -4,7 +4,7 @@
 //! and so has the `}`. Else all of it stays on one line.
 
 use crate::pieces::{Kind, Piece, closes, is_comment, is_spaced_in_type, merge, opens};
-use flux_front::token::{Token, TokenKind};
+use flux_front_flux::token::{Token, TokenKind};
 
 /// The braces that are open.
 pub struct Blocks<'text> {

@@ -14,10 +14,10 @@ mod lines;
 mod pieces;
 
 use flux_diagnostic::Diagnostics;
-use flux_front::lexer::lex;
-use flux_front::parser::parse;
-use flux_front::syntax::Statement;
-use flux_front::token::{Token, TokenKind};
+use flux_front_flux::lexer::lex;
+use flux_front_flux::parser::parse;
+use flux_front_flux::syntax::Statement;
+use flux_front_flux::token::{Token, TokenKind};
 use flux_source::{FileId, SourceMap, Span};
 use pieces::Kind;
 

@@ -2,8 +2,8 @@
 
 use crate::blocks::Blocks;
 use crate::tidy;
-use flux_front::lexer::lex;
-use flux_front::token::{Token, TokenKind};
+use flux_front_flux::lexer::lex;
+use flux_front_flux::token::{Token, TokenKind};
 use flux_source::FileId;
 
 /// What is laid out differently.

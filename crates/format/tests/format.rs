@@ -4,8 +4,8 @@
 
 use flux_diagnostic::Diagnostics;
 use flux_format::{COLUMNS, Refusal, format};
-use flux_front::lexer::lex;
-use flux_front::load::LoadedFile;
+use flux_front_flux::lexer::lex;
+use flux_front_flux::load::LoadedFile;
 use flux_ir::text::Options;
 use flux_random_program::{Shape, generate};
 use flux_source::{FileId, SourceMap};
@@ -50,8 +50,11 @@ fn laid_out(text: &str) -> String {
 }
 
 fn program(text: &str) -> String {
-    let program =
-        flux_front::read(&SourceMap::of("test.flux", text), &[LoadedFile::alone(FileId(0))], &mut Diagnostics::new());
+    let program = flux_front_flux::read(
+        &SourceMap::of("test.flux", text),
+        &[LoadedFile::alone(FileId(0))],
+        &mut Diagnostics::new(),
+    );
     Options { spans: false }.print_program(&program)
 }
 

@@ -22,9 +22,30 @@ pub mod token;
 use crate::load::LoadedFile;
 use crate::syntax::{Statement, Syntax};
 use flux_diagnostic::Diagnostics;
+use flux_front::{Front, Library};
 use flux_ir::program::{Include, Module, ModuleId, Program};
-use flux_source::{SourceMap, Span};
+use flux_source::{FileId, SourceMap, Span};
 use std::path::Path;
+
+/// The notation of `.flux` files.
+pub struct FluxFront;
+
+impl Front for FluxFront {
+    fn extension(&self) -> &'static str {
+        "flux"
+    }
+
+    fn read(
+        &self,
+        sources: &mut SourceMap,
+        file: FileId,
+        library: Library<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Program {
+        let files = load::load(sources, file, library, diagnostics);
+        read(sources, &files, diagnostics)
+    }
+}
 
 /// Reads a program that is loaded: `files` are as [`load::load`] gives them. What is wrong goes to `diagnostics`; where
 /// that has errors, the program is what could be understood, and is not to be compiled.

@@ -6,21 +6,11 @@
 
 use crate::cpp_keyword::is_keyword;
 use crate::syntax::{Name, Statement, Use};
-use crate::{ids, lexer, parser, stem};
+use crate::{FluxFront, ids, lexer, parser, stem};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_front::{Front as _, Library};
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
-
-/// Reads the file at a path, or says why it cannot: the shell's part.
-pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
-
-/// What files of modules come from.
-pub struct Library<'a> {
-    /// The standard modules: the name of each, `std.tcp`, and its text.
-    pub standard: &'a [(&'static str, &'static str)],
-    /// Reads those of the user.
-    pub read: &'a mut ReadFile<'a>,
-}
 
 /// A file of a program: a module, or the program's own.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -211,7 +201,7 @@ impl Loader<'_, '_> {
     fn has_good_name(&mut self, name: &str, path: &str, wanted: &Wanted) -> bool {
         let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let is_name = name.chars().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
-        if wanted.is_file && !path.ends_with(".flux") {
+        if wanted.is_file && !path.ends_with(&format!(".{}", FluxFront.extension())) {
             let headline = format!("`{}` is no Flux file", wanted.path);
             let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
             self.diagnostics

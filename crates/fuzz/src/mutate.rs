@@ -3,7 +3,7 @@
 //! Most mutations change tokens, as bytes at random seldom come past the lexer. The space before a token goes with it,
 //! so that what is put together from several programs still is laid out like one.
 
-use flux_front::lexer::lex;
+use flux_front_flux::lexer::lex;
 use flux_random_program::Random;
 use flux_source::FileId;
 

@@ -1,7 +1,7 @@
 //! What the tests of generated code share: from the text of a program to its flow, from C++ to what a compiler says.
 
 use flux_diagnostic::{Diagnostics, Severity};
-use flux_front::load::LoadedFile;
+use flux_front_flux::load::LoadedFile;
 use flux_ir::flow::Flow;
 use flux_source::{FileId, SourceMap};
 use std::io::Write;
@@ -39,7 +39,7 @@ pub fn compile(compiler: &str, language: &str, folders: &[&Path], text: &str) ->
 /// The flow of a program without errors.
 pub fn lower(sources: &SourceMap) -> Flow {
     let mut diagnostics = Diagnostics::new();
-    let mut program = flux_front::read(sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
+    let mut program = flux_front_flux::read(sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
     for pass in flux_passes::PROGRAM_PASSES {
         pass.run(&mut program, &mut diagnostics);
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 #[test]
 fn every_id_has_a_page() {
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnostic/pages");
-    for id in flux_front::ids::ALL {
+    for id in flux_front_flux::ids::ALL {
         assert!(pages.join(format!("{}.md", id.0)).is_file(), "{} has no page", id.0);
     }
-    assert!(flux_front::ids::ALL.len() > 30);
+    assert!(flux_front_flux::ids::ALL.len() > 30);
 }

@@ -1,16 +1,16 @@
 //! Each statement, read right.
 
 use crate::{flow, handlers, nodes, program, read, requirements, sources};
-use flux_front::load::LoadedFile;
+use flux_front_flux::load::LoadedFile;
 use flux_ir::program::{Action, Body, Constant, Parallel, Scope};
 
 #[test]
 fn a_program_is_called_by_the_stem_of_its_file() {
     let sources = flux_source::SourceMap::of("some/where/image.flux", "A = ;");
     let file = flux_source::FileId(0);
-    assert_eq!(flux_front::read(&sources, &[LoadedFile::alone(file)], &mut Default::default()).name, "image");
+    assert_eq!(flux_front_flux::read(&sources, &[LoadedFile::alone(file)], &mut Default::default()).name, "image");
     assert_eq!(
-        flux_front::read(&sources, &[LoadedFile::alone(flux_source::FileId(9))], &mut Default::default()).name,
+        flux_front_flux::read(&sources, &[LoadedFile::alone(flux_source::FileId(9))], &mut Default::default()).name,
         ""
     );
 }

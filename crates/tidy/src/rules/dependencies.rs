@@ -14,7 +14,8 @@ fn allowed(folder: &str) -> Option<&'static [&'static str]> {
         "source" | "contract" | "tidy" | "runtime" | "nodes" => Some(&[]),
         "diagnostic" | "ir" => Some(&["source"]),
         "random_program" | "explore" | "picture" => Some(&["source", "ir"]),
-        name if name == "passes" || name.starts_with("front_") => Some(&["source", "diagnostic", "ir"]),
+        "passes" | "front" => Some(&["source", "diagnostic", "ir"]),
+        name if name.starts_with("front_") => Some(&["source", "diagnostic", "ir", "front"]),
         name if name.starts_with("back_") => Some(&["source", "diagnostic", "ir", "contract", "picture"]),
         "simulate" | "profile" => Some(&["source", "diagnostic", "ir"]),
         // The harness takes the compiler as a trait; only its tests know the real one.
