@@ -99,9 +99,10 @@ flux::connections &served_at(const flux::endpoint &at, Open open)
     return *opened;
 }
 
-flux::moment end_of(long limit_ms)
+// When what has begun by then has had so much time.
+flux::moment end_of(flux::moment begin, long limit_ms)
 {
-    return limit_ms == 0 ? flux::never : flux::running_io().now() + milliseconds(limit_ms);
+    return limit_ms == 0 ? flux::never : begin + milliseconds(limit_ms);
 }
 
 } // namespace
@@ -116,7 +117,8 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
     if (const int error = flux::take(all.next(), out->connection); error != 0) {
         return error;
     }
-    flux::running_flow->set_deadline(end_of(in->request_ms));
+    // What it has asked had come by the last look.
+    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), in->request_ms));
     return 0;
 }
 
@@ -141,7 +143,7 @@ int Open(Open_in *in, Open_out *out)
         return EADDRNOTAVAIL;
     }
     out->client = in->client;
-    return flux::take(flux::connect(*to, end_of(in->limit_ms)), out->server);
+    return flux::take(flux::connect(*to, end_of(flux::running_io().now(), in->limit_ms)), out->server);
 }
 
 int Read(Read_in *in, Read_out *out)

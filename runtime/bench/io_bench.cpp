@@ -120,7 +120,7 @@ class talk
             std::abort();
         }
         port_ = from->local().port();
-        const auto peer = checked(come->next()).accepted;
+        const auto peer = std::move(checked(come->next()).somebody->accepted);
         for (benchmark::IterationCount each = 0; each < batch; ++each) {
             receive_a_byte(*peer);
             send_a_byte(*peer);

@@ -56,14 +56,14 @@ alignas(64) constinit thread_local std::array<std::byte, landing_size> landing{}
 
 } // namespace
 
-connection *connection::open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept
+connection *connection::open(arrivals::newcomer peer, std::shared_ptr<connection_home> home) noexcept
 {
     connection *const opened = closed_connections.take();
     if (opened != nullptr) {
-        opened->through_ = std::move(accepted.accepted);
+        opened->through_ = std::move(peer.accepted);
         opened->home_ = std::move(home);
-        opened->peer_ = accepted.from;
-        opened->seat_ = std::move(accepted.seat);
+        opened->peer_ = peer.from;
+        opened->seat_ = std::move(peer.seat);
         opened->accepted_ = opened->home_ != nullptr;
         opened->has_lost_input_ = false;
         opened->ended_ = false;
@@ -90,7 +90,7 @@ void connection::use_by_caller() noexcept
     at_end_ = at_end::forgotten;
     taken_by_ = running_flow;
     used_by_.store(&running_flow->root(), std::memory_order_relaxed);
-    running_flow->owned().add(*this, *running_flow);
+    running_flow->own(*this);
 }
 
 // Nobody uses it any more. False where that has to wait for the end of the flow, as another branch may be using it. One
@@ -106,7 +106,7 @@ bool connection::leave_flow(at_end how) noexcept
         at_end_ = how;
         return false;
     }
-    running_flow->owned().remove(*this, *running_flow);
+    running_flow->disown(*this);
     return true;
 }
 
@@ -266,7 +266,7 @@ io_result<void> connection::detach() noexcept
         return unexpected(error);
     }
     if (used_by_.load(std::memory_order_relaxed) != &any_flow) {
-        running_flow->owned().remove(*this, *running_flow);
+        running_flow->disown(*this);
         // Only then, as another flow may attach it at once.
         used_by_.store(&any_flow, std::memory_order_release);
     }

@@ -483,7 +483,7 @@ TYPED_TEST(Io, AcceptsAStormOfPeersWithTheirAddresses)
         }
         std::vector<std::string> came;
         for (int number = 0; number < many; ++number) {
-            came.push_back((*server.arrivals->next()).from.text());
+            came.push_back((*server.arrivals->next()).somebody->from.text());
         }
         std::sort(expected.begin(), expected.end());
         std::sort(came.begin(), came.end());
@@ -532,7 +532,7 @@ TYPED_TEST(Io, AWatchedStreamIsToldOnce)
         one.send("here");
         flux::arrivals::arrival told = *arrivals.next();
         EXPECT_EQ(told.owner, &owners[0]);
-        EXPECT_EQ(told.accepted, nullptr);
+        EXPECT_EQ(told.somebody, nullptr);
         one.send(" again");
         EXPECT_EQ(arrivals.next(in(5ms)).error(), ETIMEDOUT) << "it is told once";
         EXPECT_EQ(receive_all(*first, 10), "here again");
@@ -665,7 +665,7 @@ TYPED_TEST(Io, NewPeersAndOldOnesTakeTurns)
         std::string order;
         for (int number = 0; number < 2 * many; ++number) {
             const flux::arrivals::arrival came = *server.arrivals->next();
-            order += came.accepted != nullptr ? 'n' : 'o';
+            order += came.somebody != nullptr ? 'n' : 'o';
         }
         EXPECT_EQ(std::count(order.begin(), order.end(), 'n'), many);
         EXPECT_NE(order.substr(0, 4).find('n'), std::string::npos) << order;

@@ -149,7 +149,7 @@ class connection final : private belonging, private listed<connection>
     ~connection() = default;
 
     /// One that nobody uses yet; null where there is no memory. It has a home, or none.
-    static connection *open(arrivals::arrival accepted, std::shared_ptr<connection_home> home) noexcept;
+    static connection *open(arrivals::newcomer peer, std::shared_ptr<connection_home> home) noexcept;
 
     moment bounded(moment deadline) const noexcept;
     io_result<std::span<const std::byte>> look(moment deadline) noexcept;

@@ -171,14 +171,19 @@ class datagram_socket
 class arrivals
 {
   public:
+    /// A new peer.
+    struct newcomer {
+        std::unique_ptr<stream> accepted;
+        address from;
+        /// Who keeps it as long as the connection lasts is counted for the loop: new ones go where the fewest are.
+        accept_seat seat = {};
+    };
+
     /// Who has come: somebody new, or else the stream that was watched for this `owner`; or with neither, nobody:
     /// nobody new comes any more (`accepting.hpp`).
     struct arrival {
-        std::unique_ptr<stream> accepted;
-        address from;
+        std::unique_ptr<newcomer> somebody;
         void *owner = nullptr;
-        /// Who keeps it as long as the connection lasts is counted for the loop: new ones go where the fewest are.
-        accept_seat seat = {};
     };
 
     virtual ~arrivals() = default;
@@ -219,6 +224,10 @@ class io
 
     /// The time that deadlines are compared with.
     virtual moment now() const noexcept = 0;
+
+    /// The time of the last look at the world, which costs no reading of a clock: on a loop it was then that there was
+    /// last asked what has come. Anywhere else it is now.
+    virtual moment last_look() const noexcept { return now(); }
 
     /// Whether all that it made is used by one thread, a loop's.
     virtual bool is_of_one_thread() const noexcept { return true; }

@@ -251,10 +251,8 @@ void loop::collect_woken() noexcept
 void loop::collect_due() noexcept
 {
     looked_at_ = io_->cycles();
-    if (timers_.empty() && !residents_.exhausted()) {
-        return;
-    }
     const moment now = io_->now();
+    io_->looked(now);
     residents_.look(now);
     while (timer_wheel::entry *const entry = timers_.take_due(now)) {
         resident &due = *static_cast<resident *>(entry);
@@ -299,7 +297,7 @@ bool loop::wait_for_work() noexcept
     return true;
 }
 
-// A look costs a system call and two readings of clocks.
+// A look costs a system call and two readings of clocks, which serve all that has come by then.
 void loop::look_at_world() noexcept
 {
     io_->wait(moment::min());

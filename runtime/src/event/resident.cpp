@@ -11,6 +11,26 @@ namespace flux {
 
 bool resident::wait_until(moment deadline) noexcept
 {
+    source *const making = making_values();
+    if (making == nullptr) {
+        return sleep_until(deadline);
+    }
+    flow &made = *running_flow;
+    making->begin_wait(made);
+    const bool was_woken = sleep_until(deadline);
+    making->end_wait(made);
+    return was_woken;
+}
+
+// The source that it runs, if that makes values now.
+source *resident::making_values() const noexcept
+{
+    source *const *const running = std::get_if<source *>(&begun_);
+    return running != nullptr && source_ == nullptr && running_flow != nullptr ? *running : nullptr;
+}
+
+bool resident::sleep_until(moment deadline) noexcept
+{
     state expected = nobody;
     if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
         if (deadline != never) {
@@ -94,10 +114,11 @@ void resident::run() noexcept
 
 void resident::park() noexcept
 {
+    flow *const here = running_flow;
     if (source *const making = std::exchange(source_, nullptr)) {
+        begun_ = here; // this fiber is the flow's from now on
         loop_.go_on_elsewhere(*making);
     }
-    flow *const here = running_flow;
     fiber_.park();
     running_flow = here;
 }

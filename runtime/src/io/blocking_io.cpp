@@ -223,12 +223,13 @@ class blocking_arrivals final : public arrivals, private accept_place
                 auto *const ready = static_cast<blocking_stream *>(events_[static_cast<std::size_t>(next_++)].data.ptr);
                 if (ready == nullptr && !drained_) {
                     draining_ = draining_ || entrances_->drains();
-                    if (io_result<arrival> accepted = accept(); accepted.has_value()) {
+                    std::unique_ptr<newcomer> somebody;
+                    if (const int error = accept(somebody); error == 0) {
                         // Until nobody waits there it is looked again.
                         next_ -= draining_ ? 1 : 0;
-                        return accepted;
-                    } else if (accepted.error() != EAGAIN) {
-                        back_off(accepted.error());
+                        return arrival{std::move(somebody)};
+                    } else if (error != EAGAIN) {
+                        back_off(error);
                     } else if (draining_) {
                         drained_ = true;
                         control(EPOLL_CTL_DEL, listener_->socket(), 0, nullptr);
@@ -237,7 +238,7 @@ class blocking_arrivals final : public arrivals, private accept_place
                 } else if (ready == nullptr) {
                     continue;
                 } else if (void *const owner = ready->owner.exchange(nullptr, std::memory_order_acquire)) {
-                    return arrival{nullptr, {}, owner};
+                    return arrival{nullptr, owner};
                 }
             }
             const int error = fetch(std::min(bounded(deadline), try_again_));
@@ -265,18 +266,19 @@ class blocking_arrivals final : public arrivals, private accept_place
         return {};
     }
 
-    io_result<arrival> accept() noexcept
+    // 0 or an error, EAGAIN where nobody is there.
+    int accept(std::unique_ptr<newcomer> &somebody) noexcept
     {
-        arrival somebody;
-        io_result<descriptor> accepted = try_accept(listener_->socket(), somebody.from);
+        somebody.reset(new (std::nothrow) newcomer);
+        if (somebody == nullptr) {
+            return ENOMEM;
+        }
+        io_result<descriptor> accepted = try_accept(listener_->socket(), somebody->from);
         if (!accepted.has_value()) {
-            return unexpected(accepted.error());
+            return accepted.error();
         }
-        somebody.accepted.reset(new (std::nothrow) blocking_stream(std::move(*std::move(accepted))));
-        if (somebody.accepted == nullptr) {
-            return unexpected(ENOMEM);
-        }
-        return somebody;
+        somebody->accepted.reset(new (std::nothrow) blocking_stream(std::move(*std::move(accepted))));
+        return somebody->accepted == nullptr ? ENOMEM : 0;
     }
 
     // For a while nobody is notified of new peers.

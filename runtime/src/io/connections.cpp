@@ -40,7 +40,7 @@ constexpr unsigned most_in_a_row = 16;
 connections::connections(io &through, listener &from, first_given first, silence_limits limits)
     : arrivals_(through.make_arrivals()), first_given_(first), look_period_(period_of(limits)),
       idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
-      through_(through)
+      through_(through), on_loop_(through.is_of_one_thread())
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
         throw std::system_error(watched.error(), std::generic_category(), "listener");
@@ -75,17 +75,16 @@ io_result<connection *> connections::next() noexcept
             came_ = 0;
             look_at_all(through_.now());
         }
-        if ((*came).accepted == nullptr && (*came).owner == nullptr) {
-            close_entrance();
-            continue;
-        }
-        if ((*came).accepted == nullptr) {
-            auto *const ready = static_cast<connection *>((*came).owner);
+        if (auto *const ready = static_cast<connection *>((*came).owner)) {
             served(*ready);
             ready->use_by_caller();
             return ready;
         }
-        if (connection *const fresh = add(*std::move(came))) {
+        if ((*came).somebody == nullptr) {
+            close_entrance();
+            continue;
+        }
+        if (connection *const fresh = add(std::move(*(*came).somebody))) {
             // One that has asked already is served before the next is accepted: that one others can have.
             if (first_given_ == first_given::at_once || fresh->through_->has_input()) {
                 fresh->use_by_caller();
@@ -100,7 +99,7 @@ io_result<connection *> connections::next() noexcept
 
 std::unique_lock<std::mutex> connections::alone_here() noexcept
 {
-    return through_.is_of_one_thread() ? std::unique_lock(lock_, std::defer_lock) : std::unique_lock(lock_);
+    return on_loop_ ? std::unique_lock(lock_, std::defer_lock) : std::unique_lock(lock_);
 }
 
 // A flow has it, or nobody will.
@@ -121,7 +120,7 @@ void connections::close_entrance() noexcept
 }
 
 // Null where there is no memory: the peer is sent away.
-connection *connections::add(arrivals::arrival somebody) noexcept
+connection *connections::add(arrivals::newcomer somebody) noexcept
 {
     connection *const fresh = connection::open(std::move(somebody), shared_from_this());
     if (fresh != nullptr) {
@@ -136,7 +135,7 @@ connection *connections::add(arrivals::arrival somebody) noexcept
 void connections::take_back(connection &unused) noexcept
 {
     const bool soon = unused.has_unread();
-    const bool by_its_source = through_.is_of_one_thread() && !waits_; // which goes on behind this flow
+    const bool by_its_source = on_loop_ && !waits_; // which goes on behind this flow
     if (soon && by_its_source && asks_more_ == nullptr && in_a_row_ < most_in_a_row) {
         ++in_a_row_;
         asks_more_ = &unused;

@@ -102,8 +102,8 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
                 if (made.drains) {
                     watch_no_more();
                 }
-                if (arrival somebody; try_to_accept(somebody)) {
-                    return somebody;
+                if (std::unique_ptr<newcomer> somebody = try_to_accept()) {
+                    return arrival{std::move(somebody)};
                 }
                 until = moment::min(); // to be decided anew
             } else {
@@ -111,7 +111,7 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
             }
         }
         if (!ready_.empty()) {
-            return arrival{nullptr, {}, next_ready(), {}};
+            return arrival{nullptr, next_ready()};
         }
         if (until == moment::min()) {
             continue;
@@ -140,19 +140,23 @@ accept_policy::decision loop_arrivals::decide() noexcept
     return group_->ask(member_, row_.loop.now());
 }
 
-bool loop_arrivals::try_to_accept(arrival &into) noexcept
+// Null where there is nobody, or nobody can be accepted.
+std::unique_ptr<arrivals::newcomer> loop_arrivals::try_to_accept() noexcept
 {
-    const int error = accept(into);
+    std::unique_ptr<newcomer> somebody(new (std::nothrow) newcomer);
+    const int error = somebody == nullptr ? ENOMEM : accept(*somebody);
     if (error == 0) {
         group_->accepted(member_);
-        into.seat = accept_seat(group_, member_);
+        somebody->seat = accept_seat(group_, member_);
         row_.accepted_.add(1);
-    } else if (error == EAGAIN) {
+        return somebody;
+    }
+    if (error == EAGAIN) {
         group_->found_none(member_);
     } else {
         failed(error);
     }
-    return error == 0;
+    return nullptr;
 }
 
 void loop_arrivals::failed(int error) noexcept

@@ -65,7 +65,7 @@ bool proactor_arrivals::forget(stream &watched) noexcept
     return static_cast<proactor_stream &>(watched).input().leave_queue();
 }
 
-int proactor_arrivals::accept(arrival &into) noexcept
+int proactor_arrivals::accept(newcomer &into) noexcept
 {
     io_result<descriptor> accepted = try_accept(listener_->socket(), into.from);
     if (!accepted.has_value()) {

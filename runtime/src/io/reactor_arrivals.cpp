@@ -37,7 +37,7 @@ bool reactor_arrivals::forget(stream &idle) noexcept
     return static_cast<reactor_stream &>(idle).leave_queue();
 }
 
-int reactor_arrivals::accept(arrival &into) noexcept
+int reactor_arrivals::accept(newcomer &into) noexcept
 {
     io_result<descriptor> accepted = try_accept(listener_->socket(), into.from);
     if (!accepted.has_value()) {

@@ -189,7 +189,7 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
 
   private:
     // Without descriptors and without memory whoever is first waits on.
-    int accept(arrival &into) noexcept override
+    int accept(newcomer &into) noexcept override
     {
         auto &arrived = listener_->port.arrived;
         if (arrived.empty()) {

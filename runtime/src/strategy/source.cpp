@@ -147,17 +147,35 @@ void source::let_go() noexcept
 bool source::produce(flow &into) noexcept
 {
     running_flow = &into;
-    making_.store(&into);
-    // Who stops the source after this sees what it makes, and cancels that.
+    const bool on_thread = instance_.runs_on == nullptr;
+    if (on_thread) {
+        begin_wait(into);
+    }
     const bool made = !stopping_.load() && (info_.period_ms != 0 ? wait_for_beat(into) : make_values(into));
-    for (flow *seen = &into; !making_.compare_exchange_weak(seen, nullptr); seen = &into) {
-        std::this_thread::yield(); // somebody is just at it
+    if (on_thread) {
+        end_wait(into);
     }
     if (made) {
         into.cancelling().begin(); // the source was to be stopped, not the flow
     }
     running_flow = nullptr;
     return made;
+}
+
+void source::begin_wait(flow &making) noexcept
+{
+    making_.store(&making);
+    // Who stops the source after this sees what it makes, and cancels that.
+    if (stopping_.load()) {
+        making.cancel();
+    }
+}
+
+void source::end_wait(flow &making) noexcept
+{
+    for (flow *seen = &making; !making_.compare_exchange_weak(seen, nullptr); seen = &making) {
+        std::this_thread::yield(); // somebody is just at it
+    }
 }
 
 bool source::wait_for_beat(flow &into) noexcept

@@ -1,7 +1,5 @@
 #include "flux/flow/belongings.hpp"
 
-#include "flux/flow/flow.hpp"
-
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -26,19 +24,18 @@ class belonging final : public flux::belonging
 
 TEST(Belongings, WhatIsTakenOutLeavesTheOthersWhereTheyAre)
 {
-    const flux::flow by;
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 dice(seed);
         std::array<belonging, 5> all;
         std::vector<belonging *> inside;
         flux::belongings of_flow;
         for (belonging &each : all) {
-            of_flow.add(each, by);
+            of_flow.add(each);
             inside.push_back(&each);
         }
         for (std::size_t times = dice() % (all.size() + 1); times != 0; --times) {
             const auto chosen = inside.begin() + static_cast<std::ptrdiff_t>(dice() % inside.size());
-            of_flow.remove(**chosen, by);
+            of_flow.remove(**chosen);
             inside.erase(chosen);
         }
         EXPECT_EQ(of_flow.empty(), inside.empty());
@@ -52,12 +49,11 @@ TEST(Belongings, WhatIsTakenOutLeavesTheOthersWhereTheyAre)
 
 TEST(Belongings, OnlyWhatWasForgottenIsCounted)
 {
-    const flux::flow by;
     std::array<belonging, 3> all;
     all[1].forgotten = false;
     flux::belongings of_flow;
     for (belonging &each : all) {
-        of_flow.add(each, by);
+        of_flow.add(each);
     }
     EXPECT_EQ(of_flow.end(), 2u);
     EXPECT_EQ(of_flow.end(), 0u);

@@ -67,7 +67,7 @@ class scripted_arrivals final : public flux::arrivals
             idle_[owner] = &idle;
         }
         if (knows_last_) {
-            come_.push_back({nullptr, {}, owner, {}});
+            come_.push_back({nullptr, owner});
         }
         return refusal_ == 0 ? flux::io_result<void>() : flux::unexpected(refusal_);
     }
@@ -122,6 +122,14 @@ class scripted_io final : public flux::io
         return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready);
     }
 
+    /// Somebody new comes.
+    void arrive(std::unique_ptr<flux::stream> through)
+    {
+        auto somebody = std::make_unique<flux::arrivals::newcomer>();
+        somebody->accepted = std::move(through);
+        come.push_back({std::move(somebody)});
+    }
+
     std::deque<flux::arrivals::arrival> come;
     int refusal = 0;
     // Whoever is watched has something to say, behind all others.
@@ -139,7 +147,7 @@ TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
         int open = 0;
         scripted_io script;
         script.refusal = refusal;
-        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+        script.arrive(std::make_unique<counted_stream>(open));
         script.come.emplace_back(); // and nobody new comes any more
         no_listener at;
         const flux::silence_limits limits{std::chrono::seconds(1), std::chrono::seconds(1)};
@@ -161,7 +169,7 @@ TEST(Connections, TheEntranceIsOpenUntilTheLastWhoCameIsServed)
     const flux::accepting &entrances = own->entrances;
     int open = 0;
     scripted_io script;
-    script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+    script.arrive(std::make_unique<counted_stream>(open));
     script.come.emplace_back(); // nobody new comes any more
     script.knows_last = true;
     no_listener at;
@@ -182,7 +190,7 @@ TEST(Connections, WhoWasNotifiedOfAndNotGivenIsClosedAtTheEnd)
     int open = 0;
     scripted_io script;
     script.is_ready = true;
-    script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+    script.arrive(std::make_unique<counted_stream>(open));
     no_listener at;
     const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
                                                          flux::silence_limits{});
@@ -201,7 +209,7 @@ TEST(Connections, OneThatWasClosedIsNotSoonAnother)
     const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
                                                          flux::silence_limits{});
     const auto open_and_close = [&]() -> const void * {
-        script.come.push_back({std::make_unique<counted_stream>(open), {}, nullptr, {}});
+        script.arrive(std::make_unique<counted_stream>(open));
         const auto given = all->next();
         EXPECT_TRUE(given.has_value() && (*given)->close().has_value());
         return given.has_value() ? *given : nullptr;
@@ -228,7 +236,7 @@ TEST(Connections, RequestsThatCameTogetherAreServedInARowAndThenThoseOfOthers)
     scripted_io script;
     script.knows_last = true;
     for (int each = 0; each < 2; ++each) {
-        script.come.push_back({std::make_unique<counted_stream>(open, 100), {}, nullptr, {}});
+        script.arrive(std::make_unique<counted_stream>(open, 100));
     }
     no_listener at;
     const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
@@ -263,7 +271,7 @@ TEST(Connections, AnswersGoOutTogetherWhereThePeerHasAskedMore)
     scripted_io script;
     auto made = std::make_unique<counted_stream>(open, 2);
     const counted_stream &through = *made;
-    script.come.push_back({std::move(made), {}, nullptr, {}});
+    script.arrive(std::move(made));
     no_listener at;
     const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
                                                          flux::silence_limits{});

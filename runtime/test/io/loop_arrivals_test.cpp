@@ -64,7 +64,7 @@ class scripted_arrivals final : public flux::loop_arrivals
     bool forget(flux::stream &) noexcept override { return true; }
 
   private:
-    int accept(arrival &into) noexcept override
+    int accept(newcomer &into) noexcept override
     {
         if (peers_ == 0) {
             return EAGAIN;
@@ -115,7 +115,7 @@ class LoopArrivals : public testing::Test
     static flux::arrivals::arrival accept_at(one_loop &at)
     {
         auto came = at.arrivals.next(moment::min());
-        EXPECT_TRUE(came.has_value() && (*came).accepted != nullptr);
+        EXPECT_TRUE(came.has_value() && (*came).somebody != nullptr);
         return came.has_value() ? *std::move(came) : flux::arrivals::arrival{};
     }
 

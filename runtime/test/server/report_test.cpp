@@ -164,7 +164,7 @@ TEST(Report, OfConnectionsThatFlowsForgot)
         flux::flow flow;
         flow.run_on(on);
         flow.call(node);
-        flow.owned().add(one, flow);
+        flow.own(one);
         flow.end_owned(flux::outcome::done);
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, flux::outcome::done);

@@ -386,7 +386,7 @@ TEST(Source, WhatItHasWhenItFailsIsEndedBeforeItTriesAgain)
         if (calls++ != 0) {
             return sample::nothing_comes();
         }
-        flux::running_flow->owned().add(own, *flux::running_flow);
+        flux::running_flow->own(own);
         return false;
     };
     {
@@ -404,7 +404,7 @@ TEST(Source, WhatItLetsGoItsLastFlowHasIsEndedToo)
     std::atomic<bool> begun{false};
     sample::listen = [&](sample::Listen_out &) {
         flux::running_flow->from().when_stopped([&] {
-            flux::running_flow->owned().add(own, *flux::running_flow);
+            flux::running_flow->own(own);
         });
         begun = true;
         return sample::nothing_comes();

@@ -99,7 +99,7 @@ struct place {
         EXPECT_TRUE(arrivals->watch(*listener).has_value());
     }
 
-    std::unique_ptr<flux::stream> accept() const { return (*arrivals->next()).accepted; }
+    std::unique_ptr<flux::stream> accept() const { return std::move((*arrivals->next()).somebody->accepted); }
 
     std::unique_ptr<flux::listener> listener;
     std::unique_ptr<flux::arrivals> arrivals;

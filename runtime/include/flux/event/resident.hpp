@@ -62,6 +62,8 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     enum state { nobody, asleep, woken };
 
     void run() noexcept;
+    source *making_values() const noexcept;
+    bool sleep_until(moment deadline) noexcept;
     void park() noexcept;
 
     loop &loop_;

@@ -13,8 +13,6 @@
 
 namespace flux {
 
-class flow;
-
 /// Something that can belong to a flow.
 class belonging : public listed<belonging>
 {
@@ -40,11 +38,14 @@ class belongings
   public:
     bool empty() const noexcept { return all_.empty(); }
 
-    /// What belongs to nobody belongs to the flow from now on; `by` is that flow, or a branch of it that runs.
-    void add(belonging &own, const flow &by) noexcept;
-
+    /// What belongs to nobody belongs to the flow from now on.
+    void add(belonging &own) noexcept { all_.push_front(own); }
     /// It does not any more.
-    void remove(belonging &own, const flow &by) noexcept;
+    void remove(belonging &own) noexcept { all_.remove(own); }
+
+    /// As these two, for a branch of the flow.
+    void add_by_branch(belonging &own) noexcept;
+    void remove_by_branch(belonging &own) noexcept;
 
     /// The flow has come to its end: how many it has forgotten.
     std::size_t end() noexcept;

@@ -250,8 +250,16 @@ class flow : public listed<flow>
     /// One of those that the flow awaits has come to the end. Any thread calls this; the flow may go on then.
     void arrived() noexcept;
 
-    /// What belongs to it, or to the flow that it is a branch of.
-    belongings &owned() noexcept { return root().owned_; }
+    /// This belongs to it from now on, or to the flow that it is a branch of.
+    void own(belonging &more) noexcept
+    {
+        parent_ == nullptr ? owned_.add(more) : root().owned_.add_by_branch(more);
+    }
+    /// It does not any more.
+    void disown(belonging &own) noexcept
+    {
+        parent_ == nullptr ? owned_.remove(own) : root().owned_.remove_by_branch(own);
+    }
     /// It has come to its end by this exit, and what it still has ends with it. One that has failed has not forgotten
     /// it: the node that lets go of it was never called.
     void end_owned(outcome exit) noexcept

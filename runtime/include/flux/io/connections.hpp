@@ -49,7 +49,7 @@ class connections final : public connection_home, public std::enable_shared_from
 
     std::unique_lock<std::mutex> alone_here() noexcept;
     void take_back(connection &unused) noexcept override;
-    connection *add(arrivals::arrival somebody) noexcept;
+    connection *add(arrivals::newcomer somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
     void look_at_all(moment now) noexcept;
     void append(connection &looked_at, moment now) noexcept;
@@ -64,6 +64,8 @@ class connections final : public connection_home, public std::enable_shared_from
     const unsigned idle_looks_;
     const unsigned fresh_looks_;
     io &through_;
+    // Whether all who use it are of one thread.
+    const bool on_loop_;
     // When to look at the first again, and how many came since the time was last asked for.
     moment look_at_ = never;
     unsigned came_ = 0;

@@ -66,7 +66,7 @@ class loop_arrivals : public arrivals, private accept_member
     io_result<void> join(std::shared_ptr<accept_group> group) noexcept;
 
     /// Accepts somebody: 0 or an error, EAGAIN where nobody is there.
-    virtual int accept(arrival &into) noexcept = 0;
+    virtual int accept(newcomer &into) noexcept = 0;
 
     /// The source comes to wait for new peers, without being about to look for some by itself.
     virtual void begin_waiting() noexcept {}
@@ -83,7 +83,7 @@ class loop_arrivals : public arrivals, private accept_member
     void ring() noexcept override;
     accept_policy::decision decide() noexcept;
     void watch_no_more() noexcept;
-    bool try_to_accept(arrival &into) noexcept;
+    std::unique_ptr<newcomer> try_to_accept() noexcept;
 
     arrivals_row &row_;
     std::shared_ptr<accept_group> group_;

@@ -29,8 +29,15 @@ class loop_io : public io
     /// How many peers it has accepted. Any thread calls this.
     virtual std::uint64_t accepted() const noexcept { return 0; }
 
+    moment last_look() const noexcept final { return last_look_; }
+    /// The loop has asked what has come, at this time.
+    void looked(moment at) noexcept { last_look_ = at; }
+
     /// What slices of work are measured by: the `cycle_clock`, or what a simulation makes of it.
     virtual std::uint64_t cycles() noexcept { return cycle_clock::now(); }
+
+  private:
+    moment last_look_;
 };
 
 /// The calling thread's is this one from now on; null where it blocks.

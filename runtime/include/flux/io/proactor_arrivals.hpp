@@ -45,7 +45,7 @@ class proactor_arrivals final : public loop_arrivals
     bool forget(stream &watched) noexcept override;
 
   private:
-    int accept(arrival &into) noexcept override;
+    int accept(newcomer &into) noexcept override;
     void begin_waiting() noexcept override;
     void stop_watching() noexcept override;
 

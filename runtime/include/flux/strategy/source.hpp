@@ -88,6 +88,11 @@ class source
         return *static_cast<State *>(states_.emplace_back(type, std::make_shared<State>()).second.get());
     }
 
+    /// It waits to make values for this flow, on its loop: so that whoever stops it ends the wait.
+    void begin_wait(flow &making) noexcept;
+    /// It does not wait any more.
+    void end_wait(flow &making) noexcept;
+
     /// Waits until its thread is gone, where it has one; it has `ended`.
     void join();
 
@@ -151,8 +156,9 @@ class source
     std::optional<interrupts> interrupts_;
     std::vector<std::function<void()>> when_stopped_;
     std::vector<std::pair<const void *, std::shared_ptr<void>>> states_;
-    // What it makes values for, and may wait for the world for. Who stops it takes that out, so that it stays what is
-    // being made, and what interrupts the wait hits nothing else.
+    // What it makes values for: on a loop as long as it waits for that, on a thread of its own all the time, as there a
+    // system call may wait. Who stops it takes that out, so that it stays what is being made, and what interrupts the
+    // wait hits nothing else.
     std::atomic<flow *> making_{nullptr};
     std::atomic<bool> ended_{false};
     std::thread thread_;
