@@ -82,9 +82,9 @@ struct served {
     std::shared_ptr<flux::connections> all;
 };
 
-// Those that the source has there; `open` makes them at its first call.
-template <class Open>
-flux::connections &served_at(const flux::endpoint &at, Open open)
+// Those that the source has there. At its first call they are opened.
+flux::connections &served_at(const flux::endpoint &at, const char *unix_mode, flux::first_given first,
+                             flux::silence_limits limits)
 {
     flux::source &by = flux::running_flow->from();
     auto &own = by.state<std::vector<served>>();
@@ -93,7 +93,8 @@ flux::connections &served_at(const flux::endpoint &at, Open open)
             return *each.all;
         }
     }
-    const std::shared_ptr<flux::connections> opened = open();
+    flux::listener &listener = listener_at(at, unix_mode);
+    const auto opened = std::make_shared<flux::connections>(flux::running_io(), listener, first, limits);
     own.push_back({at, opened});
     by.when_stopped([opened] { opened->end(); });
     return *opened;
@@ -109,11 +110,8 @@ flux::moment end_of(flux::moment begin, long limit_ms)
 
 int NextRequest(NextRequest_in *in, NextRequest_out *out)
 {
-    flux::connections &all = served_at(in->at, [in] {
-        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
-        return std::make_shared<flux::connections>(flux::running_io(), listener_at(in->at, in->unix_mode),
-                                                   flux::first_given::with_input, limits);
-    });
+    const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
+    flux::connections &all = served_at(in->at, in->unix_mode, flux::first_given::with_input, limits);
     if (const int error = flux::take(all.next(), out->connection); error != 0) {
         return error;
     }
@@ -124,11 +122,8 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
 
 int NextPeer(NextPeer_in *in, NextPeer_out *out)
 {
-    flux::connections &all = served_at(in->at, [in] {
-        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
-        return std::make_shared<flux::connections>(flux::running_io(), listener_at(in->at, in->unix_mode),
-                                                   flux::first_given::at_once, limits);
-    });
+    const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
+    flux::connections &all = served_at(in->at, in->unix_mode, flux::first_given::at_once, limits);
     if (const int error = flux::take(all.next(), out->connection); error != 0) {
         return error;
     }
@@ -154,7 +149,7 @@ int Read(Read_in *in, Read_out *out)
     out->connection = in->connection;
     return flux::take(in->connection->receive_by([=](std::span<const std::byte> there) {
         const std::size_t count = std::min(in->most, there.size());
-        out->bytes.assign(reinterpret_cast<const char *>(there.data()), count);
+        out->bytes = std::string(reinterpret_cast<const char *>(there.data()), count);
         return count;
     }));
 }

@@ -95,7 +95,7 @@ void connection::use_by_caller() noexcept
 
 // Nobody uses it any more. False where that has to wait for the end of the flow, as another branch may be using it. One
 // that the branch has made itself only its own branches can have known, and they have ended.
-bool connection::leave_flow(at_end how) noexcept
+inline bool connection::leave_flow(at_end how) noexcept
 {
     const void *const owner = used_by_.load(std::memory_order_relaxed);
     used_by_.store(nullptr, std::memory_order_relaxed);
@@ -118,9 +118,9 @@ bool connection::flow_has_ended() noexcept
     return how == at_end::forgotten;
 }
 
-moment connection::bounded(moment deadline) const noexcept
+moment connection::end_of_longest_wait() const noexcept
 {
-    return longest_wait_.count() == 0 || deadline != never ? deadline : running_io().now() + longest_wait_;
+    return running_io().now() + longest_wait_;
 }
 
 io_result<std::size_t> connection::receive(std::span<std::byte> into, moment deadline) noexcept
@@ -152,18 +152,10 @@ io_result<std::span<const std::byte>> connection::look(moment deadline) noexcept
     return std::span<const std::byte>(landing).first(*received);
 }
 
-// Of what was there so many bytes are taken.
-io_result<void> connection::take(std::span<const std::byte> there, std::size_t count) noexcept
+io_result<void> connection::keep_unread(std::span<const std::byte> rest) noexcept
 {
-    if (has_unread()) {
-        read_of_unread_ += count;
-        return {};
-    }
-    if (count == there.size()) {
-        return {};
-    }
     try {
-        unread_.assign(there.begin() + static_cast<std::ptrdiff_t>(count), there.end());
+        unread_.assign(rest.begin(), rest.end());
         read_of_unread_ = 0;
         return {};
     } catch (const std::bad_alloc &) {
@@ -284,7 +276,7 @@ io_result<void> connection::attach() noexcept
 }
 
 // To its home, where it is of use there.
-void connection::go_back() noexcept
+inline void connection::go_back() noexcept
 {
     const bool may_be_idle = has_unread() || through_->before_idle(bounded(never)).has_value();
     if (home_ == nullptr || ended_ || !may_be_idle) {

@@ -151,11 +151,25 @@ class connection final : private belonging, private listed<connection>
     /// One that nobody uses yet; null where there is no memory. It has a home, or none.
     static connection *open(arrivals::newcomer peer, std::shared_ptr<connection_home> home) noexcept;
 
-    moment bounded(moment deadline) const noexcept;
+    moment bounded(moment deadline) const noexcept
+    {
+        return longest_wait_.count() == 0 || deadline != never ? deadline : end_of_longest_wait();
+    }
+    moment end_of_longest_wait() const noexcept;
     io_result<std::span<const std::byte>> look(moment deadline) noexcept;
-    io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept;
+    // Of what was there so many bytes are taken.
+    io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept
+    {
+        if (has_unread()) {
+            read_of_unread_ += count;
+            return {};
+        }
+        return count == there.size() ? io_result<void>() : keep_unread(there.subspan(count));
+    }
+    io_result<void> keep_unread(std::span<const std::byte> rest) noexcept;
     bool has_unread() const noexcept { return read_of_unread_ != unread_.size(); }
-    int usable_otherwise(const void *owner) const noexcept;
+    // Out of the way of each call.
+    [[gnu::noinline]] int usable_otherwise(const void *owner) const noexcept;
     void use_by_caller() noexcept;
     bool leave_flow(at_end how) noexcept;
     void go_back() noexcept;

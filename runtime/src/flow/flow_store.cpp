@@ -22,7 +22,8 @@ flow_store::~flow_store()
     }
 }
 
-flow &flow_store::take(waiter &place) noexcept
+// Until there is one.
+void flow_store::get_more(waiter &place) noexcept
 {
     while (idle_ == nullptr) {
         idle_ = returned_.take();
@@ -33,31 +34,12 @@ flow &flow_store::take(waiter &place) noexcept
             wait_for_one(place);
         }
     }
-    flow *const taken = idle_;
-    idle_ = taken->next;
-    taken->next = nullptr;
-    return *taken;
-}
-
-void flow_store::put_back(flow &unused) noexcept
-{
-    unused.next = idle_;
-    idle_ = &unused;
 }
 
 void flow_store::give_back(flow &finished) noexcept
 {
     if (returned_.push(finished)) {
         place_->wake();
-    }
-}
-
-void flow_store::give_back_here(flow &finished) noexcept
-{
-    if (returned_.is_awaited()) {
-        give_back(finished);
-    } else {
-        put_back(finished);
     }
 }
 

@@ -99,11 +99,11 @@ class blocking_stream final : public stream
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override
     {
         while (!parts.empty()) {
-            const auto unsent = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
-            if (!unsent.has_value()) {
-                return unexpected(unsent.error());
+            const auto sent = insist(socket_, POLLOUT, deadline, [&] { return try_send(socket_, parts); });
+            if (!sent.has_value()) {
+                return unexpected(sent.error());
             }
-            parts = *unsent;
+            parts = drop_first(parts, *sent);
             if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
                 return unexpected(error);
             }

@@ -141,7 +141,7 @@ void connections::take_back(connection &unused) noexcept
         asks_more_ = &unused;
         return;
     }
-    if (!soon) {
+    if (unused.unread_.capacity() != 0 && !soon) {
         // An idle connection keeps no memory for what it has had.
         std::vector<std::byte>().swap(unused.unread_);
         unused.read_of_unread_ = 0;

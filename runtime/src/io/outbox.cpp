@@ -73,12 +73,12 @@ std::span<std::byte> outbox::unsent() const noexcept
 void outbox::try_to_send(const descriptor &through) noexcept
 {
     const std::span<std::byte> whole = unsent();
-    iovec part{whole.data(), whole.size()};
-    const io_result<std::span<iovec>> rest = try_send(through, {&part, 1});
-    if (rest.has_value()) {
-        sent(whole.size() - ((*rest).empty() ? 0 : part.iov_len));
-    } else if (rest.error() != EAGAIN) {
-        failed(rest.error());
+    const iovec part{whole.data(), whole.size()};
+    const io_result<std::size_t> count = try_send(through, {&part, 1});
+    if (count.has_value()) {
+        sent(*count);
+    } else if (count.error() != EAGAIN) {
+        failed(count.error());
     }
 }
 

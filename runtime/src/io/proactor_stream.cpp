@@ -54,12 +54,12 @@ io_result<void> proactor_stream::send_now(std::span<iovec> parts, moment deadlin
     bool has_room = true;
     while (has_room) {
         const std::size_t beyond_one_call = parts.size() - std::min(parts.size(), most_parts);
-        const io_result<std::span<iovec>> remaining = try_send(input_->socket(), parts);
-        if (!remaining.has_value() && remaining.error() != EAGAIN) {
-            return unexpected(remaining.error());
+        const io_result<std::size_t> sent = try_send(input_->socket(), parts);
+        if (!sent.has_value() && sent.error() != EAGAIN) {
+            return unexpected(sent.error());
         }
-        parts = remaining.has_value() ? *remaining : drop_first(parts, 0);
-        has_room = remaining.has_value() && !parts.empty() && parts.size() <= beyond_one_call;
+        parts = drop_first(parts, sent.has_value() ? *sent : 0);
+        has_room = sent.has_value() && !parts.empty() && parts.size() <= beyond_one_call;
         if (const int error = has_room ? refill_io_budget(deadline) : 0; error != 0) {
             return unexpected(error);
         }

@@ -76,12 +76,12 @@ io_result<void> reactor_stream::send_now(std::span<iovec> parts, moment deadline
         if (const int error = output_.wait(deadline); error != 0) {
             return unexpected(error);
         }
-        const io_result<std::span<iovec>> remaining = try_send(socket_, parts);
-        if (!remaining.has_value() && remaining.error() != EAGAIN) {
-            return unexpected(remaining.error());
+        const io_result<std::size_t> sent = try_send(socket_, parts);
+        if (!sent.has_value() && sent.error() != EAGAIN) {
+            return unexpected(sent.error());
         }
-        parts = remaining.has_value() ? *remaining : parts;
-        output_.open = remaining.has_value();
+        parts = drop_first(parts, sent.has_value() ? *sent : 0);
+        output_.open = sent.has_value();
         if (const int error = parts.empty() ? 0 : refill_io_budget(deadline); error != 0) {
             return unexpected(error);
         }

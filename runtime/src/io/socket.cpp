@@ -132,15 +132,15 @@ io_result<public_socket> open_public(std::shared_ptr<public_sockets> in, const a
 }
 
 // One part alone costs the kernel less.
-ssize_t send_some(int to, std::span<iovec> parts) noexcept
+ssize_t send_some(int to, std::span<const iovec> parts) noexcept
 {
     constexpr int how = MSG_DONTWAIT | MSG_NOSIGNAL;
     if (parts.size() == 1) {
-        const std::span<std::byte> whole(static_cast<std::byte *>(parts.front().iov_base), parts.front().iov_len);
+        const std::span whole(static_cast<const std::byte *>(parts.front().iov_base), parts.front().iov_len);
         return system_call::send(to, whole, how);
     }
     msghdr message{};
-    message.msg_iov = parts.data();
+    message.msg_iov = const_cast<iovec *>(parts.data()); // the system only reads it
     message.msg_iovlen = std::min(parts.size(), most_parts);
     return system_call::send_parts(to, message, how);
 }
@@ -278,12 +278,12 @@ bool socket_has_input(const descriptor &of) noexcept
     return system_call::receive(of.get(), {&first, 1}, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
 }
 
-io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept
+io_result<std::size_t> try_send(const descriptor &to, std::span<const iovec> parts) noexcept
 {
     while (true) {
         const ssize_t count = send_some(to.get(), parts);
         if (count >= 0) {
-            return drop_first(parts, static_cast<std::size_t>(count));
+            return static_cast<std::size_t>(count);
         }
         if (errno != EINTR) {
             return unexpected(errno);
@@ -337,19 +337,6 @@ int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment
                                              std::numeric_limits<int>::max());
     const auto most = static_cast<int>(into.size());
     return epoll_wait(epoll.get(), into.data(), most, until == never ? -1 : static_cast<int>(remaining));
-}
-
-std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept
-{
-    while (!parts.empty() && bytes >= parts.front().iov_len) {
-        bytes -= parts.front().iov_len;
-        parts = parts.subspan(1);
-    }
-    if (!parts.empty()) {
-        parts.front().iov_base = static_cast<std::byte *>(parts.front().iov_base) + bytes;
-        parts.front().iov_len -= bytes;
-    }
-    return parts;
 }
 
 } // namespace flux

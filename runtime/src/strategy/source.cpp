@@ -17,7 +17,7 @@ namespace flux {
 source::source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
                instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      settings_(flows), instance_(which), flows_(info_, flows.most),
+      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), flows_(info_, flows.most),
       timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
 }
@@ -63,21 +63,24 @@ const char *source::node_name(node_number node) const noexcept
 void source::run(flow &started, runner &on) noexcept
 {
     running_flow = &started;
-    started.run_on(on);
+    if (home_ == nullptr) {
+        started.run_on(on);
+    } else {
+        started.move_to(no_node); // it runs where it was made
+    }
     started.set_running();
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
     started.end_owned(exit);
     started.end_trace(exit);
-    if (exit == outcome::failed && started.error() != end_of_input && !started.cancelled()) {
-        on.failures().unhandled(started.failed_node(), started.error());
-        say_unhandled(started);
+    if (exit == outcome::failed) [[unlikely]] {
+        count_unhandled(started, on);
     }
     on.counts().finished(number_, started, exit);
     started.set_ended();
     running_flow = nullptr;
-    home() == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
+    home_ == nullptr ? flows_.give_back(started) : flows_.give_back_here(started);
     flow_ended_.happened();
 }
 
@@ -111,9 +114,9 @@ void source::make_flows() noexcept
             if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
                 next.begin_trace();
             }
-            if (home() == nullptr) {
+            if (home_ == nullptr) {
                 strategy_.start(next, own_);
-            } else if (!home()->run_pinned(next)) {
+            } else if (!home_->run_pinned(next)) {
                 return;
             }
         } else {
@@ -221,8 +224,12 @@ bool source::make_values(flow &into) noexcept
 }
 
 // A flow has failed: without this nobody would know why.
-void source::say_unhandled(const flow &failed) const noexcept
+void source::count_unhandled(const flow &failed, runner &on) const noexcept
 {
+    if (failed.error() == end_of_input || failed.cancelled()) {
+        return;
+    }
+    on.failures().unhandled(failed.failed_node(), failed.error());
     const node_number node = failed.failed_node();
     const node_info &info = node < program_.nodes.size() ? program_.nodes[node] : info_.node;
     log_rarely_each(failure_counts::key_of(node, failed.error()),

@@ -197,7 +197,11 @@ class flow : public listed<flow>
     }
 
     /// From now on what happens to it is said (`flow_trace.hpp`); before it runs.
-    void begin_trace() noexcept { trace_.begin(*this); }
+    void begin_trace() noexcept
+    {
+        trace_.begin(*this);
+        crowded_ = &somebody_waits;
+    }
     /// It has come to its end by this exit; said where that is traced.
     void end_trace(outcome exit) noexcept
     {

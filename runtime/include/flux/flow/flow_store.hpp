@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace flux {
 
@@ -27,16 +28,29 @@ class flow_store
 
     /// One that nobody uses. Waits at `place` while the bound is reached or there is no memory for another. Only the
     /// source's thread calls this.
-    flow &take(waiter &place) noexcept;
+    flow &take(waiter &place) noexcept
+    {
+        if (idle_ == nullptr) [[unlikely]] {
+            get_more(place);
+        }
+        return *std::exchange(idle_, idle_->next);
+    }
 
     /// Gives back what `take` gave and was not started. Only the source's thread calls this.
-    void put_back(flow &unused) noexcept;
+    void put_back(flow &unused) noexcept
+    {
+        unused.next = idle_;
+        idle_ = &unused;
+    }
 
     /// Gives back what `take` gave. Any thread calls this.
     void give_back(flow &finished) noexcept;
 
     /// As `give_back`, on the source's thread.
-    void give_back_here(flow &finished) noexcept;
+    void give_back_here(flow &finished) noexcept
+    {
+        returned_.is_awaited() ? give_back(finished) : put_back(finished);
+    }
 
     /// Calls `each(flow)` for each flow that is in progress. Any thread calls this; flows go on meanwhile.
     template <class Each>
@@ -54,6 +68,7 @@ class flow_store
 
   private:
     flow *make() noexcept;
+    void get_more(waiter &place) noexcept;
     void wait_for_one(waiter &place) noexcept;
 
     const source_info &source_;

@@ -124,12 +124,10 @@ class path_counts
     void finished(source_number source, const flow &by, outcome exit) noexcept
     {
         source_tallies &entry = sources_[source];
-        const bool is_well = exit == outcome::failed && by.error() == end_of_input;
-        const bool cut_short = by.cancelled() && exit != outcome::done && !is_well;
         entry.add_done(by);
         entry.paths[index_of(exit)].add(by.path());
         // Last: who waits for the flow's end finds all the rest counted.
-        (cut_short ? entry.cancelled : entry.finished[index_of(is_well ? outcome::done : exit)]).add(1);
+        entry.ends_like(by, exit).add(1);
     }
 
     /// A function whose paths are counted by themselves came to its end on this path.
@@ -166,6 +164,16 @@ class path_counts
             }
         }
         void add_forgotten(std::uint64_t times, node_number first_in) noexcept;
+        // Of the flows that have come to such an end.
+        tally &ends_like(const flow &by, outcome exit) noexcept
+        {
+            if (exit == outcome::done) [[likely]] {
+                return finished[index_of(outcome::done)];
+            }
+            const bool is_well = exit == outcome::failed && by.error() == end_of_input;
+            const bool cut_short = by.cancelled() && !is_well;
+            return cut_short ? cancelled : finished[index_of(is_well ? outcome::done : exit)];
+        }
 
         tally started;
         tally nothing;

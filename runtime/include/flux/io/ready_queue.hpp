@@ -27,7 +27,7 @@ class ready_entry
 class ready_queue
 {
   public:
-    /// Who waits for streams waits for this direction, which is set by each.
+    /// Who waits for streams waits for this direction, which is set by the first.
     explicit ready_queue(direction &awaited) noexcept : awaited_(awaited) {}
     ready_queue(const ready_queue &) = delete;
     ready_queue &operator=(const ready_queue &) = delete;
@@ -37,9 +37,13 @@ class ready_queue
     void push(ready_entry &last) noexcept
     {
         last.next_ = nullptr;
-        (empty() ? first_ : last_->next_) = &last;
+        const bool is_first = empty();
+        (is_first ? first_ : last_->next_) = &last;
         last_ = &last;
-        awaited_.set();
+        // Who waits for it has found it empty.
+        if (is_first) {
+            awaited_.set();
+        }
     }
 
     /// Null where it is empty.

@@ -98,9 +98,8 @@ bool socket_has_input(const descriptor &of) noexcept;
 /// The kernel takes so many parts with one call (IOV_MAX).
 inline constexpr std::size_t most_parts = 1024;
 
-/// Sends as much as there is room for, of the first `most_parts`, and takes that off the parts: what is left has at
-/// least one byte, or is empty.
-io_result<std::span<iovec>> try_send(const descriptor &to, std::span<iovec> parts) noexcept;
+/// Sends as much as there is room for, of the first `most_parts`: how many bytes.
+io_result<std::size_t> try_send(const descriptor &to, std::span<const iovec> parts) noexcept;
 
 /// A message.
 io_result<datagram_socket::datagram> try_receive_from(const descriptor &from, std::span<std::byte> into) noexcept;
@@ -110,7 +109,18 @@ io_result<void> try_send_to(const descriptor &from, std::span<const std::byte> m
 /// `epoll_pwait2`, before Linux 5.11, under valgrind and in some containers, by the millisecond, and never too early.
 int wait_for_events(const descriptor &epoll, std::span<epoll_event> into, moment until) noexcept;
 
-/// Takes so many bytes off the beginning of the parts.
-std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept;
+/// Takes so many bytes off the beginning of the parts: what is left has at least one byte, or is empty.
+inline std::span<iovec> drop_first(std::span<iovec> parts, std::size_t bytes) noexcept
+{
+    while (!parts.empty() && bytes >= parts.front().iov_len) {
+        bytes -= parts.front().iov_len;
+        parts = parts.subspan(1);
+    }
+    if (!parts.empty()) {
+        parts.front().iov_base = static_cast<std::byte *>(parts.front().iov_base) + bytes;
+        parts.front().iov_len -= bytes;
+    }
+    return parts;
+}
 
 } // namespace flux

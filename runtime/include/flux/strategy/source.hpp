@@ -79,13 +79,12 @@ class source
     template <class State>
     State &state()
     {
-        const void *const type = &type_of_state<State>;
-        for (const auto &[each, kept] : states_) {
-            if (each == type) {
+        for (const auto &[type, kept] : states_) {
+            if (type == &type_of_state<State>) {
                 return *static_cast<State *>(kept.get());
             }
         }
-        return *static_cast<State *>(states_.emplace_back(type, std::make_shared<State>()).second.get());
+        return make_state<State>();
     }
 
     /// It waits to make values for this flow, on its loop: so that whoever stops it ends the wait.
@@ -121,12 +120,20 @@ class source
     strategy &started_by() const noexcept { return strategy_; }
 
     /// The loop that all its flows stay on, as it runs there itself; null where they may begin anywhere.
-    loop *home() const noexcept { return info_.replicable ? instance_.runs_on : nullptr; }
+    loop *home() const noexcept { return home_; }
 
   private:
     // Its address stands for the type.
     template <class State>
     static constexpr char type_of_state = 0;
+
+    // Once: out of the way of all later calls.
+    template <class State>
+    [[gnu::noinline]] State &make_state()
+    {
+        return *static_cast<State *>(
+            states_.emplace_back(&type_of_state<State>, std::make_shared<State>()).second.get());
+    }
 
     void run_thread() noexcept;
     void let_go() noexcept;
@@ -134,7 +141,7 @@ class source
     bool wait_for_beat(flow &into) noexcept;
     bool make_values(flow &into) noexcept;
     void pause(int error, moment tried_at) noexcept;
-    void say_unhandled(const flow &failed) const noexcept;
+    void count_unhandled(const flow &failed, runner &on) const noexcept;
 
     const program &program_;
     const source_info &info_;
@@ -144,6 +151,7 @@ class source
     runner &own_;
     const flow_settings settings_;
     const instance instance_;
+    loop *const home_;
     flow_store flows_;
     backoff backoff_;
     // Of a pause.
