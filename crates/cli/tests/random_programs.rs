@@ -240,6 +240,7 @@ impl<'a> Test<'a> {
         let mut server = Command::new(&self.server);
         server.args(options).arg(format!("--flux-drain={}", PATIENCE.as_secs() / 2));
         server.arg(format!("--flux-report=json:{}", report.display()));
+        server.env("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1");
         server.env("RANDOM_PROGRAM_FLOWS", self.expected.runs.len().to_string()).env("RANDOM_PROGRAM_RECORD", record);
         server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(&said).unwrap());
         let ended = wait(server.spawn().unwrap());
