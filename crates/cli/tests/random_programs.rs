@@ -13,6 +13,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod support;
+
 use flux_ir::flow::Function;
 use flux_random_program::model::{Body, Mode, Node};
 use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
@@ -140,12 +142,11 @@ fn parallel() -> Shape {
 }
 
 /// The programs that are run under a sanitizer: with parallel steps and replicable sources, which is all that there is.
-/// None where the environment names sanitizers, and not this one: each takes a runtime of its own, which is a minute.
+/// None where nobody asks for this sanitizer.
 fn sanitized(sanitizer: &str, first: usize) -> impl Iterator<Item = RandomProgram> {
-    let asked = std::env::var("FLUX_SANITIZERS").unwrap_or_else(|_| sanitizer.to_owned());
-    let is_asked = asked.split_whitespace().any(|asked| asked == sanitizer);
+    let count = if support::is_asked_for(sanitizer) { setting("FLUX_RANDOM_PROGRAMS", 1) } else { 0 };
     let shape = Shape { replicable: true, ..parallel() };
-    worthwhile(first, &shape).take(if is_asked { setting("FLUX_RANDOM_PROGRAMS", 1) } else { 0 })
+    worthwhile(first, &shape).take(count)
 }
 
 /// Whether the compiler takes a program: constraints around parallel steps may exclude what is in them, and what a key

@@ -24,6 +24,13 @@ pub fn folder(file: &str, test: &str) -> PathBuf {
     folder
 }
 
+/// Whether tests under this sanitizer are to run: all are, unless the environment names some (`FLUX_SANITIZERS`). Each
+/// takes a runtime of its own, and that takes a minute to compile.
+pub fn is_asked_for(sanitizer: &str) -> bool {
+    let asked = std::env::var("FLUX_SANITIZERS");
+    asked.map_or(true, |asked| asked.split_whitespace().any(|one| one == sanitizer))
+}
+
 /// What `flux` does with these arguments in this folder.
 pub fn flux(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
