@@ -2,10 +2,10 @@
 use std.tcp;
 use std.upstream;
 
-option listen : string = ":7300";
-option first : string = "127.0.0.1:7301";
-option second : string = "127.0.0.1:7302";
-option patience : duration = 300ms;
+option listen : string = ":7300"; // where clients come
+option first : string = "127.0.0.1:7301"; // the one server that is asked
+option second : string = "127.0.0.1:7302"; // the other one
+option patience : duration = 300ms; // how long an answer is waited for
 
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience &) -> Merge -> tcp.SendLine

@@ -3,7 +3,7 @@
 use std.udp;
 include "chat.h";
 
-option port : int = 7002;
+option port : int = 7002; // where it listens
 
 typedef join IsJoin;
 typedef leave IsLeave;

@@ -2,8 +2,8 @@
 use std.tcp;
 link "sqlite3";
 
-option listen : string = ":7400";
-option database : path = "scores.db";
+option listen : string = ":7400"; // where it listens
+option database : path = "scores.db"; // the file of the scores
 
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(1k) -> Execute -> tcp.Send(connection: connection) -> tcp.Return;

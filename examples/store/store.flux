@@ -2,8 +2,8 @@
 use std.tcp;
 include "store.h";
 
-option listen : string = ":7070";
-option longest_line : size = 64k;
+option listen : string = ":7070"; // where it listens
+option longest_line : size = 64k; // how long a line may be
 
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(longest_line) -> Parse -> Execute -> tcp.Send -> tcp.Return;

@@ -16,7 +16,7 @@ include "flux/connection.hpp";
 include "string";
 include "upstream.h";
 
-// How many connections to one server there are at most, borrowed or not.
+// How many connections to one server there are at most, borrowed or not: 1 or more.
 option most : int = 64;
 
 // How many of them are kept at most that nobody uses.
@@ -35,7 +35,7 @@ option wait : duration = 10s;
 // time for a new one, or the flow's own, was over. Else with what `dns.Connect` fails with.
 Borrow (const char *to, std::string bytes) => (flux::connection *connection, std::string bytes);
 Borrow = Take(most, most_idle, idle, connect, wait, dns.servers);
-Take (int most, int most_idle, long idle_ms, long connect_ms, long wait_ms, const char *servers, const char *to, std::string bytes)
+Take (upstream::count<1> most, upstream::count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, const char *servers, const char *to, std::string bytes)
   => (flux::connection *connection, std::string bytes);
 
 // Gives it back, when all of the answer has been read: others can have it at once. EBADF where it is not the flow's.

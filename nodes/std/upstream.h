@@ -3,15 +3,32 @@
 
 #include "flux/connection.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace upstream {
 
+/// How many connections there may be: an option that becomes one is held to that.
+template <int Least>
+class count
+{
+  public:
+    static constexpr std::int64_t least = Least;
+    static constexpr std::int64_t most = 1'000'000;
+
+    count(std::int64_t value) noexcept : value_(static_cast<int>(std::clamp(value, least, most))) {}
+    operator int() const noexcept { return value_; }
+
+  private:
+    int value_;
+};
+
 /// What holds for the connections to one server. The first who borrows one decides. A time of 0 is no limit.
 struct limits {
-    int most = 64;
-    int most_idle = 64;
+    count<1> most = 64;
+    count<0> most_idle = 64;
     std::chrono::milliseconds idle{30'000};
     std::chrono::milliseconds connect{10'000};
     std::chrono::milliseconds wait{10'000};

@@ -68,10 +68,12 @@ fn why() -> Declarator {
     Declarator::new("std::string &", "why")
 }
 
-/// The rows of the table.
+/// The rows of the table, in the order of `--help`: the program's own before those of its modules.
 pub fn table(context: &Context<'_>) -> Vec<Row> {
     let mut rows = vec![];
-    for (id, option) in context.flow.program.options.iter() {
+    let (own, of_modules): (Vec<_>, Vec<_>) =
+        context.flow.program.options.iter().partition(|(_, option)| !option.name.contains('.'));
+    for (id, option) in own.into_iter().chain(of_modules) {
         rows.push(Row::Comment(context.statement(option.span)));
         let flag = Expression::Text(option.name.replace(['_', '.'], "-"));
         let kind = Expression::name(kind(option.kind).spelling);
@@ -79,7 +81,8 @@ pub fn table(context: &Context<'_>) -> Vec<Row> {
             Some(default) => Expression::Text(default_text(context, option.kind, default)),
             None => Expression::name("nullptr"),
         };
-        let arguments = vec![flag, kind, fallback, Expression::name(context.names.option(id))];
+        let about = Expression::Text(option.about.clone());
+        let arguments = vec![flag, kind, fallback, about, Expression::name(context.names.option(id))];
         let make = contract::MAKE_OPTION.spelling.to_owned();
         let make = match is_number(option.kind) {
             true => Expression::Instance(make, types(context, id).into_iter().map(Expression::Name).collect()),

@@ -344,13 +344,14 @@ symbols! {
     /// A number of bytes.
     OPTION_SIZE = Enumerator "flux::option_kind::size",
         "static_assert(std::is_same_v<decltype(flux::option_kind::size), flux::option_kind>);";
-    /// An option: its flag, its kind, its default as the command line would have it (null where there is none), and the
-    /// variable for its value. One that is a number is made with the types that it becomes.
+    /// An option: its flag, its kind, its default as the command line would have it (null where there is none), what
+    /// `--help` says of it, and the variable for its value. One that is a number is made with the types that it
+    /// becomes.
     MAKE_OPTION = Function "flux::make_option",
         "constexpr flux::option_info options[] = {\n    \
-             flux::make_option<int, long>(\"port\", flux::option_kind::integer, \"80\", port),\n    \
-             flux::make_option(\"root\", flux::option_kind::path, nullptr, root),\n    \
-             flux::make_option(\"verbose\", flux::option_kind::truth, \"false\", verbose),\n\
+             flux::make_option<int, long>(\"port\", flux::option_kind::integer, \"80\", \"The port\", port),\n    \
+             flux::make_option(\"root\", flux::option_kind::path, nullptr, \"\", root),\n    \
+             flux::make_option(\"verbose\", flux::option_kind::truth, \"false\", \"\", verbose),\n\
          };";
     /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`); that of
     /// the options comes last and may be left out.

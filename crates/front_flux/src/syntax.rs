@@ -116,6 +116,8 @@ pub struct OptionDeclaration<'text> {
     pub kind: OptionKind,
     /// Its value where the command line gives none.
     pub default: Option<Constant<'text>>,
+    /// What the comment above it says first.
+    pub about: String,
     /// The statement.
     pub span: Span,
 }

@@ -72,6 +72,8 @@ pub struct ServerOption {
     pub kind: OptionKind,
     /// Its value where the server is told none; it must be told one where this is none.
     pub default: Option<Constant>,
+    /// What `--help` says of it: a sentence without its full stop; empty where the author says nothing.
+    pub about: String,
     /// The statement.
     pub span: Span,
 }

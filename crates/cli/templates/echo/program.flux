@@ -1,7 +1,7 @@
 // A server that sends back the lines that it is sent, each with its number. README.md says how to run it.
 use std.tcp;
 
-option port : int = 8080;
+option port : int = 8080; // where it listens
 
 using line = (flux::connection *connection, std::string line);
 

@@ -1,7 +1,7 @@
 // A web server with one page, which counts its visits. README.md says how to run it.
 use std.tcp;
 
-option port : int = 8080;
+option port : int = 8080; // where it listens
 
 // Lists of values that several nodes take or give.
 using request = (flux::connection *connection, std::string path);

@@ -1,6 +1,7 @@
 //! Statements: which one it is, and the short ones.
 
 use super::{Parsed, Parser, advice};
+use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
     Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit,
@@ -129,7 +130,8 @@ impl<'text> Parser<'text, '_> {
         let expected = if default.is_some() { "`;`" } else { "`=` or `;`" };
         let help = "an option is written `option port : int = 8080;`";
         let span = self.end_statement(start, expected, format_args!("after the option `{}`", name.text), help)?;
-        Ok(Statement::Option(OptionDeclaration { name, kind, default, span }))
+        let about = first_sentence(self.text, span);
+        Ok(Statement::Option(OptionDeclaration { name, kind, default, about, span }))
     }
 
     /// `typedef = "typedef" NAME qname ";"`

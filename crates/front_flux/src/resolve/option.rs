@@ -31,8 +31,8 @@ impl<'syntax> Resolver<'syntax, '_> {
             if TAKEN_FLAGS.iter().any(|taken| flag == *taken || taken.ends_with('-') && flag.starts_with(taken)) {
                 self.report_taken(option, &flag);
             }
-            let (kind, span) = (option.kind, option.span);
-            let id = self.program.options.add(ServerOption { name: name.to_owned(), kind, default, span });
+            let (kind, about, span) = (option.kind, option.about.clone(), option.span);
+            let id = self.program.options.add(ServerOption { name: name.to_owned(), kind, default, about, span });
             match self.flags.get(&flag) {
                 Some(first) => self.report_second(option, first, &flag),
                 None => _ = self.flags.insert(flag, option),

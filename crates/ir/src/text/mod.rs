@@ -16,7 +16,7 @@
 //! include    = "include" TEXT
 //! link       = "link" TEXT
 //! type       = "record" name "{" { "field" parameter } "}" | "enum" name "(" WORD { "," WORD } ")"
-//! option     = "option" name kind [ "=" constant ]                     a constant that is no option itself
+//! option     = "option" name kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! predicate  = "predicate" name "=" name                               the type, and the function that tests it
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )

@@ -355,7 +355,8 @@ fn option(line: &mut Cursor<'_>) -> Result<ServerOption, ParseError> {
     let kind = line.word().and_then(OptionKind::of_name);
     let kind = kind.ok_or_else(|| line.error("an option is an int, a string, a path, a bool, a duration or a size"))?;
     let default = if line.eat("=") { Some(line.constant(&Labels::default())?) } else { None };
-    Ok(ServerOption { name, kind, default, span })
+    let about = if line.eat_word("about") { line.text()? } else { String::new() };
+    Ok(ServerOption { name, kind, default, about, span })
 }
 
 /// Adds the type that `line` declares, a record without its fields: any line may name it.

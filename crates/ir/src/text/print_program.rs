@@ -119,6 +119,9 @@ impl Printer {
             self.write(" = ");
             self.constant(default);
         }
+        if !option.about.is_empty() {
+            self.write(format!(" about {}", lexical::quoted(&option.about)));
+        }
         self.end_line();
     }
 

@@ -177,7 +177,13 @@ pub fn any_program(choices: &mut Choices) -> Program {
     for _ in 0..choices.below(3) {
         let kind = choices.of(&OptionKind::ALL);
         let default = Some(choices.constant()).filter(|constant| !matches!(constant, Constant::Option(_)));
-        program.options.add(ServerOption { name: choices.name(), kind, default, span: choices.span() });
+        program.options.add(ServerOption {
+            name: choices.name(),
+            kind,
+            default,
+            about: choices.name(),
+            span: choices.span(),
+        });
     }
     program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
     program.links = choices.list(2, |choices| Link { library: choices.name(), span: choices.span() });

@@ -26,6 +26,8 @@ struct option_info {
     option_kind kind;
     /// The value where none is given, as the author writes it; null where one must be given.
     const char *fallback;
+    /// What `--help` says of it; empty where there is nothing to say.
+    const char *about;
     /// Where the value goes, by its kind; the others are null.
     option_number *number;
     const char **text;
@@ -38,7 +40,8 @@ struct option_info {
 /// An option that is a number, and becomes values of the types `Taken`. A class may say in `least` and `most` which
 /// numbers it takes. The value stands in `value` already where there is a default.
 template <class... Taken>
-constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, option_number &value)
+constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, const char *about,
+                                  option_number &value)
 {
     using all = std::numeric_limits<option_number>;
     option_number least = kind == option_kind::integer ? all::min() : 0;
@@ -60,19 +63,21 @@ constexpr option_info make_option(const char *flag, option_kind kind, const char
         }
     };
     (narrow(std::type_identity<Taken>()), ...);
-    return {flag, kind, fallback, &value, nullptr, nullptr, least, most};
+    return {flag, kind, fallback, about, &value, nullptr, nullptr, least, most};
 }
 
 /// An option that is a string or a path.
-constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, const char *&value)
+constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, const char *about,
+                                  const char *&value)
 {
-    return {flag, kind, fallback, nullptr, &value, nullptr, 0, 0};
+    return {flag, kind, fallback, about, nullptr, &value, nullptr, 0, 0};
 }
 
 /// An option that is true or false.
-constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, bool &value)
+constexpr option_info make_option(const char *flag, option_kind kind, const char *fallback, const char *about,
+                                  bool &value)
 {
-    return {flag, kind, fallback, nullptr, nullptr, &value, 0, 0};
+    return {flag, kind, fallback, about, nullptr, nullptr, &value, 0, 0};
 }
 
 /// Reads the options of the program called `name` from the environment and then from the arguments, and takes them out

@@ -436,7 +436,10 @@ constexpr flux::path_edge path_edges[] = {
 // The flags of the options.
 constexpr flux::option_info options[] = {
     // deadlines.flux:2: option patience : duration = 2s;
-    flux::make_option<>("patience", flux::option_kind::duration, "2s", option_patience),
+    flux::make_option<>(
+        "patience", flux::option_kind::duration, "2s",
+        "Steps with deadlines: a node, an abstract node, a parallel step, a chain; with and without constraints",
+        option_patience),
 };
 
 // Where flows come from.

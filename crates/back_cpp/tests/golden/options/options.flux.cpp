@@ -240,19 +240,19 @@ constexpr flux::path_edge path_edges[] = {
 // The flags of the options.
 constexpr flux::option_info options[] = {
     // options.flux:4: option port : int = 8080;
-    flux::make_option<int, unsigned short>("port", flux::option_kind::integer, "8080", option_port),
+    flux::make_option<int, unsigned short>("port", flux::option_kind::integer, "8080", "", option_port),
     // options.flux:5: option root : path = "public";
-    flux::make_option("root", flux::option_kind::path, "public", option_root),
+    flux::make_option("root", flux::option_kind::path, "public", "", option_root),
     // options.flux:6: option greeting : string = "hello, \"you\"";
-    flux::make_option("greeting", flux::option_kind::text, "hello, \"you\"", option_greeting),
+    flux::make_option("greeting", flux::option_kind::text, "hello, \"you\"", "", option_greeting),
     // options.flux:7: option verbose : bool = false;
-    flux::make_option("verbose", flux::option_kind::truth, "false", option_verbose),
+    flux::make_option("verbose", flux::option_kind::truth, "false", "", option_verbose),
     // options.flux:8: option idle_time : duration = 30s;
-    flux::make_option<long>("idle-time", flux::option_kind::duration, "30s", option_idle_time),
+    flux::make_option<long>("idle-time", flux::option_kind::duration, "30s", "", option_idle_time),
     // options.flux:9: option largest : size = 64k;
-    flux::make_option<size_t>("largest", flux::option_kind::size, "64k", option_largest),
+    flux::make_option<size_t>("largest", flux::option_kind::size, "64k", "", option_largest),
     // options.flux:10: option shard : int;
-    flux::make_option<int>("shard", flux::option_kind::integer, nullptr, option_shard),
+    flux::make_option<int>("shard", flux::option_kind::integer, nullptr, "", option_shard),
 };
 
 // Where flows come from.
