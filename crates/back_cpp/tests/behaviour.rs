@@ -58,6 +58,15 @@ fn is_called(flow: &Flow, word: &str) -> bool {
     node.is_none_or(|(_, node)| node.body == Body::Concrete)
 }
 
+/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last: the key
+/// for Log and the first Load, the client for Send, as the flow gives it too.
+#[test]
+fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
+    let program = build(&tests("golden/reached"), &tests("behaviour/reached.cpp"));
+    assert_eq!(output(&mut Command::new(&program)), "1 21 exit 0 copies 3\n");
+    std::fs::remove_file(&program).unwrap();
+}
+
 /// Every run's path number leads back to what was called and what failed, and nothing is lost on the way.
 #[test]
 fn what_runs_is_what_the_program_says_and_the_path_tells_it() {

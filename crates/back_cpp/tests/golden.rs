@@ -168,6 +168,11 @@ fn values_that_a_later_step_names() {
 }
 
 #[test]
+fn values_that_a_later_step_reaches() {
+    golden("reached", &[]);
+}
+
+#[test]
 fn parallel_steps() {
     golden("branches", &[]);
 }

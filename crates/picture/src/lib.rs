@@ -2,6 +2,7 @@
 //! abstract node as a frame around what it contains, arrows with the patterns that choose between them, arrows of
 //! another kind from a node to what handles its failure. With a node stand the constraints it takes, as in the program:
 //! `cache` for a writer, `cache?` for a reader.
+//! A value that a node takes from further back than the step before it has an arrow with its name.
 //!
 //! An abstract node that is used once is drawn where it is used. One that is used in several places is drawn once, in a
 //! frame of its own, and each use is a box with an arrow to it; so the picture stays as linear as the flow. One whose

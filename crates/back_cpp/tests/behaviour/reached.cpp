@@ -1,0 +1,55 @@
+// Runs `golden/reached`, and prints how often values were copied, and what the last node was given.
+#define main generated_main
+#include "reached.flux.cpp"
+#undef main
+
+#include <cstdio>
+
+int Read(Read_out *out)
+{
+    out->client.number = 1;
+    out->request.number = 10;
+    return 0;
+}
+
+int Parse(Parse_in *in, Parse_out *out)
+{
+    out->key.number = in->request.number + 10;
+    return 0;
+}
+
+// What is copied for it, it may spoil.
+int Log(Log_in *in)
+{
+    in->key.number = -1;
+    return 0;
+}
+
+int Find(Find_in *in, Find_out *out)
+{
+    out->page.number = in->key.number + 1;
+    in->key.number = -1;
+    return 0;
+}
+
+int Say()
+{
+    return 0;
+}
+
+int Send(Send_in *in, Send_out *out)
+{
+    std::printf("%d %d", in->client.number, in->page.number);
+    out->sent.number = 2;
+    return 0;
+}
+
+int main()
+{
+    flux::flow flow;
+    Read_out values;
+    static_cast<void>(flux_flows::Read_produce(flow, values));
+    counted::copies = 0;
+    const flux::outcome exit = flux_flows::Read_run(flow, values);
+    std::printf(" exit %d copies %d\n", static_cast<int>(exit), counted::copies);
+}
