@@ -15,7 +15,6 @@ int Apologise(Apologise_in *in, Apologise_out *out)
 
 int Merge(Merge_in *in, Merge_out *out)
 {
-    out->reply = in->one + " | " + in->two;
-    out->connection = in->connection;
+    out->line = in->one + " | " + in->two;
     return 0;
 }

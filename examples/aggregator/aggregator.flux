@@ -8,7 +8,7 @@ option second : string = "127.0.0.1:7302"; // the other one
 option patience : duration = 300ms; // how long an answer is waited for
 
 source tcp.Listen(listen) => Request;
-Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience &) -> Merge -> tcp.SendLine
+Request = tcp.ReadLine(64k) -> (Ask(first) within patience & Ask(second) within patience) -> Merge -> tcp.SendLine
   -> tcp.Return;
 
 Ask (const char *upstream, std::string line) => (std::string answer);
@@ -16,5 +16,4 @@ Ask = upstream.Borrow -> tcp.SendLine -> tcp.ReadLine(64k) -> upstream.Return;
 handle error Ask => Apologise;
 Apologise (const char *upstream, std::string line, int error) => (std::string answer);
 
-Merge (std::string one, std::string two, flux::connection *connection, std::string line)
-  => (flux::connection *connection, std::string reply);
+Merge (std::string one, std::string two) => (std::string line);

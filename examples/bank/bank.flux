@@ -1,7 +1,7 @@
 // A bank of many accounts. Transfers between different accounts run at once; two that share an account wait for each
 // other; an audit sees no transfer half done. README.md says how to run it.
 Order () => (int from, int to, long amount);
-Withdraw (int from, int to, long amount) => (int to, long amount);
+Withdraw (int from, long amount) => ();
 Deposit (int to, long amount) => ();
 Audit () => ();
 

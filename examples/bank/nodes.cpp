@@ -22,12 +22,10 @@ int Order(Order_out *out)
     return 0;
 }
 
-int Withdraw(Withdraw_in *in, Withdraw_out *out)
+int Withdraw(Withdraw_in *in)
 {
     if (!bank::shared().accounts.withdraw(in->from, in->amount))
         return EDOM;
-    out->to = in->to;
-    out->amount = in->amount;
     return 0;
 }
 

@@ -84,8 +84,6 @@ int Say(Say_in *in, Say_out *out)
     if (room != of_session.end()) {
         std::remove_copy_if(room->second.begin(), room->second.end(), std::back_inserter(out->others), is(in->peer));
     }
-    out->peer = in->peer;
-    out->bytes = std::move(in->bytes);
     return 0;
 }
 

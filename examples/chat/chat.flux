@@ -10,6 +10,7 @@ typedef leave IsLeave;
 
 source udp.Listen(port) {session: RoomOf} => Message;
 
+Message (message) => ();
 Message:[_, join] = Enter;
 Message:[_, leave] = Leave;
 Message:[_, _] = Say -> Deliver;
@@ -17,7 +18,7 @@ Message:[_, _] = Say -> Deliver;
 using message = (udp.peer peer, std::string bytes);
 Enter (message) => ();
 Leave (message) => ();
-Say (message) => (udp.peer peer, std::vector<udp.peer> others, std::string bytes);
+Say (udp.peer peer) => (std::vector<udp.peer> others);
 Deliver (udp.peer peer, std::vector<udp.peer> others, std::string bytes) => ();
 
 // Rooms have nothing to do with each other, and in one of them many may speak at once.

@@ -54,7 +54,7 @@ int Add(Add_in *in, Add_out *out)
     if (std::sscanf(in->line.c_str(), "ADD %63s %d", name, &points) != 2) {
         return EINVAL;
     }
-    out->reply = "OK " + query("INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) DO UPDATE "
+    out->bytes = "OK " + query("INSERT INTO score VALUES (%Q, %d) ON CONFLICT (name) DO UPDATE "
                                "SET points = points + excluded.points RETURNING points", name, points);
     return 0;
 }
@@ -65,12 +65,12 @@ int Top(Top_in *in, Top_out *out)
     if (std::sscanf(in->line.c_str(), "TOP %d", &count) != 1) {
         return EINVAL;
     }
-    out->reply = query("SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
+    out->bytes = query("SELECT name, points FROM score ORDER BY points DESC, name LIMIT %d", count) + ".\n";
     return 0;
 }
 
 int Explain(Explain_in *, Explain_out *out)
 {
-    out->reply = "ERROR: ADD name points, or TOP count\n";
+    out->bytes = "ERROR: ADD name points, or TOP count\n";
     return 0;
 }

@@ -6,16 +6,16 @@ option listen : string = ":7400"; // where it listens
 option database : path = "scores.db"; // the file of the scores
 
 source tcp.Listen(listen) => Request;
-Request = tcp.ReadLine(1k) -> Execute -> tcp.Send(connection: connection) -> tcp.Return;
+Request = tcp.ReadLine(1k) -> Execute -> tcp.Send -> tcp.Return;
 
 typedef add IsAdd;
 Execute:[add] = Add;
 Execute:[_] = Top;
 handle error Execute => Explain;
 
-Add (std::string line) => (std::string reply) blocking;
-Top (std::string line) => (std::string reply) blocking;
-Explain (std::string line, int error) => (std::string reply);
+Add (std::string line) => (std::string bytes) blocking;
+Top (std::string line) => (std::string bytes) blocking;
+Explain (std::string line, int error) => (std::string bytes);
 
 atomic Add:{database};
 atomic Top:{database};

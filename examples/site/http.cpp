@@ -42,14 +42,12 @@ int Receive(Receive_in *in, Receive_out *out)
 
 int Found(Found_in *in, Found_out *out)
 {
-    out->connection = in->connection;
     out->bytes = reply("200 OK", in->content);
     return 0;
 }
 
-int Missing(Missing_in *in, Missing_out *out)
+int Missing(Missing_out *out)
 {
-    out->connection = in->connection;
     out->bytes = reply("404 Not Found", "There is no such page.\n");
     return 0;
 }

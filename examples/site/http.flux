@@ -14,12 +14,12 @@ Receive (size_t largest, flux::connection *connection) => (flux::connection *con
 // Answers with a content, and ends the connection.
 Send (flux::connection *connection, std::string content) => ();
 Send = Found -> Finish;
-Found (flux::connection *connection, std::string content) => (flux::connection *connection, std::string bytes);
+Found (std::string content) => (std::string bytes);
 
 // Answers that there is nothing.
 NotFound (flux::connection *connection) => ();
 NotFound = Missing -> Finish;
-Missing (flux::connection *connection) => (flux::connection *connection, std::string bytes);
+Missing () => (std::string bytes);
 
 Finish (flux::connection *connection, std::string bytes) => ();
 Finish = tcp.Send -> tcp.Close;

@@ -15,7 +15,6 @@ int Parse(Parse_in *in, Parse_out *out)
     std::getline(words, out->what.key, ' ');
     std::getline(words, out->what.value);
     out->shard = static_cast<int>(std::hash<std::string>()(out->what.key) % shards.size());
-    out->connection = in->connection;
     return 0;
 }
 
@@ -27,8 +26,7 @@ bool IsGet(const command &what)
 int Get(Get_in *in, Get_out *out)
 {
     const auto found = shards[in->shard].find(in->what.key);
-    out->reply = found == shards[in->shard].end() ? "NONE\n" : "VALUE " + found->second + "\n";
-    out->connection = in->connection;
+    out->bytes = found == shards[in->shard].end() ? "NONE\n" : "VALUE " + found->second + "\n";
     return 0;
 }
 
@@ -37,12 +35,11 @@ int Change(Change_in *in, Change_out *out)
     const auto &[verb, key, value] = in->what;
     if (verb == "SET") {
         shards[in->shard][key] = value;
-        out->reply = "OK\n";
+        out->bytes = "OK\n";
     } else if (verb == "DEL") {
-        out->reply = shards[in->shard].erase(key) != 0 ? "OK\n" : "NONE\n";
+        out->bytes = shards[in->shard].erase(key) != 0 ? "OK\n" : "NONE\n";
     } else {
-        out->reply = "ERROR\n";
+        out->bytes = "ERROR\n";
     }
-    out->connection = in->connection;
     return 0;
 }

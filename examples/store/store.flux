@@ -8,14 +8,14 @@ option longest_line : size = 64k; // how long a line may be
 source tcp.Listen(listen) => Request;
 Request = tcp.ReadLine(longest_line) -> Parse -> Execute -> tcp.Send -> tcp.Return;
 
-using request = (flux::connection *connection, command what, int shard);
-using answer = (flux::connection *connection, std::string reply);
+using request = (command what, int shard);
+using answer = (std::string bytes);
 
-Parse (flux::connection *connection, std::string line) => (request);
+Parse (std::string line) => (request);
 
 typedef get IsGet;
-Execute:[_, get, _] = Get;
-Execute:[_, _, _] = Change;
+Execute:[get, _] = Get;
+Execute:[_, _] = Change;
 
 Get (request) => (answer);
 Change (request) => (answer);

@@ -1,6 +1,6 @@
 // The bank of examples/bank, where one constraint does for everything.
 Order () => (int from, int to, long amount);
-Withdraw (int from, int to, long amount) => (int to, long amount);
+Withdraw (int from, long amount) => ();
 Deposit (int to, long amount) => ();
 Audit () => ();
 

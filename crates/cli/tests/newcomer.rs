@@ -108,7 +108,7 @@ fn the_function_of_a_new_node_is_written() {
     let program = folder.join("hello/hello.flux");
     let text = std::fs::read_to_string(&program).unwrap();
     let text = text.replace("Count -> tcp", "Count -> Shout -> tcp");
-    std::fs::write(&program, text + "Shout (line) => (line);\n").unwrap();
+    std::fs::write(&program, text + "Shout (std::string line) => (std::string line);\n").unwrap();
 
     let stubs = succeed(&folder, &["stubs", "hello/hello.flux"]);
     assert!(stubs.starts_with("#include \"hello.flux.h\"\n"), "{stubs}");

@@ -5,7 +5,6 @@ static int lines;
 
 int Count(Count_in *in, Count_out *out)
 {
-    out->connection = in->connection;
     out->line = std::to_string(++lines) + ": " + in->line;
     return 0;
 }

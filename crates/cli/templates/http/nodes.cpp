@@ -31,9 +31,8 @@ bool IsHome(std::string path)
     return path == "/";
 }
 
-int Home(Home_in *in, Home_out *out)
+int Home(Home_out *out)
 {
-    out->connection = in->connection;
     out->status = "200 OK";
     out->text = "Visit " + std::to_string(++visits) + ".\n";
     return 0;
@@ -41,7 +40,6 @@ int Home(Home_in *in, Home_out *out)
 
 int NotFound(NotFound_in *in, NotFound_out *out)
 {
-    out->connection = in->connection;
     out->status = "404 Not Found";
     out->text = "There is no " + in->path + " here.\n";
     return 0;

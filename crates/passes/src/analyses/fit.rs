@@ -29,6 +29,8 @@ pub enum Misfit {
     Permuted,
     /// The first position at which they part.
     Part(usize),
+    /// Others are found by their names, and for the parameter at this position there is no value, near or far.
+    Lacks(usize),
 }
 
 /// How `values` fit `parameters`: by position when arity and types agree; else by name and type when each parameter is

@@ -16,7 +16,7 @@ use crate::analyses::visible_values::{Given, VisibleValues};
 use crate::checks::check_constants::misbound;
 use crate::rewrites::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
 use crate::rewrites::named_inputs;
-use crate::rewrites::reach::{Before, Findings, reach};
+use crate::rewrites::reach::{Before, Findings, Unreached, reach};
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
     Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
@@ -190,7 +190,7 @@ impl Binder<'_> {
         before: Before<'_>,
         taken: &[Parameter],
     ) -> Option<Vec<Argument>> {
-        let misfit = match fit(before.values, taken) {
+        let mut misfit = match fit(before.values, taken) {
             Ok(Fit::Position) => return Some(before.arguments.to_vec()),
             Ok(Fit::Name(positions)) => {
                 let found = positions.iter().filter_map(|position| before.arguments.get(*position).copied()).collect();
@@ -206,11 +206,11 @@ impl Binder<'_> {
         if let Misfit::Part(_) = misfit {
             match reach(along.program, (edge, misfit), before, taken, &mut along.values, &mut along.findings) {
                 Ok(found) => return Some(found),
-                Err(Some(error)) => {
+                Err(Unreached::Because(error)) => {
                     self.diagnostics.push(*error);
                     return None;
                 }
-                Err(None) => {}
+                Err(Unreached::Misfit(found)) => misfit = found,
             }
         }
         self.spoiled.push(spoiled(along.program, edge, before.values, taken, misfit));

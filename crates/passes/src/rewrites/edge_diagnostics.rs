@@ -44,6 +44,7 @@ pub fn spoiled(
             (sides.permuted(edge, given, taken), differs.unwrap_or(0))
         }
         Misfit::Part(place) => (sides.mismatch(edge, given, taken, place), place),
+        Misfit::Lacks(place) => (sides.lack(edge, given, taken, place), given.len().max(place)),
     };
     sides.spoiled(error, edge, given, taken, place)
 }
@@ -177,15 +178,20 @@ impl Sides {
         self.mark(error, edge, given, taken).help("values go by position here; give both lists one order")
     }
 
+    /// The error for a value that nothing before gives, where others are there.
+    fn lack(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], place: usize) -> Diagnostic {
+        let error = self.misfit(edge, given, taken);
+        let Some(lacking) = taken.get(place) else { return error };
+        let error = error.fact(format!("nothing before it gives `{}`", show_one(lacking)));
+        error.help(match slip(given, taken) {
+            Some((meant, name)) => format!("did you mean `{meant}` where {} has `{name}`?", self.taker),
+            None => format!("let a step before give `{}`, or the flow take it", show_one(lacking)),
+        })
+    }
+
     /// The error for lists that part at `place`.
     fn mismatch(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter], place: usize) -> Diagnostic {
-        let headline = match edge.kind {
-            Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
-                format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
-            }
-            _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
-        };
-        let error = self.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken);
+        let error = self.misfit(edge, given, taken);
         if let Some((meant, name)) = slip(given, taken) {
             return error.help(format!(
                 "values that do not fit by position fit by name: did you mean `{meant}` where {} has `{name}`?",
@@ -193,6 +199,17 @@ impl Sides {
             ));
         }
         explain(error, self, given, taken, place)
+    }
+
+    /// The error for lists that do not fit.
+    fn misfit(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
+        let headline = match edge.kind {
+            Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
+                format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
+            }
+            _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
+        };
+        self.mark(Diagnostic::error(ids::EDGE_MISMATCH, headline, edge.to_span), edge, given, taken)
     }
 
     /// An edge whose lists part at `place`.

@@ -57,11 +57,19 @@ enum Said {
     Spoiled(SpoiledEdge),
 }
 
+/// Why a list of values is not reached.
+pub enum Unreached {
+    /// As this says.
+    Because(Box<Diagnostic>),
+    /// The edge does not fit.
+    Misfit(Misfit),
+}
+
 /// The values that are `taken`, some of which the step before gives and others are reached.
 ///
 /// # Errors
 ///
-/// One of them cannot be had; none where it is unknown, which is to be said of the whole edge.
+/// One of them cannot be had.
 pub fn reach<'a>(
     program: &Program,
     (edge, misfit): (&Edge, Misfit),
@@ -69,9 +77,9 @@ pub fn reach<'a>(
     taken: &[Parameter],
     visible: &mut VisibleValues<'a>,
     findings: &mut Findings<'a>,
-) -> Result<Vec<Argument>, Option<Box<Diagnostic>>> {
-    let (mut bound, mut reached, mut error) = (vec![], vec![], None);
-    for wanted in taken {
+) -> Result<Vec<Argument>, Unreached> {
+    let (mut bound, mut reached, mut error, mut lacks) = (vec![], vec![], None, None);
+    for (position, wanted) in taken.iter().enumerate() {
         let mut given = before.values.iter().zip(before.arguments);
         if let Some((_, argument)) = given.find(|(value, _)| value.is_like(wanted)) {
             bound.push(*argument);
@@ -82,12 +90,17 @@ pub fn reach<'a>(
                 bound.push(made.argument);
                 reached.push(made);
             }
-            Err(Missing::Unknown | Missing::Type(_)) => return Err(None),
+            Err(Missing::Unknown | Missing::Type(_)) => lacks = lacks.or(Some(position)),
             Err(missing) => error = error.or_else(|| describe_missing(program, edge, wanted, missing)),
         }
     }
-    if error.is_some() {
-        return Err(error.map(Box::new));
+    if let Some(position) = lacks {
+        // As many as are taken were meant to fit by position.
+        let is_by_name = !bound.is_empty() && before.values.len() != taken.len();
+        return Err(Unreached::Misfit(if is_by_name { Misfit::Lacks(position) } else { misfit }));
+    }
+    if let Some(error) = error {
+        return Err(Unreached::Because(Box::new(error)));
     }
     findings.add(edge, before, taken, Found::Reached(reached, misfit));
     Ok(bound)
