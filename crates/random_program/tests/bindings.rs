@@ -1,5 +1,6 @@
 //! Which value goes where, in random programs: to name what a step takes anyway changes nothing, and a step that is put
-//! in before one that names what it takes changes no other step.
+//! in before one that names what it takes changes no other step. A step or an input more or less, anywhere, changes no
+//! binding but those beside it without an error or a note.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -13,13 +14,13 @@ use flux_ir::verify::{self, Stage};
 use flux_passes::rewrites::bind_edges::bind_edges;
 use flux_random_program::{Shape, generate};
 use flux_source::{FileId, SourceMap, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const SEEDS: u64 = 15;
 
 /// The random program of a seed, bound.
-fn program(seed: u64) -> Program {
-    let program = generate(seed, &Shape::default());
+fn program(seed: u64, shape: &Shape) -> Program {
+    let program = generate(seed, shape);
     let mut sources = SourceMap::of(format!("{}.flux", program.name), program.flux_text());
     let mut read = |path: &str| Err(format!("{path} is not there"));
     compile(&mut sources, FileId(0), &mut read).flow.unwrap().program
@@ -120,7 +121,7 @@ fn without(program: &mut Program, extra: Option<NodeId>) {
 fn to_name_what_a_step_takes_anyway_changes_nothing() {
     let mut named = 0;
     for seed in 0..SEEDS {
-        let program = program(seed);
+        let program = program(seed, &Shape::default());
         let (mut changed, count) = changed(&program, None, seed);
         without(&mut changed, None);
         assert!(changed == program, "seed {seed}");
@@ -132,7 +133,7 @@ fn to_name_what_a_step_takes_anyway_changes_nothing() {
 #[test]
 fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
     for seed in 0..SEEDS {
-        let mut program = program(seed);
+        let mut program = program(seed, &Shape::default());
         let extra = program.nodes.add(Node {
             name: "Nothing".to_owned(),
             signature: Some(Signature::default()),
@@ -146,4 +147,127 @@ fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
         without(&mut changed, Some(extra));
         assert!(changed == program, "seed {seed}");
     }
+}
+
+/// A way to change a program by one step, or one input.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// The step goes.
+    Delete,
+    /// A step that applies some node comes before it.
+    Insert(NodeId),
+    /// The node that it applies takes one value less, wherever it is applied.
+    DeleteInput,
+    /// It takes one more, of the name and type that some value has.
+    InsertInput(NodeId),
+}
+
+/// The steps of a chain that a change at the step at `at` may say something else to: the next, and where that is a
+/// parallel step the first of its branches. Where it is the last, what the chain gives.
+fn neighbours(chain: &Chain, at: usize) -> Vec<StepNumber> {
+    let mut found = vec![];
+    let mut open: Vec<&Step> = chain.steps.get(at).into_iter().chain(chain.steps.get(at + 1)).collect();
+    while let Some(step) = open.pop() {
+        found.push(step.number);
+        if let Action::Parallel(parallel) = &step.action {
+            // An empty branch hands its values on, so what comes after has another neighbour.
+            open.extend(parallel.branches.iter().filter_map(|branch| branch.steps.first()));
+            let is_empty = parallel.branches.iter().any(|branch| branch.steps.is_empty());
+            let next = chain.steps.iter().skip_while(|one| one.number != step.number).nth(1);
+            open.extend(next.filter(|_| is_empty));
+        }
+    }
+    found
+}
+
+/// The applications in a chain, by the numbers of their steps; a parallel step takes nothing by itself.
+fn applications(chain: &Chain) -> HashMap<StepNumber, &Application> {
+    fn numbered(step: &Step) -> Option<(StepNumber, &Application)> {
+        match &step.action {
+            Action::Apply(one) => Some((step.number, one)),
+            Action::Parallel(_) => None,
+        }
+    }
+    chain.all_steps().into_iter().filter_map(numbered).collect()
+}
+
+/// Makes a change at a step of the only chain of `id`, and binds the program again; what is said then.
+fn changed_at(program: &Program, id: NodeId, at: usize, change: Change) -> (Program, Diagnostics) {
+    let mut changed = program.clone();
+    let applied = |program: &Program| {
+        let chain = program.nodes[id].chains().next()?;
+        match &chain.steps.get(at)?.action {
+            Action::Apply(application) => Some(application.node),
+            Action::Parallel(_) => None,
+        }
+    };
+    let node = applied(program);
+    match change {
+        Change::Delete => {
+            let chain = changed.nodes[id].body.chains_mut().next().unwrap();
+            chain.steps.remove(at);
+        }
+        Change::Insert(node) => {
+            let chain = changed.nodes[id].body.chains_mut().next().unwrap();
+            chain.steps.insert(at, nothing(node, 1_000_000));
+        }
+        Change::DeleteInput => {
+            let signature = node.and_then(|node| changed.nodes[node].signature.as_mut());
+            signature.into_iter().for_each(|signature| drop(signature.inputs.pop()));
+        }
+        Change::InsertInput(other) => {
+            let more = program.nodes[other].outputs().last().cloned();
+            let signature = node.and_then(|node| changed.nodes[node].signature.as_mut());
+            signature.into_iter().for_each(|signature| signature.inputs.extend(more.clone()));
+        }
+    }
+    let mut diagnostics = Diagnostics::new();
+    bind_edges(&mut changed, &mut diagnostics);
+    (changed, diagnostics)
+}
+
+/// The third of the hardest tests that the model has to pass.
+#[test]
+fn a_step_or_an_input_more_or_less_changes_no_other_binding_unsaid() {
+    let (mut silent, mut refused, mut noted) = (0, 0, 0);
+    let shape = Shape { reaches: 600, steps: 6, parallel: true, ..Shape::default() };
+    for seed in 0..SEEDS {
+        let program = program(seed, &shape);
+        let flows: Vec<NodeId> =
+            program.nodes.iter().filter(|(_, node)| node.chains().count() == 1).map(|(id, _)| id).collect();
+        let others: Vec<NodeId> =
+            program.nodes.iter().filter(|(_, node)| node.body == Body::Concrete).map(|(id, _)| id).collect();
+        for id in flows {
+            let chain = program.nodes[id].chains().next().unwrap();
+            let before = applications(chain);
+            for at in 0..chain.steps.len() {
+                let other = others[(seed as usize + at * 7) % others.len()];
+                for change in [Change::Delete, Change::Insert(other), Change::DeleteInput, Change::InsertInput(other)] {
+                    let (changed, diagnostics) = changed_at(&program, id, at, change);
+                    if diagnostics.has_errors() {
+                        refused += 1;
+                        continue;
+                    }
+                    let near = neighbours(chain, at);
+                    let said: HashSet<Span> = diagnostics.sorted().iter().map(|note| note.primary.span).collect();
+                    for (number, now) in applications(changed.nodes[id].chains().next().unwrap()) {
+                        // A node that takes something else takes it wherever it is applied.
+                        let is_another =
+                            |one: &&&Application| program.nodes[one.node].inputs() == changed.nodes[one.node].inputs();
+                        let old = before.get(&number).filter(|_| !near.contains(&number)).filter(is_another);
+                        let Some(old) = old.map(|one| &one.arguments) else { continue };
+                        assert!(
+                            now.arguments == *old || said.contains(&now.span),
+                            "seed {seed}, {change:?} at {at} of {}: {old:?} has become {:?}",
+                            program.nodes[id].name,
+                            now.arguments
+                        );
+                        silent += usize::from(now.arguments == *old);
+                        noted += usize::from(now.arguments != *old);
+                    }
+                }
+            }
+        }
+    }
+    assert!(silent > 500 && refused > 500 && noted > 2, "{silent} unchanged, {refused} refused, {noted} noted");
 }
