@@ -48,6 +48,16 @@ fn ways(nodes: usize) -> String {
     shared(nodes) + &repeat(nodes - 1, |number| format!("handle error {} => Hear{number};", path(number)))
 }
 
+/// A flow in which every step reaches back to its beginning.
+fn reaching(steps: usize) -> String {
+    let names = repeat(steps, |number| format!("  -> Ask{number} -> Log"));
+    let nodes = repeat(steps, |number| format!("Ask{number} (int client, long time) => (long time);"));
+    format!(
+        "Read () => (int client, long time);\nsource Read => Page;\nLog (long time) => ();\n{nodes}\
+         Page (int client, long time) => ();\nPage = Log\n{names};\n"
+    )
+}
+
 /// As many mistakes as nodes, each with marks far apart.
 fn mistakes(nodes: usize) -> String {
     repeat(2 * nodes, |number| format!("A{} (int a, std::map<int, char *> headers) => (int a);", number % nodes))
@@ -134,6 +144,13 @@ fn a_server_is_compiled_in_linear_time() {
 #[test]
 fn nodes_that_share_each_other_take_linear_time() {
     holds_linear(write, shared, 100);
+}
+
+#[test]
+fn steps_that_reach_far_back_take_linear_time() {
+    let reached = check(&mut SourceMap::of("test.flux", reaching(3))).diagnostics.count(Severity::Note);
+    assert_eq!(reached, 3);
+    holds_linear(write, reaching, 50);
 }
 
 #[test]

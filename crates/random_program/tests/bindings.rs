@@ -16,7 +16,7 @@ use flux_random_program::{Shape, generate};
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::{HashMap, HashSet};
 
-const SEEDS: u64 = 15;
+const SEEDS: u64 = 10;
 
 /// The random program of a seed, bound.
 fn program(seed: u64, shape: &Shape) -> Program {
