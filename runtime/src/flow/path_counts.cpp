@@ -52,6 +52,7 @@ path_counts::path_counts(const program &of)
         for (std::size_t exit = 0; exit < outcome_count; ++exit) {
             sources_[source].paths[exit].set_total(numbering.total[exit]);
         }
+        sources_[source].input_ends.set_total(numbering.total[index_of(outcome::failed)]);
     }
 }
 
@@ -98,6 +99,7 @@ void path_counts::add(const path_counts &other)
             into.finished[exit].add(counts.finished[exit]);
             into.paths[exit].add(other.flow_paths(source)[exit]);
         }
+        into.input_ends.add(other.input_ends(source));
     }
     for (function_number function = 0; function < functions_.size(); ++function) {
         if (const path_tables *const tables = other.function_paths(function)) {
@@ -142,6 +144,7 @@ std::uint64_t path_counts::lost() const noexcept
     };
     for (const source_tallies &entry : sources_) {
         add_tables(entry.paths);
+        lost += entry.input_ends.lost();
     }
     for (const auto &tables : functions_) {
         if (const path_tables *const own = tables.load(std::memory_order_acquire)) {

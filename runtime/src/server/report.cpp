@@ -26,13 +26,17 @@ struct taken_path {
     outcome exit;
     path_number number;
     std::uint64_t count;
+    // Whether these flows failed only as their client had no more requests.
+    bool is_input_end = false;
+
+    const char *end() const noexcept { return is_input_end ? "end of input" : outcome_name(exit); }
 };
 
 std::vector<taken_path> most_frequent_first(std::vector<taken_path> paths)
 {
     std::sort(paths.begin(), paths.end(), [](const taken_path &left, const taken_path &right) {
-        return std::tie(right.count, left.of, left.exit, left.number) <
-               std::tie(left.count, right.of, right.exit, right.number);
+        return std::tie(right.count, left.of, left.exit, left.is_input_end, left.number) <
+               std::tie(left.count, right.of, right.exit, right.is_input_end, right.number);
     });
     return paths;
 }
@@ -46,6 +50,9 @@ std::vector<taken_path> paths_of_flows(const program &of, const path_counts &cou
                 paths.push_back({source, exit, number, count});
             });
         }
+        counts.input_ends(source).visit([&](path_number number, std::uint64_t count) {
+            paths.push_back({source, outcome::failed, number, count, true});
+        });
     }
     return most_frequent_first(std::move(paths));
 }
@@ -111,7 +118,11 @@ class text
 
 std::optional<path_labels> labels_of_flow(const program &of, const taken_path &path)
 {
-    return decode_flow(of, path.of, path.exit, path.number);
+    std::optional<path_labels> labels = decode_flow(of, path.of, path.exit, path.number);
+    if (path.is_input_end && labels && !labels->empty()) {
+        labels->pop_back(); // the ERROR: there is none
+    }
+    return labels;
 }
 
 std::optional<path_labels> labels_of_function(const program &of, const taken_path &path)
@@ -152,7 +163,7 @@ void add_flow_paths(text &into, const program &of, const std::vector<taken_path>
         const bool is_done = paths[i].exit == outcome::done;
         into.add("%12" PRIu64 "  %6.2f%%  %s%s%s\n", paths[i].count, share,
                  chain(labels_of_flow(of, paths[i]), paths[i].number).c_str(), is_done ? "" : "  -- ",
-                 is_done ? "" : outcome_name(paths[i].exit));
+                 is_done ? "" : paths[i].end());
     }
     if (left_out != 0) {
         into.add("%12" PRIu64 "  %6.2f%%  on %zu more paths\n", left_out,
@@ -419,7 +430,7 @@ std::string json_report(const program &of, const run_facts &facts, strategy_kind
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",
-                 quoted(of.sources[path.of].node.name).c_str(), outcome_name(path.exit), path.number, path.count,
+                 quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,
                  static_cast<double>(path.count) / all, json_labels(labels_of_flow(of, path)).c_str());
     });
     add_list(json, "cut", paths_of_functions(of, counts), "", [&](const taken_path &path) {

@@ -80,6 +80,29 @@ TEST(PathCounts, CountFlowsByOutcomeAndPathAndWhatTheyDid)
     EXPECT_EQ(counts.function_paths(sample::function_Choose), nullptr);
 }
 
+TEST(PathCounts, KeepTheEndOfAClientsInputApartFromWhatHasFailed)
+{
+    flux::runner on(sample::program);
+    flux::path_counts counts(sample::program);
+    for (const int error : {flux::end_of_input, EIO, flux::end_of_input}) {
+        flux::flow flow;
+        flow.run_on(on);
+        counts.started(sample::source_Listen);
+        flow.failed_in(sample::node_Begin, error);
+        counts.finished(sample::source_Listen, flow, flow.failed(2));
+    }
+    flux::path_counts sum(sample::program);
+    sum.add(counts);
+    sum.add_started(counts);
+    for (const flux::path_counts *each : {&counts, &sum}) {
+        const flux::source_counts of = each->of_source(sample::source_Listen);
+        EXPECT_EQ(of.finished, (decltype(of.finished){2, 1, 0}));
+        using counted = std::map<flux::path_number, std::uint64_t>;
+        EXPECT_EQ(contents(each->input_ends(sample::source_Listen)), (counted{{2, 2}}));
+        EXPECT_EQ(contents(each->flow_paths(sample::source_Listen)[1]), (counted{{2, 1}}));
+    }
+}
+
 TEST(PathCounts, CountWhatIsCutByItself)
 {
     flux::runner on(sample::program);

@@ -95,6 +95,22 @@ TEST(Report, ForPeople)
               "           3          21.5  One\n");
 }
 
+TEST(Report, TheEndOfAClientsInputIsNoError)
+{
+    flux::runner on(sample::program);
+    flux::path_counts counts(sample::program);
+    flux::flow flow;
+    flow.run_on(on);
+    counts.started(sample::source_Listen);
+    flow.failed_in(sample::node_Begin, flux::end_of_input);
+    counts.finished(sample::source_Listen, flow, flow.failed(1));
+    const flux::run_facts facts = facts_of(std::move(counts));
+    const std::string text = flux::text_report(sample::program, facts);
+    EXPECT_NE(text.find("Listen -> Begin  -- end of input\n"), std::string::npos) << text;
+    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::thread);
+    EXPECT_NE(json.find(R"("exit": "end of input")"), std::string::npos) << json;
+}
+
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);

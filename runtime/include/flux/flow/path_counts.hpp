@@ -124,10 +124,11 @@ class path_counts
     void finished(source_number source, const flow &by, outcome exit) noexcept
     {
         source_tallies &entry = sources_[source];
+        const bool is_input_end = exit == outcome::failed && by.error() == end_of_input;
         entry.add_done(by);
-        entry.paths[index_of(exit)].add(by.path());
+        (is_input_end ? entry.input_ends : entry.paths[index_of(exit)]).add(by.path());
         // Last: who waits for the flow's end finds all the rest counted.
-        entry.ends_like(by, exit).add(1);
+        entry.ends_like(by, is_input_end ? outcome::done : exit).add(1);
     }
 
     /// A function whose paths are counted by themselves came to its end on this path.
@@ -141,8 +142,11 @@ class path_counts
 
     /// What became of a source's flows.
     source_counts of_source(source_number source) const noexcept;
-    /// The paths of a source's flows.
+    /// The paths of a source's flows, but those below.
     const path_tables &flow_paths(source_number source) const noexcept { return sources_[source].paths; }
+    /// The paths of those that count as done though a node failed, since their client has no more requests. They are
+    /// numbered as those that failed.
+    const path_table &input_ends(source_number source) const noexcept { return sources_[source].input_ends; }
     /// The paths through a function that were counted by themselves; null where there were none.
     const path_tables *function_paths(function_number function) const noexcept
     {
@@ -167,12 +171,8 @@ class path_counts
         // Of the flows that have come to such an end.
         tally &ends_like(const flow &by, outcome exit) noexcept
         {
-            if (exit == outcome::done) [[likely]] {
-                return finished[index_of(outcome::done)];
-            }
-            const bool is_well = exit == outcome::failed && by.error() == end_of_input;
-            const bool cut_short = by.cancelled() && !is_well;
-            return cut_short ? cancelled : finished[index_of(is_well ? outcome::done : exit)];
+            const bool cut_short = exit != outcome::done && by.cancelled();
+            return cut_short ? cancelled : finished[index_of(exit)];
         }
 
         tally started;
@@ -187,6 +187,7 @@ class path_counts
         tally forgotten;
         std::atomic<node_number> first_forgot{no_node};
         path_tables paths;
+        path_table input_ends;
     };
 
     path_tables &tables_of(function_number function);
