@@ -1,8 +1,8 @@
 //! What every notation has to do: read its files into the program model.
 //!
 //! A [`Front`] is known by the ending of its files. It does no I/O: it is given the text of the program's own file, and
-//! asks a [`Library`] for those of modules. What it has to say it says in the terms of its notation; everything after it
-//! knows the model alone.
+//! asks a [`Library`] for those of modules. What it has to say it says in the terms of its notation; everything after
+//! it knows the model alone.
 
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::Program;
