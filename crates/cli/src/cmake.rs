@@ -1,9 +1,9 @@
 //! `flux cmake`: the CMake package that is in this command, written to where `find_package(Flux)` finds it.
 
 use crate::arguments::Cmake;
-use crate::build::files::{absolute, write_if_changed};
-use crate::build::{cache_directory, write_runtime};
 use crate::failure::Result;
+use crate::server::files::{absolute, write_if_changed};
+use crate::server::{cache_directory, write_runtime};
 use crate::terminal::print;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,9 +1,9 @@
 //! `flux doctor`: whether this machine has what building and running a server takes, and what to do where it has not.
 
 use crate::arguments::Doctor;
-use crate::build::{RUNTIME_LIBRARIES, cache_directory, links};
 use crate::failure::{Failure, Result};
 use crate::program::compile;
+use crate::server::{RUNTIME_LIBRARIES, cache_directory, links};
 use crate::terminal::print;
 use serde_json::json;
 use std::fmt::Write as _;

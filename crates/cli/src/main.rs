@@ -4,7 +4,6 @@
 #![expect(clippy::disallowed_methods, reason = "a shell reads files and starts processes")]
 
 mod arguments;
-mod build;
 mod check;
 mod cmake;
 mod completions;
@@ -18,6 +17,7 @@ mod man;
 mod new;
 mod program;
 mod run;
+mod server;
 mod stubs;
 mod terminal;
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let terminal = terminal::Terminal::new(arguments.color);
     let result = match arguments.command {
         Command::Check(check) => check::check(&check, &terminal),
-        Command::Build(build) => build::build(&build, &terminal).map(|_| ()),
+        Command::Build(build) => server::build(&build, &terminal).map(|_| ()),
         Command::Run(run) => run::run(&run, &terminal),
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),

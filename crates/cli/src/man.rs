@@ -1,9 +1,9 @@
 //! `flux man`: a manual page for the command and one for each of its subcommands.
 
 use crate::arguments::{Arguments, Man};
-use crate::build::files::create_directory;
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use crate::server::files::create_directory;
 use clap::CommandFactory as _;
 
 /// Writes the pages into a folder.

@@ -1,9 +1,9 @@
 //! `flux new`: a folder with a server that runs at once.
 
 use crate::arguments::{New, Template};
-use crate::build::files::create_directory;
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use crate::server::files::create_directory;
 use crate::terminal::Terminal;
 use std::io::ErrorKind;
 use std::path::Path;

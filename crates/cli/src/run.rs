@@ -1,9 +1,9 @@
 //! `flux run`
 
 use crate::arguments::Run;
-use crate::build::build;
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use crate::server::build;
 use crate::terminal::Terminal;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;

@@ -1,17 +1,17 @@
 //! `flux stubs`
 
 use crate::arguments::{Convention, MessageFormat, Stubs};
-use crate::build::definitions::{Definition, definitions};
-use crate::build::interface_2006::headers;
-use crate::build::modules::Modules;
-use crate::build::prototypes::{Prototype, plain_prototype, prototypes};
-use crate::build::sources::NodeSource;
-use crate::build::{files, generate, links, sources, visible, write_runtime};
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
+use crate::server::interface_2006::headers;
+use crate::server::modules::Modules;
+use crate::server::{files, generate, links, sources, visible, write_runtime};
 use crate::terminal::{Terminal, print};
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
+use flux_toolchain::definitions::{Definition, definitions};
+use flux_toolchain::node_source::NodeSource;
+use flux_toolchain::prototypes::{Prototype, plain_prototype, prototypes};
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let visible = visible(arguments, &program, &sources, terminal)?;
     let names: Vec<_> = visible.declarations().map(|one| one.name.clone()).collect();
     let is_declared = |name: &str| names.iter().any(|one| one == name);
-    let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program)).collect();
+    let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program.sources)).collect();
     let generated = generate(&program, &sources, visible)?;
     let there = There::new(&modules, &sources);
     let declared = declared.into_iter().filter(|one| arguments.all || !there.has_plain(one));
@@ -108,7 +108,7 @@ fn plain_functions(program: &Program) -> Vec<Prototype> {
     Probe::new(flow, |function| function.contains('.'))
         .wanted()
         .iter()
-        .map(|one| plain_prototype(one, program))
+        .map(|one| plain_prototype(one, &program.sources))
         .collect()
 }
 

@@ -1,7 +1,6 @@
 //! What is shown to a person: colours on a terminal only, progress and errors on standard error.
 
 use clap::ValueEnum;
-use flux_diagnostic::Id;
 use std::io::{IsTerminal as _, Write as _};
 
 /// When to colour.
@@ -65,13 +64,6 @@ impl Terminal {
         self.show(&format!("{on}error{off}: {message}\n"));
     }
 
-    /// `error[missing-function]: …`, of what has no place in the program: an error of a compiler or a linker, in its
-    /// terms.
-    pub fn diagnose(&self, id: Id, message: &str) {
-        let (on, off) = self.paint("\x1b[1;31m");
-        self.show(&format!("{on}error[{}]{off}: {message}\n", id.0));
-    }
-
     /// `note: …`
     pub fn note(&self, message: &str) {
         let (on, off) = self.paint("\x1b[1;36m");
@@ -95,15 +87,4 @@ impl Terminal {
 /// Writes a result to standard output. A reader that has gone away (`flux ir … | head`) is no error.
 pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-/// What a compiler said, without the escape sequences that colour it.
-pub fn without_colours(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\x1b') {
-        plain += before;
-        rest = after.split_once(['m', 'K']).map_or("", |(_, after)| after);
-    }
-    plain + rest
 }

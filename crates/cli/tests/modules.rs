@@ -119,10 +119,7 @@ fn stubs_of_a_module_are_in_its_namespace_and_build() {
     assert_eq!(text(&stubs.stdout), expected);
     let missing = flux(&folder, &["build", "shop.flux"]);
     let said = text(&missing.stderr);
-    assert!(
-        said.contains("the function `store::Drop` is not defined in any source\n  asked for by store.flux:2"),
-        "{said}"
-    );
+    assert!(said.contains("the function `store::Drop` is not defined in any source\n --> lib/store.flux:2:"), "{said}");
     std::fs::write(folder.join("missing.cpp"), &stubs.stdout).unwrap();
     let built = flux(&folder, &["build", "shop.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));

@@ -52,7 +52,9 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: Options) ->
         .elements(diagnostic.help.iter().map(|help| Level::HELP.message(clean(help))));
     let renderer = if options.color { Renderer::styled() } else { Renderer::plain() };
     // Links in a terminal would need absolute paths, and the names here are as the user gave them.
-    renderer.hyperlink(false).term_width(options.width).render(&[group])
+    let shown = renderer.hyperlink(false).term_width(options.width).render(&[group]);
+    // An empty line of a help would else be spaces.
+    shown.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// How many errors and warnings there are: `2 errors, 1 warning`; none where there is neither.

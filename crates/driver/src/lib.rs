@@ -1,8 +1,6 @@
 //! The pipeline of the compiler, as a table of contents. It does no I/O: sources come in, models and texts go out.
 
 pub mod constraints;
-pub mod functions;
-pub mod headers;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -141,6 +141,23 @@ impl SourceMap {
         self.file(span.file).map_or(Place { line: 1, column: 1 }, |file| file.place(span.start))
     }
 
+    /// Line `number` of a file, from 1, without the spaces around it.
+    pub fn line(&self, file: FileId, number: u32) -> Option<Span> {
+        let text = self.file(file)?;
+        let start = *text.line_starts.get(usize::try_from(number).ok()?.checked_sub(1)?)? as usize;
+        let line = text.text.get(start..)?.lines().next().unwrap_or_default();
+        let start = start + line.len() - line.trim_start().len();
+        Some(Span::new(file, start..start + line.trim().len()))
+    }
+
+    /// The line that [`Self::name_and_line`] calls so, whatever comes after it: `image.flux:21: source Read => Page;`.
+    pub fn named_line(&self, text: &str) -> Option<Span> {
+        let mut parts = text.split(':');
+        let (name, number) = (parts.next()?, parts.next()?.trim().parse().ok()?);
+        let (file, _) = self.files().find(|(_, file)| file.file_name() == name)?;
+        self.line(file, number)
+    }
+
     /// `image.flux:21`: where `span` starts, as generated code writes it.
     pub fn name_and_line(&self, span: Span) -> String {
         let name = self.file(span.file).map_or("?", SourceFile::file_name);
@@ -160,6 +177,18 @@ mod tests {
         assert_eq!(at(2), Place { line: 1, column: 2 });
         assert_eq!(at(8), Place { line: 2, column: 1 });
         assert_eq!(at(900), Place { line: 2, column: 1 });
+    }
+
+    #[test]
+    fn lines_are_found_by_what_generated_code_calls_them() {
+        let map = SourceMap::of("folder/a.flux", "one;\n  two;  \n");
+        assert_eq!(map.named_line("a.flux:2: two;").map(|span| map.slice(span)), Some("two;"));
+        assert_eq!(map.name_and_line(map.named_line("a.flux:2").unwrap()), "a.flux:2");
+        assert_eq!(map.named_line("a.flux:3").map(|span| map.slice(span)), Some(""));
+        assert_eq!(
+            ["a.flux:4", "a.flux:0", "b.flux:1", "a.flux", "", "a.flux:x"].map(|text| map.named_line(text)),
+            [None; 6]
+        );
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::failure::Result;
 use crate::program::{Notes, Program};
 use crate::terminal::Terminal;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_driver::ids;
 use flux_ir::program::Link;
+use flux_toolchain::ids;
 use std::process::{Command, Stdio};
 
 /// What the Makefile has after the names of the libraries, `LINKS`.

@@ -2,12 +2,12 @@
 
 use super::files::{absolute, parent, relative};
 use super::interface_2006::{self, SCRIPT_NAME};
-use super::sources::NodeSource;
 use super::{links, returns};
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
 use flux_back_cpp::GeneratedFile;
 use flux_ir::program::Link;
+use flux_toolchain::node_source::NodeSource;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

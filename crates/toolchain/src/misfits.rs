@@ -3,7 +3,6 @@
 use crate::ids;
 use flux_back_cpp::probe::{Misfit, MisfitParameter};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_passes::analyses::fit::show_one;
 
 /// One error for each.
 pub fn report_misfits(misfits: &[Misfit], diagnostics: &mut Diagnostics) {
@@ -28,7 +27,7 @@ fn describe(Misfit { function, declared, wanted, span, .. }: &Misfit) -> Diagnos
 fn describe_parameter(misfit: &Misfit, parameter: &MisfitParameter) -> Diagnostic {
     let Misfit { function, declared, span, .. } = misfit;
     let MisfitParameter { asked, declared: taken, wanted } = parameter;
-    let text = show_one(asked);
+    let text = asked.ty.declare(&asked.name);
     let headline = format!("the header's `{declared}` takes `{taken}`, where `{function}` has `{text}`");
     let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, asked.span).mark(*span, "asked for here");
     let plain = taken.trim_end_matches(['&', ' ']).trim_start_matches("const ");

@@ -1,13 +1,13 @@
 //! Whether a program's sources are written for the compiler of 2006: one of them, or a header beside one, includes
 //! `mStructs.h` or `mImpl.h`. Then that interface is generated, and they are compiled as what they are.
 
-use super::cpp_tokens::includes;
-use super::definitions::definitions;
 use super::files::parent;
-use super::sources::NodeSource;
 use crate::failure::{Failure, Result};
 use flux_back_cpp::Definition;
 use flux_back_cpp::interface_2006::{FUNCTIONS, STRUCTS};
+use flux_toolchain::cpp_tokens::includes;
+use flux_toolchain::definitions::definitions;
+use flux_toolchain::node_source::NodeSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

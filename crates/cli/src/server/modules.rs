@@ -2,9 +2,10 @@
 //! one.
 
 use super::files::{absolute, parent, write_if_changed};
-use super::sources::{NodeSource, read};
+use super::sources::read;
 use crate::failure::{Failure, Result};
 use crate::program::Program;
+use flux_toolchain::node_source::NodeSource;
 use std::path::{Path, PathBuf};
 
 /// The endings of a module's C++, which has the stem of its `.flux` file.

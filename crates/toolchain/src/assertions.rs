@@ -2,18 +2,17 @@
 //! are given can be copied. Only the C++ compiler knows; it is told in the program's words, without what the compiler
 //! says of all that comes of it.
 
-use crate::terminal::{Terminal, without_colours};
+use crate::{Build, ids, without_colours};
 use flux_back_cpp::GeneratedFile;
-use flux_driver::ids;
+use flux_diagnostic::{Diagnostic, Diagnostics};
 
 /// Says what does not hold. Whether there is anything: then what else the compiler said mostly comes of it, and is left
 /// for the next build.
-pub fn show(output: &str, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
+pub fn report(output: &str, build: &Build<'_>, diagnostics: &mut Diagnostics) -> bool {
     let output = without_colours(output);
-    let failed: Vec<_> = output.lines().filter_map(|line| failed_assertion(line, generated)).collect();
+    let failed: Vec<_> = output.lines().filter_map(|line| failed_assertion(line, build.generated)).collect();
     for (place, words) in &failed {
-        terminal.diagnose(ids::TYPE_REQUIREMENT, words);
-        terminal.show(&format!("  asked for by {place}\n\n"));
+        diagnostics.push(Diagnostic::error(ids::TYPE_REQUIREMENT, *words, build.statement(place)));
     }
     !failed.is_empty()
 }

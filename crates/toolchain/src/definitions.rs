@@ -5,7 +5,7 @@
 //! brace after a parameter list opens a function, one after `namespace` or `extern` more of the same, and any other
 //! something that holds no functions of ours.
 
-use super::cpp_tokens::{Token, is_word, tokens};
+use crate::cpp_tokens::{Token, is_word, tokens};
 use std::ops::Range;
 
 /// A function, defined.

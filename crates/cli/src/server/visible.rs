@@ -1,12 +1,9 @@
 //! Which functions of a program its headers declare: the C++ compiler is asked, once for all of them, and not at all
 //! where the sources define everything with the structs of nodes.
 
-use super::definitions::Definition;
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
-use super::missing_headers;
 use super::modules::Modules;
-use super::sources::NodeSource;
 use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, plain};
@@ -15,6 +12,9 @@ use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::split_name;
+use flux_toolchain::definitions::Definition;
+use flux_toolchain::node_source::NodeSource;
+use flux_toolchain::{misfits, missing_headers};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,10 +66,11 @@ pub fn visible(
     if said.contains("too many errors emitted") {
         said = ask(&file, &folders, compiler, &["-ferror-limit=0"])?;
     }
-    missing_headers::report(&said, program, terminal)?;
-    let (visible, misfits) = probe.read(&said);
     let mut diagnostics = Diagnostics::new();
-    flux_driver::functions::report_misfits(&misfits, &mut diagnostics);
+    program.compilation.program().into_iter().for_each(|model| missing_headers::report(&said, model, &mut diagnostics));
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
+    let (visible, misfits) = probe.read(&said);
+    misfits::report_misfits(&misfits, &mut diagnostics);
     program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
     Ok(visible)
 }

@@ -1,23 +1,14 @@
 //! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
 //! and what a user without flux does are the same.
 
-mod assertions;
-mod blocking_calls;
-mod cpp_tokens;
-pub mod definitions;
-mod errors;
 pub mod files;
 pub mod interface_2006;
-mod linker;
 pub mod links;
 mod makefile;
-mod missing_headers;
 pub mod modules;
-pub mod prototypes;
 mod returns;
 mod runtime_library;
 pub mod sources;
-mod unknown_types;
 pub mod visible;
 
 pub use makefile::RUNTIME_LIBRARIES;
@@ -26,10 +17,13 @@ pub use runtime_library::{cache_directory, write_sources as write_runtime};
 use crate::arguments::{Build, MessageFormat};
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
-use crate::terminal::{Terminal, without_colours};
+use crate::terminal::Terminal;
 use files::write_if_changed;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::Visible;
+use flux_diagnostic::{Diagnostics, Severity};
+use flux_toolchain::node_source::NodeSource;
+use flux_toolchain::{blocking_calls, explain, missing_headers, missing_returns, without_colours};
 use makefile::Plan;
 use modules::Modules;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
@@ -49,6 +43,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let mut sources = sources::find(&arguments.sources, &home)?;
     modules.add_own(&mut sources)?;
     modules.add_standard(&directory, &mut sources)?;
+    sources::show(&mut sources, &mut program.sources);
     let is_of_2006 = interface_2006::functions(&sources).is_some();
     if is_of_2006 {
         interface_2006::refuse_leftovers(&sources, &directory)?;
@@ -65,7 +60,10 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
     }
     let visible = visible::visible(&program, &sources, &compiler, terminal)?;
-    blocking_calls::warn(&program, &sources, terminal)?;
+    let mut diagnostics = Diagnostics::new();
+    let model = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
+    blocking_calls::report(&model.program, &sources, &program.sources, &mut diagnostics);
+    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
     let generated = generate(&program, &sources, visible.clone())?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
     let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };
@@ -84,9 +82,17 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     }
     let (is_made, said) = make_server(arguments, &name, &directory, &parts, terminal)?;
     if !is_made {
-        let has_libraries = !arguments.libraries.is_empty();
-        let parts = errors::Parts { generated: &generated, visible: &visible, sources: &sources, has_libraries };
-        return Err(show_failure(&said, &program, &parts, is_of_2006, &directory, terminal));
+        let built = flux_toolchain::Build {
+            program: &model.program,
+            files: &program.sources,
+            sources: &sources,
+            headers: &interface_2006::headers(&sources),
+            generated: &generated,
+            visible: &visible,
+            has_libraries: !arguments.libraries.is_empty(),
+            path: &program.path.display().to_string(),
+        };
+        return Err(show_failure(&said, &program, &built, is_of_2006, terminal));
     }
     terminal.show(&said);
     let Some(output) = &arguments.output else {
@@ -126,25 +132,30 @@ fn make_server(
 fn show_failure(
     said: &str,
     program: &Program,
-    parts: &errors::Parts<'_>,
+    built: &flux_toolchain::Build<'_>,
     is_of_2006: bool,
-    directory: &Path,
     terminal: &Terminal,
 ) -> Failure {
-    let other = returns::without_warnings(said);
+    let mut diagnostics = Diagnostics::new();
+    let mut other = missing_returns::without_warnings(said);
     // A return that does not compile is missing, too, as far as compilers go.
     if !is_of_2006 && !without_colours(&other).contains("error: ") {
-        returns::show_missing(said, directory, parts.sources, terminal);
+        missing_returns::report(said, built, &mut diagnostics);
     }
-    if let Err(failure) = missing_headers::report(&other, program, terminal) {
-        return failure;
+    let returns = diagnostics.count(Severity::Error);
+    missing_headers::report(&other, built.program, &mut diagnostics);
+    if diagnostics.count(Severity::Error) == returns {
+        other = explain::explain(&other, built, &links::advice, &mut diagnostics);
+        terminal.show(&other);
     }
-    errors::show(&other, program, parts, terminal);
-    Failure::Build
+    match program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal) {
+        Ok(()) => Failure::Build,
+        Err(failure) => failure,
+    }
 }
 
 /// The C++ of a program that has no errors.
-pub fn generate(program: &Program, sources: &[sources::NodeSource], visible: Visible) -> Result<Vec<GeneratedFile>> {
+pub fn generate(program: &Program, sources: &[NodeSource], visible: Visible) -> Result<Vec<GeneratedFile>> {
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let in_c = sources.iter().filter(|source| source.is_c);
     let c_functions = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();

@@ -1,9 +1,9 @@
 //! The functions that a program asks of its author, as the generated header declares them.
 
-use crate::program::Program;
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::PlainDeclaration;
 use flux_ir::program::split_name;
+use flux_source::SourceMap;
 
 /// A function that a program names.
 pub struct Prototype {
@@ -61,11 +61,11 @@ impl Prototype {
 }
 
 /// A plain function that the program asks for.
-pub fn plain_prototype(declaration: &PlainDeclaration, program: &Program) -> Prototype {
+pub fn plain_prototype(declaration: &PlainDeclaration, files: &SourceMap) -> Prototype {
     Prototype {
         name: declaration.name.replace('.', "::"),
         namespace: split_name(&declaration.name).0.map(str::to_owned),
-        asked_by: program.sources.name_and_line(declaration.span),
+        asked_by: files.name_and_line(declaration.span),
         declaration: declaration.text.clone(),
     }
 }

@@ -1,78 +1,80 @@
-//! What the C++ compiler and the linker say, told in the program's own terms: a missing function is the node's that has
-//! none, and an error in generated code is at the line of the program that it was made from.
+//! What failed when a server was made: a missing function is the node's that has none, an unknown type the program's, and
+//! an error in generated code is at the line of the program that it was made from. What is nothing of these is the
+//! author's C++, and left as the compiler says it.
 
-use super::definitions::{Definition, definitions};
-use super::interface_2006::headers;
-use super::linker::{is_heading, missing_library, undefined, undefined_calls};
-use super::prototypes::{Prototype, plain_prototype, prototypes};
-use super::sources::NodeSource;
-use super::{assertions, links, unknown_types};
-use crate::program::Program;
-use crate::terminal::Terminal;
+use crate::definitions::{Definition, definitions};
+use crate::linker::{is_heading, missing_library, undefined, undefined_calls};
+use crate::prototypes::{Prototype, plain_prototype, prototypes};
+use crate::{Build, NOWHERE, assertions, ids, unknown_types};
 use flux_back_cpp::GeneratedFile;
-use flux_back_cpp::plain::Visible;
-use flux_driver::ids;
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::Program;
 use std::collections::BTreeSet;
 
-/// What was compiled and linked.
-pub struct Parts<'a> {
-    /// The files that were generated.
-    pub generated: &'a [GeneratedFile],
-    /// The functions that headers declare.
-    pub visible: &'a Visible,
-    /// The sources of the nodes.
-    pub sources: &'a [NodeSource],
-    /// Whether there are libraries, which may have functions, too.
-    pub has_libraries: bool,
-}
-
-/// Shows what failed. Where there are sources or libraries, only the linker knows which functions the program lacks.
-pub fn show(output: &str, program: &Program, parts: &Parts<'_>, terminal: &Terminal) {
-    let generated = parts.generated;
-    if unknown_types::show(output, program, generated, terminal) {
-        if parts.sources.is_empty() && !parts.has_libraries {
-            show_missing(&asked_for(program, parts), program, parts.sources, terminal);
+/// Says what is wrong, as far as the `output` of compilers and linker shows it in the program's terms; gives what else
+/// there is to show of it. `install` says how to come by a library.
+///
+/// Where there are sources or libraries, only the linker knows which functions the program lacks.
+pub fn explain(
+    output: &str,
+    build: &Build<'_>,
+    install: &dyn Fn(&str) -> String,
+    diagnostics: &mut Diagnostics,
+) -> String {
+    if unknown_types::report(output, build, diagnostics) {
+        if build.sources.is_empty() && !build.has_libraries {
+            report_missing(&asked_for(build), build, diagnostics);
         }
-        return;
+        return String::new();
     }
-    if assertions::show(output, generated, terminal) {
-        return;
+    if assertions::report(output, build, diagnostics) {
+        return String::new();
     }
-    let missing = missing_functions(output, program, parts);
+    let missing = missing_functions(output, build);
     let calls = undefined_calls(output, |name| missing.iter().any(|one| one.name == name));
     let libraries: BTreeSet<_> = output.lines().filter_map(missing_library).collect();
     let is_linking = !missing.is_empty() || !calls.is_empty() || !libraries.is_empty();
-    let mut origins = BTreeSet::new();
-    for line in output.lines() {
-        let is_said_below = undefined(line).is_some() || missing_library(line).is_some();
-        if is_said_below || is_noise(line, is_linking) {
-            continue;
-        }
-        terminal.show(&format!("{line}\n"));
-        if let Some(origin) = origin(line, generated)
-            && origins.insert(origin.clone())
-        {
-            terminal.show(&format!("  … which was made from {origin}\n"));
-        }
-    }
-    show_missing(&missing, program, parts.sources, terminal);
+    report_missing(&missing, build, diagnostics);
     for library in libraries {
-        terminal.diagnose(ids::MISSING_LIBRARY, &format!("the library `{library}` is not installed"));
-        terminal.show(&format!("  help: {}\n\n", links::advice(library)));
+        let headline = format!("the library `{library}` is not installed");
+        diagnostics.push(Diagnostic::error(ids::MISSING_LIBRARY, headline, NOWHERE).help(install(library)));
     }
     for (name, place) in calls {
         let headline = format!("`{name}` is used, and neither a source nor a library defines it");
-        terminal.diagnose(ids::UNDEFINED_FUNCTION, &headline);
-        terminal.show(&place.map_or(String::new(), |place| format!("  used first in {place}\n")));
-        terminal.show("  help: add the source that does, or say which library: `link \"NAME\";` in the program\n\n");
+        let line = place.and_then(|(path, line)| Some(build.node_line(path, line)?.1));
+        let error = Diagnostic::error(ids::UNDEFINED_FUNCTION, headline, line.unwrap_or(NOWHERE));
+        let help = "add the source that does, or say which library: `link \"NAME\";` in the program";
+        diagnostics.push(error.help(help));
     }
+    other(output, build.generated, is_linking)
 }
 
-/// Shows the functions that nobody defines, each with what defines it.
-fn show_missing(missing: &[Prototype], program: &Program, sources: &[NodeSource], terminal: &Terminal) {
-    let in_headers: Vec<_> = headers(sources).iter().flat_map(|text| definitions(text)).collect();
-    let defined: Vec<_> = sources.iter().flat_map(|source| &source.functions).chain(&in_headers).collect();
-    for function in missing {
+/// The lines of the output that are not told otherwise, each about generated code with what that was made from.
+fn other(output: &str, generated: &[GeneratedFile], is_linking: bool) -> String {
+    let mut kept = String::new();
+    let mut origins = BTreeSet::new();
+    for line in output.lines() {
+        let is_told = undefined(line).is_some() || missing_library(line).is_some();
+        if is_told || is_noise(line, is_linking) {
+            continue;
+        }
+        kept += &format!("{line}\n");
+        if let Some(origin) = origin(line, generated)
+            && origins.insert(origin.clone())
+        {
+            kept += &format!("  … which was made from {origin}\n");
+        }
+    }
+    kept
+}
+
+/// Reports the functions that nobody defines, each with what defines it.
+fn report_missing(missing: &[Prototype], build: &Build<'_>, diagnostics: &mut Diagnostics) {
+    let in_headers: Vec<_> = build.headers.iter().flat_map(|text| definitions(text)).collect();
+    let defined: Vec<_> = build.sources.iter().flat_map(|source| &source.functions).chain(&in_headers).collect();
+    let mut missing: Vec<_> = missing.iter().map(|one| (build.statement(&one.asked_by), one)).collect();
+    missing.sort_by_key(|(span, _)| *span);
+    for (index, (span, function)) in missing.iter().enumerate() {
         let mut namesakes: Vec<_> = defined.iter().filter(|one| one.name == function.own_name()).collect();
         namesakes.sort_by_key(|one| !is_beside(function, one));
         let namesake = namesakes.first().copied();
@@ -81,17 +83,14 @@ fn show_missing(missing: &[Prototype], program: &Program, sources: &[NodeSource]
             true => (ids::STRUCT_REFERENCE, "takes references to its structs, and is given pointers", "take pointers"),
             false => (ids::MISSING_FUNCTION, "is not defined in any source", "define it"),
         };
-        terminal.diagnose(id, &format!("the function `{}` {fault}", function.name));
-        terminal.show(&format!("  asked for by {}\n", function.asked_by));
+        let mut error = Diagnostic::error(id, format!("the function `{}` {fault}", function.name), *span);
         if let Some(namesake) = namesake.filter(|_| !takes_references) {
-            terminal.show(&format!("  note: {}\n", about_namesake(function, namesake, program)));
+            error = error.fact(about_namesake(function, namesake, build.program));
         }
-        let stub: String = function.stub().lines().map(|line| format!("    {line}\n")).collect();
-        terminal.show(&format!("  help: {help}\n\n{stub}\n"));
-    }
-    if missing.len() > 1 {
-        let (path, count) = (program.path.display(), missing.len());
-        terminal.show(&format!("  help: `flux stubs {path} -o FILE.cpp` writes all {count}\n"));
+        if missing.len() > 1 && index + 1 == missing.len() {
+            error = error.fact(format!("`flux stubs {} -o FILE.cpp` writes all {}", build.path, missing.len()));
+        }
+        diagnostics.push(error.help(format!("{help}\n{}", function.stub().trim_end())));
     }
 }
 
@@ -114,9 +113,8 @@ fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -
         let advice = format!("if that is meant, declare it in a header that the {includer} includes");
         return format!("a `{found}` with other parameters is defined: {advice}");
     }
-    let mut modules = program.compilation.program().into_iter().flat_map(|model| model.modules.iter());
     let advice = match &wanted.namespace {
-        _ if modules.any(|(_, module)| module.name == defined.namespace) => {
+        _ if program.modules.iter().any(|(_, module)| module.name == defined.namespace) => {
             format!("a flow names it with its module, as in `{}.{}`", defined.namespace, defined.name)
         }
         Some(namespace) => format!("put it into `namespace {namespace}`, which is the module's"),
@@ -125,17 +123,17 @@ fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -
     format!("`{found}` is another function: {advice}")
 }
 
-fn missing_functions(output: &str, program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
+fn missing_functions(output: &str, build: &Build<'_>) -> Vec<Prototype> {
     let names: BTreeSet<&str> = output.lines().filter_map(undefined).collect();
-    let mut missing = asked_for(program, parts);
+    let mut missing = asked_for(build);
     missing.retain(|prototype| names.contains(prototype.name.as_str()));
     missing
 }
 
 /// All functions that the program asks for.
-fn asked_for(program: &Program, parts: &Parts<'_>) -> Vec<Prototype> {
-    let plain = parts.visible.declarations().map(|declaration| plain_prototype(declaration, program));
-    plain.chain(prototypes(parts.generated)).collect()
+fn asked_for(build: &Build<'_>) -> Vec<Prototype> {
+    let plain = build.visible.declarations().map(|declaration| plain_prototype(declaration, build.files));
+    plain.chain(prototypes(build.generated)).collect()
 }
 
 /// Lines that say nothing beside what is said already.

@@ -1,35 +1,34 @@
 //! Types that a program names and no header declares. A C++ compiler says so wherever such a type occurs in generated
 //! headers, and then complains of all that depends on it; here it is said once, in the program's terms.
 
-use crate::program::Program;
-use crate::terminal::{Terminal, without_colours};
-use flux_back_cpp::GeneratedFile;
-use flux_driver::ids;
+use crate::{Build, ids, without_colours};
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::Program;
+use flux_source::Span;
 
 /// Says which types are unknown. Whether there are any: then whatever else the compilers said comes of it, unless it
 /// is about a header of the author's, which may be the cause; such output is left to be shown as it is.
-pub fn show(output: &str, program: &Program, generated: &[GeneratedFile], terminal: &Terminal) -> bool {
+pub fn report(output: &str, build: &Build<'_>, diagnostics: &mut Diagnostics) -> bool {
     let output = without_colours(output);
     let errors = || output.lines().filter_map(|line| line.split_once(": error: "));
     // The folder of the build is where headers are looked for: `./mStructs.h`.
     let file = |place: &str| place.split(':').next().unwrap_or_default().trim_start_matches("./").to_owned();
-    let is_generated = |place: &str| generated.iter().any(|one| one.name == file(place));
+    let is_generated = |place: &str| build.generated.iter().any(|one| one.name == file(place));
     let is_header = |place: &str| [".h", ".hh", ".hpp", ".hxx"].iter().any(|ending| file(place).ends_with(ending));
     if errors().any(|(place, _)| is_header(place) && !is_generated(place)) {
         return false;
     }
-    let in_headers = errors().filter(|(place, _)| is_header(place));
-    let mut types: Vec<(String, String)> = vec![];
-    for unknown in in_headers.filter_map(|(_, message)| unknown_name(message)).filter_map(|name| find(program, name)) {
+    let names = errors().filter(|(place, _)| is_header(place)).filter_map(|(_, message)| unknown_name(message));
+    let mut types: Vec<(&str, Span)> = vec![];
+    for unknown in names.filter_map(|name| find(build.program, name)) {
         if !types.contains(&unknown) {
             types.push(unknown);
         }
     }
-    for (name, place) in &types {
+    for (name, span) in &types {
         let headline = format!("the type `{name}` is not declared in any header of the program");
-        terminal.diagnose(ids::UNKNOWN_TYPE, &headline);
-        terminal.show(&format!("  asked for by {place}\n"));
-        terminal.show("  help: declare it in a header beside the program, and name that: `include \"types.h\";`\n\n");
+        let help = "declare it in a header beside the program, and name that: `include \"types.h\";`";
+        diagnostics.push(Diagnostic::error(ids::UNKNOWN_TYPE, headline, *span).help(help));
     }
     !types.is_empty()
 }
@@ -41,12 +40,11 @@ fn unknown_name(message: &str) -> Option<&str> {
 }
 
 /// The type as the program writes it, qualified, and where it does so first.
-fn find(program: &Program, name: &str) -> Option<(String, String)> {
-    let flow = program.compilation.flow.as_ref()?;
-    let lists = flow.program.nodes.iter().flat_map(|(_, node)| [node.inputs(), node.outputs()]);
+fn find<'a>(program: &'a Program, name: &str) -> Option<(&'a str, Span)> {
+    let lists = program.nodes.iter().flat_map(|(_, node)| [node.inputs(), node.outputs()]);
     for parameter in lists.flatten() {
         if let Some(word) = parameter.ty.words().find(|word| word.split("::").last() == Some(name)) {
-            return Some((word.to_owned(), program.sources.name_and_line(parameter.span)));
+            return Some((word, parameter.span));
         }
     }
     None

@@ -17,8 +17,8 @@ pub fn missing_library(line: &str) -> Option<&str> {
 }
 
 /// The functions that are called and nobody defines, those that `is_asked` by the program apart; each with where it is
-/// called first: `nodes.cpp, line 12`.
-pub fn undefined_calls(output: &str, is_asked: impl Fn(&str) -> bool) -> BTreeMap<&str, Option<String>> {
+/// called first: a path and a line.
+pub fn undefined_calls(output: &str, is_asked: impl Fn(&str) -> bool) -> BTreeMap<&str, Option<(&str, u32)>> {
     let mut found = BTreeMap::new();
     for line in output.lines() {
         if let Some(name) = undefined(line).filter(|name| !is_asked(name)) {
@@ -29,11 +29,10 @@ pub fn undefined_calls(output: &str, is_asked: impl Fn(&str) -> bool) -> BTreeMa
 }
 
 /// The source and the line that begin `../nodes.cpp:12: undefined …`; the linker's own name may come first.
-fn place(line: &str) -> Option<String> {
+fn place(line: &str) -> Option<(&str, u32)> {
     let (before, _) = line.split_once(": undefined reference")?;
     let (path, number) = before.rsplit_once(':')?;
-    let number: usize = number.parse().ok()?;
-    Some(format!("{}, line {number}", path.rsplit(['/', ' ']).next()?))
+    Some((path.rsplit(' ').next()?, number.parse().ok()?))
 }
 
 /// Lines of the linker that lead to others, and say nothing by themselves.
@@ -53,7 +52,7 @@ mod tests {
                     /usr/bin/ld: a.flux.o:(.text+0x1): undefined reference to `shop::Find(int)'\n\
                     /usr/bin/ld: a.flux.cpp:30: undefined reference to `Use(Use_in*)'\n";
         let found = undefined_calls(said, |name| name == "Use");
-        let expected = [("shop::Find", None), ("sqlite3_open", Some("nodes.cpp, line 9".to_owned()))];
+        let expected = [("shop::Find", None), ("sqlite3_open", Some(("/a/nodes.cpp", 9)))];
         assert_eq!(found, BTreeMap::from(expected));
         assert_eq!(missing_library("/usr/bin/ld: cannot find -lfoo: No such file or directory"), Some("foo"));
         assert_eq!(missing_library("ld.lld: error: unable to find library -lfoo"), Some("foo"));

@@ -1,23 +1,21 @@
 //! Headers that the program includes and the C++ compiler does not find: an error of the program, at its statement.
 
-use crate::arguments::MessageFormat;
-use crate::failure::Result;
-use crate::program::{Notes, Program};
-use crate::terminal::{Terminal, without_colours};
-use flux_diagnostic::Diagnostics;
-use flux_ir::program::Include;
+use crate::{ids, without_colours};
+use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::program::Program;
 
-/// Shows which headers of the program the compiler did not find, as far as it `said` so, and fails where there are any.
-pub fn report(said: &str, program: &Program, terminal: &Terminal) -> Result {
+/// Says which headers of the program the compiler did not find, as far as it `said` so.
+pub fn report(said: &str, program: &Program, diagnostics: &mut Diagnostics) {
     let said = without_colours(said);
     let names: Vec<&str> = said.lines().filter_map(not_found).collect();
-    let model = program.compilation.program();
-    let of_modules = model.into_iter().flat_map(|model| model.modules.iter()).flat_map(|(_, module)| &module.includes);
-    let includes = model.into_iter().flat_map(|model| &model.includes).chain(of_modules);
-    let missing: Vec<&Include> = includes.filter(|include| names.contains(&include.path.as_str())).collect();
-    let mut diagnostics = Diagnostics::new();
-    flux_driver::headers::report_missing(&missing, &mut diagnostics);
-    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)
+    let of_modules = program.modules.iter().flat_map(|(_, module)| &module.includes);
+    let includes = program.includes.iter().chain(of_modules);
+    for include in includes.filter(|include| names.contains(&include.path.as_str())) {
+        let headline = format!("there is no header `{}`", include.path);
+        let help = "put it beside the program, or say where it is: `--cflag -IFOLDER`; the header of a library comes \
+                    with its package, mostly one that ends in -dev";
+        diagnostics.push(Diagnostic::error(ids::MISSING_HEADER, headline, include.span).help(help));
+    }
 }
 
 /// The name in g++'s `fatal error: kv.h: No such file or directory`, or clang's `fatal error: 'kv.h' file not found`.

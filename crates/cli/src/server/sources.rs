@@ -1,38 +1,14 @@
 //! The C and C++ sources of a program's nodes.
 
-use super::cpp_tokens::includes;
-use super::definitions::{Definition, definitions};
 use super::files::{absolute, parent};
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use flux_source::SourceMap;
+use flux_toolchain::cpp_tokens::includes;
+use flux_toolchain::definitions::definitions;
+use flux_toolchain::node_source::NodeSource;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// A source file of nodes.
-pub struct NodeSource {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// Whether it is C; else C++.
-    pub is_c: bool,
-    /// Its text.
-    pub text: String,
-    /// The functions that it defines.
-    pub functions: Vec<Definition>,
-    /// Another source that includes it, and with which it is compiled: not by itself.
-    pub includer: Option<PathBuf>,
-}
-
-impl NodeSource {
-    /// The source that is compiled: this one, or the one that includes it.
-    pub fn compiled_as(&self) -> &Path {
-        self.includer.as_deref().unwrap_or(&self.path)
-    }
-
-    /// The functions that it defines outside of namespaces; the generated header declares those of C with C linkage.
-    pub fn global_functions(&self) -> impl Iterator<Item = &Definition> {
-        self.functions.iter().filter(|function| function.is_global())
-    }
-}
 
 /// The sources that were named, or those beside the program. Of the latter some may include others.
 pub fn find(named: &[PathBuf], home: &Path) -> Result<Vec<NodeSource>> {
@@ -42,6 +18,15 @@ pub fn find(named: &[PathBuf], home: &Path) -> Result<Vec<NodeSource>> {
     let mut sources = beside(home)?.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     find_includers(&mut sources);
     Ok(sources)
+}
+
+/// Adds the texts of the sources to those that diagnostics can show, by what they are called from here.
+pub fn show(sources: &mut [NodeSource], files: &mut SourceMap) {
+    let here = std::env::current_dir().unwrap_or_default();
+    for source in sources {
+        let name = source.path.strip_prefix(&here).unwrap_or(&source.path).display().to_string();
+        source.file = Some(files.add(name, source.text.clone()));
+    }
 }
 
 /// Finds the sources that others include, which are in the language of those. Two that include each other are the
@@ -97,7 +82,7 @@ pub fn read(path: &Path) -> Result<NodeSource> {
         .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let functions = definitions(&text);
-    Ok(NodeSource { path, is_c, text, functions, includer: None })
+    Ok(NodeSource { path, file: None, is_c, text, functions, includer: None })
 }
 
 #[derive(PartialEq)]
