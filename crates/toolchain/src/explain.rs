@@ -1,5 +1,5 @@
-//! What failed when a server was made: a missing function is the node's that has none, an unknown type the program's, and
-//! an error in generated code is at the line of the program that it was made from. What is nothing of these is the
+//! What failed when a server was made: a missing function is the node's that has none, an unknown type the program's,
+//! and an error in generated code is at the line of the program that it was made from. What is nothing of these is the
 //! author's C++, and left as the compiler says it.
 
 use crate::definitions::{Definition, definitions};

@@ -40,15 +40,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
     let modules = Modules::of(&program);
-    let mut sources = sources::find(&arguments.sources, &home)?;
-    modules.add_own(&mut sources)?;
-    modules.add_standard(&directory, &mut sources)?;
-    sources::show(&mut sources, &mut program.sources);
-    let is_of_2006 = interface_2006::functions(&sources).is_some();
-    if is_of_2006 {
-        interface_2006::refuse_leftovers(&sources, &directory)?;
-        interface_2006::read_c_as_cpp(&mut sources);
-    }
+    let (sources, is_of_2006) = node_sources(arguments, &mut program, &modules, &directory)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
@@ -102,6 +94,25 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
+}
+
+/// The sources of the nodes, those of modules too, and whether they are of 2006.
+fn node_sources(
+    arguments: &Build,
+    program: &mut Program,
+    modules: &Modules,
+    directory: &Path,
+) -> Result<(Vec<NodeSource>, bool)> {
+    let mut sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
+    modules.add_own(&mut sources)?;
+    modules.add_standard(directory, &mut sources)?;
+    sources::show(&mut sources, &mut program.sources);
+    let is_of_2006 = interface_2006::functions(&sources).is_some();
+    if is_of_2006 {
+        interface_2006::refuse_leftovers(&sources, directory)?;
+        interface_2006::read_c_as_cpp(&mut sources);
+    }
+    Ok((sources, is_of_2006))
 }
 
 /// Makes the server. Whether it was made, and what the compilers said.
