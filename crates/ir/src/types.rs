@@ -3,8 +3,8 @@
 //! A type is the language's own, such as `uint32`, `text`, a record or `list<hit>`; or it is C++'s,
 //! [`TypeKind::Foreign`], known by the spelling that the author wrote, normalised by the front that read it.
 //! [`TypeNames::read`] decides which, once, when the type is made. Whoever asks later asks for the kind or for a fact;
-//! nobody reads a spelling again. What no spelling shows of a foreign type, such as whether it can be copied, is for the
-//! C++ compiler to say.
+//! nobody reads a spelling again. What no spelling shows of a foreign type, such as whether it can be copied, is for
+//! the C++ compiler to say.
 //!
 //! # What they are in C++
 //!
