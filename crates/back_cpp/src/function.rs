@@ -9,7 +9,7 @@ use crate::comments::quote;
 use crate::names::Locals;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
-use crate::uses::{Place, Uses};
+use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
 use flux_ir::flow::{self, Block, Callee, End, Held, HeldKey, Operand, Role, StepId};
 use flux_ir::program::{NodeId, Origin, Parameter};
@@ -210,7 +210,7 @@ impl Writer<'_> {
         let flow = self.context.flow;
         let parameters: Vec<&Parameter> = step.map_or(vec![], |step| flow.callee_outputs(&step.callee));
         for (index, (operand, parameter)) in values.iter().zip(parameters).enumerate() {
-            let last = failed.is_some_and(|failed| self.uses.is_last(Place::Resumed(failed, index)));
+            let last = failed.is_some_and(|failed| self.uses.is_last(UseOfValue::Resumed(failed, index)));
             let output = failed.and_then(|failed| self.outputs.get(&(failed, index))).cloned().unwrap_or_default();
             self.assign(Expression::name(&output).member(&parameter.name), operand, parameter, last, out);
         }

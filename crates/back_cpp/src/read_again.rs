@@ -6,7 +6,7 @@
 use crate::Context;
 use crate::structs::{Side, struct_name};
 use crate::tree::{Declaration, Expression};
-use crate::uses::{Place, Uses};
+use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
 use flux_ir::flow::{Operand, Step};
 use flux_ir::program::{Node, Parameter};
@@ -24,7 +24,7 @@ pub fn read_again(context: &Context<'_>) -> Vec<Declaration> {
             for (index, (input, operand)) in node.inputs().iter().zip(&step.inputs).enumerate() {
                 let is_value = matches!(operand, Operand::Input(_) | Operand::Output(..));
                 // What a handler reads is said with the handler.
-                let is_copied = !uses.is_last(Place::Argument(step.id, index)) && !uses.is_kept(step.id, index);
+                let is_copied = !uses.is_last(UseOfValue::Argument(step.id, index)) && !uses.is_kept(step.id, index);
                 if is_value && is_copied && !input.ty.is_scalar() && types.insert(input.ty.cpp()) {
                     assertions.push(assertion(context, step, node, input));
                 }

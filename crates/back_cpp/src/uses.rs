@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// A use of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
+pub enum UseOfValue {
     /// As an input of the step, by position.
     Argument(StepId, usize),
     /// As an output of the step, by position, where a failure block resumes after it.
@@ -21,7 +21,7 @@ type Wanted<'a> = HashSet<&'a Operand>;
 /// What is known of the values of a function.
 pub struct Uses<'a> {
     steps: HashMap<StepId, &'a Step>,
-    last: HashSet<Place>,
+    last: HashSet<UseOfValue>,
     kept: HashSet<(StepId, usize)>,
     changed: HashSet<(StepId, usize)>,
     errors: HashSet<StepId>,
@@ -39,7 +39,7 @@ impl<'a> Uses<'a> {
 
     /// Whether nothing reads the value again after this place. A function that is done reads nothing more: there it is
     /// enough that the value does not come again among its outputs.
-    pub fn is_last(&self, place: Place) -> bool {
+    pub fn is_last(&self, place: UseOfValue) -> bool {
         self.last.contains(&place)
     }
 
@@ -73,7 +73,7 @@ impl<'a> Uses<'a> {
                 wanted.clone_from(after);
                 for (index, operand) in values.iter().enumerate().rev() {
                     let last = self.read(operand, &mut wanted);
-                    self.last.extend(failed.filter(|_| last).map(|failed| Place::Resumed(failed, index)));
+                    self.last.extend(failed.filter(|_| last).map(|failed| UseOfValue::Resumed(failed, index)));
                 }
             }
             End::Failed { .. } | End::Ended { .. } => {}
@@ -90,7 +90,7 @@ impl<'a> Uses<'a> {
             self.keep(step);
             for (index, operand) in step.inputs.iter().enumerate().rev() {
                 if self.read(operand, &mut wanted) {
-                    self.last.insert(Place::Argument(step.id, index));
+                    self.last.insert(UseOfValue::Argument(step.id, index));
                 }
             }
         }
@@ -156,11 +156,11 @@ function F (S x, S y) => (S u, S v) {
     fn a_value_is_used_last_where_no_way_on_reads_it() {
         let flow = parse_flow(FLOW).unwrap();
         let uses = Uses::of(flow.functions.iter().next().unwrap().1);
-        let last = |step, index| uses.is_last(Place::Argument(StepId(step), index));
+        let last = |step, index| uses.is_last(UseOfValue::Argument(StepId(step), index));
         assert_eq!([last(1, 0), last(1, 1)], [false, true], "of two in a list, the second");
         assert_eq!([last(2, 0), last(2, 1)], [false, false], "a failure block reads them");
         assert_eq!([last(3, 0), last(3, 1)], [true, true], "what its handler takes is the node's own");
-        assert!(uses.is_last(Place::Resumed(StepId(2), 0)));
+        assert!(uses.is_last(UseOfValue::Resumed(StepId(2), 0)));
         assert_eq!([1, 2, 3].map(|step| uses.is_kept(StepId(step), 0)), [false, true, false]);
         assert_eq!([1, 2, 3].map(|step| uses.is_changed(StepId(step), 0)), [false, false, true]);
     }

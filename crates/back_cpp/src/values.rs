@@ -7,7 +7,7 @@ use crate::Context;
 use crate::function::Writer;
 use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
-use crate::uses::Place;
+use crate::uses::UseOfValue;
 use flux_contract as contract;
 use flux_ir::flow::{Operand, Step, StepId};
 use flux_ir::program::{Constant, Parameter};
@@ -126,7 +126,7 @@ impl Writer<'_> {
         }
         let mut copies = vec![];
         for (index, (operand, parameter)) in step.inputs.iter().zip(parameters).enumerate() {
-            let last = moves && self.uses.is_last(Place::Argument(step.id, index));
+            let last = moves && self.uses.is_last(UseOfValue::Argument(step.id, index));
             if parameter.ty.is_array() {
                 values.push(Expression::Braces(vec![]));
                 let to = Expression::name(&name).member(&parameter.name);

@@ -6,21 +6,21 @@ use flux_picture::{Arrow, Item, Picture, ShapeId};
 use std::fmt::Write;
 
 /// The value of an attribute.
-pub(crate) enum Value {
+pub(crate) enum AttributeValue {
     /// Text, to be quoted.
     Text(String),
     /// A label in Graphviz's HTML.
     Html(String),
 }
 
-impl From<&str> for Value {
+impl From<&str> for AttributeValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
 /// Attributes of a shape, an arrow or a frame, in order.
-pub(crate) type Attributes = Vec<(&'static str, Value)>;
+pub(crate) type Attributes = Vec<(&'static str, AttributeValue)>;
 
 /// `picture` in the DOT language.
 pub fn write(picture: &Picture) -> String {
@@ -58,11 +58,11 @@ fn write_items(out: &mut String, depth: usize, items: &[Item]) {
 fn arrow_line(arrow: &Arrow) -> String {
     let mut attributes: Attributes = vec![];
     if let Some(label) = &arrow.label {
-        attributes.push(("label", Value::Html(html::beside_arrow(label))));
+        attributes.push(("label", AttributeValue::Html(html::beside_arrow(label))));
     }
     attributes.extend(look::arrow(arrow.way));
     for (end, frame) in [("ltail", arrow.from_frame), ("lhead", arrow.to_frame)] {
-        attributes.extend(frame.map(|frame| (end, Value::Text(format!("cluster_{}", frame.0)))));
+        attributes.extend(frame.map(|frame| (end, AttributeValue::Text(format!("cluster_{}", frame.0)))));
     }
     format!("{} -> {}{};", id(arrow.from), id(arrow.to), list(&attributes))
 }
@@ -90,8 +90,8 @@ fn list(attributes: &Attributes) -> String {
         out.push_str(if out.is_empty() { " [" } else { ", " });
         // Writing to a string cannot fail.
         let _ = match value {
-            Value::Text(text) => write!(out, "{name}={}", quoted(text)),
-            Value::Html(html) => write!(out, "{name}=<{html}>"),
+            AttributeValue::Text(text) => write!(out, "{name}={}", quoted(text)),
+            AttributeValue::Html(html) => write!(out, "{name}=<{html}>"),
         };
     }
     out.push(']');

@@ -1,16 +1,16 @@
 //! What things look like: colours, shapes, lines and letters, and nothing else.
 
-use crate::dot::{Attributes, Value};
+use crate::dot::{AttributeValue, Attributes};
 use crate::html;
 use flux_picture::palette::{self, BLUE, GREY, INK, PALE, RED, SLATE};
-use flux_picture::{Frame, Kind, Shape, Way};
+use flux_picture::{Frame, Shape, ShapeKind, Way};
 
 const FONT: &str = "Helvetica,Arial,sans-serif";
 
 /// The whole picture, from left to right.
 pub(crate) fn graph(title: &str) -> Attributes {
     vec![
-        ("label", Value::Html(format!("<B>{}</B>", html::escaped(title)))),
+        ("label", AttributeValue::Html(format!("<B>{}</B>", html::escaped(title)))),
         ("labelloc", "t".into()),
         ("labeljust", "l".into()),
         ("rankdir", "LR".into()),
@@ -57,7 +57,7 @@ pub(crate) fn edge() -> Attributes {
 pub(crate) fn frame(frame: &Frame) -> Attributes {
     let name = format!("<B>{}</B>", html::escaped(&frame.name));
     vec![
-        ("label", Value::Html(html::with_badges(&name, &frame.badges))),
+        ("label", AttributeValue::Html(html::with_badges(&name, &frame.badges))),
         ("tooltip", frame.place.as_str().into()),
         ("labeljust", "l".into()),
         ("fontsize", "12".into()),
@@ -90,9 +90,9 @@ pub(crate) fn arrow(way: Way) -> Attributes {
 /// A shape and what is written in it.
 pub(crate) fn shape(shape: &Shape) -> Attributes {
     let mut attributes = match shape.kind {
-        Kind::Choice | Kind::Bar | Kind::End => vec![("label", "".into()), ("fixedsize", "true".into())],
+        ShapeKind::Choice | ShapeKind::Bar | ShapeKind::End => vec![("label", "".into()), ("fixedsize", "true".into())],
         _ => vec![
-            ("label", Value::Html(html::with_badges(&html::escaped(&shape.text), &shape.badges))),
+            ("label", AttributeValue::Html(html::with_badges(&html::escaped(&shape.text), &shape.badges))),
             ("tooltip", shape.place.as_str().into()),
         ],
     };
@@ -100,18 +100,18 @@ pub(crate) fn shape(shape: &Shape) -> Attributes {
     let (fill, border, letters) =
         (("fillcolor", colours.fill), ("color", colours.border), ("fontcolor", colours.letters));
     let differs: &[(&'static str, &str)] = match shape.kind {
-        Kind::Node => &[],
-        Kind::Source => &[("shape", "cds"), ("style", "filled"), fill, border, letters],
-        Kind::Handler => &[fill, border, letters],
-        Kind::Empty => &[("style", "rounded,filled,dashed"), fill],
-        Kind::Reference => &[("peripheries", "2"), fill],
-        Kind::Nowhere => &[("shape", "plaintext"), ("style", ""), letters, ("fontsize", "10")],
-        Kind::Choice => {
+        ShapeKind::Node => &[],
+        ShapeKind::Source => &[("shape", "cds"), ("style", "filled"), fill, border, letters],
+        ShapeKind::Handler => &[fill, border, letters],
+        ShapeKind::Empty => &[("style", "rounded,filled,dashed"), fill],
+        ShapeKind::Reference => &[("peripheries", "2"), fill],
+        ShapeKind::Nowhere => &[("shape", "plaintext"), ("style", ""), letters, ("fontsize", "10")],
+        ShapeKind::Choice => {
             &[("shape", "diamond"), ("style", "filled"), fill, border, ("width", "0.26"), ("height", "0.26")]
         }
-        Kind::Bar => &[("shape", "box"), ("style", "filled"), fill, ("width", "0.06"), ("height", "0.7")],
-        Kind::End => &[("shape", "circle"), ("style", "filled"), fill, ("width", "0.1"), ("height", "0.1")],
+        ShapeKind::Bar => &[("shape", "box"), ("style", "filled"), fill, ("width", "0.06"), ("height", "0.7")],
+        ShapeKind::End => &[("shape", "circle"), ("style", "filled"), fill, ("width", "0.1"), ("height", "0.1")],
     };
-    attributes.extend(differs.iter().map(|(name, value)| (*name, Value::from(*value))));
+    attributes.extend(differs.iter().map(|(name, value)| (*name, AttributeValue::from(*value))));
     attributes
 }

@@ -5,20 +5,20 @@
 //! their brackets, colours by classes. Constraints stand below a name as they do in an `atomic` statement: `{cache}`.
 
 use flux_picture::palette::{self, Colours, GREY, INK, PALE, RED};
-use flux_picture::{Arrow, Frame, FrameId, Item, Kind, Picture, Shape, ShapeId, Way};
+use flux_picture::{Arrow, Frame, FrameId, Item, Picture, Shape, ShapeId, ShapeKind, Way};
 use std::fmt::Write as _;
 
 /// Every kind of shape with its class and what its style has beside colours.
-const CLASSES: [(Kind, &str, &str); 9] = [
-    (Kind::Node, "node", ""),
-    (Kind::Source, "source", ""),
-    (Kind::Handler, "handler", ""),
-    (Kind::Empty, "empty", ",stroke-dasharray:4 3"),
-    (Kind::Reference, "reference", ""),
-    (Kind::Nowhere, "nowhere", ""),
-    (Kind::Choice, "choice", ""),
-    (Kind::Bar, "bar", ""),
-    (Kind::End, "point", ""),
+const CLASSES: [(ShapeKind, &str, &str); 9] = [
+    (ShapeKind::Node, "node", ""),
+    (ShapeKind::Source, "source", ""),
+    (ShapeKind::Handler, "handler", ""),
+    (ShapeKind::Empty, "empty", ",stroke-dasharray:4 3"),
+    (ShapeKind::Reference, "reference", ""),
+    (ShapeKind::Nowhere, "nowhere", ""),
+    (ShapeKind::Choice, "choice", ""),
+    (ShapeKind::Bar, "bar", ""),
+    (ShapeKind::End, "point", ""),
 ];
 
 /// `picture` as a Mermaid flowchart, from left to right.
@@ -101,12 +101,12 @@ impl Chart {
 /// A shape by its brackets: `n1(["Listen"])`.
 fn shape_line(shape: &Shape) -> String {
     let (open, close) = match shape.kind {
-        Kind::Node | Kind::Handler | Kind::Empty => ("(", ")"),
-        Kind::Source => ("([", "])"),
-        Kind::Reference => ("[[", "]]"),
-        Kind::Nowhere | Kind::Bar => ("[", "]"),
-        Kind::Choice => ("{", "}"),
-        Kind::End => ("((", "))"),
+        ShapeKind::Node | ShapeKind::Handler | ShapeKind::Empty => ("(", ")"),
+        ShapeKind::Source => ("([", "])"),
+        ShapeKind::Reference => ("[[", "]]"),
+        ShapeKind::Nowhere | ShapeKind::Bar => ("[", "]"),
+        ShapeKind::Choice => ("{", "}"),
+        ShapeKind::End => ("((", "))"),
     };
     // A shape without text is called by its id.
     let text = if shape.text.is_empty() { " ".to_owned() } else { label(&shape.text, &shape.badges) };

@@ -10,7 +10,7 @@ pub const SUPPORT_VERSION: u32 = 1;
 
 /// What kind of thing a symbol is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SymbolKind {
     /// A header, spelled as between the angle brackets.
     Header,
     /// A macro.
@@ -33,7 +33,7 @@ pub struct Symbol {
     /// How C++ spells it.
     pub spelling: &'static str,
     /// What it is.
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// What it means, in a sentence or two.
     pub meaning: &'static str,
     /// C++ that compiles only where the symbol is what generated code takes it for: declarations for the file of
@@ -48,7 +48,7 @@ macro_rules! symbols {
             $(#[doc = $meaning])+
             pub const $name: Symbol = Symbol {
                 spelling: $spelling,
-                kind: Kind::$kind,
+                kind: SymbolKind::$kind,
                 meaning: concat!($($meaning),+).trim_ascii(),
                 expected: $expected,
             };
@@ -392,7 +392,7 @@ pub fn probe() -> String {
     let mut text = format!("{headers}\n{PROBE_START}");
     for symbol in ALL {
         let expected = match symbol.kind {
-            Kind::Member => format!("static_assert(requires(flux::flow &flow) {{\n    {}\n}});", symbol.expected),
+            SymbolKind::Member => format!("static_assert(requires(flux::flow &flow) {{\n    {}\n}});", symbol.expected),
             _ => symbol.expected.to_owned(),
         };
         text += &format!("\n// {}: {}\n{expected}\n", symbol.spelling, symbol.meaning);

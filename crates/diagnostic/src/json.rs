@@ -11,7 +11,7 @@
 //! ```
 
 use crate::{Diagnostic, Mark, Severity};
-use flux_source::{Place, SourceMap};
+use flux_source::{LineAndColumn, SourceMap};
 use serde::Serialize;
 use std::fmt;
 
@@ -71,7 +71,7 @@ pub fn object<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Object<
 
 fn marked<'a>(mark: &'a Mark, sources: &'a SourceMap) -> Marked<'a> {
     let file = sources.file(mark.span.file);
-    let place = |offset| file.map_or(Place { line: 1, column: 1 }, |file| file.place(offset));
+    let place = |offset| file.map_or(LineAndColumn { line: 1, column: 1 }, |file| file.place(offset));
     let (start, end) = (place(mark.span.start), place(mark.span.end));
     Marked {
         file: file.map_or("", |file| file.name.as_str()),

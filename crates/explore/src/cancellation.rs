@@ -7,7 +7,7 @@
 
 use crate::Cancellation;
 use crate::behaviour::PointId;
-use crate::state::{Move, Phase, Place, Rules, State};
+use crate::state::{Move, Phase, Rules, State, Thread};
 use flux_ir::flow::Exit;
 
 impl Rules<'_> {
@@ -19,9 +19,9 @@ impl Rules<'_> {
         let has_begun = |phase| {
             matches!(
                 phase,
-                Phase::Running(_, Place::Executor)
-                    | Phase::Waiting(_, _, Place::Executor)
-                    | Phase::Joining(_, _, Place::Executor)
+                Phase::Running(_, Thread::Executor)
+                    | Phase::Waiting(_, _, Thread::Executor)
+                    | Phase::Joining(_, _, Thread::Executor)
             )
         };
         let begun = state.executions.iter().filter(|one| one.parent.is_none() && has_begun(one.phase));
@@ -55,7 +55,7 @@ impl Rules<'_> {
     }
 
     /// An execution of a cancelled flow comes to its end from this point.
-    pub fn unwind(&self, state: &mut State, at: usize, point: PointId, place: Place) {
+    pub fn unwind(&self, state: &mut State, at: usize, point: PointId, place: Thread) {
         let holds = &self.graph.points[point as usize].holds;
         let mut held = holds.len();
         if self.bounds.cancellation == Cancellation::KeepsHolds {

@@ -11,7 +11,7 @@ pub const PASSED_TOO_OFTEN: u8 = 2;
 
 /// Where an execution runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Place {
+pub enum Thread {
     /// On the thread of the source.
     Source,
     /// On an executor of its own.
@@ -30,13 +30,13 @@ pub enum Phase {
     /// A branch that has not started; the index of the branch that it starts after.
     Unstarted(PointId, Option<usize>),
     /// It runs.
-    Running(PointId, Place),
+    Running(PointId, Thread),
     /// It waits for the lock that the edge at this index acquires.
-    Waiting(PointId, usize, Place),
+    Waiting(PointId, usize, Thread),
     /// It waits for the branches that the edge at this index starts.
-    Joining(PointId, usize, Place),
+    Joining(PointId, usize, Thread),
     /// Its flow is cancelled, and it comes to its end: of what it held at this point it has so many yet.
-    Unwinding(PointId, usize, Place),
+    Unwinding(PointId, usize, Thread),
     /// It has ended so.
     Ended(Exit),
 }
@@ -122,8 +122,8 @@ impl Rules<'_> {
             let execution = &mut state.executions[at];
             let source = self.bounds.flows.get(execution.flow);
             match execution.phase {
-                Phase::Running(_, Place::Source) | Phase::Waiting(_, _, Place::Source) => drop(busy.insert(source)),
-                Phase::Coming(point) if busy.insert(source) => execution.phase = Phase::Running(point, Place::Source),
+                Phase::Running(_, Thread::Source) | Phase::Waiting(_, _, Thread::Source) => drop(busy.insert(source)),
+                Phase::Coming(point) if busy.insert(source) => execution.phase = Phase::Running(point, Thread::Source),
                 _ => {}
             }
         }
@@ -251,10 +251,10 @@ impl Rules<'_> {
         let helped = |sibling: &Execution| {
             matches!(
                 sibling.phase,
-                Phase::Running(_, Place::Parent)
-                    | Phase::Waiting(_, _, Place::Parent)
-                    | Phase::Joining(_, _, Place::Parent)
-                    | Phase::Unwinding(_, _, Place::Parent)
+                Phase::Running(_, Thread::Parent)
+                    | Phase::Waiting(_, _, Thread::Parent)
+                    | Phase::Joining(_, _, Thread::Parent)
+                    | Phase::Unwinding(_, _, Thread::Parent)
             )
         };
         if self.bounds.executors.is_some() && self.bounds.helping && !siblings.any(helped) {
@@ -266,10 +266,10 @@ impl Rules<'_> {
         let busy = |one: &&Execution| {
             matches!(
                 one.phase,
-                Phase::Running(_, Place::Executor)
-                    | Phase::Waiting(_, _, Place::Executor)
-                    | Phase::Joining(_, _, Place::Executor)
-                    | Phase::Unwinding(_, _, Place::Executor)
+                Phase::Running(_, Thread::Executor)
+                    | Phase::Waiting(_, _, Thread::Executor)
+                    | Phase::Joining(_, _, Thread::Executor)
+                    | Phase::Unwinding(_, _, Thread::Executor)
             )
         };
         self.bounds.executors.is_none_or(|executors| state.executions.iter().filter(busy).count() < executors)
@@ -294,8 +294,8 @@ impl Rules<'_> {
             Move::Take(at, edge) => self.take(&mut state, at, edge),
             Move::Wait(at, edge) => self.wait(&mut state, at, edge),
             Move::Wake(lock) => self.hand_over(&mut state, lock),
-            Move::Start(at) => self.start(&mut state, at, Place::Executor),
-            Move::Help(at) => self.start(&mut state, at, Place::Parent),
+            Move::Start(at) => self.start(&mut state, at, Thread::Executor),
+            Move::Help(at) => self.start(&mut state, at, Thread::Parent),
             Move::Cancel(flow) => self.cancel(&mut state, flow),
             Move::Unwind(at) => self.unwind_further(&mut state, at),
         }
@@ -317,7 +317,7 @@ impl Rules<'_> {
             }
             Action::Enqueue => {
                 state.executions[at].phase = match self.bounds.executors {
-                    None => Phase::Running(edge_taken.next, Place::Executor),
+                    None => Phase::Running(edge_taken.next, Thread::Executor),
                     Some(_) => Phase::Queued(edge_taken.next),
                 };
             }
@@ -436,7 +436,7 @@ impl Rules<'_> {
         }
     }
 
-    fn start(&self, state: &mut State, at: usize, place: Place) {
+    fn start(&self, state: &mut State, at: usize, place: Thread) {
         if let Phase::Queued(point) | Phase::Unstarted(point, _) = state.executions[at].phase {
             state.executions[at].phase = Phase::Running(point, place);
             if state.cancelled == Some(state.executions[at].flow) {

@@ -3,13 +3,13 @@
 //! Where the author ended the line after the `{`, each statement in it has a line of its own, two columns further in,
 //! and so has the `}`. Else all of it stays on one line.
 
-use crate::pieces::{Kind, Piece, closes, is_comment, is_spaced_in_type, merge, opens};
+use crate::pieces::{Piece, StatementKind, closes, is_comment, is_spaced_in_type, merge, opens};
 use flux_front_flux::token::{Token, TokenKind};
 
 /// The braces that are open.
 pub struct Blocks<'text> {
     text: &'text str,
-    kind: Kind,
+    kind: StatementKind,
     breaks_all: bool,
     /// Each with whether it is broken into lines, and in how many brackets its statements are.
     open: Vec<(bool, usize)>,
@@ -21,7 +21,7 @@ const WORDS: [&str; 7] = ["if", "else", "let", "fail", "in", "for", "return"];
 
 impl<'text> Blocks<'text> {
     /// None open.
-    pub fn new(text: &'text str, kind: Kind, breaks_all: bool) -> Self {
+    pub fn new(text: &'text str, kind: StatementKind, breaks_all: bool) -> Self {
         Self { text, kind, breaks_all, open: vec![], depth: 0 }
     }
 
@@ -34,7 +34,7 @@ impl<'text> Blocks<'text> {
     pub fn pass(&mut self, token: &Token, next: Option<&Token>) {
         self.depth += usize::from(opens(token.kind));
         self.depth = self.depth.saturating_sub(usize::from(closes(token.kind)));
-        let has_blocks = matches!(self.kind, Kind::Declaration | Kind::Type);
+        let has_blocks = matches!(self.kind, StatementKind::Declaration | StatementKind::Type);
         match token.kind {
             TokenKind::OpenBrace if has_blocks => {
                 let is_broken = next.is_some_and(|next| self.are_apart(token, next));
@@ -55,7 +55,7 @@ impl<'text> Blocks<'text> {
         let code = before.iter().rev().find(|token| !is_comment(token.kind)).map_or(TokenKind::End, |token| token.kind);
         let starts_statement = matches!(code, TokenKind::OpenBrace | TokenKind::Semicolon) && depth <= inside
             || code == TokenKind::CloseBrace && !is_else && token.kind != TokenKind::Semicolon
-            || self.kind == Kind::Type && code == TokenKind::Comma && depth <= inside;
+            || self.kind == StatementKind::Type && code == TokenKind::Comma && depth <= inside;
         let (is_comment_here, after_comment) = (is_comment(token.kind), is_comment(last.kind));
         let breaks_here = is_broken && (starts_statement && code != TokenKind::Comma || is_end);
         piece.starts_line = match is_comment_here || after_comment || code == TokenKind::Comma && starts_statement {
@@ -82,8 +82,10 @@ impl<'text> Blocks<'text> {
             (_, T::Comma | T::Semicolon) | (T::Dot, _) | (_, T::Dot) => false,
             (T::OpenBrace | T::Comma | T::Semicolon, _) | (_, T::OpenBrace | T::CloseBrace) => true,
             _ if opens(first.kind) || closes(second.kind) => false,
-            (_, T::Colon) => self.kind == Kind::Type,
-            _ if self.kind == Kind::Type && first.kind != T::Colon => is_spaced_in_type(first.kind, second.kind),
+            (_, T::Colon) => self.kind == StatementKind::Type,
+            _ if self.kind == StatementKind::Type && first.kind != T::Colon => {
+                is_spaced_in_type(first.kind, second.kind)
+            }
             (T::Equals | T::Less | T::Greater | T::Exclamation, T::Equals) => !adjoins,
             (T::Ampersand, T::Ampersand) => !adjoins,
             (T::Other, T::Other) => !adjoins,

@@ -19,7 +19,7 @@ use flux_front_flux::parser::parse;
 use flux_front_flux::syntax::Statement;
 use flux_front_flux::token::{Token, TokenKind};
 use flux_source::{FileId, SourceMap, Span};
-use pieces::Kind;
+use pieces::StatementKind;
 
 /// How long a line may be, in characters.
 pub const COLUMNS: usize = 120;
@@ -64,26 +64,26 @@ pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Refusal> {
     }
 }
 
-fn kind_and_span(statement: &Statement) -> (Kind, Span) {
+fn kind_and_span(statement: &Statement) -> (StatementKind, Span) {
     match statement {
-        Statement::Declaration(declaration) => (Kind::Declaration, declaration.span),
-        Statement::Option(option) => (Kind::Option, option.span),
-        Statement::Using(using) => (Kind::Declaration, using.span),
-        Statement::Type(declared) => (Kind::Type, declared.span),
-        Statement::Unit(unit) => (Kind::Unit, unit.span),
-        Statement::Include(include) => (Kind::Other, include.span),
-        Statement::Link(link) => (Kind::Other, link.span),
-        Statement::Use(one) => (Kind::Other, one.span),
-        Statement::Typedef(typedef) => (Kind::Other, typedef.span),
-        Statement::Source(source) => (Kind::Other, source.span),
-        Statement::Flow(flow) => (Kind::Other, flow.span),
-        Statement::Handler(handler) => (Kind::Other, handler.span),
-        Statement::Atomic(atomic) => (Kind::Other, atomic.span),
+        Statement::Declaration(declaration) => (StatementKind::Declaration, declaration.span),
+        Statement::Option(option) => (StatementKind::Option, option.span),
+        Statement::Using(using) => (StatementKind::Declaration, using.span),
+        Statement::Type(declared) => (StatementKind::Type, declared.span),
+        Statement::Unit(unit) => (StatementKind::Unit, unit.span),
+        Statement::Include(include) => (StatementKind::Other, include.span),
+        Statement::Link(link) => (StatementKind::Other, link.span),
+        Statement::Use(one) => (StatementKind::Other, one.span),
+        Statement::Typedef(typedef) => (StatementKind::Other, typedef.span),
+        Statement::Source(source) => (StatementKind::Other, source.span),
+        Statement::Flow(flow) => (StatementKind::Other, flow.span),
+        Statement::Handler(handler) => (StatementKind::Other, handler.span),
+        Statement::Atomic(atomic) => (StatementKind::Other, atomic.span),
     }
 }
 
 /// A statement, its braces as its author broke them, or all broken where a line would be too long.
-fn laid_out(text: &str, kind: Kind, tokens: &[Token]) -> String {
+fn laid_out(text: &str, kind: StatementKind, tokens: &[Token]) -> String {
     let write = |breaks_all| {
         let mut out = String::new();
         lines::write(&pieces::pieces(text, kind, tokens, breaks_all), &mut out);
@@ -135,11 +135,11 @@ impl Layout<'_> {
         }
     }
 
-    fn statement(&mut self, kind: Kind, span: Span, tokens: &[Token]) {
+    fn statement(&mut self, kind: StatementKind, span: Span, tokens: &[Token]) {
         let follows_statement = self.last.as_ref().is_some_and(|last| last.is_statement);
         self.separate(span, !follows_statement);
         match kind {
-            Kind::Unit => self.out.push_str(&tidy(self.text.get(span.range()).unwrap_or_default())),
+            StatementKind::Unit => self.out.push_str(&tidy(self.text.get(span.range()).unwrap_or_default())),
             _ => self.out.push_str(&laid_out(self.text, kind, tokens)),
         }
         self.last = Some(Last { end: span.range().end, is_statement: true });

@@ -8,7 +8,7 @@ use flux_source::FileId;
 
 /// What is laid out differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum StatementKind {
     /// Has C++ types in its lists.
     Declaration,
     /// Has fields or values in braces, a line each where its author has it so.
@@ -43,7 +43,7 @@ pub struct Piece {
 
 /// The pieces of one statement. Its braces are broken into lines where its author did that, or all of them where it
 /// `breaks_all`.
-pub fn pieces(text: &str, kind: Kind, tokens: &[Token], breaks_all: bool) -> Vec<Piece> {
+pub fn pieces(text: &str, kind: StatementKind, tokens: &[Token], breaks_all: bool) -> Vec<Piece> {
     let mut result: Vec<Piece> = Vec::with_capacity(tokens.len());
     let mut depth = 0_usize;
     let mut blocks = Blocks::new(text, kind, breaks_all);
@@ -65,7 +65,7 @@ pub fn pieces(text: &str, kind: Kind, tokens: &[Token], breaks_all: bool) -> Vec
         if blocks.has_open() {
             blocks.place(&mut piece, tokens.get(..at).unwrap_or_default(), token, depth);
         } else if let (Some(before), Some(last)) = (before, result.last()) {
-            let in_types = kind == Kind::Declaration && depth > 0;
+            let in_types = kind == StatementKind::Declaration && depth > 0;
             let between = text.get(before.span.range().end..token.span.range().start).unwrap_or_default();
             let was_broken = between.contains('\n');
             let breaks_well = starts_line_well(token.kind) && !in_types;
@@ -107,7 +107,7 @@ pub(crate) fn merge(first: &str, second: &str) -> bool {
 }
 
 /// Whether a space stands between two tokens, the second in `depth` brackets.
-fn is_spaced(kind: Kind, depth: usize, first: TokenKind, second: TokenKind) -> bool {
+fn is_spaced(kind: StatementKind, depth: usize, first: TokenKind, second: TokenKind) -> bool {
     use TokenKind as T;
     match (first, second) {
         (T::Equals, T::Semicolon) => true,
@@ -119,11 +119,11 @@ fn is_spaced(kind: Kind, depth: usize, first: TokenKind, second: TokenKind) -> b
         // One number with a point in it is not what was written.
         (T::Number, T::Dot) | (T::Dot, T::Number) => true,
         (T::Dot | T::DoubleColon, _) | (_, T::Dot | T::DoubleColon) => false,
-        _ if kind == Kind::Declaration && depth > 0 => is_spaced_in_type(first, second),
-        (T::Word, T::OpenParenthesis) => kind == Kind::Declaration,
+        _ if kind == StatementKind::Declaration && depth > 0 => is_spaced_in_type(first, second),
+        (T::Word, T::OpenParenthesis) => kind == StatementKind::Declaration,
         (T::Question | T::Exclamation | T::Minus, _) | (_, T::Question | T::Exclamation) => false,
         (_, T::OpenBracket) | (T::Colon, T::OpenBrace) => false,
-        (_, T::Colon) => kind == Kind::Option,
+        (_, T::Colon) => kind == StatementKind::Option,
         _ => true,
     }
 }

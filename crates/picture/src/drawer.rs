@@ -8,7 +8,7 @@
 use crate::canvas::Canvas;
 use crate::looks::{Look, Looks};
 use crate::makers::{Makers, Taken};
-use crate::{Arrow, Frame, FrameId, Kind, Picture, Shape, ShapeId, Way, label};
+use crate::{Arrow, Frame, FrameId, Picture, Shape, ShapeId, ShapeKind, Way, label};
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
 use flux_ir::program::{Constant, Origin, Source};
 use flux_source::{SourceMap, Span};
@@ -121,7 +121,7 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws a box.
-    fn place(&mut self, kind: Kind, text: String, badges: Vec<String>, span: Span) -> ShapeId {
+    fn place(&mut self, kind: ShapeKind, text: String, badges: Vec<String>, span: Span) -> ShapeId {
         self.count += 1;
         let id = self.latest();
         self.canvas.shape(Shape { id, kind, text, badges, place: self.sources.name_and_line(span) });
@@ -129,12 +129,12 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws a point at which arrows meet.
-    fn point(&mut self, kind: Kind) -> ShapeId {
+    fn point(&mut self, kind: ShapeKind) -> ShapeId {
         self.count += 1;
         self.point_at(self.latest(), kind)
     }
 
-    fn point_at(&mut self, id: ShapeId, kind: Kind) -> ShapeId {
+    fn point_at(&mut self, id: ShapeId, kind: ShapeKind) -> ShapeId {
         self.canvas.shape(Shape { id, kind, text: String::new(), badges: vec![], place: String::new() });
         id
     }
@@ -157,7 +157,7 @@ impl<'a> Drawer<'a> {
             (None, Origin::Timer(milliseconds)) => {
                 let period = Constant::Integer(i64::try_from(*milliseconds).unwrap_or(i64::MAX));
                 let text = format!("every {}", self.flow.program.duration_text(&period));
-                vec![Tail::of(self.place(Kind::Source, text, vec![], source.span))]
+                vec![Tail::of(self.place(ShapeKind::Source, text, vec![], source.span))]
             }
             (None, Origin::Node(_)) => vec![],
         };
@@ -181,11 +181,11 @@ impl<'a> Drawer<'a> {
     fn draw_apart(&mut self, look: Look<'_>, id: FunctionId) {
         let body = &self.flow.functions[id].body;
         self.open_frame(look, vec![], 0);
-        let begin = self.point_at(ShapeId::Begin(look.frame), Kind::End);
+        let begin = self.point_at(ShapeId::Begin(look.frame), ShapeKind::End);
         let mut makers = Makers::begun(id, Some((begin, None)), self.flow.functions[id].inputs.len());
         let left = self.block(&mut makers, body, vec![Tail::of(begin)], 1);
         if !left.done.is_empty() {
-            let end = self.point(Kind::End);
+            let end = self.point(ShapeKind::End);
             self.connect(left.done, end, None);
         }
         self.canvas.close_frame();
@@ -222,7 +222,7 @@ impl<'a> Drawer<'a> {
         depth: usize,
     ) -> Vec<Tail> {
         let function = &self.flow.functions[makers.function()];
-        let choice = self.point(Kind::Choice);
+        let choice = self.point(ShapeKind::Choice);
         self.connect(tails, choice, None);
         let mut done = vec![];
         for line in lines {
@@ -230,7 +230,7 @@ impl<'a> Drawer<'a> {
             done.extend(self.block(&mut makers.clone(), &line.block, vec![chosen], depth).done);
         }
         if may_fail {
-            let nowhere = self.place(Kind::Nowhere, "no match".to_owned(), vec![], function.span);
+            let nowhere = self.place(ShapeKind::Nowhere, "no match".to_owned(), vec![], function.span);
             self.connect(vec![Tail { error: true, ..Tail::of(choice) }], nowhere, None);
         }
         done
@@ -250,7 +250,7 @@ impl<'a> Drawer<'a> {
         let drawn = match &step.callee {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
-                let kind = if source { Kind::Source } else { Kind::Node };
+                let kind = if source { ShapeKind::Source } else { ShapeKind::Node };
                 self.call(step, &self.flow.program.nodes[*node].name, tails, kind)
             }
             Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
@@ -282,7 +282,7 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws a box for a call of what is called `name`.
-    fn call(&mut self, step: &Step, name: &str, tails: Vec<Tail>, kind: Kind) -> Drawn {
+    fn call(&mut self, step: &Step, name: &str, tails: Vec<Tail>, kind: ShapeKind) -> Drawn {
         let name = label::applied(&self.flow.program, name, step);
         let called = self.place(kind, name, label::badges(self.flow, step, self.explains), step.span);
         self.connect(tails, called, None);
@@ -310,7 +310,7 @@ impl<'a> Drawer<'a> {
     fn handler(&mut self, id: FunctionId, name: &'a str, span: Span, tails: Vec<Tail>) -> Drawn {
         let known = self.handlers.get(&(id, name)).copied();
         let handler = known.unwrap_or_else(|| {
-            let handler = self.place(Kind::Handler, name.to_owned(), vec![], span);
+            let handler = self.place(ShapeKind::Handler, name.to_owned(), vec![], span);
             if let Some(tail) = tails.first() {
                 self.canvas.beside(tail.from, handler);
             }
@@ -323,7 +323,7 @@ impl<'a> Drawer<'a> {
 
     /// Draws what runs concurrently between two bars.
     fn fork(&mut self, branches: &[Branch], taken: &[Taken], tails: Vec<Tail>, depth: usize) -> Drawn {
-        let fork = self.point(Kind::Bar);
+        let fork = self.point(ShapeKind::Bar);
         self.connect(tails, fork, None);
         let mut ends: Vec<Vec<Tail>> = vec![];
         for branch in branches {
@@ -333,7 +333,7 @@ impl<'a> Drawer<'a> {
             let mut makers = Makers::inside(branch.function, taken);
             ends.push(self.block(&mut makers, body, starts, depth).done);
         }
-        let join = self.point(Kind::Bar);
+        let join = self.point(ShapeKind::Bar);
         self.connect(ends.concat(), join, None);
         Drawn { takes: None, ..Drawn::at(join) }
     }
@@ -356,7 +356,7 @@ impl<'a> Drawer<'a> {
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
             self.drawn.insert(frame);
-            return self.call(step, name, tails, Kind::Empty);
+            return self.call(step, name, tails, ShapeKind::Empty);
         }
         if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
             self.open_frame(look, label::badges(flow, step, self.explains), depth);
@@ -371,7 +371,7 @@ impl<'a> Drawer<'a> {
             self.connect(tails, begin, Some(frame));
             return Drawn { next: vec![], failed: Tail::of(begin), takes: None };
         }
-        let drawn = self.call(step, name, tails, Kind::Reference);
+        let drawn = self.call(step, name, tails, ShapeKind::Reference);
         let from = drawn.failed.from;
         self.canvas.arrow(Arrow {
             from,

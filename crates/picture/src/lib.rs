@@ -62,7 +62,7 @@ pub struct Shape {
     /// What arrows call it.
     pub id: ShapeId,
     /// What it stands for.
-    pub kind: Kind,
+    pub kind: ShapeKind,
     /// What is written in it; nothing in a point.
     pub text: String,
     /// The constraints it takes: `cache`, `account(from)`.
@@ -73,7 +73,7 @@ pub struct Shape {
 
 /// What a box or a point stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ShapeKind {
     /// A concrete node.
     Node,
     /// Where flows come from.

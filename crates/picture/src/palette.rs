@@ -1,6 +1,6 @@
 //! The colours of a picture, the same in every language: `#rrggbb`.
 
-use crate::Kind;
+use crate::ShapeKind;
 
 /// Letters.
 pub const INK: &str = "#1f2933";
@@ -29,16 +29,16 @@ pub struct Colours {
 }
 
 /// The colours of what stands for `kind`.
-pub fn of(kind: Kind) -> Colours {
+pub fn of(kind: ShapeKind) -> Colours {
     let (fill, border, letters) = match kind {
-        Kind::Node => ("#ffffff", GREY, INK),
-        Kind::Source => ("#d5f2ee", GREEN, GREEN),
-        Kind::Handler => ("#fdecec", RED, RED),
-        Kind::Empty | Kind::Reference => (SHADE, GREY, INK),
-        Kind::Nowhere => ("#ffffff", "#ffffff", RED),
-        Kind::Choice => ("#dbeafe", BLUE, BLUE),
-        Kind::Bar => (INK, INK, INK),
-        Kind::End => (GREY, GREY, GREY),
+        ShapeKind::Node => ("#ffffff", GREY, INK),
+        ShapeKind::Source => ("#d5f2ee", GREEN, GREEN),
+        ShapeKind::Handler => ("#fdecec", RED, RED),
+        ShapeKind::Empty | ShapeKind::Reference => (SHADE, GREY, INK),
+        ShapeKind::Nowhere => ("#ffffff", "#ffffff", RED),
+        ShapeKind::Choice => ("#dbeafe", BLUE, BLUE),
+        ShapeKind::Bar => (INK, INK, INK),
+        ShapeKind::End => (GREY, GREY, GREY),
     };
     Colours { fill, border, letters }
 }

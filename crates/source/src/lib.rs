@@ -50,7 +50,7 @@ impl fmt::Debug for Span {
 
 /// A place as a person counts: both from 1, the column in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct LineAndColumn {
     /// The line, from 1.
     pub line: u32,
     /// The column in characters, from 1.
@@ -81,12 +81,12 @@ impl SourceFile {
     }
 
     /// The place of byte `offset`; O(log lines).
-    pub fn place(&self, offset: u32) -> Place {
+    pub fn place(&self, offset: u32) -> LineAndColumn {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0) as usize;
         let before = self.text.get(start..offset as usize).unwrap_or("");
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Place { line: count(line), column: count(before.chars().count() + 1) }
+        LineAndColumn { line: count(line), column: count(before.chars().count() + 1) }
     }
 
     /// The text of `span`; empty where it lies outside the file.
@@ -137,8 +137,8 @@ impl SourceMap {
     }
 
     /// The line and column where `span` starts.
-    pub fn place(&self, span: Span) -> Place {
-        self.file(span.file).map_or(Place { line: 1, column: 1 }, |file| file.place(span.start))
+    pub fn place(&self, span: Span) -> LineAndColumn {
+        self.file(span.file).map_or(LineAndColumn { line: 1, column: 1 }, |file| file.place(span.start))
     }
 
     /// Line `number` of a file, from 1, without the spaces around it.
@@ -173,10 +173,10 @@ mod tests {
     fn places_count_lines_and_characters_from_one() {
         let map = SourceMap::of("a.flux", "é = b;\nc");
         let at = |start: usize| map.place(Span::new(FileId(0), start..start));
-        assert_eq!(at(0), Place { line: 1, column: 1 });
-        assert_eq!(at(2), Place { line: 1, column: 2 });
-        assert_eq!(at(8), Place { line: 2, column: 1 });
-        assert_eq!(at(900), Place { line: 2, column: 1 });
+        assert_eq!(at(0), LineAndColumn { line: 1, column: 1 });
+        assert_eq!(at(2), LineAndColumn { line: 1, column: 2 });
+        assert_eq!(at(8), LineAndColumn { line: 2, column: 1 });
+        assert_eq!(at(900), LineAndColumn { line: 2, column: 1 });
     }
 
     #[test]

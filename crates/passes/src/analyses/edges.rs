@@ -36,7 +36,7 @@ impl Port {
 
 /// What an edge is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum EdgeKind {
     /// A source starts a flow in its target.
     Start,
     /// An abstract node hands its inputs to the first step of a line.
@@ -49,7 +49,7 @@ pub enum Kind {
 
 /// Where the values of an edge go.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
+pub enum EdgeEnd {
     /// To the target of the source at this index.
     Start(usize),
     /// To a step of this chain of a node, given by its index among the node's chains.
@@ -62,7 +62,7 @@ pub enum Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edge {
     /// What it is for.
-    pub kind: Kind,
+    pub kind: EdgeKind,
     /// Whence: several where a parallel step joins.
     pub from: Vec<Port>,
     /// Whither.
@@ -70,7 +70,7 @@ pub struct Edge {
     /// The step that gives the values; none where they are what the flow begins with.
     pub giver: Option<StepNumber>,
     /// Where they go.
-    pub place: Place,
+    pub place: EdgeEnd,
     /// Inputs of the port `to` that take other values, by name: these do not pass along the edge.
     pub named: Vec<NamedInput>,
     /// Where the giving side is named.
@@ -95,11 +95,11 @@ pub fn edges(program: &Program) -> Vec<Edge> {
     for (index, source) in program.sources.iter().enumerate() {
         if let Origin::Node(application) = &source.origin {
             found.push(Edge {
-                kind: Kind::Start,
+                kind: EdgeKind::Start,
                 from: vec![Port::Out(application.node)],
                 to: Port::In(source.target, 0),
                 giver: None,
-                place: Place::Start(index),
+                place: EdgeEnd::Start(index),
                 named: vec![],
                 from_span: application.span,
                 to_span: program.nodes[source.target].span,
@@ -111,11 +111,11 @@ pub fn edges(program: &Program) -> Vec<Edge> {
             let start = At { ports: vec![Port::In(id, 0)], step: None, span: node.span };
             let end = walk(chain, (id, index), start, &mut found);
             found.push(Edge {
-                kind: Kind::Leave,
+                kind: EdgeKind::Leave,
                 from: end.ports,
                 to: Port::Out(id),
                 giver: end.step,
-                place: Place::End(id, index),
+                place: EdgeEnd::End(id, index),
                 named: vec![],
                 // An empty flow gives what it takes: it is the flow that says so, not the node.
                 from_span: if chain.steps.is_empty() { chain.span } else { end.span },
@@ -140,11 +140,11 @@ fn walk(chain: &Chain, flow: (NodeId, usize), mut at: At, found: &mut Vec<Edge>)
         at = match &step.action {
             Action::Apply(application) => {
                 found.push(Edge {
-                    kind: if at.step.is_some() { Kind::Pass } else { Kind::Enter },
+                    kind: if at.step.is_some() { EdgeKind::Pass } else { EdgeKind::Enter },
                     from: at.ports,
                     to: Port::In(application.node, application.constants.len()),
                     giver: at.step,
-                    place: Place::Step(flow.0, flow.1, step.number),
+                    place: EdgeEnd::Step(flow.0, flow.1, step.number),
                     named: application.named.clone(),
                     from_span: at.span,
                     to_span: application.span,

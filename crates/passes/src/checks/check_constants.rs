@@ -72,24 +72,24 @@ pub fn misbound(program: &Program) -> HashSet<Span> {
 
 /// Whether the type of a parameter shows that it cannot take the constant. Flux does not read C++, so of a type that it
 /// does not know it says nothing.
-fn clashes(kind: Kind, parameter: &Parameter) -> bool {
+fn clashes(kind: ConstantKind, parameter: &Parameter) -> bool {
     let ty = &parameter.ty;
     match kind {
         _ if ty.is_own() && !ty.is_number() && !ty.is_text() => true,
-        Kind::Text => ty.is_number() && !ty.is_array(),
-        Kind::Number | Kind::Truth => ty.is_pointer() || ty.is_array() || ty.is_text(),
+        ConstantKind::Text => ty.is_number() && !ty.is_array(),
+        ConstantKind::Number | ConstantKind::Truth => ty.is_pointer() || ty.is_array() || ty.is_text(),
     }
 }
 
 /// What a constant is in C++.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ConstantKind {
     Number,
     Text,
     Truth,
 }
 
-impl Kind {
+impl ConstantKind {
     fn name(self) -> &'static str {
         match self {
             Self::Number => "a number",
@@ -99,15 +99,15 @@ impl Kind {
     }
 }
 
-fn kind(program: &Program, constant: &Constant) -> Kind {
+fn kind(program: &Program, constant: &Constant) -> ConstantKind {
     match constant {
-        Constant::Integer(_) => Kind::Number,
-        Constant::Text(_) => Kind::Text,
-        Constant::Boolean(_) => Kind::Truth,
+        Constant::Integer(_) => ConstantKind::Number,
+        Constant::Text(_) => ConstantKind::Text,
+        Constant::Boolean(_) => ConstantKind::Truth,
         Constant::Option(option) => match program.options[*option].kind {
-            OptionKind::Int | OptionKind::Duration | OptionKind::Size => Kind::Number,
-            OptionKind::Text | OptionKind::Path => Kind::Text,
-            OptionKind::Bool => Kind::Truth,
+            OptionKind::Int | OptionKind::Duration | OptionKind::Size => ConstantKind::Number,
+            OptionKind::Text | OptionKind::Path => ConstantKind::Text,
+            OptionKind::Bool => ConstantKind::Truth,
         },
     }
 }

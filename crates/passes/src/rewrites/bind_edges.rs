@@ -10,7 +10,7 @@
 //! value: C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what
 //! B gives.
 
-use crate::analyses::edges::{Edge, Place, Port, edges};
+use crate::analyses::edges::{Edge, EdgeEnd, Port, edges};
 use crate::analyses::fit::{Fit, Misfit, dropped, fit};
 use crate::analyses::visible_values::{Given, VisibleValues};
 use crate::checks::check_constants::misbound;
@@ -84,7 +84,7 @@ impl Binder<'_> {
     }
 
     /// The next edge, if it leads to this place.
-    fn edge_to(&mut self, place: Place) -> Option<Edge> {
+    fn edge_to(&mut self, place: EdgeEnd) -> Option<Edge> {
         self.edges.next_if(|edge| edge.place == place)
     }
 
@@ -93,7 +93,7 @@ impl Binder<'_> {
         if matches!(program.sources.get(index)?.origin, Origin::Timer(_)) {
             return Some(vec![]);
         }
-        let edge = self.edge_to(Place::Start(index))?;
+        let edge = self.edge_to(EdgeEnd::Start(index))?;
         let (given, taken) = (joined(program, &edge.from)?, list(program, edge.to)?);
         match fit(&given, taken) {
             Ok(fit) => {
@@ -116,7 +116,7 @@ impl Binder<'_> {
         let mut along = Along { program, node: id, chain: index, values, findings };
         let given = (0..node.inputs().len()).map(Argument::Input).collect();
         self.steps(&mut along, chain, given);
-        chain.results = self.edge_to(Place::End(id, index)).and_then(|edge| self.bind(&mut along, &edge));
+        chain.results = self.edge_to(EdgeEnd::End(id, index)).and_then(|edge| self.bind(&mut along, &edge));
         along.findings.report(program, chain, self.diagnostics, &mut self.spoiled);
     }
 
@@ -136,7 +136,7 @@ impl Binder<'_> {
 
     /// Binds a step; how many values it makes.
     fn apply(&mut self, along: &mut Along<'_>, application: &mut Application, number: StepNumber) -> usize {
-        let place = Place::Step(along.node, along.chain, number);
+        let place = EdgeEnd::Step(along.node, along.chain, number);
         application.arguments = self.edge_to(place).and_then(|edge| self.bind(along, &edge));
         let node = &along.program.nodes[application.node];
         let (bound, taken) = (application.constants.len(), application.arguments.as_deref().unwrap_or_default());

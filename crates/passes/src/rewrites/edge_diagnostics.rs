@@ -4,7 +4,7 @@
 //! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
 //! parameter is one message.
 
-use crate::analyses::edges::{Edge, Kind, Port};
+use crate::analyses::edges::{Edge, EdgeKind, Port};
 use crate::analyses::fit::{Misfit, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
@@ -159,7 +159,7 @@ impl Sides {
         let taker = name(edge.to.node());
         let inside = matches!(edge.from.as_slice(), [Port::In(..)]);
         let (give, gives) = if inside { ("take", "takes") } else { ("give", "gives") };
-        let takes = if edge.kind == Kind::Leave { "gives" } else { "takes" };
+        let takes = if edge.kind == EdgeKind::Leave { "gives" } else { "takes" };
         Self { giver, give, gives, taker, takes }
     }
 
@@ -204,7 +204,7 @@ impl Sides {
     /// The error for lists that do not fit.
     fn misfit(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
         let headline = match edge.kind {
-            Kind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
+            EdgeKind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
                 format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
             }
             _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
@@ -238,7 +238,7 @@ impl Sides {
         let gives = (edge.from_span, format!("{} ({})", self.gives, show(given)));
         let takes = (edge.to_span, format!("{} ({})", self.takes, show(taken)));
         let (first, second) =
-            if matches!(edge.kind, Kind::Start | Kind::Leave) { (gives, takes) } else { (takes, gives) };
+            if matches!(edge.kind, EdgeKind::Start | EdgeKind::Leave) { (gives, takes) } else { (takes, gives) };
         diagnostic.primary.span = first.0;
         diagnostic.label(first.1).mark(second.0, second.1)
     }

@@ -6,7 +6,7 @@
 //! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates. What a
 //! step takes by name says nothing of its neighbours.
 
-use crate::analyses::edges::{Edge, Kind, Port, edges};
+use crate::analyses::edges::{Edge, EdgeKind, Port, edges};
 use crate::analyses::fit::{show, show_one, whole};
 use crate::checks::check_cycles::callees_first;
 use crate::ids;
@@ -115,8 +115,8 @@ impl Known {
         let mut leaving: HashMap<NodeId, Vec<&Edge>> = HashMap::new();
         for edge in edges {
             match (edge.kind, edge.from.as_slice()) {
-                (Kind::Enter, [Port::In(node, _)]) => entering.entry(*node).or_default().push(edge),
-                (Kind::Leave, _) => leaving.entry(edge.to.node()).or_default().push(edge),
+                (EdgeKind::Enter, [Port::In(node, _)]) => entering.entry(*node).or_default().push(edge),
+                (EdgeKind::Leave, _) => leaving.entry(edge.to.node()).or_default().push(edge),
                 _ => {}
             }
         }

@@ -7,7 +7,7 @@
 //! made from the earlier ([`VisibleValues::reach`]). Whether something takes a value is known only when the whole flow
 //! is bound. So what there is to say waits in [`Findings`] until then; so does what an edge drops that fits by name.
 
-use crate::analyses::edges::{Edge, Kind};
+use crate::analyses::edges::{Edge, EdgeKind};
 use crate::analyses::fit::{Misfit, show_names, show_one};
 use crate::analyses::visible_values::{Made, Missing, VisibleValues};
 use crate::ids;
@@ -225,7 +225,7 @@ impl Finding<'_> {
         let error = error.mark(made.span, format!("`{}` is made here", wanted.name));
         let error = error.mark(other.span, format!("`{}` is given here", other.name));
         error.help(match self.edge.kind {
-            Kind::Leave => format!(
+            EdgeKind::Leave => format!(
                 "if `{other}` is meant, call it `{wanted}` where it is given; if not, do not give it",
                 other = other.name,
                 wanted = wanted.name
@@ -266,7 +266,7 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
             let error = error.mark(earlier.span, "one is made here");
             let error = error.mark(later.span, "the other here, and not from it");
             error.help(match edge.kind {
-                Kind::Leave => "give one of them another name".to_owned(),
+                EdgeKind::Leave => "give one of them another name".to_owned(),
                 _ => format!(
                     "give one of them another name, or say that the later one is meant: {}",
                     explicit(program, edge, wanted, name)
@@ -279,12 +279,12 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
 /// "`Send`", or "the end of `Page`", whose outputs are taken there.
 fn taker(program: &Program, edge: &Edge) -> String {
     let (_, taker) = ends(program, edge);
-    if edge.kind == Kind::Leave { format!("the end of {taker}") } else { taker }
+    if edge.kind == EdgeKind::Leave { format!("the end of {taker}") } else { taker }
 }
 
 /// Where the values are taken; those that a flow gives are taken from its last step.
 fn taken_at(edge: &Edge) -> Span {
-    if edge.kind == Kind::Leave { edge.from_span } else { edge.to_span }
+    if edge.kind == EdgeKind::Leave { edge.from_span } else { edge.to_span }
 }
 
 /// `` `Send(socket: backend)` ``
