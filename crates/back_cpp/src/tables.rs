@@ -117,18 +117,18 @@ fn path_vertices(context: &Context<'_>, graph: &PathGraph) -> Vec<Row> {
             let name = functions.next().map_or("", |function| &function.name);
             rows.push(Row::Comment(format!("{name}, from {number}")));
         }
-        rows.push(path_vertex(context, vertex));
+        rows.push(path_vertex(context, graph, vertex));
     }
     rows
 }
 
-fn path_vertex(context: &Context<'_>, vertex: &Vertex) -> Row {
+fn path_vertex(context: &Context<'_>, graph: &PathGraph, vertex: &Vertex) -> Row {
     let (none, zero) = (Expression::name("nullptr"), Expression::name(0));
     let function = |function: FunctionId| Expression::name(context.names.function(function));
     let (kind, label, function) = match &vertex.kind {
         VertexKind::Start => (contract::KIND_START, none, zero),
         VertexKind::Join => (contract::KIND_JOIN, none, zero),
-        VertexKind::Label(label) => (contract::KIND_LABEL, Expression::Text(label.clone()), zero),
+        VertexKind::Event(event) => (contract::KIND_LABEL, Expression::Text(graph.text(context.flow, *event)), zero),
         VertexKind::Call(callee, Exit::Done) => (contract::KIND_CALL_DONE, none, function(*callee)),
         VertexKind::Call(callee, Exit::Failed) => (contract::KIND_CALL_FAILED, none, function(*callee)),
         VertexKind::Call(callee, Exit::Ended) => (contract::KIND_CALL_ENDED, none, function(*callee)),

@@ -5,7 +5,7 @@
 mod support;
 
 use flux_ir::flow::{Exit, Flow};
-use flux_ir::paths::graph;
+use flux_ir::paths::{Event, PathGraph, Vertex, VertexKind, graph};
 use flux_ir::program::Body;
 use flux_source::SourceMap;
 use std::collections::BTreeSet;
@@ -47,6 +47,7 @@ fn failures_go_to_the_handlers_of_their_paths() {
         assert_eq!(called.join(" "), expected, "{failing}");
         let exit = Exit::ALL[words[0].parse::<usize>().unwrap()];
         let path = graph.decode(flow.entries[0].run, exit, words[1].parse().unwrap()).unwrap();
+        let path: Vec<_> = path.into_iter().map(|event| graph.text(&flow, event)).collect();
         assert_eq!(path.join(" "), expected, "{failing}");
     }
     std::fs::remove_file(&program).unwrap();
@@ -74,7 +75,7 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
     let sources = SourceMap::of("mail.flux", std::fs::read_to_string(golden.join("mail.flux")).unwrap());
     let flow = support::lower(&sources);
     let graph = graph(&flow);
-    let concrete: BTreeSet<&str> = graph.vertices.iter().filter_map(label).collect();
+    let concrete: BTreeSet<String> = graph.vertices.iter().filter_map(|vertex| label(&flow, &graph, vertex)).collect();
     let mut seen = BTreeSet::new();
     let program = build(&golden, &tests("behaviour/mail.cpp"));
     let output = output(&mut Command::new(&program));
@@ -85,9 +86,10 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
         let exit = Exit::ALL[words[0].parse::<usize>().unwrap()];
         let number = words[1].parse().unwrap();
         let path = graph.decode(flow.entries[0].run, exit, number);
-        let path: Vec<_> = path.unwrap().into_iter().filter(|label| !label.contains(":[")).collect();
+        let events = path.unwrap().into_iter().filter(|event| !matches!(event, Event::Line(..)));
+        let path: Vec<_> = events.map(|event| graph.text(&flow, event)).collect();
         // Calls of abstract nodes are not on paths: what is inside them is.
-        let called: Vec<_> = words[2..].iter().copied().filter(|word| concrete.contains(word)).collect();
+        let called: Vec<_> = words[2..].iter().copied().filter(|word| concrete.contains(*word)).collect();
         assert_eq!(path, called, "{line}");
         seen.insert((exit, number));
     }
@@ -97,9 +99,9 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
     assert!(Exit::ALL.iter().all(|exit| seen.iter().any(|(one, _)| one == exit)));
 }
 
-fn label(vertex: &flux_ir::paths::Vertex) -> Option<&str> {
-    match &vertex.kind {
-        flux_ir::paths::VertexKind::Label(label) => Some(label),
+fn label(flow: &Flow, graph: &PathGraph, vertex: &Vertex) -> Option<String> {
+    match vertex.kind {
+        VertexKind::Event(event) => Some(graph.text(flow, event)),
         _ => None,
     }
 }

@@ -21,6 +21,7 @@
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
 use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
+use crate::program::NodeId;
 use std::collections::HashMap;
 
 /// The largest count of paths to one point, which leaves a register room for the sum over 65,536 exits.
@@ -35,6 +36,31 @@ pub struct PathGraph {
     pub vertices: Vec<Vertex>,
     /// The edges into all vertices, those of one vertex side by side, offsets ascending.
     pub edges: Vec<Edge>,
+    /// The functions that handle errors, each once: [`Event::Handler`] names them by their place here.
+    pub handlers: Vec<String>,
+}
+
+/// Something on a path that is shown. Reports give it words: [`PathGraph::text`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Event {
+    /// A node was called.
+    Node(NodeId),
+    /// A function was called to handle an error.
+    Handler(usize),
+    /// This line of the dispatch of a function was taken.
+    Line(FunctionId, usize),
+    /// A function whose paths are counted by themselves was called.
+    Function(FunctionId),
+    /// What comes before has failed.
+    Error,
+    /// A parallel step begins, with its first branch.
+    Fork,
+    /// Its next branch.
+    Branch,
+    /// It ends.
+    Join,
+    /// Whether a fallback was needed is not known.
+    Either,
 }
 
 /// The part of a graph that stands for a function.
@@ -60,14 +86,14 @@ pub struct Vertex {
 }
 
 /// What happened at a vertex.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VertexKind {
     /// The function began.
     Start,
     /// Paths come together; nothing to show.
     Join,
-    /// Something that is shown: a node (`Compress`), a line (`Handler:[_, _, hit]`), a handler, `ERROR`.
-    Label(String),
+    /// Something that is shown.
+    Event(Event),
     /// A call of the function came back by the exit.
     Call(FunctionId, Exit),
     /// As `Call`, with a callee whose paths are counted by themselves: it is one path here.
@@ -189,30 +215,34 @@ fn one_each(counted: Exits) -> Exits {
 /// The graph of a numbered flow. O(size of the flow).
 pub fn graph(flow: &Flow) -> PathGraph {
     let mut graph = PathGraph::default();
-    for (_, function) in flow.functions.iter() {
-        Drawer::draw(flow, function, &mut graph);
+    let mut handlers = HashMap::new();
+    for (id, function) in flow.functions.iter() {
+        Drawer::draw((id, function), &mut handlers, &mut graph);
     }
+    graph.handlers = handlers.keys().cloned().collect();
+    graph.handlers.sort_by_key(|handler| handlers.get(handler).copied());
     graph
 }
 
 /// Draws the vertices and edges of one function.
 struct Drawer<'a> {
-    flow: &'a Flow,
-    function: &'a Function,
+    id: FunctionId,
+    /// The numbers of the functions that handle errors.
+    handlers: &'a mut HashMap<String, usize>,
     first: usize,
     vertices: Vec<(VertexKind, Vec<Edge>)>,
     exits: [usize; 3],
 }
 
 impl<'a> Drawer<'a> {
-    fn draw(flow: &'a Flow, function: &'a Function, graph: &mut PathGraph) {
+    fn draw((id, function): (FunctionId, &Function), handlers: &'a mut HashMap<String, usize>, graph: &mut PathGraph) {
         let first = graph.vertices.len();
-        let mut drawer = Self { flow, function, first, vertices: vec![], exits: [0; 3] };
+        let mut drawer = Self { id, handlers, first, vertices: vec![], exits: [0; 3] };
         let start = drawer.vertex(VertexKind::Start, vec![]);
         drawer.exits = Exit::ALL.map(|_| drawer.vertex(VertexKind::Join, vec![]));
         drawer.block(&function.body, start, None);
         if let Some(offset) = function.fault {
-            let fault = drawer.label("ERROR".to_owned(), start);
+            let fault = drawer.event(Event::Error, start);
             drawer.leave(Exit::Failed, fault, offset);
         }
         graph.functions.push(PathFunction { name: function.name.clone(), paths: function.paths, exits: drawer.exits });
@@ -229,8 +259,8 @@ impl<'a> Drawer<'a> {
         self.first + self.vertices.len() - 1
     }
 
-    fn label(&mut self, text: String, from: usize) -> usize {
-        self.vertex(VertexKind::Label(text), vec![Edge { from, offset: 0 }])
+    fn event(&mut self, event: Event, from: usize) -> usize {
+        self.vertex(VertexKind::Event(event), vec![Edge { from, offset: 0 }])
     }
 
     fn join(&mut self, into: usize, from: usize, offset: u64) {
@@ -265,11 +295,11 @@ impl<'a> Drawer<'a> {
             }
             End::Dispatch { lines, unmatched } => {
                 if let Some(offset) = unmatched {
-                    let error = self.label("ERROR".to_owned(), at);
+                    let error = self.event(Event::Error, at);
                     self.leave(Exit::Failed, error, *offset);
                 }
-                for line in lines {
-                    let chosen = self.label(self.flow.line_label(self.function, line), at);
+                for (index, line) in lines.iter().enumerate() {
+                    let chosen = self.event(Event::Line(self.id, index), at);
                     self.block(&line.block, chosen, None);
                 }
             }
@@ -279,9 +309,13 @@ impl<'a> Drawer<'a> {
     /// Draws a step that begins at `at`; the result is where the flow goes on.
     fn step(&mut self, step: &Step, at: usize) -> usize {
         let (done, failed) = match &step.callee {
-            Callee::Node(node) => self.call(self.flow.program.nodes[*node].name.clone(), at),
-            Callee::Handler { function, .. } => self.call(function.clone(), at),
-            Callee::Session { .. } => (at, self.label("ERROR".to_owned(), at)),
+            Callee::Node(node) => self.call(Event::Node(*node), at),
+            Callee::Handler { function, .. } => {
+                let next = self.handlers.len();
+                let handler = *self.handlers.entry(function.clone()).or_insert(next);
+                self.call(Event::Handler(handler), at)
+            }
+            Callee::Session { .. } => (at, self.event(Event::Error, at)),
             Callee::Function(function) => {
                 let function = *function;
                 let kind = |exit| match step.paths.cut {
@@ -296,7 +330,7 @@ impl<'a> Drawer<'a> {
         let never_done = calls_functions && step.paths.radix.done == 0;
         if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
             self.block(&step.failure, failed, None);
-            return self.label("...".to_owned(), done);
+            return self.event(Event::Either, done);
         }
         let go_on = self.vertex(VertexKind::Join, vec![Edge { from: done, offset: 0 }]);
         self.block(&step.failure, failed, Some(go_on));
@@ -314,7 +348,7 @@ impl<'a> Drawer<'a> {
     fn fork(&mut self, step: &Step, branches: &[Branch], exit: Exit, at: usize) -> usize {
         let mut at = at;
         for (index, Branch { function, .. }) in branches.iter().enumerate() {
-            at = self.label(if index == 0 { "(" } else { "&" }.to_owned(), at);
+            at = self.event(if index == 0 { Event::Fork } else { Event::Branch }, at);
             let kind = match (step.paths.cut, exit) {
                 (true, _) => VertexKind::Cut(*function, exit),
                 (false, Exit::Done) => VertexKind::Call(*function, exit),
@@ -322,13 +356,13 @@ impl<'a> Drawer<'a> {
             };
             at = self.vertex(kind, vec![Edge { from: at, offset: 0 }]);
         }
-        self.label(")".to_owned(), at)
+        self.event(Event::Join, at)
     }
 
     /// A call of a C++ function: where it is done, and where it failed.
-    fn call(&mut self, name: String, at: usize) -> (usize, usize) {
-        let called = self.label(name, at);
-        (called, self.label("ERROR".to_owned(), called))
+    fn call(&mut self, event: Event, at: usize) -> (usize, usize) {
+        let called = self.event(event, at);
+        (called, self.event(Event::Error, called))
     }
 }
 
@@ -343,17 +377,39 @@ fn exit_of(paths: Exits, number: u64) -> (Exit, u64) {
 }
 
 impl PathGraph {
-    /// The labels along path `number` of those that lead from the start of function `function` to `exit`; `None` where
-    /// there is no such path. O(length of the path · joins).
-    pub fn decode(&self, function: FunctionId, exit: Exit, number: u64) -> Option<Vec<&str>> {
-        let mut labels = vec![];
-        self.walk(function, exit, number, &mut labels)?;
-        labels.reverse();
-        Some(labels)
+    /// What is to be seen along path `number` of those that lead from the start of function `function` to `exit`; `None`
+    /// where there is no such path. O(length of the path · joins).
+    pub fn decode(&self, function: FunctionId, exit: Exit, number: u64) -> Option<Vec<Event>> {
+        let mut events = vec![];
+        self.walk(function, exit, number, &mut events)?;
+        events.reverse();
+        Some(events)
     }
 
-    /// Collects the labels from the exit back to the start.
-    fn walk<'a>(&'a self, id: FunctionId, exit: Exit, mut number: u64, labels: &mut Vec<&'a str>) -> Option<()> {
+    /// An event of this graph of `flow`, as reports say it: `Compress`, `Handler:[_, _, hit]`, `ERROR`.
+    pub fn text(&self, flow: &Flow, event: Event) -> String {
+        match event {
+            Event::Node(node) => flow.program.nodes[node].name.clone(),
+            Event::Handler(handler) => self.handlers.get(handler).cloned().unwrap_or_default(),
+            Event::Function(function) => flow.functions[function].name.clone(),
+            Event::Line(function, index) => {
+                let function = &flow.functions[function];
+                match &function.body.end {
+                    End::Dispatch { lines, .. } => lines.get(index).map(|line| flow.line_label(function, line)),
+                    _ => None,
+                }
+                .unwrap_or_default()
+            }
+            Event::Error => "ERROR".to_owned(),
+            Event::Fork => "(".to_owned(),
+            Event::Branch => "&".to_owned(),
+            Event::Join => ")".to_owned(),
+            Event::Either => "...".to_owned(),
+        }
+    }
+
+    /// Collects the events from the exit back to the start.
+    fn walk(&self, id: FunctionId, exit: Exit, mut number: u64, events: &mut Vec<Event>) -> Option<()> {
         let function = self.functions.get(id.index())?;
         if number >= function.paths.get(exit) {
             return None;
@@ -369,18 +425,18 @@ impl PathGraph {
             match &vertex.kind {
                 VertexKind::Start => return (number == 0).then_some(()),
                 VertexKind::Join => {}
-                VertexKind::Label(label) => labels.push(label),
-                VertexKind::Cut(callee, _) => labels.push(&self.functions.get(callee.index())?.name),
+                VertexKind::Event(event) => events.push(*event),
+                VertexKind::Cut(callee, _) => events.push(Event::Function(*callee)),
                 VertexKind::Call(callee, exit) => {
                     let radix = self.functions.get(callee.index())?.paths.get(*exit).max(1);
-                    self.walk(*callee, *exit, number % radix, labels)?;
+                    self.walk(*callee, *exit, number % radix, events)?;
                     number /= radix;
                 }
                 VertexKind::Any(branch) => {
                     let paths = self.functions.get(branch.index())?.paths;
                     let radix = any(paths).max(1);
                     let (exit, own) = exit_of(paths, number % radix);
-                    self.walk(*branch, exit, own, labels)?;
+                    self.walk(*branch, exit, own, events)?;
                     number /= radix;
                 }
             }

@@ -4,11 +4,11 @@
 //! register is read from the compiler's flow. It does what generated code does, by the contract with the runtime.
 
 use flux_ir::flow::*;
-use flux_ir::paths::{PathGraph, any, graph};
+use flux_ir::paths::{Event, PathGraph, any, graph};
 use flux_ir::program::Parameter;
 use flux_random_program::RandomProgram;
 use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Type};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What became of a flow.
 pub struct Seen {
@@ -23,7 +23,6 @@ pub struct Machine<'a> {
     model: &'a Model,
     flow: &'a Flow,
     graph: PathGraph,
-    functions: HashSet<&'a str>,
     nodes: HashMap<&'a str, &'a Node>,
     predicates: HashMap<&'a str, (Type, &'a Behaviour)>,
     handlers: HashMap<&'a str, &'a Behaviour>,
@@ -69,8 +68,7 @@ impl<'a> Machine<'a> {
         };
         let handlers = model.nodes.iter().filter_map(|(_, node)| node.handler.as_ref());
         let handlers = handlers.chain(model.path_handlers.iter().map(|one| &one.handler)).filter_map(handler).collect();
-        let functions = flow.functions.iter().map(|(_, function)| function.name.as_str()).collect();
-        Self { model, flow, graph: graph(flow), functions, nodes, predicates, handlers }
+        Self { model, flow, graph: graph(flow), nodes, predicates, handlers }
     }
 
     /// Runs flow `number`, which the source at index `source` produced.
@@ -89,9 +87,9 @@ impl<'a> Machine<'a> {
     fn labels(&self, function: FunctionId, exit: Exit, number: u64, cut: Vec<Vec<String>>) -> Vec<String> {
         let decoded = self.graph.decode(function, exit, number).expect("a path number leads back to the start");
         let mut cut = cut.into_iter();
-        let expand = |label: &str| match self.functions.contains(label) {
-            true => cut.next().expect("as many paths were cut out as the path says"),
-            false => vec![label.to_owned()],
+        let expand = |event: Event| match event {
+            Event::Function(_) => cut.next().expect("as many paths were cut out as the path says"),
+            event => vec![self.graph.text(self.flow, event)],
         };
         let labels = decoded.into_iter().flat_map(expand).collect();
         assert_eq!(cut.next(), None, "as many paths were cut out as the path says");
