@@ -60,11 +60,12 @@ fn is_called(flow: &Flow, word: &str) -> bool {
 }
 
 /// A value that is reached is copied as often as something takes it after that, and moved to who takes it last: the key
-/// for Log and the first Load, the client for Send, as the flow gives it too.
+/// for Log and both Loads, since what handles their failure takes it, the client for Send, as the flow gives it too, and
+/// for what takes the place of Load where that has failed.
 #[test]
 fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
     let program = build(&tests("golden/reached"), &tests("behaviour/reached.cpp"));
-    assert_eq!(output(&mut Command::new(&program)), "1 21 exit 0 copies 3\n");
+    assert_eq!(output(&mut Command::new(&program)), "1 21 exit 0 copies 4\n1 101 exit 0 copies 5\n");
     std::fs::remove_file(&program).unwrap();
 }
 

@@ -276,6 +276,8 @@ pub enum Argument {
     Output(StepNumber, usize),
     /// For an error handler: the error code, an `int`.
     Error,
+    /// For an error handler: a value that whoever applied the node that failed has [kept](Application::kept) for it.
+    Kept(usize),
 }
 
 /// `(A & B)`: the chains run concurrently on copies of the same values, and what they give is joined.
@@ -302,6 +304,9 @@ pub struct Application {
     /// The values of the inputs that no constant is bound to, one for each; none until they have been bound. A source
     /// takes nothing but constants.
     pub arguments: Option<Vec<Argument>>,
+    /// What handlers of its failure reach: values of the flow that the node itself does not take. As many, and of the
+    /// same types, wherever the node is applied.
+    pub kept: Vec<Argument>,
     /// Where it is named.
     pub span: Span,
 }
@@ -394,6 +399,8 @@ pub struct Replacement {
     pub failing: NodeId,
     /// The values of the handler's inputs, one for each.
     pub arguments: Vec<Argument>,
+    /// What handlers of the handler's own failure reach: as [`Application::kept`].
+    pub kept: Vec<Argument>,
     /// Where the flow goes on as if the node had not failed: for each output of that node, which output of the handler.
     /// Where this is none, the flow ends with the handler.
     pub resume: Option<Vec<usize>>,

@@ -122,7 +122,7 @@ pub const PROGRAM_PASSES: [Pass<Program>; 15] = [
     rewrite("bind_edges", rewrites::bind_edges::bind_edges, &[Typed], &[EdgesBound]),
     check("check_dispatch", checks::check_dispatch::check_dispatch, &[Typed], &[DispatchFits]),
     check("check_handlers", checks::check_handlers::check_handlers, &[Acyclic, Typed], &[HandlersDecided]),
-    rewrite("bind_handlers", rewrites::bind_handlers::bind_handlers, &[Acyclic, Typed], &[HandlersBound]),
+    rewrite("bind_handlers", rewrites::bind_handlers::bind_handlers, &[Acyclic, Typed, EdgesBound], &[HandlersBound]),
     check("check_sessions", checks::check_sessions::check_sessions, &[Acyclic, Typed], &[SessionsKnown]),
     // A misspelt name leaves the right one without a use: only what is otherwise right is looked at.
     check("check_uses", checks::check_uses::check_uses, LOWERING, &[]),

@@ -79,7 +79,7 @@ fn change(program: &Program, chain: &mut Chain, mut names: Names, extra: Option<
 /// A step that takes and gives nothing.
 fn nothing(node: NodeId, number: u32) -> Step {
     let (constants, named, span) = (vec![], vec![], Span::default());
-    let action = Action::Apply(Application { node, constants, named, arguments: None, span });
+    let action = Action::Apply(Application { node, constants, named, arguments: None, kept: vec![], span });
     Step { number: StepNumber(number), action, within: None }
 }
 

@@ -25,10 +25,23 @@ int Log(Log_in *in)
     return 0;
 }
 
+// The second time fails where this is said.
+static bool fails = false;
+
 int Find(Find_in *in, Find_out *out)
 {
+    static int calls = 0;
+    if (++calls % 2 == 0 && fails) {
+        return 1;
+    }
     out->page.number = in->key.number + 1;
     in->key.number = -1;
+    return 0;
+}
+
+int Excuse(Excuse_in *in, Excuse_out *out)
+{
+    out->page.number = in->client.number + 100;
     return 0;
 }
 
@@ -46,10 +59,13 @@ int Send(Send_in *in, Send_out *out)
 
 int main()
 {
-    flux::flow flow;
-    Read_out values;
-    static_cast<void>(flux_flows::Read_produce(flow, values));
-    counted::copies = 0;
-    const flux::outcome exit = flux_flows::Read_run(flow, values);
-    std::printf(" exit %d copies %d\n", static_cast<int>(exit), counted::copies);
+    for (const bool failing : {false, true}) {
+        fails = failing;
+        flux::flow flow;
+        Read_out values;
+        static_cast<void>(flux_flows::Read_produce(flow, values));
+        counted::copies = 0;
+        const flux::outcome exit = flux_flows::Read_run(flow, values);
+        std::printf(" exit %d copies %d\n", static_cast<int>(exit), counted::copies);
+    }
 }

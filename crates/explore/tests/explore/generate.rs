@@ -149,6 +149,7 @@ impl Generator {
                     node,
                     constants,
                     named: vec![],
+                    kept: vec![],
                     arguments: None,
                     span: Span::default(),
                 });
@@ -201,7 +202,14 @@ impl Generator {
                 replicable: false,
                 span,
             });
-            let origin = Origin::Node(Application { node, constants: vec![], named: vec![], arguments: None, span });
+            let origin = Origin::Node(Application {
+                node,
+                constants: vec![],
+                named: vec![],
+                arguments: None,
+                kept: vec![],
+                span,
+            });
             let target = nodes[nodes.len() - number];
             let session = sessions.then(|| "session_of".to_owned());
             self.program.sources.push(Source { origin, session, target, arguments: None, span });

@@ -154,6 +154,13 @@ impl<'syntax> Resolver<'syntax, '_> {
             value: it.value.to_owned(),
             span: it.span,
         });
-        Application { node, constants, named: named.collect(), arguments: None, span: application.node.span }
+        Application {
+            node,
+            constants,
+            named: named.collect(),
+            arguments: None,
+            kept: vec![],
+            span: application.node.span,
+        }
     }
 }

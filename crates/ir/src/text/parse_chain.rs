@@ -35,6 +35,7 @@ impl Parser<'_> {
         } else {
             let mut application = self.application(line)?;
             application.arguments = self.values("takes", line, scope)?;
+            application.kept = self.values("keeps", line, scope)?.unwrap_or_default();
             let outputs = Ports::NodeOutputs(application.node);
             (Action::Apply(application), Some(outputs))
         };
@@ -58,6 +59,10 @@ impl Parser<'_> {
     fn argument(&self, line: &mut Cursor<'_>, scope: &Scope) -> Result<Argument, ParseError> {
         if line.eat_word("error") {
             return Ok(Argument::Error);
+        }
+        if line.eat_word("kept") {
+            line.expect(".")?;
+            return line.number("the number of a value that is kept").map(Argument::Kept);
         }
         if line.eat_word("in") {
             line.expect(".")?;

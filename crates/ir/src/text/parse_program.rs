@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
                 Ok(())
             })?;
         }
-        Ok(Application { node, constants, named, arguments: None, span })
+        Ok(Application { node, constants, named, arguments: None, kept: vec![], span })
     }
 
     fn source(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
@@ -305,8 +305,10 @@ impl<'a> Parser<'a> {
             }
             line.expect_word("for")?;
             let failing = self.node_id(&mut line)?;
-            let taken = self.values("takes", &mut line, &Scope::of(Ports::NodeInputs(failing)))?;
+            let scope = Scope::of(Ports::NodeInputs(failing));
+            let taken = self.values("takes", &mut line, &scope)?;
             let arguments = taken.ok_or_else(|| line.expected("`takes`"))?;
+            let kept = self.values("keeps", &mut line, &scope)?.unwrap_or_default();
             let output = |line: &mut Cursor<'_>| {
                 line.expect_word("out")?;
                 line.expect(".")?;
@@ -314,7 +316,7 @@ impl<'a> Parser<'a> {
             };
             let resume = if line.eat_word("gives") { Some(line.list("(", ")", output)?) } else { None };
             line.finish()?;
-            replacements.push(Replacement { failing, arguments, resume });
+            replacements.push(Replacement { failing, arguments, kept, resume });
         }
     }
 }

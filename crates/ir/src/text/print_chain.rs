@@ -19,6 +19,7 @@ impl Printer {
             Action::Apply(application) => {
                 self.application(application);
                 self.values(" takes (", application.arguments.as_deref(), scope);
+                self.kept(&application.kept, scope);
                 scope.add(step.number, Some(Ports::NodeOutputs(application.node)));
             }
             Action::Parallel(parallel) => {
@@ -42,6 +43,11 @@ impl Printer {
         }
     }
 
+    /// ` keeps (in.x)`, where there are such values.
+    pub(super) fn kept(&mut self, kept: &[Argument], scope: &Scope) {
+        self.values(" keeps (", Some(kept).filter(|kept| !kept.is_empty()), scope);
+    }
+
     fn argument(&mut self, argument: Argument, scope: &Scope) {
         match argument {
             Argument::Input(index) => {
@@ -53,6 +59,7 @@ impl Printer {
                 self.position(scope.outputs(step), index);
             }
             Argument::Error => self.write("error"),
+            Argument::Kept(index) => self.write(format!("kept.{index}")),
         }
     }
 }

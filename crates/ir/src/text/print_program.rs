@@ -267,10 +267,12 @@ impl Printer {
     fn replacements(&mut self, handler: NodeId, replacements: &[Replacement]) {
         self.write(" ");
         self.open();
-        for Replacement { failing, arguments, resume } in replacements {
+        for Replacement { failing, arguments, kept, resume } in replacements {
             self.write("for ");
             self.mention(|names| &names.nodes, failing.index());
-            self.values(" takes (", Some(arguments), &Scope::of(Ports::NodeInputs(*failing)));
+            let scope = Scope::of(Ports::NodeInputs(*failing));
+            self.values(" takes (", Some(arguments), &scope);
+            self.kept(kept, &scope);
             if let Some(outputs) = resume {
                 self.write(" gives (");
                 self.separated(", ", outputs, |printer, index| {

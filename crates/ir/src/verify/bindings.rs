@@ -17,7 +17,7 @@ type Values<'a> = HashMap<Argument, &'a Type>;
 
 /// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
-    let mut checker = Checker { program, violations };
+    let mut checker = Checker { program, violations, kept: HashMap::new() };
     for (_, node) in program.nodes.iter() {
         for chain in node.chains() {
             let mut values = inputs(node.inputs());
@@ -32,7 +32,9 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         };
         let target = &program.nodes[source.target];
         checker.takes(source.arguments.as_deref(), types(target.inputs()), &inputs(given), source.span, &target.name);
+        checker.keeps(source.target, vec![], source.span);
     }
+    checker.kept_by_handlers();
     program.handlers.iter().for_each(|handler| checker.handler(handler));
 }
 
@@ -45,7 +47,7 @@ fn inputs(parameters: &[Parameter]) -> Values<'_> {
 }
 
 /// Whether `node` may be the last to have what it takes as `input`.
-fn keeps(node: &Node, input: &Parameter) -> bool {
+fn takes_away(node: &Node, input: &Parameter) -> bool {
     let gives_back = || node.outputs().iter().any(|output| output.is_like(input));
     input.ty.is_move_only() || input.ty.is_pointer() && !input.ty.is_pointer_to_const() && !gives_back()
 }
@@ -53,6 +55,8 @@ fn keeps(node: &Node, input: &Parameter) -> bool {
 struct Checker<'a, 'b> {
     program: &'a Program,
     violations: &'b mut Violations,
+    /// What is kept for the handlers of each node's failure, wherever it is applied.
+    kept: HashMap<NodeId, Vec<Type>>,
 }
 
 impl<'a> Checker<'a, '_> {
@@ -64,8 +68,11 @@ impl<'a> Checker<'a, '_> {
                     let node: &Node = &self.program.nodes[application.node];
                     let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
                     self.takes(application.arguments.as_deref(), types(open), values, application.span, &node.name);
+                    let kept = self.named(Some(&application.kept), values, application.span, "a handler");
+                    let kept = kept.into_iter().flatten().cloned().collect();
+                    self.keeps(application.node, kept, application.span);
                     let taken = application.arguments.iter().flatten().zip(open);
-                    for (argument, _) in taken.filter(|(_, input)| keeps(node, input)) {
+                    for (argument, _) in taken.filter(|(_, input)| takes_away(node, input)) {
                         values.remove(argument);
                     }
                     types(node.outputs()).collect()
@@ -91,6 +98,43 @@ impl<'a> Checker<'a, '_> {
         made
     }
 
+    /// Notes what an application of `node` keeps: every one keeps the same.
+    fn keeps(&mut self, node: NodeId, kept: Vec<Type>, span: Span) {
+        let known = self.kept.entry(node).or_insert_with(|| kept.clone());
+        let (is_same, name) = (*known == kept, &self.program.nodes[node].name);
+        self.violations.require(is_same, span, || format!("applications of `{name}` keep different values"));
+    }
+
+    /// Notes what handlers keep for their own handlers, those of a node after all by whom it is applied.
+    fn kept_by_handlers(&mut self) {
+        let mut open: Vec<(NodeId, &Handler, &Replacement)> = vec![];
+        for handler in &self.program.handlers {
+            if let HandlerTarget::Node(target) = handler.target {
+                open.extend(handler.replacements.iter().map(|one| (target, handler, one)));
+            }
+        }
+        let is_applied = |open: &[(NodeId, &Handler, &Replacement)], node| open.iter().any(|one| one.0 == node);
+        while let Some(at) = open.iter().position(|(.., one)| !is_applied(&open, one.failing)) {
+            let (target, handler, replacement) = open.swap_remove(at);
+            let values = self.for_handlers(replacement.failing);
+            let kept: Option<Vec<_>> = replacement.kept.iter().map(|one| values.get(one).cloned()).collect();
+            match kept {
+                Some(kept) => self.keeps(target, kept, handler.span),
+                None => self.violations.add(handler.span, "a handler keeps a value that is not there".to_owned()),
+            }
+        }
+    }
+
+    /// The values that handlers of a failing node can take.
+    fn for_handlers(&self, failing: NodeId) -> HashMap<Argument, Type> {
+        let mut values = HashMap::from([(Argument::Error, Type::error_code())]);
+        let inputs = self.program.nodes.find(failing).map_or(&[][..], Node::inputs);
+        values.extend(types(inputs).cloned().enumerate().map(|(index, ty)| (Argument::Input(index), ty)));
+        let kept = self.kept.get(&failing).into_iter().flatten().cloned().enumerate();
+        values.extend(kept.map(|(index, ty)| (Argument::Kept(index), ty)));
+        values
+    }
+
     /// A handler that is a node takes what the failing one took, and gives what that would have given.
     fn handler(&mut self, handler: &Handler) {
         let HandlerTarget::Node(target) = handler.target else {
@@ -113,9 +157,8 @@ impl<'a> Checker<'a, '_> {
             return self.violations.add(handler.span, format!("there is no node {:?}", replacement.failing));
         };
         let target = &self.program.nodes[target];
-        let error = Type::error_code();
-        let mut values = inputs(failing.inputs());
-        values.insert(Argument::Error, &error);
+        let values = self.for_handlers(replacement.failing);
+        let values = values.iter().map(|(argument, ty)| (*argument, ty)).collect();
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
         if let Some(resume) = &replacement.resume {
             let given = resume.iter().map(|index| target.outputs().get(*index).map(|output| &output.ty));

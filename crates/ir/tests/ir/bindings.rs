@@ -160,3 +160,39 @@ fn a_branch_sees_only_what_it_gets_a_copy_of() {
     let nowhere = ["a parallel step names a value that is not there"];
     breaks(") takes (%1.data) ->", ") takes (%1.data, %4.0) ->", &[nowhere[0], both[0], both[1], both[2]]);
 }
+
+#[test]
+fn what_handlers_reach_is_kept_wherever_their_node_is_applied() {
+    let nodes = "node A (int x) => ()\nnode H (long t, T *p) => ()\nnode G (long t) => ()\n";
+    for (first, second, handlers, expected) in [
+        ("keeps (in.t, in.p)", "keeps (in.t, in.p)", "kept.0, kept.1", None),
+        ("keeps (in.p, in.t)", "keeps (in.p, in.t)", "kept.1, kept.0", None),
+        ("keeps (in.t, in.p)", "", "kept.0, kept.1", Some("applications of `A` keep different values")),
+        ("", "", "kept.0, kept.1", Some("`H` names a value that is not there")),
+        (
+            "keeps (in.t, in.p)",
+            "keeps (in.t, in.p)",
+            "kept.1, kept.1",
+            Some("`H` names a value of another type as number 1"),
+        ),
+        (
+            "keeps (in.t, %9.p)",
+            "keeps (in.t, in.p)",
+            "kept.0, kept.1",
+            Some("a handler names a value that is not there"),
+        ),
+    ] {
+        let flow = format!("%1 A takes (in.x) {first} -> %2 A takes (in.x) {second} gives ()");
+        let text = format!(
+            "program p\n{nodes}node F (int x, long t, T *p) => () {{\n  flow = {flow}\n}}\n\
+             handle error A => node H {{\n  for A takes ({handlers}) keeps (kept.0)\n}}\n\
+             handle error H => node G {{\n  for H takes (in.t)\n}}\n"
+        );
+        let program = parse_program(&text.replace("%9.p", "%9.0")).unwrap();
+        let found: Vec<_> = verify::program(&program, Stage::Bound).into_iter().map(|one| one.message).collect();
+        match expected {
+            None => assert!(found.is_empty(), "{flow}: {found:?}"),
+            Some(expected) => assert!(found.iter().any(|one| one == expected), "{flow}: {found:?}"),
+        }
+    }
+}

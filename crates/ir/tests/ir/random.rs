@@ -220,6 +220,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
             HandlerTarget::Node(_) => choices.list(2, |choices| Replacement {
                 failing: choices.id(counts.nodes),
                 arguments: choices.list(3, any_argument),
+                kept: choices.list(2, any_argument),
                 resume: choices.chance().then(|| choices.list(3, |choices| choices.below(4))),
             }),
         };
@@ -283,8 +284,8 @@ fn any_chain(choices: &mut Choices, counts: Counts, depth: usize) -> Chain {
             let (arguments, span) = (any_arguments(choices), choices.span());
             program::Action::Parallel(Parallel { branches, arguments, span })
         } else {
-            let arguments = any_arguments(choices);
-            program::Action::Apply(Application { arguments, ..any_application(choices, counts) })
+            let (arguments, kept) = (any_arguments(choices), choices.list(2, any_argument));
+            program::Action::Apply(Application { arguments, kept, ..any_application(choices, counts) })
         };
         let number = StepNumber(choices.below(5) as u32);
         program::Step { number, action, within: choices.chance().then(|| choices.constant()) }
@@ -297,9 +298,10 @@ fn any_arguments(choices: &mut Choices) -> Option<Vec<Argument>> {
 }
 
 fn any_argument(choices: &mut Choices) -> Argument {
-    match choices.below(3) {
+    match choices.below(4) {
         0 => Argument::Input(choices.below(4)),
         1 => Argument::Output(StepNumber(choices.below(5) as u32), choices.below(4)),
+        2 => Argument::Kept(choices.below(3)),
         _ => Argument::Error,
     }
 }
@@ -308,7 +310,8 @@ fn any_application(choices: &mut Choices, counts: Counts) -> Application {
     let node = choices.id(counts.nodes);
     let named =
         choices.list(2, |choices| NamedInput { input: choices.name(), value: choices.name(), span: choices.span() });
-    Application { named, node, constants: choices.list(2, Choices::constant), arguments: None, span: choices.span() }
+    let (constants, span) = (choices.list(2, Choices::constant), choices.span());
+    Application { named, node, constants, arguments: None, kept: vec![], span }
 }
 
 /// A flow of any shape.

@@ -70,7 +70,14 @@ fn program(choices: &mut Choices) -> Program {
 }
 
 fn source_application(node: NodeId) -> flux_ir::program::Application {
-    flux_ir::program::Application { node, constants: vec![], named: vec![], arguments: None, span: Span::default() }
+    flux_ir::program::Application {
+        node,
+        constants: vec![],
+        named: vec![],
+        arguments: None,
+        kept: vec![],
+        span: Span::default(),
+    }
 }
 
 fn parameters(choices: &mut Choices) -> Vec<Parameter> {

@@ -1,102 +1,166 @@
 //! Says which values a handler that is a node takes from the node whose place it takes, and with which of its own the
-//! flow goes on. Requires: acyclic, every signature is known. Establishes: each handler says so for every node that it
-//! may be asked for, or there is an error.
+//! flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says so for
+//! every node that it may be asked for, or there is an error.
 //!
-//! A handler takes what the failing node took, and last, if it wants it, an `int error`. Where it gives what that node
-//! gives, the flow goes on; where it gives nothing, the flow ends.
+//! A handler takes what the failing node took, and last, if it wants it, an `int error`. What the node did not take the
+//! handler reaches where the node could: every application of the node keeps it ([`crate::rewrites::kept_values`]).
+//! Where it gives what that node gives, the flow goes on; where it gives nothing, the flow ends.
 
-use crate::analyses::fit::{Fit, dropped, fit, show, show_names};
+use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
 use crate::analyses::walks::Walks;
+use crate::checks::check_cycles::callees_first;
 use crate::ids;
+use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Argument, Handler, HandlerTarget, Node, NodeId, Parameter, Program, Replacement};
 use flux_ir::types::Type;
 use flux_source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Binds what fits, and reports handlers that do not; as a note, what one leaves out.
+/// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.
 pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
+    let asked = failing(program);
+    if asked.is_empty() {
+        return;
+    }
     let mut bound = vec![vec![]; program.handlers.len()];
-    for (index, failing) in failing(program) {
-        if let (Some(handler), Some(bound)) = (program.handlers.get(index), bound.get_mut(index))
-            && let HandlerTarget::Node(target) = handler.target
-        {
-            let (target, failed) = (&program.nodes[target], &program.nodes[failing]);
-            let arguments = bind_inputs(handler, target, failed, diagnostics);
-            let resume = bind_outputs(handler, target, failed, diagnostics);
-            bound.extend(arguments.map(|arguments| Replacement { failing, arguments, resume }));
+    let mut wanted = Wanted::new();
+    // A handler comes before the nodes whose place it takes, so it is known what its own handlers reach.
+    for failing in callees_first(program) {
+        for index in asked.get(&failing).into_iter().flatten() {
+            if let (Some(handler), Some(bound)) = (program.handlers.get(*index), bound.get_mut(*index))
+                && let HandlerTarget::Node(target) = handler.target
+            {
+                let (node, failed) = (&program.nodes[target], &program.nodes[failing]);
+                let for_target = wanted.get(&target).cloned().unwrap_or_default();
+                let reached = wanted.entry(failing).or_default();
+                let arguments = bind_inputs(handler, node, failed, reached, diagnostics);
+                let kept = for_target.iter().map(|one| value_of(one, failed.inputs(), reached)).collect();
+                let resume = bind_outputs(handler, node, failed, diagnostics);
+                bound.extend(arguments.map(|arguments| Replacement { failing, arguments, kept, resume }));
+            }
         }
     }
-    for (handler, bound) in program.handlers.iter_mut().zip(bound) {
+    for (handler, mut bound) in program.handlers.iter_mut().zip(bound) {
+        bound.sort_by_key(|one| one.failing);
         handler.replacements = bound;
     }
+    report_reached(program, &mut wanted, diagnostics);
+}
+
+/// Says what each application keeps for handlers, or which handler it cannot keep something for.
+fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut Diagnostics) {
+    let unkept = keep(program, wanted);
+    for handler in &program.handlers {
+        let HandlerTarget::Node(target) = handler.target else { continue };
+        let target = &program.nodes[target];
+        for Replacement { failing, arguments, .. } in &handler.replacements {
+            let is_wanted = |index: usize| arguments.contains(&Argument::Kept(index));
+            let failed = &program.nodes[*failing];
+            if let Some(one) = unkept.iter().find(|one| one.node == *failing && is_wanted(one.index)) {
+                let error = does_not_take(handler, target, failed).fact(format!("nor can it reach that: {}", one.why));
+                diagnostics.push(error.mark(one.span, format!("`{}` is applied here", failed.name)));
+            } else if let Some(list) = wanted.get(failing) {
+                let names: Vec<_> =
+                    list.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, one)| one).collect();
+                if !names.is_empty() {
+                    let headline = format!(
+                        "the handler `{}` reaches back for {}, which comes before `{}`",
+                        target.name,
+                        show_names(&names),
+                        failed.name
+                    );
+                    diagnostics.push(Diagnostic::note(ids::REACHED, headline, handler.span));
+                }
+            }
+        }
+    }
+}
+
+/// What names a value of a failing node with these inputs, or one that it could reach, which is noted as `reached`.
+fn value_of(wanted: &Parameter, inputs: &[Parameter], reached: &mut Vec<Parameter>) -> Argument {
+    if let Some(index) = inputs.iter().position(|input| input.is_like(wanted)) {
+        return Argument::Input(index);
+    }
+    let known = reached.iter().position(|one| one.is_like(wanted));
+    Argument::Kept(known.unwrap_or_else(|| {
+        reached.push(wanted.clone());
+        reached.len() - 1
+    }))
 }
 
 /// The nodes for whose failures each handler is asked; also the last of its path, whether or not anything comes that
 /// way: what it cannot take the place of is wrong.
-fn failing(program: &Program) -> BTreeSet<(usize, NodeId)> {
+fn failing(program: &Program) -> BTreeMap<NodeId, BTreeSet<usize>> {
+    let mut failing: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
     if program.handlers.is_empty() {
-        return BTreeSet::new();
+        return failing;
     }
     let walks = Walks::of(program);
     if walks.paths.overflowed {
-        return BTreeSet::new();
+        return failing;
     }
     let asked = walks.meetings.iter().filter_map(|meeting| {
         let matching = walks.paths.matching(meeting.before, meeting.node);
-        matching.first().map(|handler| (*handler, meeting.node))
+        matching.first().map(|handler| (meeting.node, *handler))
     });
     let last = program.handlers.iter().enumerate();
-    asked.chain(last.filter_map(|(index, handler)| Some((index, (*handler.path.last()?)?)))).collect()
+    for (node, handler) in asked.chain(last.filter_map(|(index, handler)| Some(((*handler.path.last()?)?, index)))) {
+        failing.entry(node).or_default().insert(handler);
+    }
+    failing
 }
 
-/// The values of the handler's inputs, where they fit.
+/// The values of the handler's inputs, where they fit, or can be reached as far as is known here.
 fn bind_inputs(
     handler: &Handler,
     target: &Node,
     failing: &Node,
+    reached: &mut Vec<Parameter>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Argument>> {
     let given = handler_values(failing.inputs(), target.inputs());
-    let fit = fit(&given, target.inputs());
-    if let Some(found) = describe_inputs(handler, target, failing, &given, fit.as_ref().ok()) {
-        diagnostics.push(
-            found
-                .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
-                .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs()))),
-        );
-    }
     let value = |position| if position < failing.inputs().len() { Argument::Input(position) } else { Argument::Error };
-    Some(fit.ok()?.positions(target.inputs().len()).into_iter().map(value).collect())
+    match fit(&given, target.inputs()) {
+        Ok(fit) => {
+            if let Fit::Name(positions) = &fit {
+                let dropped = dropped(&given, positions);
+                if !dropped.is_empty() {
+                    diagnostics.push(by_name(handler, target, failing, &dropped));
+                }
+            }
+            Some(fit.positions(target.inputs().len()).into_iter().map(value).collect())
+        }
+        Err(Misfit::Permuted) => {
+            diagnostics.push(does_not_take(handler, target, failing));
+            None
+        }
+        Err(Misfit::Part(_) | Misfit::Lacks(_)) => {
+            let from = |wanted: &Parameter| match given.iter().position(|one| one.is_like(wanted)) {
+                Some(position) => value(position),
+                None => value_of(wanted, failing.inputs(), reached),
+            };
+            Some(target.inputs().iter().map(from).collect())
+        }
+    }
 }
 
-/// What there is to say of how a handler takes the values that it is `given`.
-fn describe_inputs(
-    handler: &Handler,
-    target: &Node,
-    failing: &Node,
-    given: &[Parameter],
-    fit: Option<&Fit>,
-) -> Option<Diagnostic> {
-    match fit {
-        Some(Fit::Position) => None,
-        Some(Fit::Name(positions)) => {
-            let dropped = dropped(given, positions);
-            let headline = format!(
-                "the handler `{}` takes what `{}` takes by name, without {}",
-                target.name,
-                failing.name,
-                show_names(&dropped)
-            );
-            (!dropped.is_empty()).then(|| Diagnostic::note(ids::EDGE_BY_NAME, headline, handler.span))
-        }
-        None => {
-            let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
-            let help =
-                format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()));
-            Some(Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span).help(help))
-        }
-    }
+fn by_name(handler: &Handler, target: &Node, failing: &Node, dropped: &[&Parameter]) -> Diagnostic {
+    let (name, failed, dropped) = (&target.name, &failing.name, show_names(dropped));
+    let headline = format!("the handler `{name}` takes what `{failed}` takes by name, without {dropped}");
+    mark_inputs(Diagnostic::note(ids::EDGE_BY_NAME, headline, handler.span), target, failing)
+}
+
+fn does_not_take(handler: &Handler, target: &Node, failing: &Node) -> Diagnostic {
+    let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
+    let help = format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()));
+    mark_inputs(Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span).help(help), target, failing)
+}
+
+fn mark_inputs(diagnostic: Diagnostic, target: &Node, failing: &Node) -> Diagnostic {
+    diagnostic
+        .mark(target.span, format!("`{}` takes ({})", target.name, show(target.inputs())))
+        .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs())))
 }
 
 /// The outputs of the handler with which the flow goes on; none where it ends, as the handler gives nothing that is
@@ -176,8 +240,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_an_error() {
-        assert_eq!(bind("(int x, bool t) => ()", "A"), (String::new(), 1));
+        assert_eq!(bind("(int x, bool t) => ()", "A"), ("for A takes (in.x, kept.0)".to_owned(), 1));
         assert_eq!(bind("(T *t) => (int to)", "A"), ("for A takes (in.t)".to_owned(), 1));
-        assert_eq!(bind("(bool t) => (int to)", "A"), (String::new(), 2));
+        assert_eq!(bind("(bool t) => (int to)", "A"), ("for A takes (kept.0)".to_owned(), 2));
     }
 }

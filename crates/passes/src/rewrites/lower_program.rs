@@ -140,8 +140,14 @@ impl<'a> Lowering<'a> {
         let mut current = Current::new(Role::Run(index), self.fresh(&format!("{stem}_run")), started);
         current.begin(&starts);
         let arguments = source.arguments.clone();
-        let target =
-            Application { node: source.target, constants: vec![], named: vec![], arguments, span: source.span };
+        let target = Application {
+            node: source.target,
+            constants: vec![],
+            named: vec![],
+            arguments,
+            kept: vec![],
+            span: source.span,
+        };
         let mut steps = vec![];
         if let Some(function) = &source.session {
             let inputs = current.operands(source.arguments.as_deref());
@@ -205,14 +211,22 @@ impl<'a> Lowering<'a> {
         let node = &self.program.nodes[application.node];
         let constants = application.constants.iter().cloned().map(Operand::Constant);
         let inputs = constants.chain(current.operands(application.arguments.as_deref())).collect();
-        let step = self.call(current, application.node, inputs, application.span);
+        let kept = current.operands(Some(&application.kept));
+        let step = self.call(current, application.node, (inputs, &kept), application.span);
         let id = step.id;
         steps.push(step);
         outputs_of(id, node.outputs())
     }
 
-    /// A call of a node, with what it holds and its handler, before which comes what follows it.
-    fn call(&mut self, current: &mut Current, id: NodeId, inputs: Vec<Operand>, span: Span) -> Step {
+    /// A call of a node, with what it holds and its handler, before which comes what follows it. Handlers may take what
+    /// is `kept` for them.
+    fn call(
+        &mut self,
+        current: &mut Current,
+        id: NodeId,
+        (inputs, kept): (Vec<Operand>, &[Operand]),
+        span: Span,
+    ) -> Step {
         let node = &self.program.nodes[id];
         let before = current.context;
         current.context = self.walks.paths.after(before, Some(id));
@@ -224,14 +238,20 @@ impl<'a> Lowering<'a> {
         let mut step = current.step(callee, inputs, acquire, failed(), span);
         if let Some(handler) = self.walks.paths.handler_of(before, id) {
             let after = current.context;
-            step.failure = self.handle(current, handler, id, &step);
+            step.failure = self.handle(current, handler, id, (&step, kept));
             current.context = after;
         }
         step
     }
 
     /// What happens when the step `failing`, a call of `node`, has failed and `handler` takes its place.
-    fn handle(&mut self, current: &mut Current, handler: &Handler, node: NodeId, failing: &Step) -> Block {
+    fn handle(
+        &mut self,
+        current: &mut Current,
+        handler: &Handler,
+        node: NodeId,
+        (failing, kept): (&Step, &[Operand]),
+    ) -> Block {
         let failed_node = &self.program.nodes[node];
         let ended = End::Ended { offset: 0 };
         match &handler.target {
@@ -247,13 +267,15 @@ impl<'a> Lowering<'a> {
             }
             HandlerTarget::Node(target) => {
                 let bound = handler.replacements.iter().find(|one| one.failing == node);
-                let input = |argument: &Argument| match argument {
+                let operand = |argument: &Argument| match argument {
                     Argument::Input(index) => failing.inputs.get(*index).cloned(),
                     Argument::Error => Some(Operand::Error(failing.id)),
+                    Argument::Kept(index) => kept.get(*index).cloned(),
                     Argument::Output(..) => None,
                 };
-                let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(input).collect();
-                let step = self.call(current, *target, inputs, handler.span);
+                let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(operand).collect();
+                let kept: Vec<_> = bound.into_iter().flat_map(|one| &one.kept).filter_map(operand).collect();
+                let step = self.call(current, *target, (inputs, &kept), handler.span);
                 let end = match bound.and_then(|one| one.resume.as_ref()) {
                     Some(outputs) => {
                         let values = outputs.iter().map(|index| Operand::Output(step.id, *index)).collect();

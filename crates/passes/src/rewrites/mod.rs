@@ -5,6 +5,7 @@ pub mod bind_handlers;
 mod constraint_diagnostics;
 mod edge_diagnostics;
 pub mod infer_signatures;
+mod kept_values;
 pub mod lower_program;
 mod named_inputs;
 pub mod number_paths;

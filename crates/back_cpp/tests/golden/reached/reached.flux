@@ -12,3 +12,5 @@ Page = Parse -> Log -> Load -> Say -> Load -> Send;
 Load (counted key) => (counted page);
 Load = Find;
 Say () => ();
+Excuse (counted key, counted client) => (counted page);
+handle error Load => Excuse;

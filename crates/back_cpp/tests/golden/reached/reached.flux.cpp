@@ -18,6 +18,7 @@ enum node : flux::node_number {
     node_Page,
     node_Load,
     node_Say,
+    node_Excuse,
 };
 
 // The functions below, as the path graph numbers them.
@@ -27,6 +28,10 @@ enum function : flux::function_number {
     function_Read_produce,
     function_Read_run,
 };
+
+// What error handlers read of the inputs of a node, which is given a copy.
+static_assert(flux::keepable<decltype(Load_in::key)>,
+              "reached.flux:16: the handler of Load reads its input 'key', so its type must be one that can be copied");
 
 // What nodes are given copies of, as later steps take it too.
 static_assert(
@@ -98,7 +103,22 @@ try {
     flow.call(node_Load);
     const flux::outcome Load_outcome = Load(flow, Load_input, Load_output);
     if (Load_outcome == flux::outcome::failed) {
-        return flow.failed(2);
+        // reached.flux:16: handle error Load => Excuse;
+        Excuse_in Excuse_input{Parse_output.key, in.client};
+        Excuse_out Excuse_output{};
+        int Excuse_error = 0;
+        try {
+            flow.call(node_Excuse);
+            Excuse_error = ::Excuse(&Excuse_input, &Excuse_output);
+        } catch (...) {
+            Excuse_error = flow.caught();
+        }
+        if (Excuse_error != 0) {
+            flow.failed_in(node_Excuse, Excuse_error);
+            return flow.failed(2);
+        }
+        Load_output.page = std::move(Excuse_output.page);
+        flow.add_path(1);
     }
 
     // reached.flux:11: Say
@@ -114,12 +134,32 @@ try {
     }
 
     // reached.flux:11: Load
-    Load_in Load_input_2{std::move(Parse_output.key)};
+    Load_in Load_input_2{Parse_output.key};
     Load_out Load_output_2{};
+    const flux::path_number Load_path = flow.begin_path();
     flow.call(node_Load);
     const flux::outcome Load_outcome_2 = Load(flow, Load_input_2, Load_output_2);
     if (Load_outcome_2 == flux::outcome::failed) {
-        return flow.failed(5);
+        flow.end_path(Load_path, 2);
+
+        // reached.flux:16: handle error Load => Excuse;
+        Excuse_in Excuse_input{std::move(Parse_output.key), in.client};
+        Excuse_out Excuse_output{};
+        int Excuse_error = 0;
+        try {
+            flow.call(node_Excuse);
+            Excuse_error = ::Excuse(&Excuse_input, &Excuse_output);
+        } catch (...) {
+            Excuse_error = flow.caught();
+        }
+        if (Excuse_error != 0) {
+            flow.failed_in(node_Excuse, Excuse_error);
+            return flow.failed(7);
+        }
+        Load_output_2.page = std::move(Excuse_output.page);
+        flow.add_path(3);
+    } else {
+        flow.end_path(Load_path, 1);
     }
 
     // reached.flux:11: Send
@@ -133,7 +173,7 @@ try {
     }
     if (error != 0) {
         flow.failed_in(node_Send, error);
-        return flow.failed(7);
+        return flow.failed(13);
     }
 
     out.client = std::move(in.client);
@@ -142,7 +182,7 @@ try {
 } catch (...) {
     // A predicate, or the copy of a value, threw: this node fails.
     flow.failed_in(node_Page, flow.caught());
-    return flow.fault(8);
+    return flow.fault(22);
 }
 
 // reached.flux:9: source Read => Page;
@@ -187,7 +227,7 @@ try {
 } catch (...) {
     // A predicate, or the copy of a value, threw: this node fails.
     flow.failed_in(node_Page, flow.caught());
-    return flow.fault(9);
+    return flow.fault(23);
 }
 
 // Below: what the runtime must know of the program.
@@ -202,14 +242,15 @@ constexpr flux::node_info nodes[] = {
     {"Page", "reached.flux", 10},
     {"Load", "reached.flux", 12},
     {"Say", "reached.flux", 14},
+    {"Excuse", "reached.flux", 15},
 };
 
 // Each function: how many paths lead to each exit, and the vertices of the exits.
 constexpr flux::path_function path_functions[] = {
     {"Load", {1, 2, 0}, {1, 2, 3}},
-    {"Page", {1, 9, 0}, {9, 10, 11}},
-    {"Read_produce", {1, 2, 0}, {34, 35, 36}},
-    {"Read_run", {1, 10, 0}, {42, 43, 44}},
+    {"Page", {9, 23, 0}, {9, 10, 11}},
+    {"Read_produce", {1, 2, 0}, {40, 41, 42}},
+    {"Read_run", {9, 24, 0}, {48, 49, 50}},
 };
 
 // What happens at each vertex of the path graph, and which edges lead into it.
@@ -237,37 +278,43 @@ constexpr flux::path_vertex path_vertices[] = {
     {flux::path_kind::call_ended, nullptr, function_Load, 23, 1},
     {flux::path_kind::call_done, nullptr, function_Load, 24, 1},
     {flux::path_kind::call_failed, nullptr, function_Load, 25, 1},
-    {flux::path_kind::join, nullptr, 0, 26, 1},
-    {flux::path_kind::label, "Say", 0, 27, 1},
-    {flux::path_kind::label, "ERROR", 0, 28, 1},
-    {flux::path_kind::join, nullptr, 0, 29, 1},
-    {flux::path_kind::call_ended, nullptr, function_Load, 30, 1},
-    {flux::path_kind::call_done, nullptr, function_Load, 31, 1},
-    {flux::path_kind::call_failed, nullptr, function_Load, 32, 1},
+    {flux::path_kind::join, nullptr, 0, 26, 2},
+    {flux::path_kind::label, "Excuse", 0, 28, 1},
+    {flux::path_kind::label, "ERROR", 0, 29, 1},
+    {flux::path_kind::join, nullptr, 0, 30, 1},
+    {flux::path_kind::label, "Say", 0, 31, 1},
+    {flux::path_kind::label, "ERROR", 0, 32, 1},
     {flux::path_kind::join, nullptr, 0, 33, 1},
-    {flux::path_kind::label, "Send", 0, 34, 1},
-    {flux::path_kind::label, "ERROR", 0, 35, 1},
-    {flux::path_kind::join, nullptr, 0, 36, 1},
-    {flux::path_kind::label, "ERROR", 0, 37, 1},
-    // Read_produce, from 33
-    {flux::path_kind::start, nullptr, 0, 38, 0},
-    {flux::path_kind::join, nullptr, 0, 38, 1},
-    {flux::path_kind::join, nullptr, 0, 39, 2},
-    {flux::path_kind::join, nullptr, 0, 41, 0},
-    {flux::path_kind::label, "Read", 0, 41, 1},
-    {flux::path_kind::label, "ERROR", 0, 42, 1},
-    {flux::path_kind::join, nullptr, 0, 43, 1},
-    {flux::path_kind::label, "ERROR", 0, 44, 1},
-    // Read_run, from 41
-    {flux::path_kind::start, nullptr, 0, 45, 0},
-    {flux::path_kind::join, nullptr, 0, 45, 1},
-    {flux::path_kind::join, nullptr, 0, 46, 2},
-    {flux::path_kind::join, nullptr, 0, 48, 1},
-    {flux::path_kind::call_ended, nullptr, function_Page, 49, 1},
-    {flux::path_kind::call_done, nullptr, function_Page, 50, 1},
-    {flux::path_kind::call_failed, nullptr, function_Page, 51, 1},
-    {flux::path_kind::join, nullptr, 0, 52, 1},
-    {flux::path_kind::label, "ERROR", 0, 53, 1},
+    {flux::path_kind::call_ended, nullptr, function_Load, 34, 1},
+    {flux::path_kind::call_done, nullptr, function_Load, 35, 1},
+    {flux::path_kind::call_failed, nullptr, function_Load, 36, 1},
+    {flux::path_kind::join, nullptr, 0, 37, 2},
+    {flux::path_kind::label, "Excuse", 0, 39, 1},
+    {flux::path_kind::label, "ERROR", 0, 40, 1},
+    {flux::path_kind::join, nullptr, 0, 41, 1},
+    {flux::path_kind::label, "Send", 0, 42, 1},
+    {flux::path_kind::label, "ERROR", 0, 43, 1},
+    {flux::path_kind::join, nullptr, 0, 44, 1},
+    {flux::path_kind::label, "ERROR", 0, 45, 1},
+    // Read_produce, from 39
+    {flux::path_kind::start, nullptr, 0, 46, 0},
+    {flux::path_kind::join, nullptr, 0, 46, 1},
+    {flux::path_kind::join, nullptr, 0, 47, 2},
+    {flux::path_kind::join, nullptr, 0, 49, 0},
+    {flux::path_kind::label, "Read", 0, 49, 1},
+    {flux::path_kind::label, "ERROR", 0, 50, 1},
+    {flux::path_kind::join, nullptr, 0, 51, 1},
+    {flux::path_kind::label, "ERROR", 0, 52, 1},
+    // Read_run, from 47
+    {flux::path_kind::start, nullptr, 0, 53, 0},
+    {flux::path_kind::join, nullptr, 0, 53, 1},
+    {flux::path_kind::join, nullptr, 0, 54, 2},
+    {flux::path_kind::join, nullptr, 0, 56, 1},
+    {flux::path_kind::call_ended, nullptr, function_Page, 57, 1},
+    {flux::path_kind::call_done, nullptr, function_Page, 58, 1},
+    {flux::path_kind::call_failed, nullptr, function_Page, 59, 1},
+    {flux::path_kind::join, nullptr, 0, 60, 1},
+    {flux::path_kind::label, "ERROR", 0, 61, 1},
 };
 
 // Where each edge comes from, and what it adds to the path number.
@@ -275,13 +322,14 @@ constexpr flux::path_edge path_edges[] = {
     // Load, from 0
     {6, 0}, {5, 0}, {7, 1}, {0, 0}, {4, 0}, {4, 0}, {0, 0},
     // Page, from 7
-    {31, 0}, {13, 0}, {16, 1}, {20, 2}, {23, 4}, {27, 5}, {30, 7}, {32, 8}, {18, 0}, {25, 0}, {8, 0}, {12, 0}, {12, 0},
-    {14, 0}, {15, 0}, {15, 0}, {17, 0}, {17, 0}, {17, 0}, {19, 0}, {21, 0}, {22, 0}, {22, 0}, {24, 0}, {24, 0}, {24, 0},
-    {26, 0}, {28, 0}, {29, 0}, {29, 0}, {8, 0},
-    // Read_produce, from 38
-    {39, 0}, {38, 0}, {40, 1}, {33, 0}, {37, 0}, {37, 0}, {33, 0},
-    // Read_run, from 45
-    {48, 0}, {47, 0}, {49, 9}, {45, 0}, {41, 0}, {41, 0}, {41, 0}, {46, 0}, {41, 0},
+    {37, 0}, {13, 0}, {16, 1}, {23, 2}, {26, 4}, {33, 7}, {36, 13}, {38, 22}, {18, 0}, {28, 0}, {8, 0}, {12, 0},
+    {12, 0}, {14, 0}, {15, 0}, {15, 0}, {17, 0}, {17, 0}, {17, 0}, {19, 0}, {24, 1}, {20, 0}, {22, 0}, {22, 0}, {21, 0},
+    {25, 0}, {25, 0}, {27, 0}, {27, 0}, {27, 0}, {29, 0}, {34, 3}, {30, 0}, {32, 0}, {32, 0}, {31, 0}, {35, 0}, {35, 0},
+    {8, 0},
+    // Read_produce, from 46
+    {45, 0}, {44, 0}, {46, 1}, {39, 0}, {43, 0}, {43, 0}, {39, 0},
+    // Read_run, from 53
+    {54, 0}, {53, 0}, {55, 23}, {51, 0}, {47, 0}, {47, 0}, {47, 0}, {52, 0}, {47, 0},
 };
 
 // Where flows come from.

@@ -57,6 +57,15 @@ struct Load_out {
     counted page;
 };
 
+struct Excuse_in {
+    counted key;
+    counted client;
+};
+
+struct Excuse_out {
+    counted page;
+};
+
 // reached.flux:4
 int Read(struct Read_out *out);
 
@@ -74,3 +83,6 @@ int Send(struct Send_in *in, struct Send_out *out);
 
 // reached.flux:14
 int Say(void);
+
+// reached.flux:15
+int Excuse(struct Excuse_in *in, struct Excuse_out *out);
