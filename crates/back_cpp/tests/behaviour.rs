@@ -59,9 +59,9 @@ fn is_called(flow: &Flow, word: &str) -> bool {
     node.is_none_or(|(_, node)| node.body == Body::Concrete)
 }
 
-/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last: the key
-/// for Log and both Loads, since what handles their failure takes it, the client for Send, as the flow gives it too, and
-/// for what takes the place of Load where that has failed.
+/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last. The key
+/// is copied for Log and both Loads, as what handles their failure takes it; the client for Send, as the flow gives it
+/// too, and for what takes the place of a Load that has failed.
 #[test]
 fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
     let program = build(&tests("golden/reached"), &tests("behaviour/reached.cpp"));

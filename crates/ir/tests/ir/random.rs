@@ -217,12 +217,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
         };
         let replacements = match target {
             HandlerTarget::Function(_) => vec![],
-            HandlerTarget::Node(_) => choices.list(2, |choices| Replacement {
-                failing: choices.id(counts.nodes),
-                arguments: choices.list(3, any_argument),
-                kept: choices.list(2, any_argument),
-                resume: choices.chance().then(|| choices.list(3, |choices| choices.below(4))),
-            }),
+            HandlerTarget::Node(_) => choices.list(2, |choices| any_replacement(choices, counts)),
         };
         program::Handler {
             path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
@@ -232,6 +227,15 @@ pub fn any_program(choices: &mut Choices) -> Program {
         }
     });
     program
+}
+
+fn any_replacement(choices: &mut Choices, counts: Counts) -> Replacement {
+    Replacement {
+        failing: choices.id(counts.nodes),
+        arguments: choices.list(3, any_argument),
+        kept: choices.list(2, any_argument),
+        resume: choices.chance().then(|| choices.list(3, |choices| choices.below(4))),
+    }
 }
 
 /// How many there are of what can be mentioned.

@@ -1,6 +1,6 @@
 //! Says which values a handler that is a node takes from the node whose place it takes, and with which of its own the
-//! flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says so for
-//! every node that it may be asked for, or there is an error.
+//! flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says so
+//! for every node that it may be asked for, or there is an error.
 //!
 //! A handler takes what the failing node took, and last, if it wants it, an `int error`. What the node did not take the
 //! handler reaches where the node could: every application of the node keeps it ([`crate::rewrites::kept_values`]).
