@@ -2,12 +2,13 @@
 //!
 //! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`]. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
-//! through a flow.
+//! through a flow, and [`run`] goes along one.
 
 pub mod arena;
 pub mod flow;
 pub mod paths;
 pub mod program;
+pub mod run;
 pub mod text;
 pub mod types;
 pub mod verify;

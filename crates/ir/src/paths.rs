@@ -377,8 +377,8 @@ fn exit_of(paths: Exits, number: u64) -> (Exit, u64) {
 }
 
 impl PathGraph {
-    /// What is to be seen along path `number` of those that lead from the start of function `function` to `exit`; `None`
-    /// where there is no such path. O(length of the path · joins).
+    /// What is to be seen along path `number` of those that lead from the start of function `function` to `exit`;
+    /// `None` where there is no such path. O(length of the path · joins).
     pub fn decode(&self, function: FunctionId, exit: Exit, number: u64) -> Option<Vec<Event>> {
         let mut events = vec![];
         self.walk(function, exit, number, &mut events)?;

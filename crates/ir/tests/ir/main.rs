@@ -6,6 +6,7 @@ mod bindings;
 mod constraints;
 mod paths;
 mod random;
+mod run;
 mod sound;
 mod text;
 mod verify;

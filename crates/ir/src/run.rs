@@ -1,0 +1,325 @@
+//! Runs a flow over a world that the caller gives.
+//!
+//! How values go, which function is called, which line is taken and what is added to the path register is read from the
+//! flow, and done as generated code does it. What a value is, what nodes, predicates and handlers do, and what can
+//! throw, is the world's business. Branches of a parallel step run one after the other, as they may.
+
+use crate::flow::{
+    Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId, StepPaths,
+};
+use crate::paths::any;
+use crate::program::{Constant, NodeId, Parameter, PredicateId};
+use std::collections::HashMap;
+
+/// What a flow runs over. An error is a value, too.
+pub trait World {
+    /// A value on its way.
+    type Value: Clone;
+
+    /// Calls a concrete node: what it gives, or its error.
+    ///
+    /// # Errors
+    /// The node failed.
+    fn node(&mut self, node: NodeId, inputs: Vec<Self::Value>) -> Result<Vec<Self::Value>, Self::Value>;
+
+    /// Calls a function that handles `error`, which `node` had for these inputs: `changed` where it sees them as the
+    /// node left them.
+    ///
+    /// # Errors
+    /// The function failed.
+    fn handler(
+        &mut self,
+        function: &str,
+        node: NodeId,
+        inputs: Vec<Self::Value>,
+        changed: bool,
+        error: &Self::Value,
+    ) -> Result<(), Self::Value>;
+
+    /// Asks for the session of a flow. False where that throws.
+    fn session(&mut self, function: &str, node: NodeId, inputs: Vec<Self::Value>) -> bool;
+
+    /// Whether a value is what a predicate says; none where it throws.
+    fn test(&mut self, predicate: PredicateId, value: Self::Value) -> Option<bool>;
+
+    /// A constant as a value.
+    fn constant(&mut self, constant: &Constant) -> Self::Value;
+
+    /// The error of what is no node's: nothing matched, or something outside of a node threw.
+    fn fault(&mut self) -> Self::Value;
+
+    /// Whether values can be copied and moved into these parameters; false where that throws.
+    fn takes(&mut self, parameters: &[&Parameter], values: &[Self::Value]) -> bool;
+
+    /// A function begins whose paths are counted by themselves.
+    fn cut_begins(&mut self) {}
+
+    /// It has come back by this exit, on this path.
+    fn cut_ends(&mut self, _function: FunctionId, _exit: Exit, _number: u64) {}
+}
+
+/// What came of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ran<V> {
+    /// The way out.
+    pub exit: Exit,
+    /// What it gave, where it is done.
+    pub values: Vec<V>,
+    /// The number of the path, of those that lead to this exit.
+    pub number: u64,
+}
+
+/// Runs a function with these inputs; none where the flow is not well-formed, or something outside of a node throws
+/// where it says that nothing can. O(steps on the way).
+pub fn run<W: World>(flow: &Flow, function: FunctionId, inputs: Vec<W::Value>, world: &mut W) -> Option<Ran<W::Value>> {
+    let error = world.fault();
+    let mut machine = Machine { flow, world, register: 0, error };
+    let (exit, values) = machine.function(function, inputs)?;
+    Some(Ran { exit, values, number: machine.register })
+}
+
+struct Machine<'a, W: World> {
+    flow: &'a Flow,
+    world: &'a mut W,
+    /// The path register.
+    register: u64,
+    /// The error in hand.
+    error: W::Value,
+}
+
+/// The values in one function.
+struct Frame<'a, V> {
+    function: &'a Function,
+    inputs: Vec<V>,
+    outputs: HashMap<(StepId, usize), V>,
+    /// What the steps were given.
+    given: HashMap<(StepId, usize), V>,
+    /// The errors of those that failed.
+    errors: HashMap<StepId, V>,
+}
+
+/// How a block was left.
+enum Left<V> {
+    By(Exit, Vec<V>),
+    Resumed(Vec<V>),
+    Faulted,
+}
+
+/// What a step came to.
+enum Came<V> {
+    On,
+    Left(Left<V>),
+}
+
+impl<W: World> Machine<'_, W> {
+    fn function(&mut self, id: FunctionId, inputs: Vec<W::Value>) -> Option<(Exit, Vec<W::Value>)> {
+        let function = self.flow.functions.find(id)?;
+        let (outputs, given, errors) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut frame = Frame { function, inputs, outputs, given, errors };
+        match self.block(&mut frame, &function.body)? {
+            Left::By(exit, values) => Some((exit, values)),
+            Left::Resumed(_) => None,
+            Left::Faulted => {
+                self.error = self.world.fault();
+                self.register = function.fault?;
+                Some((Exit::Failed, vec![]))
+            }
+        }
+    }
+
+    fn values(&mut self, frame: &Frame<'_, W::Value>, operands: &[Operand]) -> Option<Vec<W::Value>> {
+        operands.iter().map(|operand| self.value(frame, operand)).collect()
+    }
+
+    fn value(&mut self, frame: &Frame<'_, W::Value>, operand: &Operand) -> Option<W::Value> {
+        match operand {
+            Operand::Input(index) => frame.inputs.get(*index).cloned(),
+            Operand::Output(step, index) => frame.outputs.get(&(*step, *index)).cloned(),
+            // What the node has made of it is known where the handler is called.
+            Operand::Changed(step, index) => frame.given.get(&(*step, *index)).cloned(),
+            Operand::Error(step) => frame.errors.get(step).cloned(),
+            Operand::Constant(constant) => Some(self.world.constant(constant)),
+        }
+    }
+
+    fn block(&mut self, frame: &mut Frame<'_, W::Value>, block: &Block) -> Option<Left<W::Value>> {
+        for step in &block.steps {
+            if let Came::Left(left) = self.step(frame, step)? {
+                return Some(left);
+            }
+        }
+        let (exit, offset, given) = match &block.end {
+            End::Done { values, offset } => {
+                let given = self.values(frame, values)?;
+                let taken: Vec<_> = frame.function.outputs.iter().collect();
+                if !self.world.takes(&taken, &given) {
+                    return Some(Left::Faulted);
+                }
+                (Exit::Done, offset, given)
+            }
+            End::Failed { offset } => (Exit::Failed, offset, vec![]),
+            End::Ended { offset } => (Exit::Ended, offset, vec![]),
+            End::Resume { values, offset } => {
+                self.register = self.register.checked_add(*offset)?;
+                return self.values(frame, values).map(Left::Resumed);
+            }
+            End::Dispatch { lines, unmatched } => return self.dispatch(frame, lines, *unmatched),
+        };
+        self.register = self.register.checked_add(*offset)?;
+        Some(Left::By(exit, given))
+    }
+
+    fn dispatch(
+        &mut self,
+        frame: &mut Frame<'_, W::Value>,
+        lines: &[Line],
+        unmatched: Option<u64>,
+    ) -> Option<Left<W::Value>> {
+        'lines: for line in lines {
+            for test in &line.tests {
+                let value = self.value(frame, &test.value)?;
+                match self.world.test(test.predicate, value) {
+                    Some(true) => {}
+                    Some(false) => continue 'lines,
+                    None => return Some(Left::Faulted),
+                }
+            }
+            return self.block(frame, &line.block);
+        }
+        self.register = self.register.checked_add(unmatched?)?;
+        self.error = self.world.fault();
+        Some(Left::By(Exit::Failed, vec![]))
+    }
+
+    fn step(&mut self, frame: &mut Frame<'_, W::Value>, step: &Step) -> Option<Came<W::Value>> {
+        let inputs = self.values(frame, &step.inputs)?;
+        // What a handler is given as the node left it is the node's own.
+        let is_copied = !step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
+        let taken: Vec<_> = self.flow.callee_inputs(&step.callee).iter().collect();
+        if is_copied && !self.world.takes(&taken, &inputs) {
+            return Some(Came::Left(Left::Faulted));
+        }
+        frame.given.extend(inputs.iter().cloned().enumerate().map(|(index, value)| ((step.id, index), value)));
+        let given = match self.call(step, inputs)? {
+            Left::By(Exit::Done, given) | Left::Resumed(given) => given,
+            Left::By(Exit::Ended, _) => {
+                self.register = self.register.checked_add(step.paths.ended_offset)?;
+                return Some(Came::Left(Left::By(Exit::Ended, vec![])));
+            }
+            Left::Faulted => return Some(Came::Left(Left::Faulted)),
+            Left::By(Exit::Failed, _) => {
+                frame.errors.insert(step.id, self.error.clone());
+                match self.block(frame, &step.failure)? {
+                    Left::Resumed(values) => {
+                        if !self.world.takes(&self.flow.callee_outputs(&step.callee), &values) {
+                            return Some(Came::Left(Left::Faulted));
+                        }
+                        values
+                    }
+                    left => return Some(Came::Left(left)),
+                }
+            }
+        };
+        frame.outputs.extend(given.into_iter().enumerate().map(|(index, value)| ((step.id, index), value)));
+        Some(Came::On)
+    }
+
+    fn call(&mut self, step: &Step, inputs: Vec<W::Value>) -> Option<Left<W::Value>> {
+        let came = match &step.callee {
+            Callee::Node(node) => self.world.node(*node, inputs),
+            Callee::Handler { function, node } => {
+                let changed = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
+                self.world.handler(function, *node, inputs, changed, &self.error).map(|()| vec![])
+            }
+            Callee::Session { function, node } => {
+                let known = self.world.session(function, *node, inputs);
+                return Some(if known { Left::By(Exit::Done, vec![]) } else { Left::Faulted });
+            }
+            Callee::Function(callee) => {
+                let (exit, given) = self.callee(step.paths, *callee, inputs)?;
+                return Some(Left::By(exit, given));
+            }
+            Callee::Fork(branches) => {
+                let (exit, given) = self.fork(step.paths, branches, &inputs)?;
+                return Some(Left::By(exit, given));
+            }
+        };
+        Some(match came {
+            Ok(given) => Left::By(Exit::Done, given),
+            Err(error) => {
+                self.error = error;
+                Left::By(Exit::Failed, vec![])
+            }
+        })
+    }
+
+    /// A function: where it comes back, the register is combined with what it was.
+    fn callee(
+        &mut self,
+        StepPaths { save, cut, radix, .. }: StepPaths,
+        callee: FunctionId,
+        inputs: Vec<W::Value>,
+    ) -> Option<(Exit, Vec<W::Value>)> {
+        let before = self.register;
+        if !save && before != 0 {
+            return None;
+        }
+        self.register = 0;
+        if cut {
+            self.world.cut_begins();
+        }
+        let (exit, given) = self.function(callee, inputs)?;
+        self.register = match cut {
+            true => {
+                self.world.cut_ends(callee, exit, self.register);
+                before
+            }
+            false => before.checked_mul(radix.get(exit))?.checked_add(self.register)?,
+        };
+        Some((exit, given))
+    }
+
+    /// Branches, one after the other, and what joining them comes to.
+    fn fork(&mut self, paths: StepPaths, branches: &[Branch], inputs: &[W::Value]) -> Option<(Exit, Vec<W::Value>)> {
+        let before = self.register;
+        if !paths.save && before != 0 {
+            return None;
+        }
+        let (mut ended, mut joined, mut error) = (vec![], vec![], None);
+        for Branch { function, .. } in branches {
+            self.register = 0;
+            let (exit, given) = match paths.cut {
+                true => self.callee(paths, *function, inputs.to_vec())?,
+                false => self.function(*function, inputs.to_vec())?,
+            };
+            if exit == Exit::Failed && error.is_none() {
+                error = Some(self.error.clone());
+            }
+            joined.extend(given);
+            ended.push((self.flow.functions.find(*function)?.paths, exit, self.register));
+        }
+        let is_left = |by: Exit| ended.iter().any(|(_, exit, _)| *exit == by);
+        let exit = [Exit::Failed, Exit::Ended].into_iter().find(|exit| is_left(*exit)).unwrap_or(Exit::Done);
+        self.error = error.unwrap_or_else(|| self.error.clone());
+        // Where the step is cut, its numbers would not fit.
+        self.register = match paths.cut {
+            true => before,
+            false => {
+                let own = ended.iter().try_fold(0, |number, branch| digit(number, exit, branch))?;
+                before.checked_mul(paths.radix.get(exit))?.checked_add(own)?
+            }
+        };
+        Some((exit, if exit == Exit::Done { joined } else { vec![] }))
+    }
+}
+
+/// Adds the digit of a branch that came back so to the number of a parallel step that is left by `exit`.
+fn digit(number: u64, exit: Exit, (paths, by, own): &(Exits, Exit, u64)) -> Option<u64> {
+    let (radix, first) = match (exit, by) {
+        (Exit::Done, _) => (paths.done, 0),
+        (_, Exit::Done) => (any(*paths), 0),
+        (_, Exit::Failed) => (any(*paths), paths.done),
+        (_, Exit::Ended) => (any(*paths), paths.done.checked_add(paths.failed)?),
+    };
+    number.checked_mul(radix)?.checked_add(first)?.checked_add(*own)
+}
