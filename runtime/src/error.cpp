@@ -18,6 +18,14 @@ const char *error_name(int error) noexcept
         return "failed_without_code";
     case end_of_input:
         return "end_of_input";
+    case overflow:
+        return "overflow";
+    case division_by_zero:
+        return "division_by_zero";
+    case no_element:
+        return "no_element";
+    case not_a_number:
+        return "not_a_number";
     default:
         return nullptr;
     }

@@ -10,6 +10,10 @@ TEST(Error, NamesItsOwnCodesOnly)
     EXPECT_STREQ(flux::error_name(flux::no_match), "no_match");
     EXPECT_STREQ(flux::error_name(flux::exception_thrown), "exception_thrown");
     EXPECT_STREQ(flux::error_name(flux::out_of_memory), "out_of_memory");
+    EXPECT_STREQ(flux::error_name(flux::overflow), "overflow");
+    EXPECT_STREQ(flux::error_name(flux::division_by_zero), "division_by_zero");
+    EXPECT_STREQ(flux::error_name(flux::no_element), "no_element");
+    EXPECT_STREQ(flux::error_name(flux::not_a_number), "not_a_number");
     EXPECT_EQ(flux::error_name(0), nullptr);
     EXPECT_EQ(flux::error_name(-1), nullptr);
     EXPECT_EQ(flux::error_name(ENOENT), nullptr);

@@ -39,8 +39,12 @@ impl Writer<'_> {
     fn condition(&mut self, line: &Line) -> Expression {
         let program = &self.context.flow.program;
         let tests = line.tests.iter().map(|test| {
-            let function = &program.predicates[test.predicate].function;
-            Expression::name(format!("::{}", cpp_name(function))).call(vec![self.read(&test.value)])
+            let predicate = &program.predicates[test.predicate];
+            let function = match predicate.computed {
+                Some(_) => self.context.names.predicate(test.predicate).to_owned(),
+                None => format!("::{}", cpp_name(&predicate.function)),
+            };
+            Expression::name(function).call(vec![self.read(&test.value)])
         });
         Expression::All(tests.collect())
     }

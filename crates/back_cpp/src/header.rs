@@ -222,6 +222,7 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
         }
     }
     let asked = asked.into_iter().map(|(id, ty, asked_by)| (&program.predicates[id], ty, asked_by));
+    let asked = asked.filter(|(predicate, ..)| predicate.computed.is_none());
     let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
     own.map(|(predicate, ty, asked_by)| UserFunction {
         asked_by,

@@ -12,7 +12,7 @@ use crate::structs::{Side, members, struct_name};
 use crate::tree::{Declaration, Declarator};
 use crate::types::types_header_name;
 use flux_contract as contract;
-use flux_ir::program::{Body, Node};
+use flux_ir::program::Node;
 
 /// The name of the header with the structs.
 pub const STRUCTS: &str = "mStructs.h";
@@ -66,9 +66,8 @@ pub(crate) fn functions(context: &Context<'_>) -> Vec<Declaration> {
     ];
     user_functions(context, &mut header);
     let nodes = context.flow.program.nodes.iter();
-    let abstracts = nodes
-        .map(|(_, node)| node)
-        .filter(|node| !matches!(node.body, Body::Concrete) && context.module_of(&node.name).is_none());
+    let abstracts =
+        nodes.map(|(_, node)| node).filter(|node| !node.body.is_leaf() && context.module_of(&node.name).is_none());
     let mut abstracts = abstracts.peekable();
     if abstracts.peek().is_some() {
         let comment = "Abstract nodes, which are flows: a function of theirs may be there and is not called.";

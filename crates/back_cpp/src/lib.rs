@@ -9,6 +9,7 @@
 //! all as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
 
 mod comments;
+mod compute;
 mod dispatch;
 mod fork;
 mod function;

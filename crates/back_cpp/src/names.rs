@@ -7,7 +7,7 @@
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::{Flow, Function, FunctionId};
-use flux_ir::program::{Constraint, ConstraintId, Node, NodeId, OptionId, ServerOption};
+use flux_ir::program::{Body, Constraint, ConstraintId, Node, NodeId, OptionId, PredicateId, ServerOption};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The namespace of the generated code.
@@ -25,6 +25,8 @@ pub struct Names {
     functions: Vec<String>,
     locks: Vec<String>,
     options: Vec<String>,
+    computed: BTreeMap<NodeId, String>,
+    predicates: BTreeMap<PredicateId, String>,
     handlers: BTreeMap<String, String>,
     /// The enumeration of the nodes.
     pub node_enum: String,
@@ -81,7 +83,14 @@ impl Names {
         let structs = program.nodes.iter().flat_map(sides).chain(branches.flat_map(of_branch));
         // Nothing may hide the namespace of a module.
         let modules = program.modules.iter().map(|(_, module)| module.name.clone());
-        let mut free = Free(functions.chain(structs).chain(modules).collect());
+        // Nor a type that computations name.
+        let types = program.types.iter().map(|(_, declared)| declared.name.clone());
+        let namespaces = ["flux", "std"].map(str::to_owned);
+        let mut free = Free(functions.chain(structs).chain(modules).chain(types).chain(namespaces).collect());
+        let nodes = program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Computed(_)));
+        let computed = nodes.map(|(id, node)| (id, free.claim(node.name.clone()))).collect();
+        let predicates = program.predicates.iter().filter(|(_, predicate)| predicate.computed.is_some());
+        let predicates = predicates.map(|(id, predicate)| (id, free.claim(predicate.name.clone()))).collect();
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
         let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
         let handlers: BTreeSet<String> = handlers.collect();
@@ -103,12 +112,34 @@ impl Names {
             program: free.claim("program"),
             start: free.claim("start"),
         };
-        Self { taken: free.0, nodes, functions, locks, options, handlers, node_enum, function_enum, tables }
+        Self {
+            taken: free.0,
+            nodes,
+            functions,
+            locks,
+            options,
+            computed,
+            predicates,
+            handlers,
+            node_enum,
+            function_enum,
+            tables,
+        }
     }
 
     /// The number of a node, by name.
     pub fn node(&self, node: NodeId) -> &str {
         at(&self.nodes, node)
+    }
+
+    /// The function of a computed node.
+    pub fn computed(&self, node: NodeId) -> &str {
+        self.computed.get(&node).map_or("", String::as_str)
+    }
+
+    /// The function of a computed predicate.
+    pub fn predicate(&self, predicate: PredicateId) -> &str {
+        self.predicates.get(&predicate).map_or("", String::as_str)
     }
 
     /// The number of a function, by name.

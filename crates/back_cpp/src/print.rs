@@ -211,10 +211,24 @@ impl Printer {
                 self.expression(condition, 3);
                 self.line(") {");
                 self.body(then);
-                if !otherwise.is_empty() {
-                    self.line("} else {");
-                    self.body(otherwise);
+                match otherwise.as_slice() {
+                    [] => self.line("}"),
+                    [other @ Statement::If(..)] => {
+                        self.write("} else ");
+                        self.statement(other);
+                    }
+                    _ => {
+                        self.line("} else {");
+                        self.body(otherwise);
+                        self.line("}");
+                    }
                 }
+            }
+            Statement::For(element, list, body) => {
+                self.write(&format!("for ({} : ", declarator(element)));
+                self.expression(list, 3);
+                self.line(") {");
+                self.body(body);
                 self.line("}");
             }
             Statement::Try(body, caught) => {
@@ -257,9 +271,9 @@ impl Printer {
 
     /// Writes an expression, after which `tail` more characters come before a line can be broken.
     fn expression(&mut self, expression: &Expression, tail: usize) {
-        let width = width(expression);
-        if self.fits(width + tail) {
-            return self.flat(expression, width);
+        let whole = width(expression);
+        if self.fits(whole + tail) {
+            return self.flat(expression, whole);
         }
         match expression {
             Expression::Call(function, arguments) => {
@@ -267,8 +281,35 @@ impl Printer {
                 self.list("(", arguments, ")", tail);
             }
             Expression::Braces(values) => self.list("{", values, "}", tail),
+            Expression::Made(name, values) => {
+                self.write(name);
+                self.list("{", values, "}", tail);
+            }
+            Expression::Infix(left, operator, right) => {
+                self.operand(left, operator, false, operator.len() + 1);
+                self.write(&format!(" {operator}"));
+                if self.fits(1 + width(right) + 2 + tail) {
+                    self.write(" ");
+                } else {
+                    self.end_line();
+                    self.start_line((self.level + 1) * LEVEL);
+                }
+                self.operand(right, operator, true, tail);
+            }
             Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
-            _ => self.flat(expression, width),
+            _ => self.flat(expression, whole),
+        }
+    }
+
+    /// Writes what an operator joins, in parentheses where they are needed.
+    fn operand(&mut self, operand: &Expression, operator: &str, is_right: bool, tail: usize) {
+        match is_enclosed(operand, operator, is_right) {
+            true => {
+                self.write("(");
+                self.expression(operand, tail + 1);
+                self.write(")");
+            }
+            false => self.expression(operand, tail),
         }
     }
 
@@ -344,6 +385,42 @@ fn flat(expression: &Expression, text: &mut String) {
             flat(right, text);
         }
         Expression::All(conditions) => flat_list("", conditions, " && ", "", text),
+        Expression::Infix(left, operator, right) => {
+            flat_operand(left, operator, false, text);
+            text.extend([" ", *operator, " "]);
+            flat_operand(right, operator, true, text);
+        }
+        Expression::Prefix(operator, value) => {
+            text.push_str(operator);
+            flat_operand(value, operator, true, text);
+        }
+        Expression::Made(name, values) => {
+            text.push_str(name);
+            flat_list("{", values, ", ", "}", text);
+        }
+    }
+}
+
+fn flat_operand(operand: &Expression, operator: &str, is_right: bool, text: &mut String) {
+    let is_enclosed = is_enclosed(operand, operator, is_right);
+    text.push_str(if is_enclosed { "(" } else { "" });
+    flat(operand, text);
+    text.push_str(if is_enclosed { ")" } else { "" });
+}
+
+/// Whether what `operator` takes is written in parentheses: not where every reader knows what binds more tightly.
+fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
+    let Expression::Infix(_, inner, _) = operand else { return false };
+    let strength = |symbol: &str| match symbol {
+        "||" | "&&" => 1,
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => 2,
+        "+=" => 0,
+        _ => 3,
+    };
+    match *inner == operator {
+        // Texts are joined from the left.
+        true => is_right && operator == "+",
+        false => operator == "!" || strength(inner) <= strength(operator),
     }
 }
 
@@ -372,7 +449,16 @@ fn width(expression: &Expression) -> usize {
         Expression::Braces(values) => 2 + list(values, 2),
         Expression::Compare(left, operator, right) => width(left) + characters(operator) + 2 + width(right),
         Expression::All(conditions) => list(conditions, 4),
+        Expression::Infix(left, operator, right) => {
+            operand_width(left, operator, false) + characters(operator) + 2 + operand_width(right, operator, true)
+        }
+        Expression::Prefix(operator, value) => characters(operator) + operand_width(value, operator, true),
+        Expression::Made(name, values) => characters(name) + 2 + list(values, 2),
     }
+}
+
+fn operand_width(operand: &Expression, operator: &str, is_right: bool) -> usize {
+    width(operand) + 2 * usize::from(is_enclosed(operand, operator, is_right))
 }
 
 /// `char *argv`, `int count`, `int x[3]`, `Handler_in &`: a star or an ampersand stands with the name.

@@ -189,6 +189,9 @@ fn predicates(flow: &Flow) -> Vec<(String, Span, Parameter)> {
             else {
                 continue;
             };
+            if predicate.computed.is_some() {
+                continue;
+            }
             let is_new = !found.iter().any(|(name, _, asked)| *name == predicate.function && asked.ty == parameter.ty);
             if is_new {
                 found.push((predicate.function.clone(), predicate.span, parameter.clone()));

@@ -11,7 +11,7 @@ use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{ConstraintId, Mode, NodeId, Parameter, Scope};
+use flux_ir::program::{Body, ConstraintId, Mode, NodeId, Parameter, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {
@@ -66,7 +66,12 @@ impl Writer<'_> {
             Some(_) => self.own_error(&node.name, out),
         };
         let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
+        let computed = matches!(node.body, Body::Computed(_)).then(|| {
+            let structs = input.iter().chain(&output).map(Expression::name).collect();
+            Expression::name(context.names.computed(id)).call(structs)
+        });
         let call = match plain {
+            _ if computed.is_some() => Statement::Assign(Expression::name(&error), computed.unwrap_or(call)),
             Some(function) => self.call_plain((step.id, node), function, (input.as_deref(), output.as_deref()), &error),
             None if shape.returns() => Statement::Assign(Expression::name(&error), call),
             None => Statement::Run(call),

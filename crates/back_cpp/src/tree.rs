@@ -35,6 +35,12 @@ pub enum Expression {
     Compare(Box<Self>, &'static str, Box<Self>),
     /// `one && another`
     All(Vec<Self>),
+    /// `left + right`, with whichever operator.
+    Infix(Box<Self>, &'static str, Box<Self>),
+    /// `!value`
+    Prefix(&'static str, Box<Self>),
+    /// `hit{values}`
+    Made(String, Vec<Self>),
 }
 
 /// How a variable starts.
@@ -65,6 +71,8 @@ pub enum Statement {
     RunWith(Expression, Vec<Expression>, Vec<Self>),
     /// `if (condition) { … } else { … }`, the latter left out where it is empty.
     If(Expression, Vec<Self>, Vec<Self>),
+    /// `for (element : list) { … }`
+    For(Declarator, Expression, Vec<Self>),
     /// `try { … } catch (...) { … }`
     Try(Vec<Self>, Vec<Self>),
     /// `{ … }`

@@ -1,6 +1,7 @@
 //! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
 
 use crate::Context;
+use crate::compute::{computations, has_computations};
 use crate::fork::{branch_structs, copied};
 use crate::function::function;
 use crate::kept::kept;
@@ -33,6 +34,10 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     } else {
         unit.extend([own, Declaration::Blank]);
         unit.extend(support);
+        if has_computations(context) {
+            let header = contract::HEADER_COMPUTE.spelling.to_owned();
+            unit.extend([Declaration::SystemInclude(header), Declaration::Blank]);
+        }
     }
     if has_start(context) {
         unit.extend([
@@ -72,6 +77,7 @@ fn namespace(context: &Context<'_>) -> Vec<Declaration> {
     inner.extend(kept(context));
     inner.extend(copied(context));
     inner.extend(read_again(context));
+    inner.extend(computations(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);
         inner.extend(function(context, one));

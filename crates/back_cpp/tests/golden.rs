@@ -178,6 +178,11 @@ fn parallel_steps() {
 }
 
 #[test]
+fn computed_nodes_and_predicates() {
+    golden("computed", &[]);
+}
+
+#[test]
 fn types_of_the_language() {
     golden("types", &[]);
 }

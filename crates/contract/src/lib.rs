@@ -71,6 +71,9 @@ symbols! {
     /// What makes `std` that of 2006 for the headers of such sources, where they cannot be read otherwise.
     STD_2006 = Header "flux/code_2006/std_2006.hpp",
         "";
+    /// What bodies of nodes and predicates compute with, where the program has some.
+    HEADER_COMPUTE = Header "flux/flow/compute.hpp",
+        "";
     /// What the first member of every `X_in` points to in such sources; there is never one.
     SESSION = Type "flux::session",
         "static_assert(sizeof(flux::session *) > 0);";
@@ -199,6 +202,76 @@ symbols! {
     /// Whether values of a type can be copied; for an array, its elements.
     KEEPABLE = Constant "flux::keepable",
         "static_assert(flux::keepable<int> && flux::keepable<int[3]> && !flux::keepable<std::unique_ptr<int>>);";
+
+    /// Fails the node that computes.
+    COMPUTE_FAIL = Function "flux::compute::fail",
+        "static_assert(std::is_same_v<decltype(flux::compute::fail(int{})), void>);";
+    /// The sum of two numbers of one type; fails where that has none.
+    COMPUTE_ADD = Function "flux::compute::add",
+        "static_assert(std::is_same_v<decltype(flux::compute::add(std::uint8_t{}, 1)), std::uint8_t>);";
+    /// As `add`, the difference.
+    COMPUTE_SUBTRACT = Function "flux::compute::subtract",
+        "static_assert(std::is_same_v<decltype(flux::compute::subtract(std::uint8_t{}, 1)), std::uint8_t>);";
+    /// As `add`, the product.
+    COMPUTE_MULTIPLY = Function "flux::compute::multiply",
+        "static_assert(std::is_same_v<decltype(flux::compute::multiply(std::uint8_t{}, 1)), std::uint8_t>);";
+    /// As `add`, the quotient.
+    COMPUTE_DIVIDE = Function "flux::compute::divide",
+        "static_assert(std::is_same_v<decltype(flux::compute::divide(std::uint8_t{}, 1)), std::uint8_t>);";
+    /// As `add`, what is left of a division.
+    COMPUTE_REMAINDER = Function "flux::compute::remainder",
+        "static_assert(std::is_same_v<decltype(flux::compute::remainder(std::uint8_t{}, 1)), std::uint8_t>);";
+    /// As `add`, the number on the other side of zero.
+    COMPUTE_NEGATE = Function "flux::compute::negate",
+        "static_assert(std::is_same_v<decltype(flux::compute::negate(std::int8_t{})), std::int8_t>);";
+    /// A number as one of another type; fails where that has none.
+    COMPUTE_TO = Function "flux::compute::to",
+        "static_assert(std::is_same_v<decltype(flux::compute::to<std::uint8_t>(1.5)), std::uint8_t>);";
+    /// The number that a text is; fails where it is none.
+    COMPUTE_READ = Function "flux::compute::read",
+        "static_assert(std::is_same_v<decltype(flux::compute::read<double>(\"1\")), double>);";
+    /// A number, or true or false, as a text.
+    COMPUTE_TEXT = Function "flux::compute::text",
+        "static_assert(std::is_same_v<decltype(flux::compute::text(true)), std::string>);";
+    /// An element of a list, or of a map by its key; fails where there is none.
+    COMPUTE_AT = Function "flux::compute::at",
+        "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \
+             flux::compute::at(list, 1);\n    \
+             flux::compute::at(map, 1);\n\
+         });";
+    /// A part of a text or a list; fails where there is none.
+    COMPUTE_SLICE = Function "flux::compute::slice",
+        "static_assert(requires(std::string text) { flux::compute::slice(text, 1, 2) + flux::compute::slice(text, 1); });";
+    /// Two lists, one after the other.
+    COMPUTE_JOINED = Function "flux::compute::joined",
+        "static_assert(requires(std::vector<int> list) { flux::compute::joined(list, list); });";
+    /// Adds a list to the end of another.
+    COMPUTE_APPEND = Function "flux::compute::append",
+        "static_assert(requires(std::vector<int> list) { flux::compute::append(list, list); });";
+    /// Whether a text, a list or a map has something in it.
+    COMPUTE_CONTAINS = Function "flux::compute::contains",
+        "static_assert(std::is_same_v<decltype(flux::compute::contains(std::string(), \"a\")), bool>);";
+    /// Where a text has another in it; fails where it has not.
+    COMPUTE_POSITION = Function "flux::compute::position",
+        "static_assert(std::is_same_v<decltype(flux::compute::position(std::string(), \"a\")), std::uint64_t>);";
+    /// A text in small letters.
+    COMPUTE_LOWER = Function "flux::compute::lower",
+        "static_assert(std::is_same_v<decltype(flux::compute::lower(\"A\")), std::string>);";
+    /// A text in capitals.
+    COMPUTE_UPPER = Function "flux::compute::upper",
+        "static_assert(std::is_same_v<decltype(flux::compute::upper(\"a\")), std::string>);";
+    /// A text without white space around it.
+    COMPUTE_TRIM = Function "flux::compute::trim",
+        "static_assert(std::is_same_v<decltype(flux::compute::trim(\" a\")), std::string>);";
+    /// What stands between the places where a text has another in it.
+    COMPUTE_SPLIT = Function "flux::compute::split",
+        "static_assert(std::is_same_v<decltype(flux::compute::split(\"a b\", \" \")), std::vector<std::string>>);";
+    /// Texts, with another between every two.
+    COMPUTE_JOIN = Function "flux::compute::join",
+        "static_assert(std::is_same_v<decltype(flux::compute::join({}, \" \")), std::string>);";
+    /// The value of an optional; fails where it has none.
+    COMPUTE_VALUE = Function "flux::compute::value",
+        "static_assert(requires(std::optional<int> of) { flux::compute::value(of) + 1; });";
 
     /// The lock of a constraint that all flows share, made of its number in the table of constraints.
     PROGRAM_LOCK = Type "flux::program_lock",
@@ -388,7 +461,9 @@ struct values {
 
 /// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
 pub fn probe() -> String {
-    let headers = [HEADER, HEADER_2006, STD_2006].map(|header| format!("#include <{}>\n", header.spelling)).concat();
+    let headers = [HEADER, HEADER_COMPUTE, HEADER_2006, STD_2006]
+        .map(|header| format!("#include <{}>\n", header.spelling))
+        .concat();
     let mut text = format!("{headers}\n{PROBE_START}");
     for symbol in ALL {
         let expected = match symbol.kind {

@@ -16,7 +16,7 @@ mod pieces;
 use flux_diagnostic::Diagnostics;
 use flux_front_flux::lexer::lex;
 use flux_front_flux::parser::parse;
-use flux_front_flux::syntax::Statement;
+use flux_front_flux::syntax::{Statement, TestedBy, Typedef};
 use flux_front_flux::token::{Token, TokenKind};
 use flux_source::{FileId, SourceMap, Span};
 use pieces::StatementKind;
@@ -74,6 +74,7 @@ fn kind_and_span(statement: &Statement) -> (StatementKind, Span) {
         Statement::Include(include) => (StatementKind::Other, include.span),
         Statement::Link(link) => (StatementKind::Other, link.span),
         Statement::Use(one) => (StatementKind::Other, one.span),
+        Statement::Typedef(Typedef { tested_by: TestedBy::Body(..), span, .. }) => (StatementKind::Declaration, *span),
         Statement::Typedef(typedef) => (StatementKind::Other, typedef.span),
         Statement::Source(source) => (StatementKind::Other, source.span),
         Statement::Flow(flow) => (StatementKind::Other, flow.span),

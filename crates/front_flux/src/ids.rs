@@ -73,6 +73,26 @@ ids! {
     /// A record that contains itself.
     RECORD_CYCLE = "record-cycle";
 
+    // Bodies.
+    /// Values of types that do not fit.
+    EXPRESSION_TYPE = "expression-type";
+    /// A name in a body that stands for nothing.
+    UNKNOWN_VALUE = "unknown-value";
+    /// A field that the record does not have, or a value that the enumeration does not have.
+    UNKNOWN_FIELD = "unknown-field";
+    /// A function in a body that is none of the language's.
+    UNKNOWN_FUNCTION = "unknown-function";
+    /// A record that is not made of all its fields.
+    RECORD_FIELDS = "record-fields";
+    /// A variable that has no value on some way.
+    UNSET_VALUE = "unset-value";
+    /// A value is given to what cannot have one.
+    ASSIGNED_VALUE = "assigned-value";
+    /// A failure whose code is no number, or that of success.
+    FAIL_CODE = "fail-code";
+    /// A node with a body and with a flow.
+    BODY_AND_FLOW = "body-and-flow";
+
     // What this compiler cannot do yet.
     /// A message type.
     UNIT_UNSUPPORTED = "unit-unsupported";

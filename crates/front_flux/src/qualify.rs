@@ -5,11 +5,12 @@
 //! sees its own names and those of the modules that it uses itself. Types are C++, of which Flux knows no names: those
 //! of a module are always written with its name, and become what C++ calls them, `tcp::Address`.
 
+use crate::body::{Body, Form, Value, values_mut};
 use crate::ids;
 use crate::load::LoadedFile;
 use crate::syntax::{
     Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Parameter, Statement, Syntax,
-    TypeBody, TypeDeclaration,
+    TestedBy, TypeBody, TypeDeclaration, Typedef,
 };
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_source::Span;
@@ -74,6 +75,7 @@ pub fn qualify<'text>(
             let mut is_own = true;
             walk(statement, &mut |kind, name, defines| is_own &= scope.name(kind, name, defines));
             types(statement, &mut |ty, span| scope.ty(ty, span));
+            bodies(statement).into_iter().flat_map(values_mut).for_each(|value| scope.value(value));
             is_own
         });
         whole.statements.append(&mut tree.statements);
@@ -185,6 +187,19 @@ impl Scope<'_> {
         *ty = made;
     }
 
+    /// Makes `store.entry` in a body one name, where `store` is a module. The recursion is as deep as the value, which
+    /// the parser bounds.
+    fn value(&mut self, value: &mut Value<'_>) {
+        if let Form::Field(of, name) = &value.form
+            && let Form::Name(module) = &of.form
+            && let Some(index) = self.used(&module.text)
+        {
+            let text = Cow::Owned(self.canonical(index, &name.text));
+            value.form = Form::Name(Name { text, span: value.span });
+        }
+        value.parts_mut().into_iter().for_each(|part| self.value(part));
+    }
+
     /// The file that this one calls `module`.
     fn used(&self, module: &str) -> Option<usize> {
         self.file.uses.iter().find(|used| used.name == module).map(|used| used.index)
@@ -270,7 +285,9 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         Statement::Option(option) => visit(Kind::Option, &mut option.name, true),
         Statement::Typedef(typedef) => {
             visit(Kind::Predicate, &mut typedef.name, true);
-            visit(Kind::Function, &mut typedef.function, false);
+            if let TestedBy::Function(function) = &mut typedef.tested_by {
+                visit(Kind::Function, function, false);
+            }
         }
         Statement::Type(declared) => visit(Kind::Type, &mut declared.name, true),
         Statement::Using(using) => visit(Kind::List, &mut using.name, true),
@@ -338,7 +355,19 @@ fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)
         Statement::Declaration(declaration) => (&mut declaration.inputs, &mut declaration.outputs),
         Statement::Using(using) => (&mut using.parameters, &mut []),
         Statement::Type(TypeDeclaration { body: TypeBody::Record(fields), .. }) => (fields, &mut []),
+        Statement::Typedef(Typedef { tested_by: TestedBy::Body(input, _), .. }) => {
+            (std::slice::from_mut(input), &mut [])
+        }
         _ => return,
     };
     first.iter_mut().chain(second).for_each(|parameter| visit(&mut parameter.ty, parameter.span));
+}
+
+/// The bodies in a statement.
+fn bodies<'a, 'text>(statement: &'a mut Statement<'text>) -> Option<&'a mut Body<'text>> {
+    match statement {
+        Statement::Declaration(declaration) => declaration.body.as_mut(),
+        Statement::Typedef(Typedef { tested_by: TestedBy::Body(_, body), .. }) => Some(body),
+        _ => None,
+    }
 }

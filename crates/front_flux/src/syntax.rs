@@ -2,6 +2,7 @@
 //!
 //! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
 
+use crate::body::Body;
 use crate::quantity::Quantity;
 use flux_ir::program::{Mode, OptionKind};
 use flux_source::Span;
@@ -127,10 +128,19 @@ pub struct OptionDeclaration<'text> {
 pub struct Typedef<'text> {
     /// The predicate type.
     pub name: Name<'text>,
-    /// The function that tests it.
-    pub function: Name<'text>,
+    /// What tests it.
+    pub tested_by: TestedBy<'text>,
     /// The statement.
     pub span: Span,
+}
+
+/// What says whether a value is of a predicate type.
+#[derive(Clone, Debug)]
+pub enum TestedBy<'text> {
+    /// A function in C++.
+    Function(Name<'text>),
+    /// A body, of this input.
+    Body(Parameter<'text>, Body<'text>),
 }
 
 /// `type Command = unit { ... };`, its fields not read.
@@ -173,6 +183,8 @@ pub struct Declaration<'text> {
     pub outputs: Vec<Parameter<'text>>,
     /// What else is said of it: `blocking`, `replicable`.
     pub attributes: Vec<Name<'text>>,
+    /// What it computes.
+    pub body: Option<Body<'text>>,
     /// The statement.
     pub span: Span,
 }

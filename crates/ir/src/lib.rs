@@ -5,6 +5,7 @@
 //! through a flow, and [`run`] goes along one.
 
 pub mod arena;
+pub mod compute;
 pub mod flow;
 pub mod paths;
 pub mod program;

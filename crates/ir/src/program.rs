@@ -4,6 +4,7 @@
 //! it, and lower it to [`crate::flow`]. Optimizations are passes from program to program.
 
 use crate::arena::{Arena, ArenaId};
+use crate::compute::{Computation, ComputedPredicate};
 use crate::types::Type;
 use flux_source::Span;
 
@@ -160,8 +161,10 @@ pub enum TypeBody {
 pub struct Predicate {
     /// The type's name.
     pub name: String,
-    /// The C++ function that tests it.
+    /// The C++ function that tests it; its own name where it is computed.
     pub function: String,
+    /// What is computed where there is no such function.
+    pub computed: Option<ComputedPredicate>,
     /// The statement.
     pub span: Span,
 }
@@ -195,7 +198,7 @@ pub struct Signature {
     pub inferred: bool,
 }
 
-/// A node: concrete (bound to a function) or abstract (a flow).
+/// A node: concrete (bound to a function, or computed) or abstract (a flow).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
     /// The name, qualified with its module where it has one.
@@ -220,6 +223,8 @@ pub struct Node {
 pub enum Body {
     /// Calls the function of the node's name.
     Concrete,
+    /// Computes its outputs.
+    Computed(Computation),
     /// One chain, without patterns.
     Chain(Chain),
     /// Several lines with patterns; the first that matches is taken.
@@ -528,7 +533,7 @@ impl Node {
     /// The chains of its flow: none for a concrete node.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
         let (one, lines) = match &self.body {
-            Body::Concrete => (None, None),
+            Body::Concrete | Body::Computed(_) => (None, None),
             Body::Chain(chain) => (Some(chain), None),
             Body::Dispatch(lines) => (None, Some(lines)),
         };
@@ -537,10 +542,15 @@ impl Node {
 }
 
 impl Body {
+    /// Whether it is one step to whoever applies it: it has no flow.
+    pub fn is_leaf(&self) -> bool {
+        matches!(self, Self::Concrete | Self::Computed(_))
+    }
+
     /// The chains of a flow, to be changed: none for a concrete node.
     pub fn chains_mut(&mut self) -> impl Iterator<Item = &mut Chain> {
         let (one, lines) = match self {
-            Self::Concrete => (None, None),
+            Self::Concrete | Self::Computed(_) => (None, None),
             Self::Chain(chain) => (Some(chain), None),
             Self::Dispatch(lines) => (None, Some(lines)),
         };

@@ -36,6 +36,8 @@ pub const SIGNATURE_UNKNOWN: Id = Id("signature-unknown");
 pub const UNUSED_OPTION: Id = Id("unused-option");
 /// As many patterns as inputs are needed.
 pub const PATTERN_COUNT: Id = Id("pattern-count");
+/// A pattern for a value of another type than it is asked about.
+pub const PATTERN_TYPE: Id = Id("pattern-type");
 /// A dispatch that may match nothing.
 pub const NO_CATCH_ALL: Id = Id("no-catch-all");
 /// A line after the catch-all.

@@ -18,6 +18,15 @@ inline constexpr int failed_without_code = -1'000'000'004;
 /// counted as a failure, and a flow that it ends is done.
 inline constexpr int end_of_input = -1'000'000'005;
 
+/// A number that its type does not have came out of a computation.
+inline constexpr int overflow = -1'000'000'006;
+/// A computation divided an integer by zero.
+inline constexpr int division_by_zero = -1'000'000'007;
+/// A computation asked for an element, a part or a value that is not there.
+inline constexpr int no_element = -1'000'000'008;
+/// A computation read a number in a text that is none.
+inline constexpr int not_a_number = -1'000'000'009;
+
 /// The name of a code of Flux's own; null for any other.
 const char *error_name(int error) noexcept;
 

@@ -1,6 +1,7 @@
 #include "flux/flow/flow.hpp"
 
 #include "flux/flow/branch.hpp"
+#include "flux/flow/compute.hpp"
 #include "flux/error.hpp"
 #include "flux/log.hpp"
 #include "flux/strategy/runner.hpp"
@@ -32,6 +33,8 @@ int flow::caught() noexcept
 {
     try {
         throw;
+    } catch (const compute::failure &failed) {
+        return failed.code;
     } catch (const std::bad_alloc &) {
         log_exception(*this, "");
         return out_of_memory;

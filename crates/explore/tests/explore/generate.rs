@@ -46,6 +46,7 @@ pub fn generate(seed: u64) -> Program {
     generator.program.predicates.add(Predicate {
         name: "even".to_owned(),
         function: "is_even".to_owned(),
+        computed: None,
         span: Span::default(),
     });
     let mut below = generator.layer("Node", 3, &[]);

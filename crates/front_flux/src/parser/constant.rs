@@ -55,7 +55,7 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// A number with its sign and unit; none where it was wrong, which has been reported.
-    fn quantity(&mut self) -> Parsed<Option<Quantity>> {
+    pub(super) fn quantity(&mut self) -> Parsed<Option<Quantity>> {
         let start = self.position;
         let negative = self.take(TokenKind::Minus).is_some();
         let help = format_args!("write the number right after its sign");
@@ -79,7 +79,7 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// The text of the string at `span`, its escapes resolved.
-    fn unescape(&mut self, span: Span) -> String {
+    pub(super) fn unescape(&mut self, span: Span) -> String {
         let written = self.text.get(span.range()).unwrap_or("");
         let inside = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("");
         let mut unescaped = String::with_capacity(inside.len());

@@ -9,9 +9,11 @@
 //! meant is plain (a missing `;`, the wrong arrow), the rule reports it and goes on.
 
 mod advice;
+mod body;
 mod complain;
 mod constant;
 mod constraint;
+mod expression;
 mod flow;
 mod parameter;
 mod statement;
@@ -46,6 +48,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         tokens,
         position: 0,
         depth: 0,
+        in_body: false,
         has_mistake: false,
         diagnostics,
         lists: HashSet::new(),
@@ -56,6 +59,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
     while parser.peek().kind != TokenKind::End {
         let start = parser.position;
         parser.depth = 0;
+        parser.in_body = false;
         parser.has_mistake = false;
         match parser.statement() {
             Ok(statement) => parser.syntax.statements.push(statement),
@@ -82,8 +86,10 @@ struct Parser<'text, 'run> {
     tokens: Vec<Token>,
     /// The next token.
     position: usize,
-    /// How many parallel steps are open.
+    /// How many parallel steps are open, or how deep a body is nested.
     depth: usize,
+    /// Whether a body is open: then nothing in it starts a statement of the program.
+    in_body: bool,
     /// Whether something was reported in the statement.
     has_mistake: bool,
     diagnostics: &'run mut Diagnostics,
@@ -371,7 +377,7 @@ impl<'text> Parser<'text, '_> {
     /// the braces of a unit, as others may be open by mistake.
     fn skip_statement(&mut self, start: usize) {
         let failed_at = self.position;
-        let has_statements = matches!(self.spelling(self.token(start)), "type" | "record" | "enum");
+        let has_statements = self.in_body || matches!(self.spelling(self.token(start)), "type" | "record" | "enum");
         let mut open_braces = 0_usize;
         self.position = start;
         loop {

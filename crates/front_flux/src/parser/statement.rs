@@ -4,8 +4,8 @@ use super::{Parsed, Parser, advice};
 use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
-    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, Typedef, Unit,
-    Use, Using,
+    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, TestedBy,
+    Typedef, Unit, Use, Using,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -140,12 +140,34 @@ impl<'text> Parser<'text, '_> {
         self.bump();
         let help = format_args!("write `typedef hit IsHit;`: a type, and the function that tests it");
         let name = self.name("the name of a predicate type", format_args!("after `typedef`"), help)?;
+        if self.at(TokenKind::OpenParenthesis) {
+            return self.computed_typedef(start, name);
+        }
         let help = format_args!("write `typedef {} Function;`, with the function that tests it", name.text);
         let place = format_args!("after `typedef {}`", name.text);
         let function = self.qualified_name("the function that tests it", place, help)?;
         let place = format_args!("after `typedef {} {}`", name.text, function.text);
         let span = self.end_statement(start, "`;`", place, self.advice_after_typedef())?;
-        Ok(Statement::Typedef(Typedef { name, function, span }))
+        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Function(function), span }))
+    }
+
+    /// `typedef = "typedef" NAME "(" parameter ")" body ";"`
+    fn computed_typedef(&mut self, start: usize, name: Name<'text>) -> Parsed<Statement<'text>> {
+        let help = format_args!("write `typedef large (hit h) {{ h.bytes > 1M }};`");
+        let open = self.peek().span;
+        let mut inputs = self.parameters(format_args!("the input of `{}`", name.text))?;
+        let (Some(input), true) = (inputs.pop(), inputs.is_empty()) else {
+            let headline = format!("the predicate type `{}` is asked of one value", name.text);
+            let span = open.to(self.previous().span);
+            return self.fail(Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, span).help(help.to_string()));
+        };
+        if !self.at(TokenKind::OpenBrace) {
+            return self.fail_expecting("`{`", format_args!("after the input of `{}`", name.text), help);
+        }
+        let body = self.body(&name, true)?;
+        let place = format_args!("after the body of `{}`", name.text);
+        let span = self.end_statement(start, "`;`", place, advice::END)?;
+        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Body(input, body), span }))
     }
 
     /// `unit = "type" NAME "=" "unit" [ "(" params ")" ] "{" ... "}" ";"`, whose inside is skipped.
@@ -227,7 +249,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Statement::Using(Using { name, parameters, span }))
     }
 
-    /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } ";"`
+    /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } [ body ] ";"`
     fn declaration(&mut self, start: usize, name: Name<'text>) -> Parsed<Statement<'text>> {
         let inputs = self.parameters(format_args!("the inputs of `{}`", name.text))?;
         let help = self.advice_before_outputs();
@@ -240,9 +262,10 @@ impl<'text> Parser<'text, '_> {
         {
             attributes.push(self.name("an attribute", format_args!("here"), format_args!("{}", advice::END))?);
         }
+        let body = if self.at(TokenKind::OpenBrace) { Some(self.body(&name, false)?) } else { None };
         let place = format_args!("after the declaration of `{}`", name.text);
         let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;
-        Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, span }))
+        Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, body, span }))
     }
 
     /// `source = "source" ( step1 [ "{" "session" ":" qname "}" ] | "every" DURATION ) "=>" qname ";"`

@@ -57,6 +57,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         let line = Line { patterns, chain, span: flow.span };
         let body = &mut self.program.nodes[id].body;
         match body {
+            Body::Computed(_) => self.report_body_and_flow(flow),
             Body::Concrete if flow.patterns.is_none() => *body = Body::Chain(line.chain),
             Body::Concrete => *body = Body::Dispatch(vec![line]),
             Body::Dispatch(all) => all.push(line),
@@ -66,6 +67,14 @@ impl<'syntax> Resolver<'syntax, '_> {
                 *body = Body::Dispatch(vec![first, line]);
             }
         }
+    }
+
+    fn report_body_and_flow(&mut self, flow: &Flow) {
+        let headline = format!("the node `{}` has a body, and a flow", flow.node.text);
+        let error = Diagnostic::error(ids::BODY_AND_FLOW, headline, flow.node.span);
+        self.report(
+            error.help("a node does one of them: give the body to a node of its own, and name that in the flow"),
+        );
     }
 
     fn report_second_flow(&mut self, flow: &Flow, first: &Flow) {

@@ -7,7 +7,9 @@
 //! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it. One name that
 //! is wrong is reported where it is first used.
 
+mod body;
 mod constraint;
+mod expression;
 mod flow;
 mod handler;
 mod link;
@@ -16,8 +18,9 @@ mod option;
 mod type_declaration;
 
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax};
+use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax, TestedBy};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
+use flux_ir::compute::ComputedPredicate;
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
 use flux_ir::types::{Type, TypeNames};
 use flux_source::Span;
@@ -115,7 +118,9 @@ impl<'syntax> Resolver<'syntax, '_> {
         for statement in &syntax.statements {
             let Statement::Typedef(typedef) = statement else { continue };
             let name = typedef.name.as_str();
-            self.check_function(&typedef.function);
+            if let TestedBy::Function(function) = &typedef.tested_by {
+                self.check_function(function);
+            }
             self.check_predicate_clash(&typedef.name);
             if let Some(first) = self.predicates.get(name) {
                 let first = &self.program.predicates[*first];
@@ -129,10 +134,34 @@ impl<'syntax> Resolver<'syntax, '_> {
                 self.report(diagnostic);
                 continue;
             }
-            let function = typedef.function.as_str().to_owned();
-            let id = self.program.predicates.add(Predicate { name: name.to_owned(), function, span: typedef.span });
+            let (function, computed) = match &typedef.tested_by {
+                TestedBy::Function(function) => (function.as_str().to_owned(), None),
+                TestedBy::Body(input, body) => (name.to_owned(), self.computed_predicate(&typedef.name, input, body)),
+            };
+            let predicate = Predicate { name: name.to_owned(), function, computed, span: typedef.span };
+            let id = self.program.predicates.add(predicate);
             self.predicates.insert(name, id);
         }
+    }
+
+    /// What a predicate computes of its input; where it has a mistake, which is reported, nothing.
+    fn computed_predicate(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        input: &'syntax syntax::Parameter<'syntax>,
+        body: &'syntax crate::body::Body<'syntax>,
+    ) -> Option<ComputedPredicate> {
+        self.check_word(&name.text, name.span, "predicate type");
+        self.check_taken(&name.text, name.span);
+        let mut inputs = self.parameters(std::slice::from_ref(input), "input", &name.text);
+        if body.says.is_none() {
+            let headline = format!("the predicate type `{}` says neither true nor false", name.text);
+            let error = Diagnostic::error(ids::UNSET_VALUE, headline, body.span);
+            self.report(error.help("end its body with what it says: `{ h.bytes > 1M }`"));
+            return None;
+        }
+        let computation = self.body(name, (&inputs, &[]), body)?;
+        Some(ComputedPredicate { input: inputs.pop()?, computation })
     }
 
     /// The nodes that are declared or have a flow, in the order of the text.
@@ -166,11 +195,15 @@ impl<'syntax> Resolver<'syntax, '_> {
         let inputs = self.parameters(&declaration.inputs, "input", name);
         let outputs = self.parameters(&declaration.outputs, "output", name);
         self.check_attributes(declaration);
+        let computed = declaration.body.as_ref().map(|body| self.body(&declaration.name, (&inputs, &outputs), body));
         let node = &mut self.program.nodes[id];
         let has = |name: &str| declaration.attributes.iter().any(|attribute| attribute.as_str() == name);
         node.blocking = has(BLOCKING);
         node.replicable = has(REPLICABLE);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
+        if let Some(computation) = computed {
+            node.body = Body::Computed(computation.unwrap_or_default());
+        }
         node.span = declaration.span;
         if let Some(declared) = self.node_names.get_mut(id.index()) {
             *declared = &declaration.name;

@@ -52,7 +52,7 @@ fn mistakes(text: &str) -> Vec<String> {
 fn flow(program: &Program, name: &str) -> String {
     let node = &program.nodes[program.node_named(name).expect("the node exists")];
     match &node.body {
-        Body::Concrete => "concrete".into(),
+        Body::Concrete | Body::Computed(_) => "concrete".into(),
         Body::Chain(it) => chain(program, it),
         Body::Dispatch(lines) => {
             let pattern = |it: &Option<_>| it.map_or("_", |id| program.predicates[id].name.as_str());

@@ -5,7 +5,7 @@ use super::lexical;
 use super::names::Labels;
 use crate::arena::ArenaId;
 use crate::program::{Constant, Mode, Parameter};
-use crate::types::TypeNames;
+use crate::types::{Type, TypeNames};
 use flux_source::{FileId, Span};
 
 /// The lines of `text` that say something.
@@ -230,16 +230,22 @@ impl<'a> Cursor<'a> {
     /// A parameter; `types` are those that the program declares.
     pub(super) fn parameter(&mut self, types: &TypeNames) -> Result<Parameter, ParseError> {
         let span = self.span()?;
+        let (ty, name) = self.typed(types)?;
+        Ok(Parameter { ty, name, span })
+    }
+
+    /// A type and a name.
+    pub(super) fn typed(&mut self, types: &TypeNames) -> Result<(Type, String), ParseError> {
         if self.at("\"") {
             let (spelling, name, array) = (self.text()?, self.text()?, self.text()?);
-            return Ok(Parameter { ty: types.read(&spelling, &array), name, span });
+            return Ok((types.read(&spelling, &array), name));
         }
         let declaration = lexical::declaration(self.rest);
         let Some((spelling, name, array)) = lexical::split_declaration(declaration) else {
             return Err(self.expected("a type and a name"));
         };
         self.take(declaration.len());
-        Ok(Parameter { ty: types.read(spelling, array), name: name.to_owned(), span })
+        Ok((types.read(spelling, array), name.to_owned()))
     }
 
     /// `open`, items separated by commas, `close`.

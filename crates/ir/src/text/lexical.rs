@@ -2,6 +2,8 @@
 //! the content of a line ends.
 
 use crate::program::Parameter;
+use crate::types::Type;
+use flux_source::Span;
 use std::fmt::Write;
 
 /// Whether `character` may stand in a word.
@@ -128,6 +130,11 @@ fn array_start(text: &str) -> usize {
     start
 }
 
+/// A type and a name, as of a parameter.
+pub(super) fn typed(ty: &Type, name: &str) -> String {
+    parameter(&Parameter { ty: ty.clone(), name: name.to_owned(), span: Span::default() })
+}
+
 /// A parameter as its author declares it, or in three quoted texts where that would not read back.
 pub(super) fn parameter(parameter: &Parameter) -> String {
     let Parameter { ty, name, .. } = parameter;
@@ -143,8 +150,6 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Type;
-    use flux_source::Span;
 
     fn printed(ty: &str, called: &str, array: &str) -> String {
         let (ty, name) = (Type::with_array(ty, array), called.to_owned());

@@ -18,14 +18,22 @@
 //! type       = "record" name "{" { "field" parameter } "}" | "enum" name "(" WORD { "," WORD } ")"
 //! option     = "option" name kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
-//! predicate  = "predicate" name "=" name                               the type, and the function that tests it
+//! predicate  = "predicate" name ( "=" name | "(" parameter ")" "{" computed "}" )
+//!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "{" { holds | chain } "}" ]
+//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "{" { holds | chain | compute } "}" ]
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
 //! parameter  = type and name as declared, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
 //! holds      = "holds" held { "," held }                               in a key stand inputs of the node
 //! held       = constraint ( "?" | "!" ) [ "(" operand { "," operand } ")" ]        reader or writer, and the key
+//! compute    = "compute" "{" computed "}"
+//! computed   = { "variable" parameter } { statement } [ "says" expression ]     variables beside inputs and outputs
+//! statement  = ( "let" | "set" ) "#" INT "=" expression | "fail" [ "-" ] INT
+//!            | "if" expression "{" { statement } "}" "else" "{" { statement } "}"
+//!            | "for" "#" INT "in" expression "{" { statement } "}"
+//! expression = term ":" TEXT [ TEXT ] [ value ] [ "(" [ expression { "," expression } ] ")" ]       type and array suffix
+//! term       = an operator, a function, or a word such as "field"; value = its number or index, or "=" TEXT
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate
 //! steps      = [ step { "->" step } ] [ "gives" arguments ]            left out until they have been bound; as `takes`
@@ -86,9 +94,11 @@ mod cursor;
 mod lexical;
 mod names;
 mod parse_chain;
+mod parse_compute;
 mod parse_flow;
 mod parse_program;
 mod print_chain;
+mod print_compute;
 mod print_flow;
 mod print_program;
 mod printer;

@@ -4,6 +4,7 @@ use super::ParseError;
 use super::cursor::{Cursor, lines};
 use super::names::{Labels, Names, Ports, Scope};
 use crate::arena::ArenaId;
+use crate::compute::{Computation, ComputedPredicate, Variable};
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
@@ -33,6 +34,8 @@ pub(super) struct Parser<'a> {
     last_line: usize,
     /// The records whose lines have not come yet.
     records: std::vec::IntoIter<TypeId>,
+    /// The predicates whose lines have not come yet.
+    predicates: std::vec::IntoIter<PredicateId>,
     /// The modules whose lines have not come yet.
     modules: std::vec::IntoIter<ModuleId>,
     /// The nodes whose lines have not come yet.
@@ -60,9 +63,10 @@ impl<'a> Parser<'a> {
         }
         let names = Names::of_program(&program);
         let records: Vec<_> = program.types.ids().filter(|id| is_record(&program, *id)).collect();
+        let predicates = program.predicates.ids().collect::<Vec<_>>().into_iter();
         let modules = program.modules.ids().collect::<Vec<_>>().into_iter();
         let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
-        Ok(Self { lines, names, types, program, last_line, records: records.into_iter(), modules, nodes })
+        Ok(Self { lines, names, types, program, last_line, records: records.into_iter(), predicates, modules, nodes })
     }
 
     /// The next line of something that is not closed yet.
@@ -74,7 +78,8 @@ impl<'a> Parser<'a> {
     /// Reads a statement; false where `line` does not begin one.
     pub(super) fn statement(&mut self, line: Cursor<'a>) -> Result<bool, ParseError> {
         match { line }.word() {
-            Some("option" | "predicate" | "constraint" | "enum") => {}
+            Some("option" | "constraint" | "enum") => {}
+            Some("predicate") => self.predicate_parts(line.opens())?,
             Some("record") => self.record()?,
             Some("module") => self.module(line.opens())?,
             Some("use") => {
@@ -106,6 +111,17 @@ impl<'a> Parser<'a> {
                 self.program.modules[id].includes.push(included(line)?);
             }
         }
+    }
+
+    /// Reads the computation of the predicate declared on the line before, where it `opens`.
+    fn predicate_parts(&mut self, opens: bool) -> Result<(), ParseError> {
+        let (Some(id), true) = (self.predicates.next(), opens) else { return Ok(()) };
+        let known = self.program.predicates[id].computed.iter().map(|computed| variable(&computed.input)).collect();
+        let computation = self.computation(known)?;
+        if let Some(computed) = &mut self.program.predicates[id].computed {
+            computed.computation = computation;
+        }
+        Ok(())
     }
 
     /// Reads the fields of the record declared on the line before.
@@ -144,6 +160,14 @@ impl<'a> Parser<'a> {
                 line.finish()?;
                 break;
             }
+            if line.eat_word("compute") {
+                line.expect("{")?;
+                line.finish()?;
+                let node = &self.program.nodes[id];
+                let known = node.inputs().iter().chain(node.outputs()).map(variable).collect();
+                body = Body::Computed(self.computation(known)?);
+                continue;
+            }
             if line.eat_word("holds") {
                 requirements.extend(line.separated(",", |line| self.requirement(line, id))?);
             } else {
@@ -167,7 +191,7 @@ impl<'a> Parser<'a> {
                 line.expect("=")?;
                 *body = Body::Chain(self.chain(line, &mut Scope::of(Ports::NodeInputs(node)), 0)?);
             }
-            Body::Chain(_) | Body::Dispatch(_) => {
+            Body::Chain(_) | Body::Dispatch(_) | Body::Computed(_) => {
                 return Err(line.error("a node with several flows has patterns on each"));
             }
         }
@@ -321,6 +345,11 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// A parameter as a variable of a computation.
+fn variable(parameter: &Parameter) -> Variable {
+    Variable { name: parameter.name.clone(), ty: parameter.ty.clone() }
+}
+
 /// `socket: backend`, where it comes next.
 fn named_input(line: &mut Cursor<'_>) -> Result<Option<NamedInput>, ParseError> {
     let mut ahead = *line;
@@ -398,9 +427,17 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
     } else if line.eat_word("predicate") {
         let span = line.span()?;
         let name = line.name("the predicate's name")?;
-        line.expect("=")?;
-        let function = line.name("a function")?;
-        program.predicates.add(Predicate { name, function, span });
+        let (mut function, mut computed) = (name.clone(), None);
+        if line.eat("(") {
+            let (input, computation) = (line.parameter(types)?, Computation::default());
+            computed = Some(ComputedPredicate { input, computation });
+            line.expect(")")?;
+            line.expect("{")?;
+        } else {
+            line.expect("=")?;
+            function = line.name("a function")?;
+        }
+        program.predicates.add(Predicate { name, function, computed, span });
     } else if line.eat_word("constraint") {
         let span = line.span()?;
         let name = line.name("the constraint's name")?;

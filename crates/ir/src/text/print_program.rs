@@ -49,8 +49,18 @@ impl Printer {
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);
             let (name, function) = (lexical::name(&predicate.name), lexical::name(&predicate.function));
-            self.write(format!("predicate {name} = {function}"));
-            self.end_line();
+            let Some(computed) = &predicate.computed else {
+                self.write(format!("predicate {name} = {function}"));
+                self.end_line();
+                continue;
+            };
+            self.write(format!("predicate {name} ("));
+            self.span(computed.input.span);
+            self.write(lexical::parameter(&computed.input));
+            self.write(") ");
+            self.open();
+            self.computation(&computed.computation, 1);
+            self.close();
         }
         for (_, constraint) in program.constraints.iter() {
             self.span(constraint.span);
@@ -146,6 +156,12 @@ impl Printer {
         }
         match &node.body {
             Body::Concrete => {}
+            Body::Computed(computation) => {
+                self.write("compute ");
+                self.open();
+                self.computation(computation, node.inputs().len() + node.outputs().len());
+                self.close();
+            }
             Body::Chain(chain) => {
                 self.write("flow = ");
                 self.chain(chain, &mut Scope::of(Ports::NodeInputs(id)));

@@ -8,7 +8,7 @@ use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
     StepId,
 };
-use crate::program::{Body, ConstraintId, Node, NodeId, Origin, Parameter, Source};
+use crate::program::{ConstraintId, Node, NodeId, Origin, Parameter, Source};
 use crate::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         match function.role {
             Role::Abstract(id) => {
                 if let Some(node) = self.node(id, function.span) {
-                    self.require(node.body != Body::Concrete, function.span, || format!("`{}` is concrete", node.name));
+                    self.require(!node.body.is_leaf(), function.span, || format!("`{}` is concrete", node.name));
                     let same = same_members(&function.inputs, node.inputs())
                         && same_members(&function.outputs, node.outputs());
                     self.require(same, function.span, || format!("its signature is not that of `{}`", node.name));
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
         let span = step.span;
         let callee: Option<Vec<&[Parameter]>> = match &step.callee {
             Callee::Node(id) => self.node(*id, span).map(|node| {
-                let concrete = node.body == Body::Concrete;
+                let concrete = node.body.is_leaf();
                 self.require(concrete, span, || format!("it calls the abstract `{}` as a C++ function", node.name));
                 vec![node.inputs()]
             }),

@@ -5,6 +5,7 @@
 //! it. A violation is a defect of the compiler, never of the program that is compiled.
 
 mod bindings;
+mod compute;
 mod constraints;
 mod flow;
 mod names;
@@ -58,6 +59,9 @@ impl fmt::Display for Violation {
 pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     let mut violations = Violations::default();
     program::check_resolved(program, &mut violations);
+    if violations.is_empty() {
+        compute::check(program, &mut violations);
+    }
     // Once an id leads nowhere, what it leads to cannot be judged.
     if violations.is_empty() && stage >= Stage::Typed {
         program::check_typed(program, &mut violations);

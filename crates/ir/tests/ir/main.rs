@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 mod bindings;
+mod compute;
 mod constraints;
 mod paths;
 mod random;

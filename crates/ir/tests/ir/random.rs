@@ -4,6 +4,9 @@
 //! at its end every choice is the first, which is always the smallest.
 
 use flux_ir::arena::ArenaId;
+use flux_ir::compute::{
+    self, Computation, ComputedPredicate, Expression, Operator, Statement, Term, Variable, VariableId,
+};
 use flux_ir::flow::*;
 use flux_ir::program::{self, *};
 use flux_ir::types::TypeNames;
@@ -147,6 +150,16 @@ impl<'a> Choices<'a> {
     }
 }
 
+fn any_predicate(choices: &mut Choices) -> Predicate {
+    let (name, span) = (choices.name(), choices.span());
+    if choices.chance() {
+        return Predicate { name, function: choices.name(), computed: None, span };
+    }
+    let input = choices.parameter();
+    let computation = any_computation(choices, std::slice::from_ref(&input));
+    Predicate { function: name.clone(), name, computed: Some(ComputedPredicate { input, computation }), span }
+}
+
 /// Adds types, whose names differ: any parameter may name one.
 fn add_types(program: &mut Program, choices: &mut Choices) {
     let enums: Vec<bool> = choices.list(3, Choices::chance);
@@ -191,7 +204,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
         Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
     add_types(&mut program, choices);
     for _ in 0..counts.predicates {
-        program.predicates.add(Predicate { name: choices.name(), function: choices.name(), span: choices.span() });
+        program.predicates.add(any_predicate(choices));
     }
     for _ in 0..counts.constraints {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
@@ -248,15 +261,19 @@ struct Counts {
 }
 
 fn any_node(choices: &mut Choices, counts: Counts) -> Node {
+    let signature = choices.chance().then(|| Signature {
+        inputs: choices.list(3, Choices::parameter),
+        outputs: choices.list(3, Choices::parameter),
+        inferred: choices.chance(),
+    });
+    let known = signature.iter().flat_map(|signature| signature.inputs.iter().chain(&signature.outputs));
+    let known: Vec<Parameter> = known.cloned().collect();
     Node {
         name: choices.name(),
-        signature: choices.chance().then(|| Signature {
-            inputs: choices.list(3, Choices::parameter),
-            outputs: choices.list(3, Choices::parameter),
-            inferred: choices.chance(),
-        }),
-        body: match choices.below(3) {
+        signature,
+        body: match choices.below(4) {
             0 => Body::Concrete,
+            3 => Body::Computed(any_computation(choices, &known)),
             1 => Body::Chain(any_chain(choices, counts, 3)),
             _ => Body::Dispatch((0..=choices.below(3)).map(|_| any_program_line(choices, counts)).collect()),
         },
@@ -270,6 +287,61 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
         replicable: choices.chance(),
         span: choices.span(),
     }
+}
+
+/// A computation whose first variables are `known`; nothing else in it need make sense.
+fn any_computation(choices: &mut Choices, known: &[Parameter]) -> Computation {
+    let own = choices.list(2, Choices::parameter);
+    let variables =
+        known.iter().chain(&own).map(|one| Variable { name: one.name.clone(), ty: one.ty.clone() }).collect();
+    let block = choices.list(3, |choices| any_statement(choices, 2));
+    Computation { variables, block, says: choices.chance().then(|| any_expression(choices, 2)) }
+}
+
+fn any_statement(choices: &mut Choices, depth: usize) -> Statement {
+    let variable = VariableId::new(choices.below(5));
+    let inner = |choices: &mut Choices| match depth {
+        0 => vec![],
+        _ => choices.list(2, |choices| any_statement(choices, depth - 1)),
+    };
+    match choices.below(4) {
+        0 => Statement::Fail(choices.of(&[1, 0, i32::MIN, i32::MAX])),
+        1 => Statement::Set { variable, is_new: choices.chance(), value: any_expression(choices, 3) },
+        2 => Statement::If(any_expression(choices, 2), inner(choices), inner(choices)),
+        _ => Statement::For(variable, any_expression(choices, 2), inner(choices)),
+    }
+}
+
+fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
+    let (ty, span) = (choices.parameter().ty, choices.span());
+    let one = |choices: &mut Choices| any_expression(choices, depth.saturating_sub(1));
+    let boxed = |choices: &mut Choices| Box::new(one(choices));
+    let terms = if depth == 0 { 8 } else { 18 };
+    let term = match choices.below(terms) {
+        0 => Term::Integer(choices.of(&[0, i128::from(u64::MAX), i128::from(i64::MIN)])),
+        1 => Term::Real(choices.number()),
+        2 => Term::Truth(choices.chance()),
+        3 => Term::Text(choices.name()),
+        4 => Term::Variable(VariableId::new(choices.below(9))),
+        5 => Term::Option(choices.id(2)),
+        6 => Term::Enumerator(choices.below(5)),
+        7 => Term::None,
+        8 => Term::Some(boxed(choices)),
+        9 => Term::Field(boxed(choices), choices.below(5)),
+        10 => Term::Not(boxed(choices)),
+        11 => Term::Negate(boxed(choices)),
+        12 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
+        13 => Term::Convert(boxed(choices)),
+        14 if choices.chance() => Term::Record(choices.list(2, one)),
+        14 => Term::List(choices.list(2, one)),
+        15 => Term::Element(Box::new([one(choices), one(choices)])),
+        16 => {
+            let (of, from, ends) = (boxed(choices), boxed(choices), choices.chance());
+            Term::Slice(of, from, if ends { Some(boxed(choices)) } else { None })
+        }
+        _ => Term::Call(choices.of(&compute::Function::ALL), choices.list(2, one)),
+    };
+    Expression { term, ty, span }
 }
 
 fn any_program_line(choices: &mut Choices, counts: Counts) -> program::Line {

@@ -40,7 +40,7 @@ pub fn sound_flow(choices: &mut Choices) -> Flow {
 fn program(choices: &mut Choices) -> Program {
     let span = Span::default();
     let mut program = Program { name: "random".to_owned(), ..Program::default() };
-    program.predicates.add(Predicate { name: "test".to_owned(), function: "is_test".to_owned(), span });
+    program.predicates.add(Predicate { name: "test".to_owned(), function: "is_test".to_owned(), computed: None, span });
     for name in ["d", "c", "b", "a"] {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
         program.constraints.add(Constraint { name: name.to_owned(), scope, span });

@@ -5,7 +5,7 @@
 //! see [`crate::analyses::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
 
 use crate::analyses::handler_paths::{Context, HandlerPaths};
-use flux_ir::program::{Action, Body, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Source};
+use flux_ir::program::{Action, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Source};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
@@ -79,7 +79,7 @@ impl<'a> Walks<'a> {
         for first in [true, false] {
             for (id, node) in program.nodes.iter() {
                 let is_new = walks.entered.get(id.index()).is_some_and(BTreeSet::is_empty);
-                if is_new && node.body != Body::Concrete && first != applied.contains(&id) {
+                if is_new && !node.body.is_leaf() && first != applied.contains(&id) {
                     walks.meet(NOWHERE, id);
                     walks.follow();
                 }

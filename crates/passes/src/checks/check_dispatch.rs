@@ -1,4 +1,5 @@
-//! Checks the lines of every dispatch. Requires: every signature is known. Establishes: as many patterns as inputs.
+//! Checks the lines of every dispatch. Requires: every signature is known. Establishes: as many patterns as inputs, and
+//! computed ones for values of their types.
 
 use crate::analyses::fit::{count, whole};
 use crate::ids;
@@ -14,6 +15,7 @@ pub fn check_dispatch(program: &Program, diagnostics: &mut Diagnostics) {
     for (_, node) in program.nodes.iter() {
         if let Body::Dispatch(lines) = &node.body {
             check_lines(node, lines, diagnostics);
+            lines.iter().for_each(|line| check_types(program, node, line, diagnostics));
         }
     }
 }
@@ -41,6 +43,21 @@ fn check_lines(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
         let warning = Diagnostic::warning(ids::NO_CATCH_ALL, headline, last.span).label("the last line");
         diagnostics
             .push(warning.help(format!("add a line that takes whatever comes: `{}:[{wildcards}] = …;`", node.name)));
+    }
+}
+
+/// Reports patterns that are computed of a value of another type. What a function in C++ takes, C++ knows.
+fn check_types(program: &Program, node: &Node, line: &Line, diagnostics: &mut Diagnostics) {
+    for (pattern, input) in line.patterns.iter().zip(node.inputs()) {
+        let Some(predicate) = pattern.map(|pattern| &program.predicates[pattern]) else { continue };
+        let Some(computed) = predicate.computed.as_ref().filter(|computed| computed.input.ty != input.ty) else {
+            continue;
+        };
+        let (asked, given) = (&computed.input.ty, &input.ty);
+        let headline = format!("`{}` is asked of a `{asked}`, and `{}` is a `{given}`", predicate.name, input.name);
+        let error = Diagnostic::error(ids::PATTERN_TYPE, headline, line.span);
+        let error = error.mark(computed.input.span, "what it is asked of");
+        diagnostics.push(error.help("move the pattern to another place, or declare one for this type"));
     }
 }
 

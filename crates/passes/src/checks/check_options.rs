@@ -4,7 +4,8 @@
 use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Constant, OptionId, Program, split_name};
+use flux_ir::compute::{Expression, Term, any_expression};
+use flux_ir::program::{Body, Constant, OptionId, Program, split_name};
 use std::collections::HashSet;
 
 /// Reports options that are not used. O(applications).
@@ -16,6 +17,7 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
             Constant::Option(option) => Some(*option),
             Constant::Integer(_) | Constant::Text(_) | Constant::Boolean(_) => None,
         })
+        .chain(computed(program))
         .collect();
     for (_, option) in program.options.iter().filter(|(id, _)| !used.contains(id)) {
         let (_, name) = split_name(&option.name);
@@ -24,6 +26,25 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         diagnostics
             .push(note.help(format!("if `init` does not read it, give it to a step, `Node({name})`, or to a source")));
     }
+}
+
+/// The options that computations read.
+fn computed(program: &Program) -> Vec<OptionId> {
+    let of_nodes = program.nodes.iter().filter_map(|(_, node)| match &node.body {
+        Body::Computed(computation) => Some(computation),
+        _ => None,
+    });
+    let of_predicates = program.predicates.iter().filter_map(|(_, one)| Some(&one.computed.as_ref()?.computation));
+    let mut found = vec![];
+    for computation in of_nodes.chain(of_predicates) {
+        let mut note = |expression: &Expression| {
+            found.extend(if let Term::Option(option) = expression.term { Some(option) } else { None });
+            false
+        };
+        any_expression(&computation.block, &mut note);
+        computation.says.iter().for_each(|says| _ = says.any(&mut note));
+    }
+    found
 }
 
 /// The deadlines of all steps.

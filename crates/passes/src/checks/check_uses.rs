@@ -6,7 +6,7 @@ use crate::analyses::mentions::named_nodes;
 use crate::checks::check_slips::similar_constraints;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Body, Mode, Node, Program, split_name};
+use flux_ir::program::{Mode, Node, Program, split_name};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -27,8 +27,7 @@ fn warn_of_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     // A handler for a node that no flow comes to has a message of its own.
     let used: HashSet<_> = named_nodes(program).collect();
     let unused = program.nodes.iter().filter(|(id, node)| !used.contains(id) && is_own(&node.name));
-    let (nodes, flows): (Vec<_>, Vec<_>) =
-        unused.map(|(_, node)| node).partition(|node| matches!(node.body, Body::Concrete));
+    let (nodes, flows): (Vec<_>, Vec<_>) = unused.map(|(_, node)| node).partition(|node| node.body.is_leaf());
     if let Some((first, names)) = listed(&nodes, "node") {
         let headline = format!("{names} declared and never used");
         let warning = Diagnostic::warning(ids::UNUSED_NODE, headline, first);

@@ -11,7 +11,7 @@ use crate::analyses::fit::{show, show_one, whole};
 use crate::checks::check_cycles::callees_first;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
-use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
+use flux_ir::program::{NodeId, Origin, Parameter, Program, Signature};
 use flux_source::Span;
 use std::collections::HashMap;
 
@@ -121,7 +121,7 @@ impl Known {
             }
         }
         for id in callees_first(program) {
-            if program.nodes[id].signature.is_some() || matches!(program.nodes[id].body, Body::Concrete) {
+            if program.nodes[id].signature.is_some() || program.nodes[id].body.is_leaf() {
                 continue;
             }
             let taken = entering
@@ -256,7 +256,7 @@ impl Classes {
 fn describe_inferred(program: &Program, id: NodeId, names: &mut DeclaredNames) -> Diagnostic {
     let node = &program.nodes[id];
     let text = format!("{} ({}) => ({});", node.name, show(node.inputs()), show(node.outputs()));
-    let is_concrete = matches!(node.body, Body::Concrete);
+    let is_concrete = node.body.is_leaf();
     let from = if is_concrete { "its neighbours make" } else { "its flow makes" };
     let headline = format!("`{}` is not declared; {from} it `{text}`", node.name);
     let note = Diagnostic::note(ids::SIGNATURE_INFERRED, headline, node.span);
@@ -326,7 +326,7 @@ fn clash<'a>(left: &'a [Parameter], right: &'a [Parameter]) -> Option<(&'a Param
 /// Reports what was not found. An abstract node is unknown because nodes in it are, and these are reported; by itself
 /// only where its neighbours disagree. Of nodes that one declaration would decide, the first is reported.
 fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, diagnostics: &mut Diagnostics) {
-    let is_concrete = |one: &Unknown| matches!(program.nodes[one.node].body, Body::Concrete);
+    let is_concrete = |one: &Unknown| program.nodes[one.node].body.is_leaf();
     let has_concrete = unknown.iter().any(is_concrete);
     let mut found: Vec<Diagnostic> = vec![];
     // By class of ports: the number of the message that asks for its list.

@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 pub fn lower_program(program: Program) -> Flow {
     let mut lowering = Lowering::new(&program);
     for node in callees_first(&program) {
-        if !matches!(program.nodes[node].body, Body::Concrete) {
+        if !program.nodes[node].body.is_leaf() {
             for context in lowering.walks.entered(node) {
                 lowering.node(node, context);
             }
@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
         let body = match &node.body {
             Body::Dispatch(lines) => self.dispatch(&mut current, lines, node.inputs()),
             Body::Chain(chain) => self.chain(&mut current, chain, node.inputs()),
-            Body::Concrete => return,
+            Body::Concrete | Body::Computed(_) => return,
         };
         let function = self.add(context, current.finish(node.inputs(), node.outputs(), body, node.span));
         self.of.insert((id, context), function);
@@ -259,7 +259,9 @@ impl<'a> Lowering<'a> {
                 // The function gets what its node has, so that it sees what that has done. An abstract node passes its
                 // inputs on, so what it has is gone.
                 let inputs = match failed_node.body {
-                    Body::Concrete => (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect(),
+                    Body::Concrete | Body::Computed(_) => {
+                        (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect()
+                    }
                     Body::Chain(_) | Body::Dispatch(_) => failing.inputs.clone(),
                 };
                 let callee = Callee::Handler { function: function.clone(), node };

@@ -1,0 +1,135 @@
+//! The syntax tree of a body in braces, as it was written: names not resolved, nothing typed.
+
+use crate::syntax::Name;
+use flux_ir::compute::Operator;
+use flux_source::Span;
+
+/// `{ points = h.bytes / (age + 1); }`, or `{ h.bytes > 1M }` of a predicate.
+#[derive(Clone, Debug)]
+pub struct Body<'text> {
+    /// What is done, in order.
+    pub block: Vec<Statement<'text>>,
+    /// What a predicate says.
+    pub says: Option<Value<'text>>,
+    /// With the braces.
+    pub span: Span,
+}
+
+/// One statement of a body.
+#[derive(Clone, Debug)]
+pub enum Statement<'text> {
+    /// `let x = e;`
+    Let(Name<'text>, Value<'text>),
+    /// `x = e;`
+    Assign(Name<'text>, Value<'text>),
+    /// `if c { … } else { … }`
+    If(Value<'text>, Vec<Self>, Vec<Self>),
+    /// `for x in e { … }`
+    For(Name<'text>, Value<'text>, Vec<Self>),
+    /// `fail 404;`
+    Fail(i64, Span),
+}
+
+/// Something with a value.
+#[derive(Clone, Debug)]
+pub struct Value<'text> {
+    /// What it is.
+    pub form: Form<'text>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub enum Form<'text> {
+    /// `80`, `64k`
+    Number(i64),
+    /// `1.5`
+    Real(f64),
+    /// A string, unescaped.
+    Text(String),
+    /// `true` or `false`
+    Truth(bool),
+    /// A variable, `none`, an option; with points once modules are known.
+    Name(Name<'text>),
+    /// `e.name`
+    Field(Box<Value<'text>>, Name<'text>),
+    /// `!e`
+    Not(Box<Value<'text>>),
+    /// `-e`
+    Negate(Box<Value<'text>>),
+    /// `e + e`
+    Binary(Operator, Box<[Value<'text>; 2]>),
+    /// `name(e, e)`, `name(field: e)`: what is called is a name, or what becomes one.
+    Call(Box<Value<'text>>, Vec<Argument<'text>>),
+    /// `[e, e]`
+    List(Vec<Value<'text>>),
+    /// `e[e]`
+    Element(Box<[Value<'text>; 2]>),
+    /// `e[e..e]`
+    Slice(Box<Value<'text>>, Option<Box<Value<'text>>>, Option<Box<Value<'text>>>),
+}
+
+/// What is between the parentheses of a call.
+#[derive(Clone, Debug)]
+pub struct Argument<'text> {
+    /// The field of a record that it is for.
+    pub field: Option<Name<'text>>,
+    /// The value.
+    pub value: Value<'text>,
+}
+
+impl<'text> Value<'text> {
+    /// The values in it.
+    pub fn parts_mut(&mut self) -> Vec<&mut Self> {
+        match &mut self.form {
+            Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => vec![one],
+            Form::Binary(_, two) | Form::Element(two) => two.iter_mut().collect(),
+            Form::Call(callee, arguments) => {
+                std::iter::once(&mut **callee).chain(arguments.iter_mut().map(|argument| &mut argument.value)).collect()
+            }
+            Form::List(all) => all.iter_mut().collect(),
+            Form::Slice(of, from, to) => {
+                let bounds = from.iter_mut().chain(to).map(|bound| &mut **bound);
+                std::iter::once(&mut **of).chain(bounds).collect()
+            }
+            _ => vec![],
+        }
+    }
+}
+
+/// Every value of a body that is no part of another.
+pub fn values_mut<'a, 'text>(body: &'a mut Body<'text>) -> Vec<&'a mut Value<'text>> {
+    let mut values: Vec<&mut Value> = body.says.iter_mut().collect();
+    let mut open: Vec<&mut Statement> = body.block.iter_mut().collect();
+    while let Some(statement) = open.pop() {
+        match statement {
+            Statement::Let(_, value) | Statement::Assign(_, value) => values.push(value),
+            Statement::If(condition, then, otherwise) => {
+                values.push(condition);
+                open.extend(then.iter_mut().chain(otherwise));
+            }
+            Statement::For(_, list, block) => {
+                values.push(list);
+                open.extend(block);
+            }
+            Statement::Fail(..) => {}
+        }
+    }
+    values
+}
+
+/// The names that `block` gives values to, in whatever block of it.
+pub fn assigned<'a, 'text>(block: &'a [Statement<'text>], found: &mut Vec<&'a str>) {
+    for statement in block {
+        match statement {
+            Statement::Assign(name, _) => found.push(name.as_str()),
+            Statement::If(_, then, otherwise) => {
+                assigned(then, found);
+                assigned(otherwise, found);
+            }
+            Statement::For(_, _, block) => assigned(block, found),
+            Statement::Let(..) | Statement::Fail(..) => {}
+        }
+    }
+}

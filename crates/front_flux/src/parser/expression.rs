@@ -1,0 +1,229 @@
+//! Expressions in bodies: operators by how tightly they bind, then what has a value by itself.
+
+use super::{Parsed, Parser};
+use crate::body::{Argument, Form, Value};
+use crate::ids;
+use crate::syntax::Name;
+use crate::token::TokenKind;
+use flux_diagnostic::Diagnostic;
+use flux_ir::compute::Operator;
+use std::borrow::Cow;
+
+/// What can have a value.
+const VALUES: &str =
+    "a value is a name, a number, a string, `true`, `false`, `[…]`, or a function of values, `length(…)`";
+
+impl<'text> Parser<'text, '_> {
+    /// Values joined by operators that bind at least as tightly as `strength`.
+    pub(super) fn joined(&mut self, strength: u8) -> Parsed<Value<'text>> {
+        self.nest()?;
+        let mut left = self.signed()?;
+        while let Some((operator, tokens)) = self.operator()? {
+            if operator.strength() < strength {
+                break;
+            }
+            for _ in 0..tokens {
+                self.bump();
+            }
+            let right = self.joined(operator.strength() + 1)?;
+            if let (true, Form::Binary(before, _)) = (operator.is_comparison(), &left.form)
+                && before.is_comparison()
+                && self.is_bare(&left)
+            {
+                let span = left.span.to(right.span);
+                let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "two comparisons stand in a row", span);
+                return self.fail(error.help("join them: `a < b && b < c`"));
+            }
+            let span = left.span.to(right.span);
+            left = Value { form: Form::Binary(operator, Box::new([left, right])), span };
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// Whether a value is not in parentheses of its own.
+    fn is_bare(&self, value: &Value) -> bool {
+        self.text.get(value.span.range()).is_some_and(|text| !text.starts_with('('))
+    }
+
+    /// The operator that comes, and of how many tokens it is.
+    fn operator(&mut self) -> Parsed<Option<(Operator, usize)>> {
+        let (first, second) = (self.peek(), self.second());
+        let adjoins = first.span.end == second.span.start;
+        let is_twice = adjoins && self.spelling(first) == self.spelling(second);
+        let has_equals = adjoins && second.kind == TokenKind::Equals;
+        let found = match first.kind {
+            TokenKind::Equals if has_equals => (Operator::Equal, 2),
+            TokenKind::Exclamation if has_equals => (Operator::Unequal, 2),
+            TokenKind::Less if has_equals => (Operator::LessOrEqual, 2),
+            TokenKind::Less => (Operator::Less, 1),
+            TokenKind::Greater if has_equals => (Operator::GreaterOrEqual, 2),
+            TokenKind::Greater => (Operator::Greater, 1),
+            TokenKind::Ampersand if is_twice => (Operator::And, 2),
+            TokenKind::Minus => (Operator::Subtract, 1),
+            TokenKind::Asterisk => (Operator::Multiply, 1),
+            TokenKind::Other => match self.spelling(first) {
+                "|" if is_twice => (Operator::Or, 2),
+                "+" => (Operator::Add, 1),
+                "/" => (Operator::Divide, 1),
+                "%" => (Operator::Remainder, 1),
+                _ => return Ok(None),
+            },
+            TokenKind::FatArrow | TokenKind::Arrow | TokenKind::Ampersand => {
+                let (wrong, help) = match first.kind {
+                    TokenKind::FatArrow => ("=>", "at least is written `>=`"),
+                    TokenKind::Arrow => ("->", "fields are taken by a point: `h.bytes`"),
+                    _ => ("&", "both are asked by `&&`"),
+                };
+                let headline = format!("`{wrong}` joins no values");
+                return self.fail(Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, first.span).help(help));
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(found))
+    }
+
+    /// `[ "-" | "!" ] …`
+    fn signed(&mut self) -> Parsed<Value<'text>> {
+        let start = self.position;
+        let form = match self.peek().kind {
+            TokenKind::Minus | TokenKind::Exclamation => {
+                self.nest()?;
+                let sign = self.bump().kind;
+                let inner = Box::new(self.signed()?);
+                self.depth -= 1;
+                if sign == TokenKind::Minus { Form::Negate(inner) } else { Form::Not(inner) }
+            }
+            _ => return self.postfixed(),
+        };
+        Ok(Value { form, span: self.span_from(start) })
+    }
+
+    /// A value with fields, elements, parts and calls after it.
+    fn postfixed(&mut self) -> Parsed<Value<'text>> {
+        let start = self.position;
+        let mut value = self.primary()?;
+        loop {
+            let form = match self.peek().kind {
+                TokenKind::Dot if self.second().kind == TokenKind::Word => {
+                    self.bump();
+                    let name =
+                        self.name("a field", format_args!("after `.`"), format_args!("write the field's name"))?;
+                    Form::Field(Box::new(value), name)
+                }
+                TokenKind::OpenBracket => self.bracketed(value)?,
+                TokenKind::OpenParenthesis if matches!(value.form, Form::Name(_) | Form::Field(..)) => {
+                    Form::Call(Box::new(value), self.arguments()?)
+                }
+                _ => return Ok(value),
+            };
+            value = Value { form, span: self.span_from(start) };
+        }
+    }
+
+    /// `"[" expression "]"` or `"[" [ expression ] ".." [ expression ] "]"`
+    fn bracketed(&mut self, of: Value<'text>) -> Parsed<Form<'text>> {
+        let open = self.bump();
+        let from = if self.at_range() { None } else { Some(self.value()?) };
+        let form = if self.at_range() {
+            self.bump();
+            self.bump();
+            let to = if self.at(TokenKind::CloseBracket) { None } else { Some(Box::new(self.value()?)) };
+            Form::Slice(Box::new(of), from.map(Box::new), to)
+        } else {
+            match from {
+                Some(key) => Form::Element(Box::new([of, key])),
+                None => return self.fail_expecting("a value", format_args!("after `[`"), format_args!("{VALUES}")),
+            }
+        };
+        self.expect_close(open, "`..`", format_args!("the element"), "an element is `list[0]`, a part `line[2..5]`")?;
+        Ok(form)
+    }
+
+    fn at_range(&self) -> bool {
+        (self.peek().kind, self.second().kind) == (TokenKind::Dot, TokenKind::Dot)
+    }
+
+    /// `"(" [ [ NAME ":" ] expression { "," [ NAME ":" ] expression } ] ")"`
+    fn arguments(&mut self) -> Parsed<Vec<Argument<'text>>> {
+        let open = self.bump();
+        let mut arguments = vec![];
+        if self.take(TokenKind::CloseParenthesis).is_some() {
+            return Ok(arguments);
+        }
+        loop {
+            let mut field = None;
+            if (self.peek().kind, self.second().kind) == (TokenKind::Word, TokenKind::Colon) {
+                field = Some(self.name("a field", format_args!("here"), format_args!("write the field's name"))?);
+                self.bump();
+            }
+            arguments.push(Argument { field, value: self.value()? });
+            if self.take(TokenKind::Comma).is_none() {
+                break;
+            }
+        }
+        self.expect_close(open, "`,`", format_args!("the values"), "values are separated by `,`")?;
+        Ok(arguments)
+    }
+
+    fn primary(&mut self) -> Parsed<Value<'text>> {
+        let start = self.position;
+        let token = self.peek();
+        let form = match token.kind {
+            TokenKind::Number if self.spelling(token).contains('.') => self.real()?,
+            TokenKind::Number => match self.quantity()? {
+                Some(quantity) => Form::Number(quantity.value),
+                None => return Err(super::Reported),
+            },
+            TokenKind::Text { closed: true } => {
+                self.bump();
+                Form::Text(self.unescape(token.span))
+            }
+            TokenKind::Word => match self.spelling(token) {
+                word @ ("true" | "false") => {
+                    self.bump();
+                    Form::Truth(word == "true")
+                }
+                // Reserved elsewhere: here they are names like others.
+                word @ ("error" | "source" | "session" | "program" | "handle") => {
+                    self.bump();
+                    Form::Name(Name { text: Cow::Borrowed(word), span: token.span })
+                }
+                _ => Form::Name(self.name("a value", format_args!("here"), format_args!("{VALUES}"))?),
+            },
+            TokenKind::OpenParenthesis => {
+                self.bump();
+                let inner = self.value()?;
+                self.expect_close(token, "an operator", format_args!("the parentheses"), "write `)` after the value")?;
+                return Ok(Value { span: self.span_from(start), ..inner });
+            }
+            TokenKind::OpenBracket => {
+                self.bump();
+                let mut elements = vec![];
+                while !self.at(TokenKind::CloseBracket) {
+                    elements.push(self.value()?);
+                    if self.take(TokenKind::Comma).is_none() {
+                        break;
+                    }
+                }
+                self.expect_close(token, "`,`", format_args!("the list"), "elements are separated by `,`")?;
+                Form::List(elements)
+            }
+            _ => return self.fail_expecting("a value", format_args!("here"), format_args!("{VALUES}")),
+        };
+        Ok(Value { form, span: self.span_from(start) })
+    }
+
+    /// `1.5`
+    fn real(&mut self) -> Parsed<Form<'text>> {
+        let token = self.bump();
+        let spelling = self.spelling(token);
+        match spelling.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Form::Real(value)),
+            _ => {
+                let headline = format!("`{spelling}` is not a number that Flux knows");
+                self.fail(Diagnostic::error(ids::BAD_NUMBER, headline, token.span).help("write digits: `1.5`"))
+            }
+        }
+    }
+}

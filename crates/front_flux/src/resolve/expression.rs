@@ -1,0 +1,313 @@
+//! Values in bodies: what each name stands for, and the typed expression that a value is.
+
+use super::body::{BodyResolver, Reported};
+use crate::body::{Argument, Form, Value};
+use crate::ids;
+use crate::syntax::Name;
+use flux_diagnostic::{Diagnostic, Id, nearest};
+use flux_ir::compute::{Expression, Function, Mistake, Term, integer, real, text};
+use flux_ir::program::{OptionKind, TypeBody, TypeId};
+use flux_ir::types::{Integer, Type, TypeKind, built_in_names};
+use flux_source::Span;
+
+impl<'syntax> BodyResolver<'_, 'syntax, '_> {
+    /// A value of the type `wanted`.
+    pub(super) fn wanted(&mut self, value: &'syntax Value<'syntax>, wanted: &Type) -> Result<Expression, Reported> {
+        let value = self.value(value)?;
+        self.typed(self.typing().coerce(value, wanted))
+    }
+
+    /// What comes of a rule of types, its mistake reported.
+    pub(super) fn typed(&mut self, result: Result<Expression, Box<Mistake>>) -> Result<Expression, Reported> {
+        result.map_err(|mistake| self.report_mistake(ids::EXPRESSION_TYPE, *mistake))
+    }
+
+    fn report_mistake(&mut self, id: Id, mistake: Mistake) -> Reported {
+        self.report(Diagnostic::error(id, mistake.headline, mistake.span).help(mistake.help))
+    }
+
+    /// A value. The recursion is as deep as it is, which the parser bounds.
+    pub(super) fn value(&mut self, value: &'syntax Value<'syntax>) -> Result<Expression, Reported> {
+        let span = value.span;
+        let result = match &value.form {
+            Form::Number(number) => return Ok(integer(i128::from(*number), span)),
+            Form::Real(number) => return Ok(real(*number, span)),
+            Form::Text(string) => return Ok(text(string.clone(), span)),
+            Form::Truth(truth) => {
+                return Ok(Expression { term: Term::Truth(*truth), ty: Type::of_kind(TypeKind::Bool), span });
+            }
+            Form::Name(name) => return self.named(name),
+            Form::Field(of, name) => return self.field(of, name, span),
+            Form::Call(callee, arguments) => return self.call(callee, arguments, span),
+            Form::Not(inner) => {
+                let inner = self.value(inner)?;
+                self.typing().not(inner, span)
+            }
+            Form::Negate(inner) => {
+                let inner = self.value(inner)?;
+                self.typing().negate(inner, span)
+            }
+            Form::Binary(operator, two) => {
+                let [left, right] = &**two;
+                // Both are looked at, so that both mistakes are found.
+                let (left, right) = (self.value(left), self.value(right));
+                self.typing().binary(*operator, left?, right?)
+            }
+            Form::List(elements) => {
+                let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
+                self.typing().list(elements.into_iter().collect::<Result<_, _>>()?, span)
+            }
+            Form::Element(two) => {
+                let [of, key] = &**two;
+                let (of, key) = (self.value(of), self.value(key));
+                self.typing().element(of?, key?, span)
+            }
+            Form::Slice(of, from, to) => {
+                let of = self.value(of);
+                let from = from.as_ref().map(|from| self.value(from)).transpose();
+                let to = to.as_ref().map(|to| self.value(to)).transpose();
+                self.typing().slice(of?, from?, to?, span)
+            }
+        };
+        self.typed(result)
+    }
+
+    /// The text of a type or an option that may be of the module, whose name may be left out.
+    fn of_module(&self, name: &str) -> Option<String> {
+        self.module.map(|module| format!("{module}.{name}"))
+    }
+
+    fn named(&mut self, name: &'syntax Name<'syntax>) -> Result<Expression, Reported> {
+        let span = name.span;
+        if let Some(found) = self.find(&name.text) {
+            let variable = found.ok_or(Reported)?;
+            let Some(ty) = self.computation.variable(variable).map(|variable| variable.ty.clone()) else {
+                return Err(Reported);
+            };
+            if !self.given.contains(&variable) {
+                let headline = format!("`{}` has no value here", name.text);
+                let error = Diagnostic::error(ids::UNSET_VALUE, headline, span);
+                return Err(self.report(error.help("give it one before, on every way that comes here")));
+            }
+            return Ok(Expression { term: Term::Variable(variable), ty, span });
+        }
+        if name.text == "none" {
+            return Ok(self.typing().none(span));
+        }
+        let options = &self.resolver.options;
+        let own = self.of_module(&name.text).and_then(|own| options.get(own.as_str()));
+        if let Some(option) = own.or_else(|| options.get(name.as_str())).copied() {
+            let kind = match self.resolver.program.options[option].kind {
+                OptionKind::Int | OptionKind::Duration | OptionKind::Size => {
+                    TypeKind::Integer(Integer { signed: true, bits: 64 })
+                }
+                OptionKind::Text | OptionKind::Path => TypeKind::Text,
+                OptionKind::Bool => TypeKind::Bool,
+            };
+            return Ok(Expression { term: Term::Option(option), ty: Type::of_kind(kind), span });
+        }
+        Err(self.report_unknown(name))
+    }
+
+    fn report_unknown(&mut self, name: &'syntax Name<'syntax>) -> Reported {
+        let word = &name.text;
+        let error = Diagnostic::error(ids::UNKNOWN_VALUE, format!("nothing is called `{word}` here"), name.span);
+        let may_suggest = self.resolver.may_suggest(word);
+        let variables = self.scopes.iter().flatten().map(|(name, _)| name.clone());
+        let options = self.resolver.options.keys().map(|name| (*name).to_owned());
+        let mut names: Vec<String> = variables.chain(options).collect();
+        names.sort_unstable();
+        let enumerators = self.resolver.program.types.iter().find_map(|(_, declared)| match &declared.body {
+            TypeBody::Enum(values) if values.iter().any(|value| value == word) => Some(declared.name.clone()),
+            _ => None,
+        });
+        let meant = if may_suggest { nearest(word, names.iter().map(String::as_str)) } else { None };
+        let help = match (enumerators, meant) {
+            (Some(of), _) => format!("write the enumeration before it: `{of}.{word}`"),
+            (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) => "values are inputs, what `let` and `for` name, options, and fields of these".to_owned(),
+        };
+        self.report(error.help(help))
+    }
+
+    /// `h.bytes`, or `method.get` of an enumeration.
+    fn field(
+        &mut self,
+        of: &'syntax Value<'syntax>,
+        name: &'syntax Name<'syntax>,
+        span: Span,
+    ) -> Result<Expression, Reported> {
+        if let Form::Name(ty) = &of.form
+            && self.find(&ty.text).is_none()
+            && let Some(id) = self.type_called(&ty.text)
+        {
+            return self.enumerator(id, name, span);
+        }
+        let of = self.value(of)?;
+        let result = self.typing().field(of, &name.text, name.span);
+        result.map_err(|(mistake, names)| self.report_unknown_field(*mistake, name, &names))
+    }
+
+    fn report_unknown_field(
+        &mut self,
+        mut mistake: Mistake,
+        name: &'syntax Name<'syntax>,
+        names: &[String],
+    ) -> Reported {
+        let id = if names.is_empty() { ids::EXPRESSION_TYPE } else { ids::UNKNOWN_FIELD };
+        let may_suggest = self.resolver.may_suggest(&name.text);
+        if let (true, Some(meant)) = (may_suggest, nearest(&name.text, names.iter().map(String::as_str))) {
+            mistake.help = format!("did you mean `{meant}`?");
+        }
+        self.report_mistake(id, mistake)
+    }
+
+    /// The record or enumeration that is called so here.
+    fn type_called(&self, name: &str) -> Option<TypeId> {
+        let own = self.of_module(name).and_then(|own| self.resolver.type_names.find(&own));
+        own.or_else(|| self.resolver.type_names.find(name))
+    }
+
+    fn enumerator(&mut self, id: TypeId, name: &'syntax Name<'syntax>, span: Span) -> Result<Expression, Reported> {
+        let program = &self.resolver.program;
+        let declared = &program.types[id];
+        let TypeBody::Enum(values) = &declared.body else {
+            let headline = format!("`{}` is a type, and has no values of its own", declared.name);
+            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, span);
+            let help = format!("make a value of it: `{}(…)`", declared.name);
+            return Err(self.report(error.help(help)));
+        };
+        if let Some(index) = values.iter().position(|value| *value == name.text) {
+            return Ok(Expression { term: Term::Enumerator(index), ty: Type::declared(program, id), span });
+        }
+        let listed: Vec<_> = values.iter().take(8).map(|value| format!("`{value}`")).collect();
+        let headline = format!("the enumeration `{}` has no value `{}`", declared.name, name.text);
+        let mistake = Mistake { headline, help: format!("it has {}", listed.join(", ")), span: name.span };
+        let values = values.clone();
+        Err(self.report_unknown_field(mistake, name, &values))
+    }
+
+    /// `length(x)`, `uint32(x)`, `hit(path: p, bytes: 0)`
+    fn call(
+        &mut self,
+        callee: &'syntax Value<'syntax>,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Result<Expression, Reported> {
+        let Form::Name(name) = &callee.form else {
+            let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, "this is no function", callee.span);
+            return Err(self.report(error.help("functions are called by their names: `length(line)`")));
+        };
+        if let Some(id) = self.type_called(&name.text) {
+            return self.record(id, arguments, span);
+        }
+        if let Some(field) = arguments.iter().find_map(|argument| argument.field.as_ref()) {
+            let headline = format!("`{}` is no record, and has no field `{}`", name.text, field.text);
+            let error = Diagnostic::error(ids::UNKNOWN_FIELD, headline, field.span);
+            return Err(self.report(error.help("the values of functions have no names")));
+        }
+        let values: Vec<_> = arguments.iter().map(|argument| self.value(&argument.value)).collect();
+        let mut values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if let Some(function) = Function::ALL.into_iter().find(|function| function.name() == name.text) {
+            return self.typed(self.typing().call(function, values, span));
+        }
+        let ty = Type::new(&name.text);
+        let is_made =
+            ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_) | TypeKind::Text | TypeKind::Bytes);
+        if !is_made || !built_in_names().any(|built_in| built_in == name.text) {
+            return Err(self.report_unknown_function(name));
+        }
+        match (values.pop(), values.is_empty()) {
+            (Some(value), true) => self.typed(self.typing().convert(value, &ty, span)),
+            _ => {
+                let headline = format!("`{ty}` is made of one value");
+                let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, span);
+                Err(self.report(error.help(format!("write `{ty}(…)`"))))
+            }
+        }
+    }
+
+    fn report_unknown_function(&mut self, name: &'syntax Name<'syntax>) -> Reported {
+        let headline = format!("there is no function `{}`", name.text);
+        let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, name.span);
+        let types = self.resolver.program.types.iter().map(|(_, declared)| declared.name.clone());
+        let known = Function::ALL.into_iter().map(Function::name).chain(built_in_names()).map(str::to_owned);
+        let names: Vec<String> = known.chain(types).collect();
+        let may_suggest = self.resolver.may_suggest(&name.text);
+        let meant = if may_suggest { nearest(&name.text, names.iter().map(String::as_str)) } else { None };
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if self.resolver.nodes.contains_key(name.as_str()) => {
+                "bodies do not call nodes: put the node before this one in the flow".to_owned()
+            }
+            None => {
+                let all: Vec<_> = Function::ALL.into_iter().map(|function| format!("`{}`", function.name())).collect();
+                format!("the functions are {}, types such as `text` and `uint32`, and records", all.join(", "))
+            }
+        };
+        self.report(error.help(help))
+    }
+
+    /// A record of all its fields.
+    fn record(
+        &mut self,
+        id: TypeId,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Result<Expression, Reported> {
+        let declared = self.resolver.program.types[id].clone();
+        let TypeBody::Record(fields) = &declared.body else {
+            let headline = format!("the enumeration `{}` is no function", declared.name);
+            let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, span);
+            return Err(self.report(error.help(format!("its values are written `{}.…`", declared.name))));
+        };
+        let mut values: Vec<Option<Expression>> = vec![None; fields.len()];
+        let mut result = Ok(());
+        for argument in arguments {
+            let Some(name) = &argument.field else {
+                let headline = format!("the fields of `{}` are given by their names", declared.name);
+                let error = Diagnostic::error(ids::RECORD_FIELDS, headline, argument.value.span);
+                result = Err(self.report(error.help(format!("write `{}: …`", first_name(fields)))));
+                continue;
+            };
+            let found = fields.iter().zip(&mut values).find(|(field, _)| field.name == name.text);
+            match found {
+                None => {
+                    let _ = self.value(&argument.value);
+                    let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+                    let headline = format!("the record `{}` has no field `{}`", declared.name, name.text);
+                    let help = format!("it has {}", listed(&names));
+                    let mistake = Mistake { headline, help, span: name.span };
+                    result = Err(self.report_unknown_field(mistake, name, &names));
+                }
+                Some((_, Some(_))) => {
+                    let headline = format!("the field `{}` is given twice", name.text);
+                    let error = Diagnostic::error(ids::RECORD_FIELDS, headline, name.span);
+                    result = Err(self.report(error.help("remove one of them")));
+                }
+                Some((field, value)) => match self.wanted(&argument.value, &field.ty) {
+                    Ok(given) => *value = Some(given),
+                    Err(reported) => result = Err(reported),
+                },
+            }
+        }
+        result?;
+        let missing = fields.iter().zip(&values).filter(|(_, value)| value.is_none());
+        let missing: Vec<String> = missing.map(|(field, _)| field.name.clone()).collect();
+        if !missing.is_empty() {
+            let headline = format!("the record `{}` is given no {}", declared.name, listed(&missing));
+            let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span);
+            return Err(self.report(error.help("a record is made of all its fields")));
+        }
+        let values = values.into_iter().flatten().collect();
+        Ok(Expression { term: Term::Record(values), ty: Type::declared(&self.resolver.program, id), span })
+    }
+}
+
+fn first_name(fields: &[flux_ir::program::Parameter]) -> &str {
+    fields.first().map_or("", |field| &field.name)
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,366 @@
+//! Computations: what a node or a predicate does that has no function in C++, but a body in the program.
+//!
+//! A computation is typed, has no effects, and is total: it ends, or it fails with an error code. There is no recursion,
+//! and the only loop is over a list, so it ends. Integers are checked, and so is whatever may not be there, so it means
+//! the same on every machine; only which of two failures in one expression comes first is not said. The tree here is
+//! typed in every part: [`Typing`] makes it, and is what any front uses, so that one rule says what fits.
+//!
+//! Integers of two types meet in the one that has the values of both, if that is one of the two: a `uint32` and a
+//! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact whatever
+//! the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
+
+mod typing;
+
+pub use typing::{Mistake, Typing, integer, real, text};
+
+use crate::program::{OptionId, Parameter};
+use crate::types::Type;
+use flux_source::Span;
+
+/// The variable at this index of a computation: its inputs, its outputs, and then those that `let` and `for` name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VariableId(pub u32);
+
+impl VariableId {
+    /// That of the variable at `index`.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    /// Its index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A body in braces.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Computation {
+    /// All variables; the inputs and outputs of the node come first, in order.
+    pub variables: Vec<Variable>,
+    /// What is done, in order.
+    pub block: Vec<Statement>,
+    /// For a predicate: what it says at the end. A node gives what its outputs were assigned.
+    pub says: Option<Expression>,
+}
+
+/// Something that has a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name, which others may have.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// `typedef large (hit h) { h.bytes > 1M };`: the value that it is asked about, and what it says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComputedPredicate {
+    /// The one input.
+    pub input: Parameter,
+    /// Says true or false.
+    pub computation: Computation,
+}
+
+/// One statement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Statement {
+    /// `let x = e;`, or `x = e;`: the variable has this value from here on.
+    Set {
+        /// Which.
+        variable: VariableId,
+        /// Whether it begins here.
+        is_new: bool,
+        /// Of its type.
+        value: Expression,
+    },
+    /// `if c { … } else { … }`
+    If(Expression, Vec<Self>, Vec<Self>),
+    /// `for x in list { … }`: the list is as it was before.
+    For(VariableId, Expression, Vec<Self>),
+    /// `fail 404;`, never 0.
+    Fail(i32),
+}
+
+/// Something with a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expression {
+    /// What it is.
+    pub term: Term,
+    /// The type of its value.
+    pub ty: Type,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Term {
+    /// An integer that its type has.
+    Integer(i128),
+    /// A floating-point number, by its bits as a double.
+    Real(u64),
+    /// `true` or `false`
+    Truth(bool),
+    /// A text, unescaped.
+    Text(String),
+    /// The value of a variable.
+    Variable(VariableId),
+    /// The value of an option of the server.
+    Option(OptionId),
+    /// The value of an enumeration at this index.
+    Enumerator(usize),
+    /// `none`, of an optional type.
+    None,
+    /// An optional that has this value.
+    Some(Box<Expression>),
+    /// The field of a record at this index.
+    Field(Box<Expression>, usize),
+    /// `!e`
+    Not(Box<Expression>),
+    /// `-e`; fails where it overflows.
+    Negate(Box<Expression>),
+    /// Two values of one type, but where integers are compared.
+    Binary(Operator, Box<[Expression; 2]>),
+    /// The same value, of the type of this expression; fails where that does not have it.
+    Convert(Box<Expression>),
+    /// A record, by its fields.
+    Record(Vec<Expression>),
+    /// A list, by its elements.
+    List(Vec<Expression>),
+    /// The element of a list at an index from 0, or of a map by its key; fails where there is none.
+    Element(Box<[Expression; 2]>),
+    /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so far.
+    Slice(Box<Expression>, Box<Expression>, Option<Box<Expression>>),
+    /// A function of the language.
+    Call(Function, Vec<Expression>),
+}
+
+/// What joins two values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operator {
+    /// `||`, the right side only where the left one is false.
+    Or,
+    /// `&&`, the right side only where the left one is true.
+    And,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `+`, of numbers, texts, bytes and lists.
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`; of integers towards zero.
+    Divide,
+    /// `%`, with the sign of the left side.
+    Remainder,
+}
+
+impl Operator {
+    /// All of them, in the order in which they bind: what comes later binds more tightly, or as tightly.
+    pub const ALL: [Self; 13] = [
+        Self::Or,
+        Self::And,
+        Self::Equal,
+        Self::Unequal,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::Remainder,
+    ];
+
+    /// As the language spells it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Or => "||",
+            Self::And => "&&",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+        }
+    }
+
+    /// How tightly it binds: a higher one before a lower one, the left one of equal ones first.
+    pub fn strength(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            _ if self.is_comparison() => 3,
+            Self::Add | Self::Subtract => 4,
+            _ => 5,
+        }
+    }
+
+    /// Whether it says how two values compare.
+    pub fn is_comparison(self) -> bool {
+        use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
+        matches!(self, Equal | Unequal | Less | LessOrEqual | Greater | GreaterOrEqual)
+    }
+
+    /// Whether it says whether two values are equal.
+    pub fn is_equality(self) -> bool {
+        matches!(self, Self::Equal | Self::Unequal)
+    }
+}
+
+/// A function of the language.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Function {
+    /// How many bytes, elements or entries there are.
+    Length,
+    /// Whether a text starts with another.
+    StartsWith,
+    /// Whether a text ends with another.
+    EndsWith,
+    /// Whether a text has another in it, a list a value, a map a key.
+    Contains,
+    /// Where a text has another in it; fails where it has not.
+    Position,
+    /// The text with small letters for the capitals of ASCII.
+    Lower,
+    /// The text with capitals for the small letters of ASCII.
+    Upper,
+    /// The text without white space around it.
+    Trim,
+    /// What stands between the places where a text has another in it.
+    Split,
+    /// Texts, with another between every two.
+    Join,
+    /// Whether an optional has a value.
+    Has,
+    /// The value of an optional; fails where it has none.
+    Value,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Length,
+        Self::StartsWith,
+        Self::EndsWith,
+        Self::Contains,
+        Self::Position,
+        Self::Lower,
+        Self::Upper,
+        Self::Trim,
+        Self::Split,
+        Self::Join,
+        Self::Has,
+        Self::Value,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::StartsWith => "starts_with",
+            Self::EndsWith => "ends_with",
+            Self::Contains => "contains",
+            Self::Position => "position",
+            Self::Lower => "lower",
+            Self::Upper => "upper",
+            Self::Trim => "trim",
+            Self::Split => "split",
+            Self::Join => "join",
+            Self::Has => "has",
+            Self::Value => "value",
+        }
+    }
+
+    /// How many values it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Length | Self::Lower | Self::Upper | Self::Trim | Self::Has | Self::Value => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl Computation {
+    /// What a variable is; none of one that there is not.
+    pub fn variable(&self, id: VariableId) -> Option<&Variable> {
+        self.variables.get(id.index())
+    }
+}
+
+impl Expression {
+    /// The expressions in it, in order.
+    pub fn parts(&self) -> Vec<&Self> {
+        match &self.term {
+            Term::Some(one) | Term::Field(one, _) | Term::Not(one) | Term::Negate(one) | Term::Convert(one) => {
+                vec![one]
+            }
+            Term::Binary(_, two) | Term::Element(two) => two.iter().collect(),
+            Term::Record(all) | Term::List(all) | Term::Call(_, all) => all.iter().collect(),
+            Term::Slice(of, from, to) => [of, from].into_iter().chain(to).map(|part| &**part).collect(),
+            _ => vec![],
+        }
+    }
+
+    /// Whether `visit` says true of it or of an expression in it. The recursion is as deep as the expression, which
+    /// whoever reads one bounds.
+    pub fn any(&self, visit: &mut dyn FnMut(&Self) -> bool) -> bool {
+        visit(self) || self.parts().into_iter().any(|part| part.any(visit))
+    }
+}
+
+impl Statement {
+    /// The expression of its own, and the blocks in it.
+    pub fn parts(&self) -> (Option<&Expression>, Vec<&[Self]>) {
+        match self {
+            Self::Set { value, .. } => (Some(value), vec![]),
+            Self::If(condition, then, otherwise) => (Some(condition), vec![then, otherwise]),
+            Self::For(_, list, block) => (Some(list), vec![block]),
+            Self::Fail(_) => (None, vec![]),
+        }
+    }
+}
+
+/// Whether some expression of `block` is one of which `visit` says true.
+pub fn any_expression(block: &[Statement], visit: &mut dyn FnMut(&Expression) -> bool) -> bool {
+    block.iter().any(|statement| {
+        let (own, blocks) = statement.parts();
+        own.is_some_and(|own| own.any(visit)) || blocks.into_iter().any(|block| any_expression(block, visit))
+    })
+}
+
+/// Whether `block` gives `variable` a value anywhere.
+pub fn sets(block: &[Statement], variable: VariableId) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Set { variable: set, .. } => *set == variable,
+        other => other.parts().1.into_iter().any(|block| sets(block, variable)),
+    })
+}
+
+/// Whether `block` never comes to its end: it fails whatever happens.
+pub fn always_fails(block: &[Statement]) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Fail(_) => true,
+        Statement::If(_, then, otherwise) => always_fails(then) && always_fails(otherwise),
+        Statement::Set { .. } | Statement::For(..) => false,
+    })
+}

@@ -1,0 +1,462 @@
+//! The rules of types in computations: each function makes an expression of others, or says why there is none.
+//!
+//! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`.
+
+use super::{Expression, Function, Operator, Term};
+use crate::arena::Arena;
+use crate::program::{TypeBody, TypeDeclaration};
+use crate::types::{Float, Integer, Type, TypeKind};
+use flux_source::Span;
+
+/// Why there is no such expression.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// What is wrong.
+    pub headline: String,
+    /// What to write instead.
+    pub help: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// What comes of a rule.
+type Typed = Result<Expression, Box<Mistake>>;
+
+/// The rules, in a program that declares these types.
+#[derive(Clone, Copy, Debug)]
+pub struct Typing<'a> {
+    /// The records and enumerations.
+    pub types: &'a Arena<TypeDeclaration>,
+}
+
+fn mistake<T>(span: Span, headline: impl Into<String>, help: impl Into<String>) -> Result<T, Box<Mistake>> {
+    Err(Box::new(Mistake { headline: headline.into(), help: help.into(), span }))
+}
+
+/// An integer as a literal. It is an `int64` until it meets another type, or a `uint64` where no `int64` is so large.
+pub fn integer(value: i128, span: Span) -> Expression {
+    let signed = value <= i128::from(i64::MAX);
+    Expression { term: Term::Integer(value), ty: Integer { signed, bits: 64 }.ty(), span }
+}
+
+/// A floating-point number as a literal.
+pub fn real(value: f64, span: Span) -> Expression {
+    Expression { term: Term::Real(value.to_bits()), ty: Type::of_kind(TypeKind::Float(Float::Double)), span }
+}
+
+/// A text as a literal.
+pub fn text(value: String, span: Span) -> Expression {
+    Expression { term: Term::Text(value), ty: Type::of_kind(TypeKind::Text), span }
+}
+
+fn truth_type() -> Type {
+    Type::of_kind(TypeKind::Bool)
+}
+
+fn is_float(ty: &Type) -> bool {
+    matches!(ty.kind(), TypeKind::Float(_))
+}
+
+fn is_string(ty: &Type) -> bool {
+    matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes)
+}
+
+fn is_literal(expression: &Expression) -> bool {
+    matches!(expression.term, Term::Integer(_) | Term::Real(_))
+}
+
+/// What a value is counted and found by.
+fn index_type() -> Type {
+    Integer { signed: false, bits: 64 }.ty()
+}
+
+impl Typing<'_> {
+    /// The same value of the type `wanted`, which has all values of its own type.
+    pub fn coerce(self, expression: Expression, wanted: &Type) -> Typed {
+        if expression.ty == *wanted && !matches!(expression.term, Term::None) {
+            return Ok(expression);
+        }
+        let span = expression.span;
+        let as_wanted = |term| Ok(Expression { term, ty: wanted.clone(), span });
+        match (&expression.term, wanted.kind()) {
+            (Term::Integer(value), _) if wanted.integer().is_some() => {
+                let (low, high) = wanted.integer().map_or((0, 0), Integer::range);
+                if (low..=high).contains(value) {
+                    return as_wanted(expression.term);
+                }
+                mistake(span, format!("`{wanted}` has no {value}"), format!("a `{wanted}` is from {low} to {high}"))
+            }
+            (Term::Integer(value), TypeKind::Float(_)) => as_wanted(Term::Real((*value as f64).to_bits())),
+            (Term::Real(_), TypeKind::Float(_)) => as_wanted(expression.term),
+            (Term::None, TypeKind::Optional(_)) => as_wanted(Term::None),
+            (Term::List(elements), TypeKind::List(element)) => {
+                let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
+                as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
+            }
+            (_, TypeKind::Optional(inner)) if !matches!(expression.ty.kind(), TypeKind::Optional(_)) => {
+                let inner = self.coerce(expression, inner)?;
+                as_wanted(Term::Some(Box::new(inner)))
+            }
+            _ if widens(&expression.ty, wanted) => as_wanted(Term::Convert(Box::new(expression))),
+            _ => self.does_not_fit(&expression, wanted),
+        }
+    }
+
+    fn does_not_fit<T>(self, expression: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
+        let found = &expression.ty;
+        let headline = match expression.term {
+            Term::None => format!("a `{wanted}` is wanted here, which is never `none`"),
+            Term::List(_) if is_unsettled(expression) => format!("a `{wanted}` is wanted here, and this is a list"),
+            _ => format!("a `{wanted}` is wanted here, and this is a `{found}`"),
+        };
+        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        let help = match (found.kind(), wanted.kind()) {
+            _ if is_number(found) && is_number(wanted) => {
+                format!("convert it, which fails where the value is none of a `{wanted}`: `{wanted}(…)`")
+            }
+            (TypeKind::Text, _) if is_number(wanted) => format!("read the number in it: `{wanted}(…)`"),
+            (_, TypeKind::Text) if is_number(found) || is_string(found) || *found == truth_type() => {
+                "write it as a text: `text(…)`".to_owned()
+            }
+            (TypeKind::Text, TypeKind::Bytes) => "take its bytes: `bytes(…)`".to_owned(),
+            (TypeKind::Optional(inner), _) if inner == wanted => {
+                "take its value, which fails where there is none: `value(…)`".to_owned()
+            }
+            (_, TypeKind::Bool) if is_number(found) => "compare it: `… != 0`".to_owned(),
+            _ => format!("write a `{wanted}`"),
+        };
+        mistake(expression.span, headline, help)
+    }
+
+    /// `expression`, unless nothing says of what type it is.
+    pub fn settle(self, expression: Expression) -> Typed {
+        match is_unsettled(&expression) {
+            true => mistake(
+                expression.span,
+                "nothing says of what type this is",
+                "give it where its type is known, to an output or a field of a record",
+            ),
+            false => Ok(expression),
+        }
+    }
+
+    /// Two values joined.
+    pub fn binary(self, operator: Operator, left: Expression, right: Expression) -> Typed {
+        let span = left.span.to(right.span);
+        if matches!(operator, Operator::And | Operator::Or) {
+            let two = [self.coerce(left, &truth_type())?, self.coerce(right, &truth_type())?];
+            return Ok(Expression { term: Term::Binary(operator, Box::new(two)), ty: truth_type(), span });
+        }
+        if let (Term::Integer(one), Term::Integer(other)) = (&left.term, &right.term)
+            && !operator.is_comparison()
+        {
+            return fold(operator, *one, *other, span);
+        }
+        let two = match operator.is_comparison() {
+            true => self.comparable(operator, left, right)?,
+            false => self.joined(operator, left, right)?,
+        };
+        let ty = match (operator.is_comparison(), &two) {
+            (true, _) => truth_type(),
+            (false, [left, _]) => left.ty.clone(),
+        };
+        Ok(Expression { term: Term::Binary(operator, Box::new(two)), ty, span })
+    }
+
+    fn joined(self, operator: Operator, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
+        let adds = operator == Operator::Add;
+        let is_list = |ty: &Type| matches!(ty.kind(), TypeKind::List(_));
+        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        let (is_left, is_right) = (is_number(&left.ty), is_number(&right.ty));
+        if is_left && is_right && !(operator == Operator::Remainder && (is_float(&left.ty) || is_float(&right.ty))) {
+            return self.meet(operator, left, right);
+        }
+        if adds && (is_string(&left.ty) || is_list(&left.ty)) {
+            let wanted = left.ty.clone();
+            return Ok([self.settle(left)?, self.coerce(right, &wanted)?]);
+        }
+        if adds && is_string(&right.ty) {
+            let wanted = right.ty.clone();
+            return Ok([self.coerce(left, &wanted)?, right]);
+        }
+        let culprit = if is_left { &right } else { &left };
+        let headline = format!("`{}` does not take a `{}`", operator.symbol(), culprit.ty);
+        let help = match adds {
+            true => "it adds numbers, and joins texts, bytes and lists",
+            false if operator == Operator::Remainder => "it takes integers",
+            false => "it takes numbers",
+        };
+        mistake(culprit.span, headline, help)
+    }
+
+    /// Two numbers of one type.
+    fn meet(self, operator: Operator, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
+        let is_whole = matches!(left.term, Term::Integer(_));
+        if is_literal(&left) && (!is_literal(&right) || is_whole) {
+            let wanted = right.ty.clone();
+            return Ok([self.coerce(left, &wanted)?, right]);
+        }
+        if is_literal(&right) || widens(&right.ty, &left.ty) || left.ty == right.ty {
+            let wanted = left.ty.clone();
+            return Ok([left, self.coerce(right, &wanted)?]);
+        }
+        if widens(&left.ty, &right.ty) {
+            let wanted = right.ty.clone();
+            return Ok([self.coerce(left, &wanted)?, right]);
+        }
+        let (one, other) = (&left.ty, &right.ty);
+        let headline = format!("`{}` has a `{one}` on its left and a `{other}` on its right", operator.symbol());
+        let help = format!("no value may be lost: convert one, `{other}(…)` on the left or `{one}(…)` on the right");
+        mistake(left.span.to(right.span), headline, help)
+    }
+
+    fn comparable(
+        self,
+        operator: Operator,
+        left: Expression,
+        right: Expression,
+    ) -> Result<[Expression; 2], Box<Mistake>> {
+        let are_integers = left.ty.integer().is_some() && right.ty.integer().is_some();
+        if are_integers && !is_literal(&left) && !is_literal(&right) {
+            return Ok([left, right]);
+        }
+        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        if is_number(&left.ty) && is_number(&right.ty) {
+            return self.meet(operator, left, right);
+        }
+        // What has no type by itself is of the other's.
+        let two = if is_unsettled(&left) {
+            let wanted = right.ty.clone();
+            [self.coerce(left, &wanted)?, self.settle(right)?]
+        } else {
+            let wanted = left.ty.clone();
+            [left, self.coerce(right, &wanted)?]
+        };
+        let [one, _] = &two;
+        if operator.is_equality() && one.ty.is_own() || is_string(&one.ty) {
+            return Ok(two);
+        }
+        let headline = format!("`{}` does not compare a `{}`", operator.symbol(), one.ty);
+        let help = match one.ty.is_own() {
+            true => "only numbers and texts have an order; `==` and `!=` compare all values of the language",
+            false => "Flux knows nothing of the values of C++ types: compare them in a function",
+        };
+        mistake(one.span, headline, help)
+    }
+
+    /// `!e`
+    pub fn not(self, expression: Expression, span: Span) -> Typed {
+        let inner = self.coerce(expression, &truth_type())?;
+        Ok(Expression { term: Term::Not(Box::new(inner)), ty: truth_type(), span })
+    }
+
+    /// `-e`
+    pub fn negate(self, expression: Expression, span: Span) -> Typed {
+        match expression.term {
+            Term::Integer(value) => return Ok(integer(-value, span)),
+            Term::Real(bits) => return Ok(real(-f64::from_bits(bits), span)),
+            _ => {}
+        }
+        let ty = expression.ty.clone();
+        let is_signed = ty.integer().is_some_and(|integer| integer.signed) || is_float(&ty);
+        match is_signed {
+            true => Ok(Expression { term: Term::Negate(Box::new(expression)), ty, span }),
+            false => mistake(span, format!("there is no negative `{ty}`"), "negate a signed number: `-int64(…)`"),
+        }
+    }
+
+    /// `e.name`; `name` stands at `at`. The names that there are come with the mistake of one that there is not.
+    pub fn field(self, of: Expression, name: &str, at: Span) -> Result<Expression, (Box<Mistake>, Vec<String>)> {
+        let TypeKind::Record(id) = of.ty.kind() else {
+            let headline = format!("a `{}` has no fields", of.ty);
+            let help = "records have fields".to_owned();
+            return Err((Box::new(Mistake { headline, help, span: at }), vec![]));
+        };
+        let TypeBody::Record(fields) = &self.types[*id].body else { return Ok(of) };
+        let found = fields.iter().enumerate().find(|(_, field)| field.name == name);
+        let Some((index, field)) = found else {
+            let headline = format!("a `{}` has no field `{name}`", of.ty);
+            let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+            let listed: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+            let help = format!("it has {}", listed.join(", "));
+            return Err((Box::new(Mistake { headline, help, span: at }), names));
+        };
+        let span = of.span.to(at);
+        Ok(Expression { ty: field.ty.clone(), term: Term::Field(Box::new(of), index), span })
+    }
+
+    /// `[a, b]`
+    pub fn list(self, mut elements: Vec<Expression>, span: Span) -> Typed {
+        let first = elements.iter().find(|element| !is_literal(element) && !is_unsettled(element));
+        let Some(ty) = first.or(elements.first()).map(|element| element.ty.clone()) else {
+            // Of no type yet.
+            return Ok(Expression { term: Term::List(vec![]), ty: Type::of_kind(TypeKind::List(truth_type())), span });
+        };
+        elements = elements.into_iter().map(|element| self.coerce(element, &ty)).collect::<Result<_, _>>()?;
+        if !ty.is_own() {
+            let headline = format!("a list has no elements of the C++ type `{ty}`");
+            return mistake(span, headline, "lists are of types of the language");
+        }
+        Ok(Expression { term: Term::List(elements), ty: Type::of_kind(TypeKind::List(ty)), span })
+    }
+
+    /// `none`
+    pub fn none(self, span: Span) -> Expression {
+        Expression { term: Term::None, ty: Type::of_kind(TypeKind::Optional(truth_type())), span }
+    }
+
+    /// `e[key]`
+    pub fn element(self, of: Expression, key: Expression, span: Span) -> Typed {
+        let (wanted, ty) = match of.ty.kind() {
+            TypeKind::List(element) => (index_type(), element.clone()),
+            TypeKind::Map(key, value) => (key.clone(), value.clone()),
+            _ if is_string(&of.ty) => {
+                let headline = format!("a `{}` has no elements", of.ty);
+                return mistake(of.span, headline, "take a part of it: `line[0..1]`");
+            }
+            _ => return mistake(of.span, format!("a `{}` has no elements", of.ty), "lists and maps have elements"),
+        };
+        let key = self.index(key, &wanted)?;
+        Ok(Expression { term: Term::Element(Box::new([of, key])), ty, span })
+    }
+
+    /// An index of any integer type: what is below zero is no element.
+    fn index(self, index: Expression, wanted: &Type) -> Typed {
+        let is_index = *wanted == index_type() && !is_literal(&index) && index.ty.integer().is_some();
+        if is_index && index.ty != *wanted {
+            let (ty, span) = (wanted.clone(), index.span);
+            return Ok(Expression { term: Term::Convert(Box::new(index)), ty, span });
+        }
+        self.coerce(index, wanted)
+    }
+
+    /// `e[from..to]`
+    pub fn slice(self, of: Expression, from: Option<Expression>, to: Option<Expression>, span: Span) -> Typed {
+        if !is_string(&of.ty) && !matches!(of.ty.kind(), TypeKind::List(_)) {
+            let headline = format!("a `{}` has no parts", of.ty);
+            return mistake(of.span, headline, "texts, bytes and lists have parts");
+        }
+        let from =
+            from.map_or_else(|| self.coerce(integer(0, of.span), &index_type()), |it| self.index(it, &index_type()));
+        let to = to.map(|to| self.index(to, &index_type())).transpose()?;
+        let ty = of.ty.clone();
+        Ok(Expression { term: Term::Slice(Box::new(of), Box::new(from?), to.map(Box::new)), ty, span })
+    }
+
+    /// `uint32(e)`, `text(e)`: the value as one of another type.
+    pub fn convert(self, expression: Expression, to: &Type, span: Span) -> Typed {
+        if is_literal(&expression) && (to.integer().is_some() || is_float(to)) {
+            let is_whole = !matches!(expression.term, Term::Real(_)) || is_float(to);
+            if is_whole {
+                return self.coerce(expression, to).map(|it| Expression { span, ..it });
+            }
+        }
+        let from = &expression.ty;
+        if from == to {
+            return Ok(Expression { span, ..expression });
+        }
+        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        let can = match to.kind() {
+            TypeKind::Text => is_number(from) || is_string(from) || *from == truth_type(),
+            TypeKind::Bytes => is_string(from),
+            _ if is_number(to) => is_number(from) || *from.kind() == TypeKind::Text,
+            _ => false,
+        };
+        match can {
+            true => Ok(Expression { term: Term::Convert(Box::new(expression)), ty: to.clone(), span }),
+            false => mistake(
+                span,
+                format!("a `{from}` cannot be made a `{to}`"),
+                "numbers are made of numbers and texts, and texts of these, of `bool` and of `bytes`",
+            ),
+        }
+    }
+
+    /// A function of the language.
+    pub fn call(self, function: Function, arguments: Vec<Expression>, span: Span) -> Typed {
+        let name = function.name();
+        if arguments.len() != function.arity() {
+            let count =
+                if function.arity() == 1 { "1 value".to_owned() } else { format!("{} values", function.arity()) };
+            let headline = format!("`{name}` takes {count}, and {} are given", arguments.len());
+            return mistake(span, headline, format!("write `{name}({})`", vec!["…"; function.arity()].join(", ")));
+        }
+        let mut rest = arguments.into_iter();
+        let Some(first) = rest.next() else { return mistake(span, "a function takes values", "write them") };
+        let first = self.settle(first)?;
+        let of = first.ty.clone();
+        let refuse = |what: &str| mistake(first.span, format!("`{name}` does not take a `{of}`"), what.to_owned());
+        let (ty, second) = match (function, of.kind()) {
+            (Function::Length, TypeKind::Text | TypeKind::Bytes | TypeKind::List(_) | TypeKind::Map(..)) => {
+                (index_type(), None)
+            }
+            (Function::Length, _) => return refuse("texts, bytes, lists and maps have a length"),
+            (Function::Contains, TypeKind::List(element)) => (truth_type(), Some(element.clone())),
+            (Function::Contains, TypeKind::Map(key, _)) => (truth_type(), Some(key.clone())),
+            (Function::Contains | Function::StartsWith | Function::EndsWith, TypeKind::Text | TypeKind::Bytes) => {
+                (truth_type(), Some(of.clone()))
+            }
+            (Function::Contains, _) => return refuse("it takes a text, bytes, a list or a map"),
+            (Function::Position, TypeKind::Text | TypeKind::Bytes) => (index_type(), Some(of.clone())),
+            (Function::StartsWith | Function::EndsWith | Function::Position, _) => {
+                return refuse("it takes a text or bytes");
+            }
+            (Function::Lower | Function::Upper | Function::Trim, TypeKind::Text) => (of.clone(), None),
+            (Function::Split, TypeKind::Text) => (Type::of_kind(TypeKind::List(of.clone())), Some(of.clone())),
+            (Function::Lower | Function::Upper | Function::Trim | Function::Split, _) => {
+                return refuse("it takes a text");
+            }
+            (Function::Join, TypeKind::List(element)) if *element.kind() == TypeKind::Text => {
+                (element.clone(), Some(element.clone()))
+            }
+            (Function::Join, _) => return refuse("it takes a `list<text>`"),
+            (Function::Has, TypeKind::Optional(_)) => (truth_type(), None),
+            (Function::Value, TypeKind::Optional(inner)) => (inner.clone(), None),
+            (Function::Has | Function::Value, _) => return refuse("it takes an optional"),
+        };
+        let second = match (second, rest.next()) {
+            (Some(wanted), Some(second)) => Some(self.coerce(second, &wanted)?),
+            _ => None,
+        };
+        let arguments = std::iter::once(first).chain(second).collect();
+        Ok(Expression { term: Term::Call(function, arguments), ty, span })
+    }
+}
+
+/// Whether only what it meets says of what type it is.
+fn is_unsettled(expression: &Expression) -> bool {
+    match &expression.term {
+        Term::None => true,
+        Term::List(elements) => elements.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether `to` has all values of `from`, so that nothing is lost on the way.
+fn widens(from: &Type, to: &Type) -> bool {
+    match (from.integer(), to.integer()) {
+        (Some(from), Some(to)) => to.includes(from),
+        _ => {
+            matches!((from.kind(), to.kind()), (TypeKind::Float(Float::Single), TypeKind::Float(Float::Double)))
+        }
+    }
+}
+
+/// Two literals are a literal.
+fn fold(operator: Operator, left: i128, right: i128, span: Span) -> Typed {
+    let value = match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        Operator::Divide => left.checked_div(right),
+        _ => left.checked_rem(right),
+    };
+    let fits = |value: &i128| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value);
+    match value.filter(fits) {
+        Some(value) => Ok(integer(value, span)),
+        None if right == 0 && matches!(operator, Operator::Divide | Operator::Remainder) => {
+            mistake(span, "this divides by zero", "there is no such number")
+        }
+        None => mistake(span, "the value does not fit 64 bits", "write a smaller one"),
+    }
+}

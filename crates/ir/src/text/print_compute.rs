@@ -1,0 +1,119 @@
+//! Prints computations: a statement a line, every expression with its type.
+
+use super::lexical;
+use super::printer::Printer;
+use crate::compute::{Computation, Expression, Statement, Term, VariableId};
+
+impl Printer {
+    /// Writes the parts of a computation, of whose variables the first `known` stand elsewhere.
+    pub(super) fn computation(&mut self, computation: &Computation, known: usize) {
+        for variable in computation.variables.iter().skip(known) {
+            self.write(format!("variable {}", lexical::typed(&variable.ty, &variable.name)));
+            self.end_line();
+        }
+        self.statements(&computation.block);
+        if let Some(says) = &computation.says {
+            self.write("says ");
+            self.expression(says);
+            self.end_line();
+        }
+    }
+
+    /// The recursion is as deep as blocks are in each other, which whoever reads them bounds.
+    fn statements(&mut self, block: &[Statement]) {
+        for statement in block {
+            match statement {
+                Statement::Set { variable, is_new, value } => {
+                    self.write(if *is_new { "let " } else { "set " });
+                    self.variable(*variable);
+                    self.write(" = ");
+                    self.expression(value);
+                    self.end_line();
+                }
+                Statement::If(condition, then, otherwise) => {
+                    self.write("if ");
+                    self.expression(condition);
+                    self.write(" ");
+                    self.open();
+                    self.statements(then);
+                    self.close();
+                    self.write("else ");
+                    self.open();
+                    self.statements(otherwise);
+                    self.close();
+                }
+                Statement::For(variable, list, block) => {
+                    self.write("for ");
+                    self.variable(*variable);
+                    self.write(" in ");
+                    self.expression(list);
+                    self.write(" ");
+                    self.open();
+                    self.statements(block);
+                    self.close();
+                }
+                Statement::Fail(code) => {
+                    self.write(format!("fail {code}"));
+                    self.end_line();
+                }
+            }
+        }
+    }
+
+    fn variable(&mut self, variable: VariableId) {
+        self.write(format!("#{}", variable.0));
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        self.span(expression.span);
+        self.write(term_name(&expression.term));
+        let (ty, array) = (lexical::quoted(expression.ty.written()), lexical::quoted(expression.ty.array()));
+        match expression.ty.is_array() {
+            true => self.write(format!(":{ty}{array}")),
+            false => self.write(format!(":{ty}")),
+        }
+        match &expression.term {
+            Term::Integer(value) => self.write(format!(" {value}")),
+            Term::Real(bits) => self.write(format!(" {bits}")),
+            Term::Truth(value) => self.write(format!(" {value}")),
+            Term::Text(text) => self.write(format!(" = {}", lexical::quoted(text))),
+            Term::Variable(variable) => self.write(format!(" {}", variable.0)),
+            Term::Option(option) => self.write(format!(" {}", option.index())),
+            Term::Enumerator(index) | Term::Field(_, index) => self.write(format!(" {index}")),
+            _ => {}
+        }
+        let parts = expression.parts();
+        let has_parts =
+            !parts.is_empty() || matches!(expression.term, Term::Record(_) | Term::List(_) | Term::Call(..));
+        if has_parts {
+            self.write("(");
+            self.separated(", ", parts, Self::expression);
+            self.write(")");
+        }
+    }
+}
+
+/// What a term is called.
+fn term_name(term: &Term) -> &'static str {
+    match term {
+        Term::Integer(_) => "integer",
+        Term::Real(_) => "real",
+        Term::Truth(_) => "truth",
+        Term::Text(_) => "string",
+        Term::Variable(_) => "variable",
+        Term::Option(_) => "option",
+        Term::Enumerator(_) => "enumerator",
+        Term::None => "none",
+        Term::Some(_) => "some",
+        Term::Field(..) => "field",
+        Term::Not(_) => "not",
+        Term::Negate(_) => "negate",
+        Term::Binary(operator, _) => operator.symbol(),
+        Term::Convert(_) => "convert",
+        Term::Record(_) => "record",
+        Term::List(_) => "list",
+        Term::Element(_) => "element",
+        Term::Slice(..) => "slice",
+        Term::Call(function, _) => function.name(),
+    }
+}

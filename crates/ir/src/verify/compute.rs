@@ -1,0 +1,289 @@
+//! What must hold of computations: every part is of the type that its term gives, every variable has a value where it is
+//! read and is in scope there, and every way to the end has given all outputs.
+
+use super::Violations;
+use crate::compute::{Computation, Expression, Function, Operator, Statement, Term, VariableId};
+use crate::program::{Body, Node, Parameter, Program, TypeBody};
+use crate::types::{Type, TypeKind};
+use flux_source::Span;
+use std::collections::HashSet;
+
+/// What must hold of all computations, in a program whose types are well formed. O(size of the computations).
+pub(super) fn check(program: &Program, violations: &mut Violations) {
+    for (_, node) in program.nodes.iter() {
+        if let Body::Computed(computation) = &node.body {
+            check_node(program, node, computation, violations);
+        }
+    }
+    for (_, predicate) in program.predicates.iter() {
+        if let Some(computed) = &predicate.computed {
+            let mut checker = Checker::new(program, &computed.computation, &predicate.name, predicate.span, violations);
+            checker.begins_with(std::slice::from_ref(&computed.input), &[]);
+            checker.run();
+            checker.require(computed.computation.says.is_some(), "says nothing");
+        }
+    }
+}
+
+fn check_node(program: &Program, node: &Node, computation: &Computation, violations: &mut Violations) {
+    let mut checker = Checker::new(program, computation, &node.name, node.span, violations);
+    checker.require(node.signature.is_some(), "has no signature");
+    checker.begins_with(node.inputs(), node.outputs());
+    if checker.run() {
+        let inputs = node.inputs().len();
+        let outputs = (inputs..inputs + node.outputs().len()).map(VariableId::new);
+        let given = outputs.into_iter().all(|output| checker.given.contains(&output));
+        checker.require(given, "comes to its end without all outputs");
+    }
+    checker.require(computation.says.is_none(), "says something, as predicates do");
+}
+
+struct Checker<'a, 'b> {
+    program: &'a Program,
+    computation: &'a Computation,
+    name: &'a str,
+    span: Span,
+    /// The variables that have a value here.
+    given: HashSet<VariableId>,
+    violations: &'b mut Violations,
+}
+
+impl<'a, 'b> Checker<'a, 'b> {
+    fn new(
+        program: &'a Program,
+        computation: &'a Computation,
+        name: &'a str,
+        span: Span,
+        violations: &'b mut Violations,
+    ) -> Self {
+        Self { program, computation, name, span, given: HashSet::new(), violations }
+    }
+
+    fn require(&mut self, holds: bool, what: &str) {
+        let name = self.name;
+        self.violations.require(holds, self.span, || format!("the computation of `{name}` {what}"));
+    }
+
+    /// The first variables are the inputs, which have values, and the outputs.
+    fn begins_with(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {
+        let wanted = inputs.iter().chain(outputs).map(|parameter| (&parameter.name, &parameter.ty));
+        let found = self.computation.variables.iter().map(|variable| (&variable.name, &variable.ty));
+        let count = inputs.len() + outputs.len();
+        self.require(found.take(count).eq(wanted), "does not begin with its inputs and outputs");
+        self.given.extend((0..inputs.len()).map(VariableId::new));
+    }
+
+    /// Goes through the whole; gives whether its end can be reached.
+    fn run(&mut self) -> bool {
+        let computation = self.computation;
+        let (ends, _) = self.statements(&computation.block);
+        if let Some(says) = &computation.says {
+            self.expression(says);
+            self.require(*says.ty.kind() == TypeKind::Bool, "says something else than true or false");
+        }
+        ends
+    }
+
+    /// Goes through a block; gives whether its end can be reached. What begins in it ends with it.
+    fn block(&mut self, block: &'a [Statement]) -> bool {
+        let (ends, own) = self.statements(block);
+        own.iter().for_each(|variable| _ = self.given.remove(variable));
+        ends
+    }
+
+    /// Goes through statements; gives whether their end can be reached, and the variables that begin in them.
+    fn statements(&mut self, block: &'a [Statement]) -> (bool, Vec<VariableId>) {
+        let mut own = vec![];
+        let mut ends = true;
+        for statement in block {
+            match statement {
+                Statement::Set { variable, is_new, value } => {
+                    self.expression(value);
+                    self.is_of_type(*variable, &value.ty);
+                    self.require(!(*is_new && self.given.contains(variable)), "begins a variable twice");
+                    own.extend(is_new.then_some(*variable));
+                    self.given.insert(*variable);
+                }
+                Statement::If(condition, then, otherwise) => {
+                    self.expression(condition);
+                    self.require(*condition.ty.kind() == TypeKind::Bool, "has an `if` of something else than a bool");
+                    ends &= self.either(then, otherwise);
+                }
+                Statement::For(variable, list, inner) => {
+                    self.expression(list);
+                    let element = match list.ty.kind() {
+                        TypeKind::List(element) => Some(element.clone()),
+                        _ => None,
+                    };
+                    self.require(element.is_some(), "goes through something else than a list");
+                    element.iter().for_each(|element| self.is_of_type(*variable, element));
+                    let before = self.given.clone();
+                    self.given.insert(*variable);
+                    self.block(inner);
+                    self.given = before;
+                }
+                Statement::Fail(code) => {
+                    self.require(*code != 0, "fails with the code of success");
+                    ends = false;
+                }
+            }
+        }
+        (ends, own)
+    }
+
+    /// After either block what both have given is given; what a block that does not end has given does not count.
+    fn either(&mut self, then: &'a [Statement], otherwise: &'a [Statement]) -> bool {
+        let before = self.given.clone();
+        let then_ends = self.block(then);
+        let after_then = std::mem::replace(&mut self.given, before);
+        let otherwise_ends = self.block(otherwise);
+        match (then_ends, otherwise_ends) {
+            (true, true) => self.given.retain(|variable| after_then.contains(variable)),
+            (true, false) => self.given = after_then,
+            _ => {}
+        }
+        then_ends || otherwise_ends
+    }
+
+    fn is_of_type(&mut self, variable: VariableId, ty: &Type) {
+        let fits = self.computation.variable(variable).is_some_and(|variable| variable.ty == *ty);
+        self.require(fits, "gives a variable a value of another type");
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        expression.parts().into_iter().for_each(|part| self.expression(part));
+        let is_right = self.is_typed(expression);
+        let (name, span) = (self.name, expression.span);
+        self.violations.require(is_right, span, || {
+            format!("in the computation of `{name}` a `{}` is not of that type", expression.ty)
+        });
+    }
+
+    /// Whether an expression is of its type, its parts being of theirs.
+    fn is_typed(&self, expression: &Expression) -> bool {
+        let ty = &expression.ty;
+        let is_bool = *ty.kind() == TypeKind::Bool;
+        let is_float = matches!(ty.kind(), TypeKind::Float(_));
+        let are_alike = |all: &[Expression], wanted: &Type| all.iter().all(|one| one.ty == *wanted);
+        match &expression.term {
+            Term::Integer(value) => ty.integer().is_some_and(|integer| {
+                let (low, high) = integer.range();
+                (low..=high).contains(value)
+            }),
+            Term::Real(_) => is_float,
+            Term::Truth(_) => is_bool,
+            Term::Text(_) => matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes),
+            Term::Variable(id) => {
+                self.given.contains(id) && self.computation.variable(*id).is_some_and(|variable| variable.ty == *ty)
+            }
+            Term::Option(option) => {
+                self.program.options.find(*option).is_some() && (ty.integer().is_some() || is_bool || ty.is_text())
+            }
+            Term::Enumerator(index) => match ty.kind() {
+                TypeKind::Enum(id) => {
+                    matches!(&self.program.types[*id].body, TypeBody::Enum(values) if *index < values.len())
+                }
+                _ => false,
+            },
+            Term::None => matches!(ty.kind(), TypeKind::Optional(_)),
+            Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
+            Term::Field(of, index) => match of.ty.kind() {
+                TypeKind::Record(_) => self.fields(&of.ty).get(*index).is_some_and(|field| field.ty == *ty),
+                _ => false,
+            },
+            Term::Not(one) => is_bool && one.ty == *ty,
+            Term::Negate(one) => one.ty == *ty && (is_float || ty.integer().is_some_and(|integer| integer.signed)),
+            Term::Binary(operator, two) => is_joined(*operator, two, ty),
+            Term::Convert(one) => is_converted(&one.ty, ty),
+            Term::Record(fields) => {
+                let wanted = self.fields(ty);
+                !wanted.is_empty() && fields.iter().map(|field| &field.ty).eq(wanted.iter().map(|field| &field.ty))
+            }
+            Term::List(elements) => matches!(ty.kind(), TypeKind::List(element) if are_alike(elements, element)),
+            Term::Element(two) => match (&**two, two.each_ref().map(|one| one.ty.kind())) {
+                ([_, key], [TypeKind::List(element), _]) => element == ty && is_index(&key.ty),
+                ([_, key], [TypeKind::Map(wanted, value), _]) => value == ty && key.ty == *wanted,
+                _ => false,
+            },
+            Term::Slice(of, from, to) => {
+                let has_parts = matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::List(_));
+                of.ty == *ty && has_parts && is_index(&from.ty) && to.iter().all(|to| is_index(&to.ty))
+            }
+            Term::Call(function, arguments) => is_called(*function, arguments, ty),
+        }
+    }
+
+    fn fields(&self, ty: &Type) -> &'a [Parameter] {
+        match ty.kind() {
+            TypeKind::Record(id) => crate::types::record_fields(self.program, *id),
+            _ => &[],
+        }
+    }
+}
+
+fn is_index(ty: &Type) -> bool {
+    ty.integer().is_some_and(|integer| !integer.signed && integer.bits == 64)
+}
+
+fn is_joined(operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> bool {
+    let is_bool = *ty.kind() == TypeKind::Bool;
+    let (is_integer, is_float) = (left.ty.integer().is_some(), matches!(left.ty.kind(), TypeKind::Float(_)));
+    let is_string = matches!(left.ty.kind(), TypeKind::Text | TypeKind::Bytes);
+    if operator.is_comparison() {
+        let are_integers = is_integer && right.ty.integer().is_some();
+        let is_comparable = is_integer || is_float || is_string || operator.is_equality() && left.ty.is_own();
+        return is_bool && (are_integers || left.ty == right.ty && is_comparable);
+    }
+    if left.ty != *ty || right.ty != *ty {
+        return false;
+    }
+    match operator {
+        Operator::And | Operator::Or => is_bool,
+        Operator::Add => is_integer || is_float || is_string || matches!(ty.kind(), TypeKind::List(_)),
+        Operator::Remainder => is_integer,
+        _ => is_integer || is_float,
+    }
+}
+
+fn is_converted(from: &Type, to: &Type) -> bool {
+    let is_number = |ty: &Type| ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_));
+    match to.kind() {
+        TypeKind::Text => is_number(from) || matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Bool),
+        TypeKind::Bytes => matches!(from.kind(), TypeKind::Text | TypeKind::Bytes),
+        _ => is_number(to) && (is_number(from) || *from.kind() == TypeKind::Text),
+    }
+}
+
+fn is_called(function: Function, arguments: &[Expression], ty: &Type) -> bool {
+    let kind = |index: usize| arguments.get(index).map(|argument| argument.ty.kind());
+    let same = || matches!(arguments, [one, other] if one.ty == other.ty);
+    let is_string = matches!(kind(0), Some(TypeKind::Text | TypeKind::Bytes));
+    let is_bool = *ty.kind() == TypeKind::Bool;
+    let fits = match function {
+        Function::Length => {
+            is_index(ty) && (is_string || matches!(kind(0), Some(TypeKind::List(_) | TypeKind::Map(..))))
+        }
+        Function::StartsWith | Function::EndsWith => is_bool && is_string && same(),
+        Function::Contains => {
+            let has_key = match (kind(0), arguments.get(1)) {
+                (Some(TypeKind::List(wanted) | TypeKind::Map(wanted, _)), Some(key)) => *wanted == key.ty,
+                _ => is_string && same(),
+            };
+            is_bool && has_key
+        }
+        Function::Position => is_index(ty) && is_string && same(),
+        Function::Lower | Function::Upper | Function::Trim => {
+            kind(0) == Some(&TypeKind::Text) && *ty.kind() == TypeKind::Text
+        }
+        Function::Split => {
+            kind(0) == Some(&TypeKind::Text) && same() && *ty == Type::of_kind(TypeKind::List(Type::new("text")))
+        }
+        Function::Join => {
+            let is_list = matches!(kind(0), Some(TypeKind::List(element)) if *element.kind() == TypeKind::Text);
+            is_list && kind(1) == Some(&TypeKind::Text) && *ty.kind() == TypeKind::Text
+        }
+        Function::Has => is_bool && matches!(kind(0), Some(TypeKind::Optional(_))),
+        Function::Value => matches!(kind(0), Some(TypeKind::Optional(inner)) if inner == ty),
+    };
+    fits && arguments.len() == function.arity()
+}

@@ -1,0 +1,274 @@
+/// \file
+/// What bodies of nodes and predicates compute with, beyond what C++ has a notation for: integers that do not wrap, parts
+/// and elements that are there, conversions that lose nothing. What cannot be had fails the node, by an exception, since
+/// a failure is rare and its check then costs one branch that is not taken.
+#pragma once
+
+#include "flux/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace flux::compute {
+
+/// What fails a node: its error code.
+struct failure {
+    int code;
+};
+
+/// Fails the node that computes.
+[[noreturn]] void fail(int code);
+
+/// `left + right`; fails with `flux::overflow` where the type has no such number. Numbers with a fraction are never
+/// checked: IEEE 754 has values for what is too large.
+template <class Number>
+Number add(Number left, std::type_identity_t<Number> right)
+{
+    if constexpr (std::is_floating_point_v<Number>) {
+        return left + right;
+    } else {
+        Number sum;
+        if (__builtin_add_overflow(left, right, &sum)) [[unlikely]] {
+            fail(overflow);
+        }
+        return sum;
+    }
+}
+
+/// `left - right`, as `add`.
+template <class Number>
+Number subtract(Number left, std::type_identity_t<Number> right)
+{
+    if constexpr (std::is_floating_point_v<Number>) {
+        return left - right;
+    } else {
+        Number difference;
+        if (__builtin_sub_overflow(left, right, &difference)) [[unlikely]] {
+            fail(overflow);
+        }
+        return difference;
+    }
+}
+
+/// `left * right`, as `add`.
+template <class Number>
+Number multiply(Number left, std::type_identity_t<Number> right)
+{
+    if constexpr (std::is_floating_point_v<Number>) {
+        return left * right;
+    } else {
+        Number product;
+        if (__builtin_mul_overflow(left, right, &product)) [[unlikely]] {
+            fail(overflow);
+        }
+        return product;
+    }
+}
+
+/// Fails where integers cannot be divided.
+template <class Number>
+void require_quotient(Number left, Number right)
+{
+    if (right == 0) [[unlikely]] {
+        fail(division_by_zero);
+    }
+    if constexpr (std::is_signed_v<Number>) {
+        if (right == -1 && left == std::numeric_limits<Number>::min()) [[unlikely]] {
+            fail(overflow);
+        }
+    }
+}
+
+/// `left / right`, of integers towards zero; fails with `flux::division_by_zero`, or `flux::overflow`.
+template <class Number>
+Number divide(Number left, std::type_identity_t<Number> right)
+{
+    if constexpr (!std::is_floating_point_v<Number>) {
+        require_quotient(left, right);
+    }
+    return static_cast<Number>(left / right);
+}
+
+/// What is left of a division, with the sign of `left`; fails as `divide`.
+template <class Number>
+Number remainder(Number left, std::type_identity_t<Number> right)
+{
+    require_quotient(left, right);
+    return static_cast<Number>(left % right);
+}
+
+/// `-number`; fails with `flux::overflow`.
+template <class Number>
+Number negate(Number number)
+{
+    if constexpr (std::is_floating_point_v<Number>) {
+        return -number;
+    } else {
+        return subtract<Number>(0, number);
+    }
+}
+
+/// The number that a text is, all of it; fails with `flux::not_a_number`, or `flux::overflow`.
+template <class To>
+To read(std::string_view text)
+{
+    To number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc::result_out_of_range) [[unlikely]] {
+        fail(overflow);
+    }
+    if (error != std::errc() || end != text.data() + text.size()) [[unlikely]] {
+        fail(not_a_number);
+    }
+    return number;
+}
+
+/// The number as one of another type, without its fraction where that has none; fails with `flux::overflow` where the
+/// type has no such number.
+template <class To, class From>
+To to(From number)
+{
+    if constexpr (std::is_floating_point_v<To>) {
+        return static_cast<To>(number);
+    } else if constexpr (std::is_floating_point_v<From>) {
+        const From whole = std::trunc(number);
+        const From above = std::ldexp(From(1), std::numeric_limits<To>::digits);
+        const From lowest = std::is_signed_v<To> ? -above : From(0);
+        if (!(whole >= lowest && whole < above)) [[unlikely]] {
+            fail(overflow);
+        }
+        return static_cast<To>(whole);
+    } else {
+        if (!std::in_range<To>(number)) [[unlikely]] {
+            fail(overflow);
+        }
+        return static_cast<To>(number);
+    }
+}
+
+/// The number as a text: an integer in decimal, a number with a fraction as the shortest text that reads back as it.
+template <class Number>
+std::string text(Number number)
+{
+    if constexpr (std::is_same_v<Number, bool>) {
+        return number ? "true" : "false";
+    } else {
+        char digits[64];
+        const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+        return error == std::errc() ? std::string(digits, end) : std::string();
+    }
+}
+
+/// The element at an index from 0; fails with `flux::no_element`.
+template <class Element>
+decltype(auto) at(const std::vector<Element> &list, std::uint64_t index)
+{
+    if (index >= list.size()) [[unlikely]] {
+        fail(no_element);
+    }
+    return list[index];
+}
+
+/// The value of a key; fails with `flux::no_element`.
+template <class Key, class Value>
+const Value &at(const std::map<Key, Value> &map, const std::type_identity_t<Key> &key)
+{
+    const auto found = map.find(key);
+    if (found == map.end()) [[unlikely]] {
+        fail(no_element);
+    }
+    return found->second;
+}
+
+/// The value of an optional; fails with `flux::no_element`.
+template <class Value>
+const Value &value(const std::optional<Value> &of)
+{
+    if (!of) [[unlikely]] {
+        fail(no_element);
+    }
+    return *of;
+}
+
+/// What stands from one index to before another; fails with `flux::no_element` where it does not reach so far.
+template <class Sequence>
+Sequence slice(const Sequence &of, std::uint64_t from, std::uint64_t to)
+{
+    if (from > to || to > of.size()) [[unlikely]] {
+        fail(no_element);
+    }
+    return Sequence(of.begin() + static_cast<std::ptrdiff_t>(from), of.begin() + static_cast<std::ptrdiff_t>(to));
+}
+
+/// As above, to its end.
+template <class Sequence>
+Sequence slice(const Sequence &of, std::uint64_t from)
+{
+    return slice(of, from, of.size());
+}
+
+/// Whether there is such a part in a text, such an element in a list, or such a key in a map.
+inline bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+template <class Element>
+bool contains(const std::vector<Element> &list, const std::type_identity_t<Element> &element)
+{
+    return std::find(list.begin(), list.end(), element) != list.end();
+}
+
+template <class Key, class Value>
+bool contains(const std::map<Key, Value> &map, const std::type_identity_t<Key> &key)
+{
+    return map.contains(key);
+}
+
+/// Two lists one after the other.
+template <class Element>
+std::vector<Element> joined(std::vector<Element> first, const std::type_identity_t<std::vector<Element>> &second)
+{
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+/// Adds a list to the end of another.
+template <class Element>
+void append(std::vector<Element> &to, const std::type_identity_t<std::vector<Element>> &more)
+{
+    if (&to == &more) {
+        to = joined(to, more);
+    } else {
+        to.insert(to.end(), more.begin(), more.end());
+    }
+}
+
+/// Where a text has a part; fails with `flux::no_element` where it has not.
+std::uint64_t position(std::string_view text, std::string_view part);
+
+/// The text with small letters for the capitals of ASCII, and the other way round.
+std::string lower(std::string text);
+std::string upper(std::string text);
+
+/// The text without the white space of ASCII around it.
+std::string trim(std::string_view text);
+
+/// What stands between the places where a text has a separator; all of it where that is empty.
+std::vector<std::string> split(std::string_view text, std::string_view separator);
+
+/// The texts with a separator between every two.
+std::string join(const std::vector<std::string> &texts, std::string_view separator);
+
+} // namespace flux::compute
