@@ -1,9 +1,9 @@
 //! Computations as C++: a function for each computed node, `int Worth(Worth_in &in, Worth_out &out)`, and one for each
 //! computed predicate, `bool large(const hit &h)`.
 //!
-//! The code is what one would write by hand: members are read and set in place, and only what may fail has a name of the
-//! runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself is the return of a code. Where
-//! an output is an input as it is, the value is moved, at the very end, when nothing can fail any more.
+//! The code is what one would write by hand: members are read and set in place, and only what may fail has a name of
+//! the runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself is the return of a code.
+//! Where an output is an input as it is, the value is moved, at the very end, when nothing can fail any more.
 
 use crate::Context;
 use crate::names::Locals;
@@ -137,8 +137,8 @@ impl<'a> Writer<'a> {
         out
     }
 
-    /// Whether the statement at `at` gives an output an input as it is, and may take it: nothing reads it later. An error
-    /// handler in C++ sees what is left of the inputs, so where there is one nothing may fail after that.
+    /// Whether the statement at `at` gives an output an input as it is, and may take it: nothing reads it later. An
+    /// error handler in C++ sees what is left of the inputs, so where there is one nothing may fail after that.
     fn moves(&self, at: usize) -> bool {
         let passed_on = |statement: &Statement| match statement {
             Statement::Set { is_new: false, value: Expression { term: Term::Variable(from), ty, .. }, .. } => {

@@ -241,7 +241,9 @@ symbols! {
          });";
     /// A part of a text or a list; fails where there is none.
     COMPUTE_SLICE = Function "flux::compute::slice",
-        "static_assert(requires(std::string text) { flux::compute::slice(text, 1, 2) + flux::compute::slice(text, 1); });";
+        "static_assert(requires(std::string text) {\n    \
+             flux::compute::slice(text, 1, 2) + flux::compute::slice(text, 1);\n\
+         });";
     /// Two lists, one after the other.
     COMPUTE_JOINED = Function "flux::compute::joined",
         "static_assert(requires(std::vector<int> list) { flux::compute::joined(list, list); });";

@@ -1,13 +1,13 @@
 //! Computations: what a node or a predicate does that has no function in C++, but a body in the program.
 //!
-//! A computation is typed, has no effects, and is total: it ends, or it fails with an error code. There is no recursion,
-//! and the only loop is over a list, so it ends. Integers are checked, and so is whatever may not be there, so it means
-//! the same on every machine; only which of two failures in one expression comes first is not said. The tree here is
-//! typed in every part: [`Typing`] makes it, and is what any front uses, so that one rule says what fits.
+//! A computation is typed, has no effects, and is total: it ends, or it fails with an error code. There is no
+//! recursion, and the only loop is over a list, so it ends. Integers are checked, and so is whatever may not be there,
+//! so it means the same on every machine; only which of two failures in one expression comes first is not said. The
+//! tree here is typed in every part: [`Typing`] makes it, and is what any front uses, so that one rule says what fits.
 //!
 //! Integers of two types meet in the one that has the values of both, if that is one of the two: a `uint32` and a
-//! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact whatever
-//! the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
+//! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact
+//! whatever the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
 
 mod typing;
 
@@ -130,7 +130,8 @@ pub enum Term {
     List(Vec<Expression>),
     /// The element of a list at an index from 0, or of a map by its key; fails where there is none.
     Element(Box<[Expression; 2]>),
-    /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so far.
+    /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so
+    /// far.
     Slice(Box<Expression>, Box<Expression>, Option<Box<Expression>>),
     /// A function of the language.
     Call(Function, Vec<Expression>),

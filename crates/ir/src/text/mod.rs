@@ -9,8 +9,8 @@
 //!
 //! ```text
 //! program    = "program" name
-//!              { module | use | include | link | type | option | predicate | constraint | node | source | handler }
-//!                                                                      in any order
+//!              { module | use | include | link | type | option | predicate | constraint | node | source
+//!              | handler }                                             in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
 //! include    = "include" TEXT
@@ -21,7 +21,8 @@
 //! predicate  = "predicate" name ( "=" name | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "{" { holds | chain | compute } "}" ]
+//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ]
+//!              [ "{" { holds | chain | compute } "}" ]
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
 //! parameter  = type and name as declared, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
@@ -32,7 +33,8 @@
 //! statement  = ( "let" | "set" ) "#" INT "=" expression | "fail" [ "-" ] INT
 //!            | "if" expression "{" { statement } "}" "else" "{" { statement } "}"
 //!            | "for" "#" INT "in" expression "{" { statement } "}"
-//! expression = term ":" TEXT [ TEXT ] [ value ] [ "(" [ expression { "," expression } ] ")" ]       type and array suffix
+//! expression = term ":" TEXT [ TEXT ] [ value ] [ "(" [ expression { "," expression } ] ")" ]
+//!              type and array suffix, then what the term is of
 //! term       = an operator, a function, or a word such as "field"; value = its number or index, or "=" TEXT
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate

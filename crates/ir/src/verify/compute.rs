@@ -1,5 +1,5 @@
-//! What must hold of computations: every part is of the type that its term gives, every variable has a value where it is
-//! read and is in scope there, and every way to the end has given all outputs.
+//! What must hold of computations: every part is of the type that its term gives, every variable has a value where it
+//! is read and is in scope there, and every way to the end has given all outputs.
 
 use super::Violations;
 use crate::compute::{Computation, Expression, Function, Operator, Statement, Term, VariableId};
