@@ -99,7 +99,7 @@ impl Parser<'_, '_> {
     /// After a declaration.
     pub(super) fn advice_after_declaration(&self) -> &'static str {
         match self.peek().kind {
-            TokenKind::OpenBrace => "what a node does is a function in C++; here it is declared, and ends with `;`",
+            TokenKind::OpenBrace => "a node has one body",
             TokenKind::Equals => "the flow of a node is a statement of its own: `Name = …;`",
             _ => END,
         }

@@ -61,7 +61,13 @@ impl<'text> Parser<'text, '_> {
 
     fn body_statement(&mut self) -> Parsed<Statement<'text>> {
         if !self.at_body_statement() {
-            return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{STATEMENTS}"));
+            let help = match self.at_word("return") {
+                true => {
+                    "a body gives its outputs by their names, `x = …;`, and fails by `fail 404;`: C++ is a function elsewhere"
+                }
+                false => STATEMENTS,
+            };
+            return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{help}"));
         }
         let is_assignment = self.second().kind == TokenKind::Equals;
         match self.spelling(self.peek()) {

@@ -307,9 +307,10 @@ constexpr flux::path_edge path_edges[] = {
 // The flags of the options.
 constexpr flux::option_info options[] = {
     // computed.flux:2: option limit : int = 10;
-    flux::make_option<>("limit", flux::option_kind::integer, "10", option_limit),
+    flux::make_option<>("limit", flux::option_kind::integer, "10",
+                        "Nodes and predicates with bodies: every statement and every expression", option_limit),
     // computed.flux:3: option greeting : string = "hello";
-    flux::make_option("greeting", flux::option_kind::text, "hello", option_greeting),
+    flux::make_option("greeting", flux::option_kind::text, "hello", "", option_greeting),
 };
 
 // Where flows come from.
