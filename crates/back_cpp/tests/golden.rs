@@ -290,6 +290,25 @@ fn a_handler_that_reads_what_cannot_be_copied_is_an_error_in_our_words() {
 }
 
 #[test]
+fn a_step_that_reaches_what_cannot_be_copied_after_another_took_it_is_an_error_in_our_words() {
+    let program = "
+        S () => (row p);
+        A (row p) => ();
+        B (row p) => ();
+        T (row p) => ();
+        T = A -> B;
+        source S => T;
+    ";
+    let code = in_one(program, "#include <memory>\nstruct row { std::unique_ptr<int> of; };");
+    for compiler in ["g++", "clang++-16"] {
+        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let first = said.lines().find(|line| line.contains("error: ")).unwrap();
+        let ours = "a.flux:6: A takes 'p', and a later step takes it too, so its type must be one that can be copied";
+        assert!(first.contains(ours), "{compiler}: {said}");
+    }
+}
+
+#[test]
 fn branches_that_would_take_copies_of_what_cannot_be_copied_are_an_error_in_our_words() {
     let program = "
         S () => (std::unique_ptr<int> p);
