@@ -183,9 +183,14 @@ impl Sides {
         let error = self.misfit(edge, given, taken);
         let Some(lacking) = taken.get(place) else { return error };
         let error = error.fact(format!("nothing before it gives `{}`", show_one(lacking)));
-        error.help(match slip(given, taken) {
-            Some((meant, name)) => format!("did you mean `{meant}` where {} has `{name}`?", self.taker),
-            None => format!("let a step before give `{}`, or the flow take it", show_one(lacking)),
+        let mut alike = given.iter().filter(|value| value.ty == lacking.ty);
+        error.help(match (slip(given, taken), alike.next(), alike.next()) {
+            (Some((meant, name)), ..) => format!("did you mean `{meant}` where {} has `{name}`?", self.taker),
+            (None, Some(one), None) if edge.kind != EdgeKind::Leave => {
+                let (node, input, value) = (self.taker.trim_matches('`'), &lacking.name, &one.name);
+                format!("if `{value}` is meant, call it `{input}`, or say so: `{node}({input}: {value})`")
+            }
+            _ => format!("let a step before give `{}`, or the flow take it", show_one(lacking)),
         })
     }
 

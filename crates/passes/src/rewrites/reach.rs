@@ -183,7 +183,8 @@ impl Finding<'_> {
         // What a later step takes is not lost.
         let lost: Vec<_> = given.filter(|(_, argument)| !used.values.contains(argument)).map(|(one, _)| one).collect();
         match &self.found {
-            Found::ByName(true) if lost.is_empty() => None,
+            // Nor is it known what is, before all is bound.
+            Found::ByName(true) if lost.is_empty() || !used.is_known => None,
             Found::ByName(_) => Some(Said::Diagnostic(by_name(program, &self.edge, &self.given, &self.taken, &lost))),
             Found::Reached(reached, misfit) => {
                 let is_called = |made: &Made<'_>| lost.iter().any(|value| value.name == made.parameter.name);
