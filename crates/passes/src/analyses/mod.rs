@@ -1,6 +1,7 @@
 //! What is found out about a program for checks and rewrites: an analysis changes nothing, and says nothing to the
 //! author.
 
+pub mod containment;
 pub mod edges;
 pub mod fit;
 pub mod handler_paths;

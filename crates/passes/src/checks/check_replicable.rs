@@ -4,8 +4,8 @@
 //! An event loop runs a replicable source beside its flows, so a node that blocks there holds all of them, for as long
 //! as nobody comes.
 
+use crate::analyses::containment::callees_first;
 use crate::analyses::fit::show;
-use crate::checks::check_cycles::callees_first;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Chain, Node, NodeId, Origin, Program, Source};

@@ -6,9 +6,9 @@
 //! handler reaches where the node could: every application of the node keeps it ([`crate::rewrites::kept_values`]).
 //! Where it gives what that node gives, the flow goes on; where it gives nothing, the flow ends.
 
+use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
 use crate::analyses::walks::Walks;
-use crate::checks::check_cycles::callees_first;
 use crate::ids;
 use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};

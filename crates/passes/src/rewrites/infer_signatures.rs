@@ -6,9 +6,9 @@
 //! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates. What a
 //! step takes by name says nothing of its neighbours.
 
+use crate::analyses::containment::callees_first;
 use crate::analyses::edges::{Edge, EdgeKind, Port, edges};
 use crate::analyses::fit::{show, show_one, whole};
-use crate::checks::check_cycles::callees_first;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{NodeId, Origin, Parameter, Program, Signature};

@@ -6,9 +6,9 @@
 //! lowered once for each way of reaching it that its handlers tell apart ([`crate::analyses::walks`]); functions that
 //! come out the same are one.
 
+use crate::analyses::containment::callees_first;
 use crate::analyses::handler_paths::Context;
 use crate::analyses::walks::Walks;
-use crate::checks::check_cycles::callees_first;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
