@@ -21,6 +21,8 @@ int Answer(Answer_in *in, Answer_out *out)
 {
     thread_local const std::string answer = made_here();
     out->connection = in->connection;
-    out->bytes = in->bytes.empty() ? "" : answer;
+    if (!in->bytes.empty()) {
+        out->bytes = answer;
+    }
     return 0;
 }
