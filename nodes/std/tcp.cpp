@@ -82,22 +82,27 @@ struct served {
     std::shared_ptr<flux::connections> all;
 };
 
-// Those that the source has there. At its first call they are opened.
-flux::connections &served_at(const flux::endpoint &at, const char *unix_mode, flux::first_given first,
-                             flux::silence_limits limits)
+// Once for each of them: out of the way of all later calls.
+[[gnu::noinline]] flux::connections &serve_at(const flux::endpoint &at, const char *unix_mode, flux::first_given first,
+                                              flux::silence_limits limits)
 {
     flux::source &by = flux::running_flow->from();
-    auto &own = by.state<std::vector<served>>();
-    for (const served &each : own) {
-        if (each.at == at) {
-            return *each.all;
-        }
-    }
     flux::listener &listener = listener_at(at, unix_mode);
     const auto opened = std::make_shared<flux::connections>(flux::running_io(), listener, first, limits);
-    own.push_back({at, opened});
+    by.state<std::vector<served>>().push_back({at, opened});
     by.when_stopped([opened] { opened->end(); });
     return *opened;
+}
+
+// Those that the source has there; null at its first call.
+flux::connections *served_at(const flux::endpoint &at)
+{
+    for (const served &each : flux::running_flow->from().state<std::vector<served>>()) {
+        if (each.at == at) {
+            return each.all.get();
+        }
+    }
+    return nullptr;
 }
 
 // When what has begun by then has had so much time.
@@ -110,9 +115,12 @@ flux::moment end_of(flux::moment begin, long limit_ms)
 
 int NextRequest(NextRequest_in *in, NextRequest_out *out)
 {
-    const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
-    flux::connections &all = served_at(in->at, in->unix_mode, flux::first_given::with_input, limits);
-    if (const int error = flux::take(all.next(), out->connection); error != 0) {
+    flux::connections *all = served_at(in->at);
+    if (all == nullptr) {
+        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
+        all = &serve_at(in->at, in->unix_mode, flux::first_given::with_input, limits);
+    }
+    if (const int error = flux::take(all->next(), out->connection); error != 0) {
         return error;
     }
     // What it has asked had come by the last look.
@@ -122,9 +130,12 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
 
 int NextPeer(NextPeer_in *in, NextPeer_out *out)
 {
-    const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
-    flux::connections &all = served_at(in->at, in->unix_mode, flux::first_given::at_once, limits);
-    if (const int error = flux::take(all.next(), out->connection); error != 0) {
+    flux::connections *all = served_at(in->at);
+    if (all == nullptr) {
+        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
+        all = &serve_at(in->at, in->unix_mode, flux::first_given::at_once, limits);
+    }
+    if (const int error = flux::take(all->next(), out->connection); error != 0) {
         return error;
     }
     out->connection->limit_waits(milliseconds(in->idle_ms));

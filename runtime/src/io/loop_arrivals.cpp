@@ -90,6 +90,14 @@ void *loop_arrivals::next_ready() noexcept
 
 io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
 {
+    if (!ready_.empty() && nobody_is_new()) [[likely]] {
+        return arrival{nullptr, next_ready()};
+    }
+    return next_in_turns(deadline);
+}
+
+io_result<arrivals::arrival> loop_arrivals::next_in_turns(moment deadline) noexcept
+{
     while (true) {
         turn_of_new_ = !turn_of_new_;
         moment until = never;
@@ -128,10 +136,16 @@ io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
     }
 }
 
-// The source can take a connection. Nearly always nobody waits, and that is known without a lock.
+// Whether it is known that nobody waits to be accepted: nearly always, and without a lock.
+bool loop_arrivals::nobody_is_new() const noexcept
+{
+    return group_ == nullptr || (has_room_ && !is_to_ask_ && group_->quiet());
+}
+
+// The source can take a connection.
 accept_policy::decision loop_arrivals::decide() noexcept
 {
-    if (has_room_ && !is_to_ask_ && group_->quiet()) {
+    if (nobody_is_new()) {
         return {accept_policy::verdict::wait};
     }
     has_room_ = true;

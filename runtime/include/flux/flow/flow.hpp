@@ -306,7 +306,7 @@ class flow : public listed<flow>
     const counters &counted() const noexcept { return counters_; }
 
     /// What it has spent of its budget for I/O (`io/budget.hpp`).
-    std::uint32_t io_spent = 0;
+    std::uint64_t io_spent = 0;
     /// The one that its store made before it; null for the first.
     flow *made_before = nullptr;
 

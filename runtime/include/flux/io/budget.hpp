@@ -17,7 +17,7 @@
 namespace flux {
 
 /// In units.
-inline constexpr std::uint32_t io_budget = 64;
+inline constexpr std::uint64_t io_budget = 64;
 
 /// Lets others go first, if it is their turn: 0, or ETIMEDOUT after `deadline` or the flow's own, or ECANCELED.
 int refill_io_budget(moment deadline) noexcept;
@@ -33,11 +33,8 @@ inline int within_io_budget() noexcept
 inline void spend_io_budget(std::size_t bytes) noexcept
 {
     constexpr std::size_t bytes_of_unit = 4096;
-    // No more than what a later sum can hold.
-    constexpr std::size_t most = 1 << 20;
     if (flow *const caller = running_flow) {
-        const std::size_t units = bytes / bytes_of_unit;
-        caller->io_spent += 1 + static_cast<std::uint32_t>(units < most ? units : most);
+        caller->io_spent += 1 + bytes / bytes_of_unit;
     }
 }
 

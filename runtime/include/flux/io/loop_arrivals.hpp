@@ -81,6 +81,8 @@ class loop_arrivals : public arrivals, private accept_member
     friend class arrivals_row;
 
     void ring() noexcept override;
+    io_result<arrival> next_in_turns(moment deadline) noexcept;
+    bool nobody_is_new() const noexcept;
     accept_policy::decision decide() noexcept;
     void watch_no_more() noexcept;
     std::unique_ptr<newcomer> try_to_accept() noexcept;
