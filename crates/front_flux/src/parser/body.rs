@@ -63,7 +63,8 @@ impl<'text> Parser<'text, '_> {
         if !self.at_body_statement() {
             let help = match self.at_word("return") {
                 true => {
-                    "a body gives its outputs by their names, `x = …;`, and fails by `fail 404;`: C++ is a function elsewhere"
+                    "a body gives its outputs by their names, `x = …;`, and fails by `fail 404;`: C++ is a function \
+                     elsewhere"
                 }
                 false => STATEMENTS,
             };
