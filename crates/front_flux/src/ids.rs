@@ -120,6 +120,8 @@ ids! {
     UNKNOWN_ATTRIBUTE = "unknown-attribute";
     /// A pattern that is no predicate type.
     UNKNOWN_PREDICATE = "unknown-predicate";
+    /// A pattern that names an input that there is not, or that has one.
+    NAMED_PATTERN = "named-pattern";
     /// A constraint or a handler for a node that does not exist.
     UNKNOWN_NODE = "unknown-node";
     /// A second declaration of a node.

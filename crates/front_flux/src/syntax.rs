@@ -254,6 +254,8 @@ pub struct Flow<'text> {
 pub struct Patterns<'text> {
     /// At least one.
     pub list: Vec<NameOrAny<'text>>,
+    /// For each the input that it says it is for: `what` of `[what: get]`.
+    pub inputs: Vec<Option<Name<'text>>>,
     /// With the brackets.
     pub span: Span,
 }

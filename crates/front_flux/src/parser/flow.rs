@@ -73,8 +73,15 @@ impl<'text> Parser<'text, '_> {
         let help = format_args!("a flow is written `{0} = …;`, or with patterns `{0}:[…] = …;`", node.text);
         let open = self.expect(TokenKind::OpenBracket, format_args!("after `{}:`", node.text), help)?;
         let start = self.position - 1;
-        let mut list = vec![];
+        let (mut list, mut inputs) = (vec![], vec![]);
         loop {
+            let mut input = None;
+            if (self.peek().kind, self.second().kind) == (TokenKind::Word, TokenKind::Colon) {
+                let place = format_args!("in the patterns of `{}`", node.text);
+                input = Some(self.name("an input", place, format_args!("write `[input: type]`"))?);
+                self.bump();
+            }
+            inputs.push(input);
             list.push(if self.at_any() {
                 NameOrAny::Any(self.bump().span)
             } else {
@@ -88,7 +95,7 @@ impl<'text> Parser<'text, '_> {
         }
         let help = "write one pattern for each input, and a `,` between two";
         self.expect_close(open, "`,`", format_args!("the patterns of `{}`", node.text), help)?;
-        Ok(Some(Patterns { list, span: self.span_from(start) }))
+        Ok(Some(Patterns { list, inputs, span: self.span_from(start) }))
     }
 
     /// `chain = step { "->" step }`

@@ -3,7 +3,7 @@
 use super::Resolver;
 use crate::cpp_keyword::is_keyword;
 use crate::ids;
-use crate::syntax::{self, Flow, NameOrAny, Statement};
+use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{
     Action, Application, Body, Chain, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
@@ -50,7 +50,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn add_flow(&mut self, id: NodeId, flow: &'syntax Flow<'syntax>, first_plain: Option<&Flow>) {
         let mut chain = self.chain(&flow.chain);
         chain.number_steps();
-        let patterns: Vec<_> = flow.patterns.iter().flat_map(|it| &it.list).map(|it| self.pattern(it)).collect();
+        let patterns = flow.patterns.as_ref().map_or(vec![], |patterns| self.patterns(id, patterns, &flow.node));
         if let (None, Some(first)) = (&flow.patterns, first_plain) {
             return self.report_second_flow(flow, first);
         }
@@ -87,6 +87,58 @@ impl<'syntax> Resolver<'syntax, '_> {
         .mark(first.node.span, "the first one")
         .help(format!("remove one, or say when each is taken: `{node}:[…] = …;`"));
         self.report(diagnostic);
+    }
+
+    /// One pattern for each input: those that name theirs leave the others out, which match anything.
+    fn patterns(
+        &mut self,
+        id: NodeId,
+        patterns: &'syntax Patterns<'syntax>,
+        node: &'syntax Name<'syntax>,
+    ) -> Vec<Option<PredicateId>> {
+        let found: Vec<_> = patterns.list.iter().map(|pattern| self.pattern(pattern)).collect();
+        if patterns.inputs.iter().all(Option::is_none) {
+            return found;
+        }
+        let Some(declaration) = self.declarations.get(&id).copied() else {
+            let headline = format!("the inputs of `{}` are not declared, so no pattern can name one", node.text);
+            let help = format!("declare them: `{} (…) => (…);`", node.text);
+            self.report(Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span).help(help));
+            return found;
+        };
+        let mut placed: Vec<Option<Option<PredicateId>>> = vec![None; declaration.inputs.len()];
+        for (input, pattern) in patterns.inputs.iter().zip(found) {
+            let Some(input) = input else {
+                let headline = format!("some patterns of `{}` name their inputs, and some do not", node.text);
+                let error = Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span);
+                self.report(error.help("name all of them, or write one for each input, in their order"));
+                return vec![None; declaration.inputs.len()];
+            };
+            let position = declaration.inputs.iter().position(|one| one.name.text == input.text);
+            match position.and_then(|position| placed.get_mut(position)) {
+                Some(place @ None) => *place = Some(pattern),
+                Some(Some(_)) => {
+                    let headline = format!("the input `{}` has two patterns", input.text);
+                    let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
+                    self.report(error.help("write a line for each of them, or one type that says both"));
+                }
+                None => self.report_unknown_input(input, declaration),
+            }
+        }
+        placed.into_iter().map(Option::flatten).collect()
+    }
+
+    fn report_unknown_input(&mut self, input: &'syntax Name<'syntax>, declaration: &syntax::Declaration) {
+        let node = &declaration.name.text;
+        let headline = format!("`{node}` has no input `{}`", input.text);
+        let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
+        let names = declaration.inputs.iter().map(|one| one.name.as_str());
+        let meant = if self.may_suggest(&input.text) { nearest(&input.text, names.clone()) } else { None };
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("it has {}", names.take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+        };
+        self.report(error.mark(declaration.name.span, "declared here").help(help));
     }
 
     /// The predicate a pattern names; none for a wildcard, and for one that is unknown, which is reported.

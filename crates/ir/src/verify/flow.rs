@@ -368,9 +368,12 @@ impl<'a> Checker<'a> {
         });
         for line in lines {
             for test in &line.tests {
-                let known = self.flow.program.predicates.find(test.predicate).is_some();
-                self.require(known, line.span, || format!("there is no predicate {:?}", test.predicate));
-                self.value(&test.value, line.span);
+                let predicate = self.flow.program.predicates.find(test.predicate);
+                self.require(predicate.is_some(), line.span, || format!("there is no predicate {:?}", test.predicate));
+                let value = self.value(&test.value, line.span);
+                let computed = predicate.and_then(|predicate| predicate.computed.as_ref());
+                let fits = computed.zip(value).is_none_or(|(computed, value)| computed.input.ty == value.ty);
+                self.require(fits, line.span, || "a predicate is asked of a value of another type".to_owned());
             }
             self.block(&line.block, Place::Line);
         }
