@@ -30,7 +30,7 @@ impl<'text> Blocks<'text> {
         !self.open.is_empty()
     }
 
-    /// Goes on after `token`, before `next`.
+    /// Goes on after `token`; `next` is what comes then that is no comment.
     pub fn pass(&mut self, token: &Token, next: Option<&Token>) {
         self.depth += usize::from(opens(token.kind));
         self.depth = self.depth.saturating_sub(usize::from(closes(token.kind)));
@@ -58,10 +58,12 @@ impl<'text> Blocks<'text> {
             || self.kind == StatementKind::Type && code == TokenKind::Comma && depth <= inside;
         let (is_comment_here, after_comment) = (is_comment(token.kind), is_comment(last.kind));
         let breaks_here = is_broken && (starts_statement && code != TokenKind::Comma || is_end);
-        piece.starts_line = match is_comment_here || after_comment || code == TokenKind::Comma && starts_statement {
-            true => was_broken,
-            false => breaks_here,
-        };
+        let is_first = is_broken && code == TokenKind::OpenBrace && !is_comment_here;
+        piece.starts_line = is_first
+            || match is_comment_here || after_comment || code == TokenKind::Comma && starts_statement {
+                true => was_broken,
+                false => breaks_here,
+            };
         piece.may_start_line = last.kind == TokenKind::Comma && !is_comment_here;
         piece.levels = match (is_end, starts_statement) {
             (true, _) => level - 1,

@@ -76,7 +76,8 @@ pub fn pieces(text: &str, kind: StatementKind, tokens: &[Token], breaks_all: boo
             piece.spaced = is_spaced(kind, depth, before.kind, token.kind) || merge(&last.text, spelling);
         }
         result.push(piece);
-        blocks.pass(token, tokens.get(at + 1));
+        let mut rest = tokens.get(at + 1..).unwrap_or_default().iter();
+        blocks.pass(token, rest.find(|next| !matches!(next.kind, TokenKind::Comment { .. })));
         depth += usize::from(opens(token.kind));
         before = Some(token);
     }
