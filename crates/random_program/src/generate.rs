@@ -9,6 +9,7 @@ use crate::environment::Environment;
 use crate::model::*;
 use crate::random::Random;
 use crate::shape::Shape;
+use std::collections::BTreeSet;
 
 /// A parallel step holds parallel steps at most so deep.
 const BRANCH_DEPTH: usize = 2;
@@ -22,7 +23,8 @@ pub fn generate(seed: u64, shape: &Shape) -> Model {
     };
     let rows = (0..4).map(|_| row(&mut random)).collect();
     let nests_left = shape.abstract_nodes;
-    let mut generator = Generator { random, shape, rows, nests_left, model: Model::default(), calls: vec![] };
+    let mut generator =
+        Generator { random, shape, rows, nests_left, model: Model::default(), calls: vec![], bound: BTreeSet::new() };
     generator.constraints();
     for _ in 0..generator.random.between(1, shape.sources) {
         generator.source();
@@ -43,6 +45,8 @@ struct Generator<'a> {
     model: Model,
     /// For each node of the model, the most calls that applying it may take.
     calls: Vec<usize>,
+    /// The nodes whose handlers reach what is there where they are applied, and so are applied nowhere else.
+    bound: BTreeSet<NodeId>,
 }
 
 impl Generator<'_> {
@@ -69,7 +73,7 @@ impl Generator<'_> {
             None => {
                 let outputs = self.row();
                 let (inputs, given) = (self.taken(&outputs), self.given(&[]));
-                (outputs, self.abstract_node(inputs, given, self.shape.depth))
+                (outputs, self.abstract_node(inputs, given, &[], self.shape.depth))
             }
         };
         let body = Body::Concrete(self.behaviour(50, 10));
@@ -87,7 +91,14 @@ impl Generator<'_> {
         self.model.sources.push(Source { node, target, session, replicable });
     }
 
-    fn abstract_node(&mut self, inputs: Vec<Parameter>, outputs: Vec<Parameter>, depth: usize) -> NodeId {
+    /// An abstract node, whose handler may reach what is `far`.
+    fn abstract_node(
+        &mut self,
+        inputs: Vec<Parameter>,
+        outputs: Vec<Parameter>,
+        far: &[Parameter],
+        depth: usize,
+    ) -> NodeId {
         self.nests_left = self.nests_left.saturating_sub(1);
         let inside = depth.saturating_sub(1);
         let body = if self.random.chance(self.shape.dispatches) {
@@ -95,13 +106,22 @@ impl Generator<'_> {
         } else {
             Body::Chain(self.chain(&inputs, &outputs, inside))
         };
-        let handler = self.handler(&inputs, &outputs, inside);
+        let (handler, is_bound) = self.handler(&inputs, &outputs, far, inside);
         let requirements = if self.shape.abstract_constraints { self.requirements() } else { vec![] };
         let name = format!("Flow{}", self.model.nodes.len());
-        self.add(Node { name, inputs, outputs, body, requirements, handler })
+        let node = self.add(Node { name, inputs, outputs, body, requirements, handler });
+        self.bound.extend(is_bound.then_some(node));
+        node
     }
 
-    fn concrete_node(&mut self, inputs: Vec<Parameter>, outputs: Vec<Parameter>, depth: usize) -> NodeId {
+    /// A concrete node, whose handler may reach what is `far`.
+    fn concrete_node(
+        &mut self,
+        inputs: Vec<Parameter>,
+        outputs: Vec<Parameter>,
+        far: &[Parameter],
+        depth: usize,
+    ) -> NodeId {
         let body = Body::Concrete(match self.random.chance(self.shape.fallible) {
             true => {
                 let errors = self.random.choose(&[10, 30, 80, 200]).unwrap_or(50);
@@ -110,10 +130,12 @@ impl Generator<'_> {
             }
             false => self.behaviour(0, 0),
         });
-        let handler = self.handler(&inputs, &outputs, depth);
+        let (handler, is_bound) = self.handler(&inputs, &outputs, far, depth);
         let requirements = self.requirements();
         let name = format!("Step{}", self.model.nodes.len());
-        self.add(Node { name, inputs, outputs, body, requirements, handler })
+        let node = self.add(Node { name, inputs, outputs, body, requirements, handler });
+        self.bound.extend(is_bound.then_some(node));
+        node
     }
 
     fn behaviour(&mut self, errors: u64, throws: u64) -> Behaviour {
@@ -258,10 +280,11 @@ impl Generator<'_> {
             Some(to) => self.given(to),
             None => self.row(),
         };
+        let far = values.all_reachable();
         if depth > 0 && self.nests_left > 0 && self.random.chance(self.shape.nested) {
-            self.abstract_node(inputs, outputs, depth)
+            self.abstract_node(inputs, outputs, &far, depth)
         } else {
-            self.concrete_node(inputs, outputs, depth)
+            self.concrete_node(inputs, outputs, &far, depth)
         }
     }
 
@@ -304,34 +327,44 @@ impl Generator<'_> {
         let fits = |node: &Node| !node.inputs.is_empty() && accepts(values, &node.inputs) && gives(node);
         let short = |node: NodeId| self.calls_of(node) <= self.shape.calls;
         let nodes = self.model.nodes.iter();
-        let fitting: Vec<_> = nodes.filter(|(id, node)| short(*id) && fits(node)).map(|(id, _)| id).collect();
+        let free = nodes.filter(|(id, node)| short(*id) && fits(node) && !self.bound.contains(id));
+        let fitting: Vec<_> = free.map(|(id, _)| id).collect();
         self.random.choose(&fitting)
     }
 
-    /// What takes the place of a node with these inputs and outputs.
-    fn handler(&mut self, inputs: &[Parameter], outputs: &[Parameter], depth: usize) -> Option<Handler> {
+    /// What takes the place of a node with these inputs and outputs, and whether it reaches some of what is `far`.
+    fn handler(
+        &mut self,
+        inputs: &[Parameter],
+        outputs: &[Parameter],
+        far: &[Parameter],
+        depth: usize,
+    ) -> (Option<Handler>, bool) {
         if !self.random.chance(self.shape.handlers) {
-            return None;
+            return (None, false);
         }
         let has_error = inputs.iter().any(|input| input.ty == Type::Error);
         if has_error || depth == 0 || self.random.chance(400) {
-            return Some(self.handler_function("Handle"));
+            return (Some(self.handler_function("Handle")), false);
         }
         if self.random.chance(self.shape.shared)
             && let Some(node) = self.shared(inputs, Some(outputs))
         {
-            return Some(Handler::Node(node));
+            return (Some(Handler::Node(node)), false);
         }
-        let mut wanted = self.taken(inputs);
+        let far: Vec<_> = far.iter().filter(|one| !inputs.contains(one)).cloned().collect();
+        let reaching = if self.reaches() { self.reaching(inputs, &far) } else { None };
+        let is_bound = reaching.is_some();
+        let mut wanted = reaching.unwrap_or_else(|| self.taken(inputs));
         if self.random.chance(500) {
             wanted.push(Parameter { ty: Type::Error, name: "error".to_owned() });
         }
         let given = if self.random.chance(600) { self.given(outputs) } else { vec![] };
         let node = match self.nests_left > 0 && self.random.chance(self.shape.nested) {
-            true => self.abstract_node(wanted, given, depth - 1),
-            false => self.concrete_node(wanted, given, depth - 1),
+            true => self.abstract_node(wanted, given, &[], depth - 1),
+            false => self.concrete_node(wanted, given, &[], depth - 1),
         };
-        Some(Handler::Node(node))
+        (Some(Handler::Node(node)), is_bound)
     }
 
     /// A new function as a handler, which throws at times.
@@ -396,7 +429,7 @@ impl Generator<'_> {
             let ends_or_fits = node.outputs.is_empty() || accepts(&node.outputs, outputs);
             *id < failing && !node.inputs.is_empty() && accepts(&given, &node.inputs) && ends_or_fits
         };
-        let fitting = self.model.nodes.iter().filter(fits).map(|(id, _)| id);
+        let fitting = self.model.nodes.iter().filter(fits).map(|(id, _)| id).filter(|id| !self.bound.contains(id));
         let fitting: Vec<_> = fitting.filter(|id| self.calls_of(*id) <= self.shape.calls).collect();
         self.random.choose(&fitting)
     }

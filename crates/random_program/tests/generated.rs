@@ -2,7 +2,7 @@
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use flux_random_program::model::{Body, Handler, Line, Mode, Model, Node, NodeId, PathHandler};
+use flux_random_program::model::{Body, Chain, Handler, Line, Mode, Model, Node, NodeId, PathHandler, Step, fit};
 use flux_random_program::{Exit, Label, RandomProgram, Run, Shape, generate};
 
 const SEEDS: u64 = 200;
@@ -47,7 +47,7 @@ fn reached(node: &Node) -> Vec<usize> {
 #[test]
 fn everything_the_language_has_is_drawn_often() {
     type Has = fn(&Model) -> bool;
-    let wanted: [(&str, Has); 17] = [
+    let wanted: [(&str, Has); 19] = [
         ("several sources", |model| model.sources.len() > 1),
         ("two sources with one target", |model| {
             model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
@@ -65,6 +65,12 @@ fn everything_the_language_has_is_drawn_often() {
         }),
         ("a handler that has a handler", |model| {
             any(model, |node| matches!(node.handler, Some(Handler::Node(id)) if model.nodes[id].handler.is_some()))
+        }),
+        ("a step that reaches", |model| {
+            any(model, |node| node.chains().into_iter().any(|one| reaches(model, node, one)))
+        }),
+        ("a handler that reaches", |model| {
+            any(model, |node| matches!(node.handler, Some(Handler::Node(id)) if !takes_alone(node, &model.nodes[id])))
         }),
         ("a path with any node in it", |model| any_path(model, |one| one.path.contains(&None))),
         ("a path that ends in any node", |model| any_path(model, |one| one.path.last() == Some(&None))),
@@ -87,6 +93,21 @@ fn everything_the_language_has_is_drawn_often() {
 
 fn any(model: &Model, has: impl Fn(&Node) -> bool) -> bool {
     model.nodes.iter().any(|(_, node)| has(node))
+}
+
+/// Whether a step of the chain takes what the step before does not give.
+fn reaches(model: &Model, node: &Node, chain: &Chain) -> bool {
+    let mut values = node.inputs.clone();
+    chain.iter().any(|step| {
+        let given = std::mem::take(&mut values);
+        values = model.outputs(step, &given);
+        matches!(step, Step::Apply(id) if fit(&given, &model.nodes[*id].inputs).is_none())
+    })
+}
+
+/// Whether a handler takes nothing but what the failing node is given, and the error.
+fn takes_alone(failing: &Node, handler: &Node) -> bool {
+    fit(&Model::handler_values(&failing.inputs, &handler.inputs), &handler.inputs).is_some()
 }
 
 fn any_path(model: &Model, has: impl Fn(&PathHandler) -> bool) -> bool {
