@@ -237,7 +237,7 @@ struct option_info {
 };
 
 template <class... Taken, class Value>
-constexpr option_info make_option(const char *flag, option_kind, const char *, Value &)
+constexpr option_info make_option(const char *flag, option_kind, const char *, const char *, Value &)
 {
     return {flag};
 }
