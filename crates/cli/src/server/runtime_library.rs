@@ -1,5 +1,5 @@
-//! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer. One that no build
-//! has used for a month is removed when another is built.
+//! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer. One that no
+//! build has used for a month is removed when another is built.
 
 use super::files::{create_directory, write_if_changed};
 use super::makefile::{Plan, RUNTIME};
@@ -72,8 +72,8 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
     Ok(library)
 }
 
-/// Removes the runtimes that no build has used for long, and what is left of builds that were interrupted. What cannot be
-/// removed stays.
+/// Removes the runtimes that no build has used for long, and what is left of builds that were interrupted. What cannot
+/// be removed stays.
 fn remove_unused(cache: &Path, now: SystemTime) {
     for entry in std::fs::read_dir(cache).into_iter().flatten().flatten() {
         let name = entry.file_name();

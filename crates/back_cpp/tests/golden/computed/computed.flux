@@ -33,7 +33,8 @@ Worth (hit h, uint32 age, text line, list<hit> more, map<text, int16> counts, in
   let unused = socket - 1;
   is_get = h.how == method.get || contains(line, "get") || counts[line] < int8(socket) || contains(counts, "a");
   if has(best.note) && ends_with(value(best.note), "!") { fail -5; }
-  best = hit(path: best.path + "!", bytes: uint64(int64(best.bytes) - 5), weight: -h.weight * 2, note: none, how: method.put);
+  best = hit(path: best.path + "!", bytes: uint64(int64(best.bytes) - 5), weight: -h.weight * 2, note: none,
+      how: method.put);
   ratio = float64(best.weight) / 2.5 + float64(count) - 1;
   if position(line, "a") >= length(counts) || age == uint32("7") || ratio < 0 { socket = -socket; }
   for word in ["a", "b"] + split(line, ",") { if word == line { line = line + line; } }
