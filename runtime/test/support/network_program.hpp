@@ -233,10 +233,14 @@ class running_server
     static std::uint64_t on_paths(const flux::path_counts &total)
     {
         std::uint64_t sum = 0;
-        for (const flux::path_table &each : total.flow_paths(0)) {
+        const auto add = [&](const flux::path_table &each) {
             each.visit([&](flux::path_number, std::uint64_t times) { sum += times; });
             sum += each.lost();
+        };
+        for (const flux::path_table &each : total.flow_paths(0)) {
+            add(each);
         }
+        add(total.input_ends(0));
         return sum;
     }
 
