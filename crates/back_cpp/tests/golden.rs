@@ -227,6 +227,7 @@ fn every_symbol_of_the_contract_is_used() {
         "plain",
         "deadlines",
         "blocking",
+        "computed",
     ];
     let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
     let of_2006 = ["mStructs.h", "old.flux.cpp"].map(|name| folder("old").join(name));
