@@ -37,6 +37,9 @@ Worth (hit h, uint32 age, text line, list<hit> more, map<text, int16> counts, in
       how: method.put);
   ratio = float64(best.weight) / 2.5 + float64(count) - 1;
   if position(line, "a") >= length(counts) || age == uint32("7") || ratio < 0 { socket = -socket; }
+  let tail = ["z"];
+  tail = tail + split(line, ";");
+  count = count + uint32(length(tail));
   for word in ["a", "b"] + split(line, ",") { if word == line { line = line + line; } }
 };
 

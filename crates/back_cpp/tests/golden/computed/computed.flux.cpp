@@ -34,13 +34,13 @@ enum function : flux::function_number {
 flux::option_number option_limit{10};
 const char *option_greeting{"hello"};
 
-// computed.flux:43: typedef large (hit h) { h.bytes > 1M };
+// computed.flux:46: typedef large (hit h) { h.bytes > 1M };
 bool large(const hit &h)
 {
     return h.bytes > 1048576;
 }
 
-// computed.flux:44: typedef odd (uint32 n) { let half = n / 2; if n == 0 { fail 7; } half * 2 != n };
+// computed.flux:47: typedef odd (uint32 n) { let half = n / 2; if n == 0 { fail 7; } half * 2 != n };
 bool odd(uint32_t n)
 {
     const uint32_t half = flux::compute::divide(n, 2);
@@ -100,6 +100,9 @@ int Worth(Worth_in &in, Worth_out &out)
         out.ratio < 0.0) {
         out.socket = flux::compute::negate(out.socket);
     }
+    std::vector<std::string> tail = std::vector<std::string>{"z"};
+    flux::compute::append(tail, flux::compute::split(out.line, ";"));
+    out.count = flux::compute::add(out.count, flux::compute::to<uint32_t>(tail.size()));
     {
         const std::vector<std::string> elements = flux::compute::joined(std::vector<std::string>{"a", "b"},
                                                                         flux::compute::split(out.line, ","));
@@ -112,17 +115,17 @@ int Worth(Worth_in &in, Worth_out &out)
     return 0;
 }
 
-// computed.flux:52: Page:[large, odd, _, _, _, _] = Worth -> Print;
-// computed.flux:53: Page:[_, _, _, _, _, _] = ;
+// computed.flux:55: Page:[large, odd, _, _, _, _] = Worth -> Print;
+// computed.flux:56: Page:[_, _, _, _, _, _] = ;
 flux::outcome Page(flux::flow &flow, Page_in &in)
 try {
     flow.dispatch(node_Page);
 
-    // computed.flux:52: Page:[large, odd, _, _, _, _]
+    // computed.flux:55: Page:[large, odd, _, _, _, _]
     if (large(in.h) && odd(in.age)) {
         int error = 0;
 
-        // computed.flux:52: Worth
+        // computed.flux:55: Worth
         Worth_in Worth_input{std::move(in.h), in.age, std::move(in.line), std::move(in.more), std::move(in.counts),
                              in.socket};
         Worth_out Worth_output{};
@@ -135,7 +138,7 @@ try {
         if (error != 0) {
             flow.failed_in(node_Worth, error);
 
-            // computed.flux:54: handle error Worth => Apologise;
+            // computed.flux:57: handle error Worth => Apologise;
             int Apologise_error = 0;
             try {
                 flow.call(node_Apologise);
@@ -150,7 +153,7 @@ try {
             return flow.ended();
         }
 
-        // computed.flux:52: Print
+        // computed.flux:55: Print
         Print_in Print_input{Worth_output.points, std::move(Worth_output.line), std::move(Worth_output.best),
                              Worth_output.count, Worth_output.is_get, Worth_output.ratio, Worth_output.socket};
         try {
@@ -167,7 +170,7 @@ try {
         return flow.done();
     }
 
-    // computed.flux:53: Page:[_, _, _, _, _, _]
+    // computed.flux:56: Page:[_, _, _, _, _, _]
 
     return flow.done(1);
 } catch (...) {
@@ -176,12 +179,12 @@ try {
     return flow.fault(2);
 }
 
-// computed.flux:50: source Read => Page;
+// computed.flux:53: source Read => Page;
 flux::outcome Read_produce(flux::flow &flow, Read_out &out)
 try {
     int error = 0;
 
-    // computed.flux:50: Read
+    // computed.flux:53: Read
     Read_out Read_output{};
     try {
         flow.call(node_Read);
@@ -207,7 +210,7 @@ try {
     return flow.fault(1);
 }
 
-// computed.flux:50: source Read => Page;
+// computed.flux:53: source Read => Page;
 flux::outcome Read_run(flux::flow &flow, Read_out &in)
 try {
     Page_in Page_input{std::move(in.h), in.age, std::move(in.line), std::move(in.more), std::move(in.counts),
@@ -242,8 +245,8 @@ constexpr flux::node_info nodes[] = {
     {"Print", "computed.flux", 9},
     {"Refuse", "computed.flux", 10},
     {"Worth", "computed.flux", 12},
-    {"Page", "computed.flux", 51},
-    {"Apologise", "computed.flux", 54},
+    {"Page", "computed.flux", 54},
+    {"Apologise", "computed.flux", 57},
 };
 
 // Each function: how many paths lead to each exit, and the vertices of the exits.
@@ -315,7 +318,7 @@ constexpr flux::option_info options[] = {
 
 // Where flows come from.
 constexpr flux::source_info sources[] = {
-    flux::make_source<Read_produce, Read_run>({"Read", "computed.flux", 50}, function_Read_produce, function_Read_run),
+    flux::make_source<Read_produce, Read_run>({"Read", "computed.flux", 53}, function_Read_produce, function_Read_run),
 };
 
 constexpr flux::program program{"computed", nodes, {}, sources, path_functions, path_vertices, path_edges, options};

@@ -79,5 +79,5 @@ int Print(struct Print_in *in);
 // computed.flux:10
 int Refuse(struct Refuse_in *in);
 
-// computed.flux:54: handle error Worth => Apologise;
+// computed.flux:57: handle error Worth => Apologise;
 void Apologise(struct Worth_in *in, int error);
