@@ -88,6 +88,7 @@ void loop::work_until_closed(watchdog &watched_by) noexcept
     const on_runner here(runner_);
     run_on_io(io_.get());
     running_loop = this;
+    io_->looked(io_->now());
     while (true) {
         // Flows that go on by themselves must not keep the others from the world.
         if (io_->cycles() - looked_at_ >= batch_) {
