@@ -1,8 +1,7 @@
 //! Parallel steps: a struct for what each branch takes and gives, a `flux::branch` for each, and `flux::join`.
 //!
 //! Every branch is a function of its own, called with copies of the same values; the last may have the values
-//! themselves where nothing reads them afterwards. So what is copied must be of a type that can be, which is said here
-//! in the user's words before the C++ compiler would say it in its own.
+//! themselves where nothing reads them afterwards.
 
 use crate::Context;
 use crate::function::Writer;
@@ -10,9 +9,7 @@ use crate::header::declarator;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
-use flux_ir::flow::{Branch, Callee, Function, Step};
-use flux_ir::program::Parameter;
-use std::collections::BTreeSet;
+use flux_ir::flow::{Branch, Step};
 
 /// The structs of all branches, with a comment over them. They are no business of the user's, and not in the header.
 pub fn branch_structs(context: &Context<'_>) -> Vec<Declaration> {
@@ -31,38 +28,6 @@ pub fn branch_structs(context: &Context<'_>) -> Vec<Declaration> {
         structs.insert(0, Declaration::Comment(comment.to_owned()));
     }
     structs
-}
-
-/// An assertion for each type that is copied for branches and not evidently scalar, with a comment over them.
-pub fn copied(context: &Context<'_>) -> Vec<Declaration> {
-    let flow = context.flow;
-    let mut types = BTreeSet::new();
-    let mut assertions = vec![];
-    for step in flow.functions.iter().flat_map(|(_, function)| function.body.all_steps()) {
-        let Callee::Fork(branches) = &step.callee else { continue };
-        let Some(first) = branches.first().filter(|_| branches.len() > 1) else { continue };
-        let function = &flow.functions[first.function];
-        let objects = function.inputs.iter().filter(|input| !input.ty.is_scalar());
-        let new = objects.filter(|input| types.insert(input.ty.cpp()));
-        assertions.extend(new.map(|input| assertion(context, step, function, input)));
-    }
-    if assertions.is_empty() {
-        return vec![];
-    }
-    let comment = "What the branches of parallel steps are given copies of.";
-    [Declaration::Blank, Declaration::Comment(comment.to_owned())].into_iter().chain(assertions).collect()
-}
-
-fn assertion(context: &Context<'_>, step: &Step, function: &Function, input: &Parameter) -> Declaration {
-    let (name, _) = function_structs(context.flow, function);
-    let member = format!("{}::{}", name.unwrap_or_default(), input.name);
-    let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
-    let place = context.sources.name_and_line(step.span);
-    let message = format!(
-        "{place}: parallel branches take copies of '{}', so its type must be one that can be copied",
-        input.name
-    );
-    Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![ty]), message)
 }
 
 impl Writer<'_> {

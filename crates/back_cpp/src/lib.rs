@@ -10,20 +10,19 @@
 
 mod comments;
 mod compute;
+mod copies;
 mod dispatch;
 mod fork;
 mod function;
 mod handlers;
 mod header;
 pub mod interface_2006;
-mod kept;
 mod keys;
 mod names;
 mod options;
 pub mod plain;
 mod print;
 pub mod probe;
-mod read_again;
 mod shape;
 mod step;
 mod structs;

@@ -2,13 +2,12 @@
 
 use crate::Context;
 use crate::compute::{computations, has_computations};
-use crate::fork::{branch_structs, copied};
+use crate::copies::copies;
+use crate::fork::branch_structs;
 use crate::function::function;
-use crate::kept::kept;
 use crate::keys::keys;
 use crate::names::NAMESPACE;
 use crate::options::{self, variables};
-use crate::read_again::read_again;
 use crate::tables::tables;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use flux_contract as contract;
@@ -74,9 +73,7 @@ fn namespace(context: &Context<'_>) -> Vec<Declaration> {
     inner.extend(variables(context));
     inner.extend(locks(context));
     inner.extend(keys(context));
-    inner.extend(kept(context));
-    inner.extend(copied(context));
-    inner.extend(read_again(context));
+    inner.extend(copies(context));
     inner.extend(computations(context));
     for (_, one) in context.flow.functions.iter() {
         inner.push(Declaration::Blank);

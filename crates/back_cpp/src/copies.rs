@@ -1,0 +1,127 @@
+//! Values that generated code copies, so that their types must be ones that can be copied.
+//!
+//! That is so in three places. What an error handler reads of the inputs of a node: where the handler is a node, the
+//! node that failed was given a copy; where it is a function, a plain function that takes a value by moving is given
+//! one. What the branches of a parallel step take. What a node takes and a later step takes again. What the C++
+//! compiler would say of a type that has no copies, in its own words and far from the cause, is said here in the words
+//! of the user.
+
+use crate::Context;
+use crate::plain::Passing;
+use crate::structs::{Side, function_structs, struct_name};
+use crate::tree::{Declaration, Expression};
+use crate::uses::{UseOfValue, Uses};
+use flux_contract as contract;
+use flux_ir::flow::{Callee, Operand, Step};
+use flux_ir::program::{Node, Parameter};
+use flux_source::Span;
+use std::collections::BTreeSet;
+
+/// For each place an assertion for every type that is not evidently scalar, with a comment over them.
+pub fn copies(context: &Context<'_>) -> Vec<Declaration> {
+    let places = [
+        ("What error handlers read of the inputs of a node, which is given a copy.", kept(context)),
+        ("What the branches of parallel steps are given copies of.", given_to_branches(context)),
+        ("What nodes are given copies of, as later steps take it too.", read_again(context)),
+    ];
+    places.into_iter().flat_map(|(comment, copies)| assertions(context, comment, copies)).collect()
+}
+
+/// A value that is copied.
+struct Copied<'a> {
+    /// The struct that it is a member of.
+    owner: String,
+    /// The member.
+    input: &'a Parameter,
+    /// Where in the program that is so.
+    span: Span,
+    /// Why, as the beginning of a sentence.
+    reason: String,
+}
+
+fn assertions(context: &Context<'_>, comment: &str, copies: Vec<Copied<'_>>) -> Vec<Declaration> {
+    let mut types = BTreeSet::new();
+    let objects = copies.into_iter().filter(|copied| !copied.input.ty.is_scalar());
+    let mut assertions = objects
+        .filter(|copied| types.insert(copied.input.ty.cpp()))
+        .map(|copied| assertion(context, &copied))
+        .peekable();
+    if assertions.peek().is_none() {
+        return vec![];
+    }
+    [Declaration::Blank, Declaration::Comment(comment.to_owned())].into_iter().chain(assertions).collect()
+}
+
+fn assertion(context: &Context<'_>, copied: &Copied<'_>) -> Declaration {
+    let member = format!("{}::{}", copied.owner, copied.input.name);
+    let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
+    let place = context.sources.name_and_line(copied.span);
+    let message = format!("{place}: {}, so its type must be one that can be copied", copied.reason);
+    Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![ty]), message)
+}
+
+/// Every step that calls a node, with what its function uses.
+fn for_each_call<'c>(context: &Context<'c>, mut found: impl FnMut(&Uses<'c>, &'c Step, &'c Node)) {
+    for (_, function) in context.flow.functions.iter() {
+        let uses = Uses::of(function);
+        for step in function.body.all_steps() {
+            if let Some(node) = context.flow.callee_node(&step.callee) {
+                found(&uses, step, &context.flow.program.nodes[node]);
+            }
+        }
+    }
+}
+
+fn kept<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
+    let mut copies = vec![];
+    for_each_call(context, |uses, step, node| {
+        let plain = context.options.visible.nodes.get(&node.name);
+        let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
+        let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
+        let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
+        copies.extend(inputs.map(|(_, input)| Copied {
+            owner: struct_name(node, Side::In),
+            input,
+            span: step.failure.steps.first().map_or(step.span, |handler| handler.span),
+            reason: format!("the handler of {} reads its input '{}'", node.name, input.name),
+        }));
+    });
+    copies
+}
+
+fn given_to_branches<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
+    let flow = context.flow;
+    let mut copies = vec![];
+    for step in flow.functions.iter().flat_map(|(_, function)| function.body.all_steps()) {
+        let Callee::Fork(branches) = &step.callee else { continue };
+        let Some(first) = branches.first().filter(|_| branches.len() > 1) else { continue };
+        let function = &flow.functions[first.function];
+        let (owner, _) = function_structs(flow, function);
+        copies.extend(function.inputs.iter().map(|input| Copied {
+            owner: owner.clone().unwrap_or_default(),
+            input,
+            span: step.span,
+            reason: format!("parallel branches take copies of '{}'", input.name),
+        }));
+    }
+    copies
+}
+
+fn read_again<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
+    let mut copies = vec![];
+    for_each_call(context, |uses, step, node| {
+        for (index, (input, operand)) in node.inputs().iter().zip(&step.inputs).enumerate() {
+            let is_value = matches!(operand, Operand::Input(_) | Operand::Output(..));
+            // What a handler reads is said with the handler.
+            if is_value && !uses.is_last(UseOfValue::Argument(step.id, index)) && !uses.is_kept(step.id, index) {
+                copies.push(Copied {
+                    owner: struct_name(node, Side::In),
+                    input,
+                    span: step.span,
+                    reason: format!("{} takes '{}', and a later step takes it too", node.name, input.name),
+                });
+            }
+        }
+    });
+    copies
+}
