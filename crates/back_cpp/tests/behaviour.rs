@@ -7,21 +7,18 @@ mod support;
 use flux_ir::flow::{Exit, Flow};
 use flux_ir::paths::{Event, PathGraph, Vertex, VertexKind, graph};
 use flux_ir::program::Body;
-use flux_source::SourceMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::tests;
+use support::{Page, tests};
 
 /// A failure goes to the handler of the longest path by which its node was reached, through functions that are shared
 /// and functions that are made for one way.
 #[test]
 fn failures_go_to_the_handlers_of_their_paths() {
-    let golden = tests("golden/ways");
-    let sources = SourceMap::of("ways.flux", std::fs::read_to_string(golden.join("ways.flux")).unwrap());
-    let flow = support::lower(&sources);
+    let Page { flow, folder, .. } = Page::read("ways");
     let graph = graph(&flow);
-    let program = build(&golden, &tests("behaviour/ways.cpp"));
+    let program = build(folder.path(), &tests("behaviour/ways.cpp"));
     let all = "Cache Seek Read Disk Seek Read Send";
     let ways = [
         ("", all.to_owned()),
@@ -64,7 +61,7 @@ fn is_called(flow: &Flow, word: &str) -> bool {
 /// too, and for what takes the place of a Load that has failed.
 #[test]
 fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
-    let program = build(&tests("golden/reached"), &tests("behaviour/reached.cpp"));
+    let program = build(Page::read("reached").folder.path(), &tests("behaviour/reached.cpp"));
     assert_eq!(output(&mut Command::new(&program)), "1 21 exit 0 copies 4\n1 101 exit 0 copies 5\n");
     std::fs::remove_file(&program).unwrap();
 }
@@ -72,13 +69,11 @@ fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
 /// Every run's path number leads back to what was called and what failed, and nothing is lost on the way.
 #[test]
 fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
-    let golden = tests("golden/mail");
-    let sources = SourceMap::of("mail.flux", std::fs::read_to_string(golden.join("mail.flux")).unwrap());
-    let flow = support::lower(&sources);
+    let Page { flow, folder, .. } = Page::read("mail");
     let graph = graph(&flow);
     let concrete: BTreeSet<String> = graph.vertices.iter().filter_map(|vertex| label(&flow, &graph, vertex)).collect();
     let mut seen = BTreeSet::new();
-    let program = build(&golden, &tests("behaviour/mail.cpp"));
+    let program = build(folder.path(), &tests("behaviour/mail.cpp"));
     let output = output(&mut Command::new(&program));
     std::fs::remove_file(&program).unwrap();
     for line in output.lines() {
@@ -108,12 +103,12 @@ fn label(flow: &Flow, graph: &PathGraph, vertex: &Vertex) -> Option<String> {
 }
 
 /// Compiles a program under the address and undefined-behaviour sanitizers; gives the file.
-fn build(golden: &Path, file: &Path) -> PathBuf {
+fn build(generated: &Path, file: &Path) -> PathBuf {
     let name = file.file_stem().unwrap().display();
     let program = std::env::temp_dir().join(format!("flux_behaviour_{name}_{}", std::process::id()));
     let mut command = Command::new("g++");
     command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]);
-    for folder in [tests("behaviour").as_path(), &support::runtime(), golden] {
+    for folder in [tests("behaviour").as_path(), &support::runtime(), generated] {
         command.arg("-I").arg(folder);
     }
     command.arg(file).arg("-o").arg(&program);

@@ -1,7 +1,9 @@
-//! The C++ of whole programs, kept in `golden/` as it should read, compiled by both compilers at their strictest, and
-//! by a C compiler where that can read the header.
+//! The C++ that is generated, as it should read: two whole programs in `golden/`, and pages in `pages/`, each of a
+//! program and of those functions and tables that it is about. All of it is compiled by both compilers at their
+//! strictest, and by a C compiler where that can read the header.
 //!
-//! After a change that is meant, `FLUX_BLESS=1 cargo test -p flux_back_cpp` writes the files anew: read the difference.
+//! After a change that is meant, `FLUX_BLESS=1 cargo test -p flux_back_cpp` writes files and pages anew: read the
+//! difference.
 #![allow(clippy::disallowed_methods, reason = "a test harness reads files and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -9,119 +11,117 @@ mod support;
 
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::{Misfit, Probe};
-use flux_back_cpp::{Definition, Options, generate};
+use flux_back_cpp::{Options, generate};
 use flux_source::SourceMap;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::{compile, tests};
+use support::{Page, compile, tests, without_version};
 
 fn folder(name: &str) -> PathBuf {
     tests("golden").join(name)
 }
 
-/// Generates the program `name` twice, compares with what is kept, and compiles that.
-fn golden(name: &str, c_functions: &[&str]) {
-    let c_functions = c_functions.iter().map(ToString::to_string).collect();
-    golden_with(name, &Options { c_functions, ..Options::default() });
+/// Whether what is kept is to be written anew.
+fn bless() -> bool {
+    std::env::var_os("FLUX_BLESS").is_some()
 }
 
-fn golden_with(name: &str, options: &Options) {
+/// Generates a whole program, compares with what is kept, and compiles that.
+fn whole(name: &str, options: &Options) {
     let folder = folder(name);
     let text = std::fs::read_to_string(folder.join(format!("{name}.flux"))).unwrap();
     let sources = SourceMap::of(format!("{name}.flux"), text);
-    let flow = support::lower(&sources);
-    let files = generate(&flow, &sources, options);
-    assert_eq!(generate(&flow, &sources, options), files, "generated code must be deterministic");
-    for file in files {
-        // What is kept does not change with the version.
-        let text = file.text.replace(concat!("flux ", env!("CARGO_PKG_VERSION")), "flux VERSION");
+    for file in generate(&support::lower(&sources), &sources, options) {
+        let text = without_version(&file.text);
         let path = folder.join(&file.name);
-        if std::env::var_os("FLUX_BLESS").is_some() {
+        if bless() {
             std::fs::write(&path, &text).unwrap();
         }
         let kept = std::fs::read_to_string(&path).unwrap();
         assert!(text == kept, "{} is not what is kept; with FLUX_BLESS=1 this test writes it anew", file.name);
-        for (number, line) in text.lines().enumerate() {
-            assert!(line.chars().count() <= 120, "{}:{} is longer than 120 columns", file.name, number + 1);
-            assert_eq!(line.trim_end(), line, "{}:{} ends in spaces", file.name, number + 1);
+    }
+    must_compile(name, &folder);
+}
+
+/// Holds the page `name` to what is generated, and compiles all of that.
+fn page(name: &str) {
+    let Page { report, folder, .. } = Page::read(name);
+    match &report.updated {
+        Some(text) if bless() => std::fs::write(&report.path, text).unwrap(),
+        _ => assert!(report.failures.is_empty(), "{report}with FLUX_BLESS=1 this test writes the page anew"),
+    }
+    assert!(report.assertions > 1, "{} shows nothing that is generated", report.path);
+    must_compile(name, folder.path());
+}
+
+/// The program in `folder` compiles, and reads well.
+fn must_compile(name: &str, folder: &Path) {
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(line.chars().count() <= 120, "{place} is longer than 120 columns");
+            assert_eq!(line.trim_end(), line, "{place} ends in spaces");
         }
     }
     for compiler in ["g++", "clang++-16"] {
         let code = format!("#include \"{name}.flux.cpp\"\n");
-        assert_eq!(compile(compiler, "c++", &[&folder], &code), Ok(()), "{compiler}");
+        assert_eq!(compile(compiler, "c++", &[folder], &code), Ok(()), "{compiler}");
     }
-}
-
-#[test]
-fn steps_with_deadlines() {
-    golden("deadlines", &[]);
 }
 
 #[test]
 fn the_image_server_of_the_paper() {
-    golden("image", &[]);
+    whole("image", &Options::default());
+}
+
+#[test]
+fn steps_with_deadlines() {
+    page("deadlines");
 }
 
 #[test]
 fn objects_fallbacks_and_nested_dispatch() {
-    golden("mail", &[]);
+    page("mail");
 }
 
 #[test]
 fn names_arrays_and_empty_lists() {
-    golden("corners", &["nothing", "Turn", "nodes"]);
+    page("corners");
 }
 
 #[test]
 fn constraints_moved_up_and_functions_for_what_is_held() {
-    golden("locks", &[]);
+    page("locks");
 }
 
 #[test]
 fn saved_and_cut_paths() {
-    golden("paths", &[]);
+    page("paths");
 }
 
 #[test]
 fn handlers_on_paths_and_functions_for_them() {
-    golden("ways", &[]);
+    page("ways");
 }
 
 #[test]
 fn keys_sessions_and_timers() {
-    golden("keys", &[]);
+    page("keys");
 }
-
-/// What a source of 2006 defines: the result, the name, and the parameters.
-const DEFINED_IN_2006: [(&str, &str, &str); 8] = [
-    ("int", "Listen", "Listen_in * in, Listen_out * out"),
-    ("int", "Parse", "Parse_in * in, Parse_out * out"),
-    ("int", "Count", "Count_in * in, Count_out * out"),
-    ("int", "Count", "const char * path"),
-    ("static int", "Done", "Done_in * in"),
-    ("void", "Done", "struct Done_in * in, struct Done_out * out"),
-    ("int", "Failed", "Parse_in * in"),
-    ("int", "User", "Listen_out * out"),
-];
 
 #[test]
 fn the_interface_of_2006_as_its_sources_use_it() {
-    let mut functions: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
-    for (result, name, parameters) in DEFINED_IN_2006 {
-        let parameters = parameters.split(", ").map(str::to_owned).collect();
-        functions.entry(name.to_owned()).or_default().push(Definition { result: result.to_owned(), parameters });
-    }
-    golden_with("old", &Options { interface_2006: Some(functions), ..Options::default() });
+    page("old");
 }
 
 #[test]
 fn nodes_that_block() {
-    golden("blocking", &[]);
+    page("blocking");
 }
 
 #[test]
 fn options_of_every_kind() {
-    golden("options", &[]);
+    page("options");
 }
 
 /// What a compiler says of the headers of a program that `golden/plain` has.
@@ -140,7 +140,7 @@ fn plain_functions_are_called_as_they_are() {
     assert_eq!(visible.nodes, asked("clang++-16", &probe).0.nodes);
     let names: Vec<_> = visible.declarations().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["Ask", "Check", "Find", "Label", "Lower", "Price", "Print", "IsDear", "Who"]);
-    golden_with("plain", &Options { visible, ..Options::default() });
+    whole("plain", &Options { visible, ..Options::default() });
 }
 
 #[test]
@@ -164,32 +164,32 @@ fn what_does_not_fit_is_shown_as_the_header_has_it() {
 
 #[test]
 fn values_that_a_later_step_names() {
-    golden("named", &[]);
+    page("named");
 }
 
 #[test]
 fn values_that_a_later_step_reaches() {
-    golden("reached", &[]);
+    page("reached");
 }
 
 #[test]
 fn parallel_steps() {
-    golden("branches", &[]);
+    page("branches");
 }
 
 #[test]
 fn computed_nodes_and_predicates() {
-    golden("computed", &[]);
+    page("computed");
 }
 
 #[test]
 fn types_of_the_language() {
-    golden("types", &[]);
+    page("types");
 }
 
 #[test]
 fn branches_whose_paths_are_counted_by_themselves() {
-    golden("cut_branches", &[]);
+    page("cut_branches");
 }
 
 #[test]
@@ -206,33 +206,21 @@ fn a_key_of_another_type_is_an_error_in_our_words() {
 
 #[test]
 fn a_header_without_objects_is_c_too() {
-    for name in ["image", "corners", "locks", "paths"] {
+    assert_eq!(compile("gcc", "c", &[&folder("image")], "#include \"image.flux.h\"\n"), Ok(()));
+    for name in ["corners", "locks", "paths"] {
         let header = format!("#include \"{name}.flux.h\"\n");
-        assert_eq!(compile("gcc", "c", &[&folder(name)], &header), Ok(()), "{name}");
+        assert_eq!(compile("gcc", "c", &[Page::read(name).folder.path()], &header), Ok(()), "{name}");
     }
 }
 
 #[test]
 fn every_symbol_of_the_contract_is_used() {
-    let code = [
-        "image",
-        "mail",
-        "corners",
-        "locks",
-        "paths",
-        "keys",
-        "options",
-        "branches",
-        "cut_branches",
-        "plain",
-        "deadlines",
-        "blocking",
-        "computed",
-    ];
-    let code = code.map(|name| folder(name).join(format!("{name}.flux.cpp")));
-    let of_2006 = ["mStructs.h", "old.flux.cpp"].map(|name| folder("old").join(name));
-    let files = code.into_iter().chain(of_2006).chain([folder("plain").join("plain.h")]);
-    let all: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let text = |folder: &Path| -> String {
+        let files = std::fs::read_dir(folder).unwrap();
+        files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+    };
+    let pages = Page::names().into_iter().map(|name| text(Page::read(&name).folder.path()));
+    let all: String = pages.chain(["image", "plain"].map(|name| text(&folder(name)))).collect();
     for symbol in flux_contract::ALL {
         assert!(all.contains(symbol.spelling), "{} is in the contract and nothing names it", symbol.spelling);
     }

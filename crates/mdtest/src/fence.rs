@@ -14,18 +14,29 @@ pub enum Fence {
     File(String),
     /// `diagnostics`: what the compiler says about the program before, as it prints it.
     Diagnostics,
-    /// `ir program`, `ir flow [function NAME]`, `dot`, `cpp FILE [function NAME]`, …: what it prints of the program
-    /// before.
+    /// `ir program`, `ir flow [function NAME]`, `dot`, `cpp FILE [function NAME]`, `cpp FILE struct NAME`, `cpp FILE
+    /// table NAME`, …: what it prints of the program before.
     Output {
         /// The key in [`crate::Outcome::outputs`].
         key: String,
-        /// Only this function of it.
-        function: Option<String>,
+        /// Only this of it.
+        part: Option<Part>,
     },
     /// `console`: commands to run and what they print.
     Console,
     /// Anything else: for the reader alone.
     Prose,
+}
+
+/// A definition in what is printed, by its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// A function, of C++ or of a flow.
+    Function(String),
+    /// A struct or an enumeration of C++.
+    Struct(String),
+    /// An array of C++ with its values.
+    Table(String),
 }
 
 /// The fence whose opening marker is followed by `info`, or what is wrong with that.
@@ -40,14 +51,19 @@ pub fn parse(info: &str) -> Result<Fence, String> {
         ("console", []) => Ok(Fence::Console),
         (_, [attribute]) if attribute.starts_with("file=") => Ok(Fence::File(parse_file(attribute)?)),
         ("ir", ["program" | "flow"]) | ("dot" | "mermaid" | "constraints", []) => {
-            Ok(Fence::Output { key: words.join(" "), function: None })
+            Ok(Fence::Output { key: words.join(" "), part: None })
         }
         ("ir", ["flow", "function", name]) => {
-            Ok(Fence::Output { key: "ir flow".to_owned(), function: Some((*name).to_owned()) })
+            Ok(Fence::Output { key: "ir flow".to_owned(), part: Some(Part::Function((*name).to_owned())) })
         }
-        ("cpp", [file]) => Ok(Fence::Output { key: format!("cpp {file}"), function: None }),
-        ("cpp", [file, "function", name]) => {
-            Ok(Fence::Output { key: format!("cpp {file}"), function: Some((*name).to_owned()) })
+        ("cpp", [file]) => Ok(Fence::Output { key: format!("cpp {file}"), part: None }),
+        ("cpp", [file, kind @ ("function" | "struct" | "table"), name]) => {
+            let part = match *kind {
+                "struct" => Part::Struct,
+                "table" => Part::Table,
+                _ => Part::Function,
+            };
+            Ok(Fence::Output { key: format!("cpp {file}"), part: Some(part((*name).to_owned())) })
         }
         ("cpp", []) => Ok(Fence::Prose),
         ("diagnostics" | "console" | "ir" | "dot" | "mermaid" | "constraints" | "cpp", _) => {
@@ -81,7 +97,7 @@ mod tests {
     use super::*;
 
     fn output(key: &str, function: Option<&str>) -> Result<Fence, String> {
-        Ok(Fence::Output { key: key.to_owned(), function: function.map(str::to_owned) })
+        Ok(Fence::Output { key: key.to_owned(), part: function.map(|name| Part::Function(name.to_owned())) })
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::assertion;
 use crate::comparison::compare;
 use crate::console::Console;
-use crate::fence::{self, Fence};
+use crate::fence::{self, Fence, Part};
 use crate::page::{self, Block};
 use crate::{Compiler, Failure, Outcome, Report};
 use flux_diagnostic::render;
@@ -68,9 +68,7 @@ impl Run<'_> {
                 }
                 Fence::File(name) => self.write(block, name),
                 Fence::Diagnostics => self.output(block, |outcome| Ok(printed_diagnostics(outcome))),
-                Fence::Output { key, function } => {
-                    self.output(block, |outcome| find(outcome, key, function.as_deref()))
-                }
+                Fence::Output { key, part } => self.output(block, |outcome| find(outcome, key, part.as_ref())),
                 Fence::Console => self.commands(block),
                 Fence::Prose => {}
             }
@@ -147,31 +145,45 @@ fn printed_diagnostics(outcome: &Outcome) -> String {
     shown.chain(render::summary(&outcome.diagnostics)).collect::<Vec<_>>().join("\n\n")
 }
 
-fn find(outcome: &Outcome, key: &str, function: Option<&str>) -> Result<String, String> {
+fn find(outcome: &Outcome, key: &str, part: Option<&Part>) -> Result<String, String> {
     let Some(text) = outcome.outputs.get(key) else {
         let keys: Vec<_> = outcome.outputs.keys().map(|key| format!("`{key}`")).collect();
         let there = if keys.is_empty() { "nothing: it has errors".to_owned() } else { keys.join(", ") };
         return Err(format!("the program gives no `{key}`; it gives {there}"));
     };
-    let Some(name) = function else {
-        return Ok(text.clone());
+    let (kind, name, found) = match part {
+        None => return Ok(text.clone()),
+        Some(Part::Function(name)) => ("function", name, extract_function(text, name)),
+        Some(Part::Struct(name)) => ("struct", name, extract(text, "};", |line| opens_struct(line, name))),
+        Some(Part::Table(name)) => {
+            ("table", name, extract(text, "};", |line| line.ends_with(&format!(" {name}[] = {{"))))
+        }
     };
-    extract_function(text, name).ok_or_else(|| format!("`{key}` has no function `{name}`"))
+    found.ok_or_else(|| format!("`{key}` has no {kind} `{name}`"))
 }
 
-/// The function `name` of generated C++, the comment above it included, or of a flow.
-///
-/// It relies on their layout: a definition starts in the first column and names its function there, and the first `}`
-/// in the first column that nothing follows ends it. A flow has a space after the name.
+/// The function `name` of generated C++, the comment above it included, or of a flow. A flow has a space after the
+/// name.
 fn extract_function(text: &str, name: &str) -> Option<String> {
-    let lines: Vec<&str> = text.lines().collect();
     let (call, flow) = (format!(" {name}("), format!("function {name} ("));
-    let is_opening = |line: &&str| {
-        let names = line.contains(&call) || line.starts_with(&flow);
-        names && !line.starts_with([' ', '/', '#', '}']) && !line.ends_with(';')
-    };
-    let opening = lines.iter().position(is_opening)?;
-    let length = lines.iter().skip(opening).position(|line| *line == "}")?;
+    extract(text, "}", |line| (line.contains(&call) || line.starts_with(&flow)) && !line.ends_with(';'))
+}
+
+/// `struct NAME {`, `enum NAME {` or `enum NAME : TYPE {`
+fn opens_struct(line: &str, name: &str) -> bool {
+    let after = line.strip_prefix("struct ").or_else(|| line.strip_prefix("enum ")).unwrap_or_default();
+    let named = after.strip_prefix("class ").unwrap_or(after).strip_prefix(name);
+    named.is_some_and(|rest| rest == " {" || rest.starts_with(" : "))
+}
+
+/// The definition whose first line `opens`, the comment above it included.
+///
+/// It relies on the layout of what is generated: a definition starts in the first column, and the first line that is
+/// `end` alone ends it.
+fn extract(text: &str, end: &str, opens: impl Fn(&str) -> bool) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let opening = lines.iter().position(|line| !line.starts_with([' ', '/', '#', '}']) && opens(line))?;
+    let length = lines.iter().skip(opening).position(|line| *line == end)?;
     let above = lines.iter().take(opening).rev().take_while(|line| line.starts_with("//")).count();
     Some(lines.get(opening - above..=opening + length)?.join("\n"))
 }

@@ -46,6 +46,20 @@ void Other(int n)
 {
     A(n);
 }
+
+// Two.
+struct pair {
+    int first;
+    int second;
+};
+
+enum kind : int {
+    one,
+};
+
+constexpr kind kinds[] = {
+    {one},
+};
 ";
 
 fn toy(page: &str) -> Report {
@@ -166,6 +180,20 @@ fn one_function_of_generated_code_can_be_asserted() {
     assert_fails("```flux\nA;\n```\n```cpp a.cpp function A\nvoid A(int n)\n```\n", 4, "    + // a.flux:1: A");
     assert_fails("```flux\nA;\n```\n```cpp a.cpp function B\n```\n", 4, "no function `B`");
     assert_fails("```flux\nA;\n```\n```cpp b.cpp\n```\n", 4, "no `cpp b.cpp`");
+}
+
+#[test]
+fn one_struct_or_table_of_generated_code_can_be_asserted() {
+    let of = |part: &str, text: &str| format!("```flux\nA;\n```\n```cpp a.cpp {part}\n{text}```\n");
+    for (part, text) in [
+        ("struct pair", "// Two.\nstruct pair {\n    int first;\n    int second;\n};\n"),
+        ("struct kind", "enum kind : int {\n    one,\n};\n"),
+        ("table kinds", "constexpr kind kinds[] = {\n    {one},\n};\n"),
+    ] {
+        assert_eq!(failures(&of(part, text)).1, "");
+    }
+    assert_fails(&of("struct pai", ""), 4, "no struct `pai`");
+    assert_fails(&of("table kind", ""), 4, "no table `kind`");
 }
 
 #[test]

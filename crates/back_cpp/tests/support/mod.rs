@@ -1,9 +1,15 @@
-//! What the tests of generated code share: from the text of a program to its flow, from C++ to what a compiler says.
+//! What the tests of generated code share: from the text of a program to its flow, from a page to the files that its
+//! program becomes, from C++ to what a compiler says.
+#![allow(dead_code, reason = "each of the tests uses its part")]
 
+use flux_back_cpp::{Definition, Options, generate};
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_front_flux::load::LoadedFile;
 use flux_ir::flow::Flow;
+use flux_mdtest::{Compiler, Outcome, Report};
 use flux_source::{FileId, SourceMap};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,4 +58,93 @@ pub fn lower(sources: &SourceMap) -> Flow {
         pass.run(&mut flow, &mut diagnostics);
     }
     flow
+}
+
+/// What the program of a page becomes.
+pub struct Page {
+    /// How the page fared.
+    pub report: Report,
+    /// The generated files and those of the author that the page has.
+    pub folder: tempfile::TempDir,
+    /// What the program does.
+    pub flow: Flow,
+}
+
+impl Page {
+    /// Compiles the program of `pages/NAME.md`, which is called `NAME.flux`.
+    pub fn read(name: &str) -> Self {
+        let path = tests("pages").join(format!("{name}.md"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let generator = Generator { options: options(name), folder: tempfile::tempdir().unwrap(), flow: None.into() };
+        let report = flux_mdtest::run(&path.display().to_string(), &text, &generator, None);
+        Self { report, folder: generator.folder, flow: generator.flow.into_inner().unwrap() }
+    }
+
+    /// The names of all pages.
+    pub fn names() -> Vec<String> {
+        let files = std::fs::read_dir(tests("pages")).unwrap();
+        files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// Writes what the program of a page becomes.
+struct Generator {
+    options: Options,
+    folder: tempfile::TempDir,
+    flow: RefCell<Option<Flow>>,
+}
+
+impl Compiler for Generator {
+    fn compile(&self, name: &str, text: &str, files: &BTreeMap<String, String>) -> Outcome {
+        let sources = SourceMap::of(name, text);
+        let flow = lower(&sources);
+        let generated = generate(&flow, &sources, &self.options);
+        assert_eq!(generate(&flow, &sources, &self.options), generated, "generated code must be deterministic");
+        let mut outputs = BTreeMap::new();
+        for file in generated {
+            std::fs::write(self.folder.path().join(&file.name), &file.text).unwrap();
+            outputs.insert(format!("cpp {}", file.name), without_version(&file.text));
+        }
+        for (name, text) in files {
+            std::fs::write(self.folder.path().join(name), text).unwrap();
+        }
+        self.flow.replace(Some(flow));
+        Outcome { sources, diagnostics: Diagnostics::new(), outputs }
+    }
+}
+
+/// Generated text as it is kept: it does not change with the version.
+pub fn without_version(text: &str) -> String {
+    text.replace(concat!("flux ", env!("CARGO_PKG_VERSION")), "flux VERSION")
+}
+
+/// What is known of the functions of a page beside its program.
+fn options(page: &str) -> Options {
+    match page {
+        "corners" => {
+            Options { c_functions: ["nothing", "Turn", "nodes"].map(str::to_owned).into(), ..Options::default() }
+        }
+        "old" => Options { interface_2006: Some(defined_in_2006()), ..Options::default() },
+        _ => Options::default(),
+    }
+}
+
+/// What the sources of `pages/old.md` define: the result, the name, and the parameters.
+fn defined_in_2006() -> BTreeMap<String, Vec<Definition>> {
+    let all = [
+        ("int", "Listen", "Listen_in * in, Listen_out * out"),
+        ("int", "Parse", "Parse_in * in, Parse_out * out"),
+        ("int", "Count", "Count_in * in, Count_out * out"),
+        ("int", "Count", "const char * path"),
+        ("static int", "Done", "Done_in * in"),
+        ("void", "Done", "struct Done_in * in, struct Done_out * out"),
+        ("int", "Failed", "Parse_in * in"),
+        ("int", "User", "Listen_out * out"),
+    ];
+    let mut functions: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+    for (result, name, parameters) in all {
+        let parameters = parameters.split(", ").map(str::to_owned).collect();
+        functions.entry(name.to_owned()).or_default().push(Definition { result: result.to_owned(), parameters });
+    }
+    functions
 }

@@ -1,4 +1,0 @@
-// What the program of parallel steps includes.
-#pragma once
-
-#include <string>

@@ -1,3 +1,0 @@
-// What the program includes: only the types that its signatures name.
-#include <cstddef>
-#include <string>
