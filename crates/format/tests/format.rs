@@ -46,9 +46,9 @@ Best (list<hit> hits, text line)
   }
 };
 typedef large (hit h) { h.bytes > 1M };
-Listen (int port) => (int socket) blocking;
+Listen (int port) => (int socket) silent blocking;
 Read (int socket) => (request, int x[3]);
-typedef hit TestInCache;
+typedef hit TestInCache pure;
 source Listen(8080) {session: Client} => Page;
 source every 100ms => Beat;
 Page = Read within 2s -> web.Find -> (Log("a\n", -1, 64k, true) & & (A & B)) within idle -> Write;

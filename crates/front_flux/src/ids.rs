@@ -118,6 +118,8 @@ ids! {
     OPTION_DEFAULT = "option-default";
     /// An attribute that does not exist.
     UNKNOWN_ATTRIBUTE = "unknown-attribute";
+    /// An attribute twice, or two that say more and less of the same.
+    DUPLICATE_ATTRIBUTE = "duplicate-attribute";
     /// A pattern that is no predicate type.
     UNKNOWN_PREDICATE = "unknown-predicate";
     /// A pattern that names an input that there is not, or that has one.

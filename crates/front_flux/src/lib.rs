@@ -6,6 +6,7 @@
 //! reports all the mistakes it finds and goes on, so that one run shows them all. What needs types (signatures left
 //! out, edges, cycles) is the passes'.
 
+pub mod attribute;
 pub mod body;
 mod comment;
 pub mod cpp_keyword;

@@ -130,6 +130,8 @@ pub struct Typedef<'text> {
     pub name: Name<'text>,
     /// What tests it.
     pub tested_by: TestedBy<'text>,
+    /// What is promised of the function: `silent`, `pure`.
+    pub attributes: Vec<Name<'text>>,
     /// The statement.
     pub span: Span,
 }
@@ -181,7 +183,7 @@ pub struct Declaration<'text> {
     pub inputs: Vec<Parameter<'text>>,
     /// What comes out.
     pub outputs: Vec<Parameter<'text>>,
-    /// What else is said of it: `blocking`, `replicable`.
+    /// What else is said of it: `blocking`, `pure`.
     pub attributes: Vec<Name<'text>>,
     /// What it computes.
     pub body: Option<Body<'text>>,

@@ -2,10 +2,12 @@
 //!
 //! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`]. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
-//! through a flow, and [`run`] goes along one.
+//! through a flow, and [`run`] goes along one; [`effects`] says
+//! what functions do beside giving their outputs.
 
 pub mod arena;
 pub mod compute;
+pub mod effects;
 pub mod flow;
 pub mod paths;
 pub mod program;

@@ -5,6 +5,7 @@
 
 use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
+use crate::effects::Effects;
 use crate::types::Type;
 use flux_source::Span;
 
@@ -165,6 +166,8 @@ pub struct Predicate {
     pub function: String,
     /// What is computed where there is no such function.
     pub computed: Option<ComputedPredicate>,
+    /// What the author promises of that function.
+    pub effects: Effects,
     /// The statement.
     pub span: Span,
 }
@@ -214,6 +217,8 @@ pub struct Node {
     /// It may run in several instances at once, and waits through the runtime alone: a source that is so is one on each
     /// event loop.
     pub replicable: bool,
+    /// What the author promises of its function in C++.
+    pub effects: Effects,
     /// Its declaration; where there is none its first flow; where there is none its first mention.
     pub span: Span,
 }

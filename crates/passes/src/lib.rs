@@ -35,6 +35,8 @@ pub enum Fact {
     SourcesFit,
     /// What is replicable does not block.
     ReplicableRuns,
+    /// What is promised of functions is not contradicted.
+    PromisesFit,
     /// Lines of a dispatch have as many patterns as there are inputs.
     DispatchFits,
     /// Every input of a step, and every output of a flow, names its value.
@@ -109,7 +111,7 @@ const fn rewrite<T>(
 use Fact::*;
 
 /// The passes over a program. What they establish together, [`LOWERING`] requires.
-pub const PROGRAM_PASSES: [Pass<Program>; 15] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 16] = [
     check("check_cycles", checks::check_cycles::check_cycles, &[Resolved], &[Acyclic]),
     check("check_slips", checks::check_slips::check_slips, &[Resolved, Acyclic], &[Spelled]),
     rewrite("infer_signatures", rewrites::infer_signatures::infer_signatures, &[Acyclic, Spelled], &[Typed]),
@@ -119,6 +121,7 @@ pub const PROGRAM_PASSES: [Pass<Program>; 15] = [
     check("check_sources", checks::check_sources::check_sources, &[Typed], &[SourcesFit]),
     check("check_replicable", checks::check_replicable::check_replicable, &[Acyclic, Typed], &[ReplicableRuns]),
     check("check_blocking", checks::check_blocking::check_blocking, &[Typed], &[]),
+    check("check_effects", checks::check_effects::check_effects, &[Resolved], &[PromisesFit]),
     rewrite("bind_edges", rewrites::bind_edges::bind_edges, &[Typed], &[EdgesBound]),
     check("check_dispatch", checks::check_dispatch::check_dispatch, &[Typed], &[DispatchFits]),
     check("check_handlers", checks::check_handlers::check_handlers, &[Acyclic, Typed], &[HandlersDecided]),
@@ -138,6 +141,7 @@ pub const LOWERING: &[Fact] = &[
     KeysFit,
     SourcesFit,
     ReplicableRuns,
+    PromisesFit,
     DispatchFits,
     EdgesBound,
     HandlersDecided,

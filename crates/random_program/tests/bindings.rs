@@ -6,6 +6,7 @@
 
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_driver::compile;
+use flux_ir::effects::Effects;
 use flux_ir::program::{
     Action, Application, Argument, Body, Chain, NamedInput, Node, NodeId, Parameter, Program, Signature, Step,
     StepNumber,
@@ -141,6 +142,7 @@ fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
             requirements: vec![],
             blocking: false,
             replicable: false,
+            effects: Effects::Unknown,
             span: Span::default(),
         });
         let (mut changed, _) = changed(&program, Some(extra), seed);

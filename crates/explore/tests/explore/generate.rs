@@ -1,6 +1,7 @@
 //! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, dispatch,
 //! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
 
+use flux_ir::effects::Effects;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
     NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
@@ -47,6 +48,7 @@ pub fn generate(seed: u64) -> Program {
         name: "even".to_owned(),
         function: "is_even".to_owned(),
         computed: None,
+        effects: Effects::Unknown,
         span: Span::default(),
     });
     let mut below = generator.layer("Node", 3, &[]);
@@ -125,7 +127,16 @@ impl Generator {
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
         let (name, span) = (name.to_owned(), Span::default());
-        self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span })
+        self.program.nodes.add(Node {
+            name,
+            signature,
+            body,
+            requirements,
+            blocking: false,
+            replicable: false,
+            effects: Effects::Unknown,
+            span,
+        })
     }
 
     fn flow(&mut self, below: &[NodeId]) -> Chain {
@@ -201,6 +212,7 @@ impl Generator {
                 requirements,
                 blocking: false,
                 replicable: false,
+                effects: Effects::Unknown,
                 span,
             });
             let origin = Origin::Node(Application {

@@ -1,6 +1,7 @@
 //! Statements: which one it is, and the short ones.
 
 use super::{Parsed, Parser, advice};
+use crate::attribute::Attribute;
 use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
@@ -134,7 +135,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Statement::Option(OptionDeclaration { name, kind, default, about, span }))
     }
 
-    /// `typedef = "typedef" NAME qname ";"`
+    /// `typedef = "typedef" NAME qname { attribute } ";"`
     fn typedef(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
@@ -146,9 +147,13 @@ impl<'text> Parser<'text, '_> {
         let help = format_args!("write `typedef {} Function;`, with the function that tests it", name.text);
         let place = format_args!("after `typedef {}`", name.text);
         let function = self.qualified_name("the function that tests it", place, help)?;
+        let mut attributes = vec![];
+        while self.at(TokenKind::Word) && Attribute::of_name(self.spelling(self.peek())).is_some() {
+            attributes.push(self.attribute()?);
+        }
         let place = format_args!("after `typedef {} {}`", name.text, function.text);
         let span = self.end_statement(start, "`;`", place, self.advice_after_typedef())?;
-        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Function(function), span }))
+        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Function(function), attributes, span }))
     }
 
     /// `typedef = "typedef" NAME "(" parameter ")" body ";"`
@@ -167,7 +172,7 @@ impl<'text> Parser<'text, '_> {
         let body = self.body(&name, true)?;
         let place = format_args!("after the body of `{}`", name.text);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Body(input, body), span }))
+        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Body(input, body), attributes: vec![], span }))
     }
 
     /// `unit = "type" NAME "=" "unit" [ "(" params ")" ] "{" ... "}" ";"`, whose inside is skipped.
@@ -260,12 +265,17 @@ impl<'text> Parser<'text, '_> {
             && !RESERVED.contains(&self.spelling(self.peek()))
             && !self.starts_statement(self.position)
         {
-            attributes.push(self.name("an attribute", format_args!("here"), format_args!("{}", advice::END))?);
+            attributes.push(self.attribute()?);
         }
         let body = if self.at(TokenKind::OpenBrace) { Some(self.body(&name, false)?) } else { None };
         let place = format_args!("after the declaration of `{}`", name.text);
         let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;
         Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, body, span }))
+    }
+
+    /// One word that says something of what is declared.
+    fn attribute(&mut self) -> Parsed<Name<'text>> {
+        self.name("an attribute", format_args!("here"), format_args!("{}", advice::END))
     }
 
     /// `source = "source" ( step1 [ "{" "session" ":" qname "}" ] | "every" DURATION ) "=>" qname ";"`

@@ -7,6 +7,7 @@
 //! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it. One name that
 //! is wrong is reported where it is first used.
 
+mod attribute;
 mod body;
 mod constraint;
 mod expression;
@@ -17,19 +18,17 @@ mod name;
 mod option;
 mod type_declaration;
 
+use crate::attribute::Attribute;
 use crate::ids;
 use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax, TestedBy};
-use flux_diagnostic::{Diagnostic, Diagnostics, Id, nearest};
+use attribute::effects_of;
+use flux_diagnostic::{Diagnostic, Diagnostics, Id};
 use flux_ir::compute::ComputedPredicate;
+use flux_ir::effects::Effects;
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
 use flux_ir::types::{Type, TypeNames};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
-
-/// The attributes that a declaration may have.
-const ATTRIBUTES: [&str; 2] = [BLOCKING, REPLICABLE];
-const BLOCKING: &str = "blocking";
-const REPLICABLE: &str = "replicable";
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
 const SUGGESTION_LIMIT: usize = 20;
@@ -138,7 +137,8 @@ impl<'syntax> Resolver<'syntax, '_> {
                 TestedBy::Function(function) => (function.as_str().to_owned(), None),
                 TestedBy::Body(input, body) => (name.to_owned(), self.computed_predicate(&typedef.name, input, body)),
             };
-            let predicate = Predicate { name: name.to_owned(), function, computed, span: typedef.span };
+            let effects = self.predicate_effects(&typedef.attributes);
+            let predicate = Predicate { name: name.to_owned(), function, computed, effects, span: typedef.span };
             let id = self.program.predicates.add(predicate);
             self.predicates.insert(name, id);
         }
@@ -194,12 +194,12 @@ impl<'syntax> Resolver<'syntax, '_> {
         self.declarations.insert(id, declaration);
         let inputs = self.parameters(&declaration.inputs, "input", name);
         let outputs = self.parameters(&declaration.outputs, "output", name);
-        self.check_attributes(declaration);
+        let attributes = self.node_attributes(&declaration.attributes);
         let computed = declaration.body.as_ref().map(|body| self.body(&declaration.name, (&inputs, &outputs), body));
         let node = &mut self.program.nodes[id];
-        let has = |name: &str| declaration.attributes.iter().any(|attribute| attribute.as_str() == name);
-        node.blocking = has(BLOCKING);
-        node.replicable = has(REPLICABLE);
+        node.blocking = attributes.contains(&Attribute::Blocking);
+        node.replicable = attributes.contains(&Attribute::Replicable);
+        node.effects = effects_of(&attributes);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
         if let Some(computation) = computed {
             node.body = Body::Computed(computation.unwrap_or_default());
@@ -232,21 +232,6 @@ impl<'syntax> Resolver<'syntax, '_> {
         list.iter().map(|it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span }).collect()
     }
 
-    fn check_attributes(&mut self, declaration: &'syntax Declaration<'syntax>) {
-        for attribute in &declaration.attributes {
-            let name = attribute.as_str();
-            if ATTRIBUTES.contains(&name) || !self.is_unknown(ids::UNKNOWN_ATTRIBUTE, name) {
-                continue;
-            }
-            let headline = format!("there is no attribute `{name}`");
-            let help = match nearest(name, ATTRIBUTES) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => "a node can be `blocking` or `replicable`; that is all".to_owned(),
-            };
-            self.report(Diagnostic::error(ids::UNKNOWN_ATTRIBUTE, headline, attribute.span).help(help));
-        }
-    }
-
     /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.
     fn node(&mut self, name: &'syntax Name<'syntax>, span: Span) -> NodeId {
         if let Some(known) = self.nodes.get(name.as_str()) {
@@ -259,6 +244,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             requirements: vec![],
             blocking: false,
             replicable: false,
+            effects: Effects::Unknown,
             span,
         });
         self.nodes.insert(&name.text, id);

@@ -25,9 +25,22 @@ fn white_space_and_comments_change_nothing() {
 
 #[test]
 fn every_word_but_seven_can_name_a_node() {
-    for word in
-        ["type", "use", "include", "option", "every", "node", "unit", "as", "flow", "path", "blocking", "replicable"]
-    {
+    for word in [
+        "type",
+        "use",
+        "include",
+        "option",
+        "every",
+        "node",
+        "unit",
+        "as",
+        "flow",
+        "path",
+        "blocking",
+        "replicable",
+        "silent",
+        "pure",
+    ] {
         let text = format!(
             "{word} (int x) => (int x);\nsource {word} => B;\nB = {word} -> {word};\n\
              {word}x:[_] = ;\natomic {word}:{{{word}}};"

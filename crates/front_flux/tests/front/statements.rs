@@ -2,6 +2,7 @@
 
 use crate::{flow, handlers, nodes, program, read, requirements, sources};
 use flux_front_flux::load::LoadedFile;
+use flux_ir::effects::Effects;
 use flux_ir::program::{Action, Body, Constant, Parallel, Scope};
 
 #[test]
@@ -151,6 +152,14 @@ fn options_keep_their_kinds_and_their_defaults_in_the_units_of_the_runtime() {
     let chain = read.nodes[read.node_named("A").unwrap()].chains().next().unwrap();
     let idle = read.options.ids().nth(2).unwrap();
     assert_eq!(chain.applications()[0].constants, [Constant::Option(idle), Constant::Integer(7)]);
+}
+
+#[test]
+fn nodes_and_predicate_types_may_be_silent_or_pure() {
+    let text = "typedef t F pure;\ntypedef u G;\nA () => (int x) silent;\nB (int x) => () pure blocking;";
+    let read = program(&format!("{text}\nsource A => B;"));
+    assert!(read.nodes.iter().map(|(_, node)| node.effects).eq([Effects::Silent, Effects::Pure]));
+    assert!(read.predicates.iter().map(|(_, predicate)| predicate.effects).eq([Effects::Pure, Effects::Unknown]));
 }
 
 #[test]

@@ -18,11 +18,12 @@
 //! type       = "record" name "{" { "field" parameter } "}" | "enum" name "(" WORD { "," WORD } ")"
 //! option     = "option" name kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
-//! predicate  = "predicate" name ( "=" name | "(" parameter ")" "{" computed "}" )
+//! predicate  = "predicate" name ( "=" name [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ]
+//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ effects ]
 //!              [ "{" { holds | chain | compute } "}" ]
+//! effects    = "silent" | "pure"                                      what is promised of the function in C++
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
 //! parameters = parameter { "," parameter }
 //! parameter  = type and name as declared, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back

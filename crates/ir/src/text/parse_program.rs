@@ -5,6 +5,7 @@ use super::cursor::{Cursor, lines};
 use super::names::{Labels, Names, Ports, Scope};
 use crate::arena::ArenaId;
 use crate::compute::{Computation, ComputedPredicate, Variable};
+use crate::effects::Effects;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
@@ -437,7 +438,8 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
             line.expect("=")?;
             function = line.name("a function")?;
         }
-        program.predicates.add(Predicate { name, function, computed, span });
+        let effects = effects_of(&mut line);
+        program.predicates.add(Predicate { name, function, computed, effects, span });
     } else if line.eat_word("constraint") {
         let span = line.span()?;
         let name = line.name("the constraint's name")?;
@@ -458,13 +460,19 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
         }
         let blocking = line.eat_word("blocking");
         let replicable = line.eat_word("replicable");
+        let effects = effects_of(&mut line);
         line.eat("{");
         let (body, requirements) = (Body::Concrete, vec![]);
-        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, span });
+        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, effects, span });
     } else {
         return Ok(());
     }
     line.finish()
+}
+
+/// What is promised, where something is.
+fn effects_of(line: &mut Cursor<'_>) -> Effects {
+    Effects::PROMISES.into_iter().find(|promise| line.eat_word(promise.name())).unwrap_or_default()
 }
 
 /// `(inputs) => (outputs)`

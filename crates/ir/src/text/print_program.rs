@@ -4,6 +4,7 @@ use super::Options;
 use super::lexical;
 use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
+use crate::effects::Effects;
 use crate::program::{
     self, Application, Body, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
     Parameter, Program, Replacement, Requirement, ServerOption, Source, TypeBody, TypeDeclaration,
@@ -51,6 +52,7 @@ impl Printer {
             let (name, function) = (lexical::name(&predicate.name), lexical::name(&predicate.function));
             let Some(computed) = &predicate.computed else {
                 self.write(format!("predicate {name} = {function}"));
+                self.effects(predicate.effects);
                 self.end_line();
                 continue;
             };
@@ -144,6 +146,7 @@ impl Printer {
         }
         self.write(if node.blocking { " blocking" } else { "" });
         self.write(if node.replicable { " replicable" } else { "" });
+        self.effects(node.effects);
         if node.requirements.is_empty() && node.body == Body::Concrete {
             return self.end_line();
         }
@@ -170,6 +173,12 @@ impl Printer {
             Body::Dispatch(lines) => lines.iter().for_each(|line| self.line(id, line)),
         }
         self.close();
+    }
+
+    fn effects(&mut self, effects: Effects) {
+        if effects != Effects::Unknown {
+            self.write(format!(" {}", effects.name()));
+        }
     }
 
     /// Writes ` (inputs) => (outputs)`.

@@ -7,6 +7,7 @@ use flux_ir::arena::ArenaId;
 use flux_ir::compute::{
     self, Computation, ComputedPredicate, Expression, Operator, Statement, Term, Variable, VariableId,
 };
+use flux_ir::effects::Effects;
 use flux_ir::flow::*;
 use flux_ir::program::{self, *};
 use flux_ir::types::TypeNames;
@@ -153,11 +154,17 @@ impl<'a> Choices<'a> {
 fn any_predicate(choices: &mut Choices) -> Predicate {
     let (name, span) = (choices.name(), choices.span());
     if choices.chance() {
-        return Predicate { name, function: choices.name(), computed: None, span };
+        let (function, effects) = (choices.name(), any_effects(choices));
+        return Predicate { name, function, computed: None, effects, span };
     }
     let input = choices.parameter();
     let computation = any_computation(choices, std::slice::from_ref(&input));
-    Predicate { function: name.clone(), name, computed: Some(ComputedPredicate { input, computation }), span }
+    let (function, effects) = (name.clone(), Effects::Unknown);
+    Predicate { function, name, computed: Some(ComputedPredicate { input, computation }), effects, span }
+}
+
+fn any_effects(choices: &mut Choices) -> Effects {
+    choices.of(&[Effects::Unknown, Effects::Silent, Effects::Pure])
 }
 
 /// Adds types, whose names differ: any parameter may name one.
@@ -285,6 +292,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
         }),
         blocking: choices.chance(),
         replicable: choices.chance(),
+        effects: any_effects(choices),
         span: choices.span(),
     }
 }

@@ -2,6 +2,7 @@
 //! fallbacks, dispatch and constraints.
 
 use crate::random::Choices;
+use flux_ir::effects::Effects;
 use flux_ir::flow::*;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
 use flux_ir::program::{Constraint, Predicate, Source};
@@ -40,7 +41,13 @@ pub fn sound_flow(choices: &mut Choices) -> Flow {
 fn program(choices: &mut Choices) -> Program {
     let span = Span::default();
     let mut program = Program { name: "random".to_owned(), ..Program::default() };
-    program.predicates.add(Predicate { name: "test".to_owned(), function: "is_test".to_owned(), computed: None, span });
+    program.predicates.add(Predicate {
+        name: "test".to_owned(),
+        function: "is_test".to_owned(),
+        computed: None,
+        effects: Effects::Unknown,
+        span,
+    });
     for name in ["d", "c", "b", "a"] {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
         program.constraints.add(Constraint { name: name.to_owned(), scope, span });
@@ -52,7 +59,16 @@ fn program(choices: &mut Choices) -> Program {
             if index < concrete { Body::Concrete } else { Body::Chain(Chain { steps: vec![], results: None, span }) };
         let (name, requirements) = (format!("N{index}"), vec![]);
         let signature = Some(signature);
-        program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
+        program.nodes.add(Node {
+            name,
+            signature,
+            body,
+            requirements,
+            blocking: false,
+            replicable: false,
+            effects: Effects::Unknown,
+            span,
+        });
     }
     for _ in 0..choices.below(3) {
         let timer = choices.chance();
@@ -62,7 +78,16 @@ fn program(choices: &mut Choices) -> Program {
             let name = format!("S{}", program.nodes.len());
             let signature = Some(Signature::default());
             let (body, requirements) = (Body::Concrete, vec![]);
-            program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
+            program.nodes.add(Node {
+                name,
+                signature,
+                body,
+                requirements,
+                blocking: false,
+                replicable: false,
+                effects: Effects::Unknown,
+                span,
+            });
         }
         program.sources.push(Source { origin, session: None, target: NodeId::new(0), arguments: None, span });
     }

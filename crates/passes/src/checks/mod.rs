@@ -4,6 +4,7 @@ pub mod check_blocking;
 pub mod check_constants;
 pub mod check_cycles;
 pub mod check_dispatch;
+pub mod check_effects;
 pub mod check_handlers;
 pub mod check_keys;
 pub mod check_options;
