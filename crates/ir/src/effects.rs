@@ -162,7 +162,8 @@ mod tests {
     fn a_dispatch_promises_what_its_predicates_and_lines_do() {
         let text = "predicate p = P pure\npredicate s = S silent\npredicate u = U\n\
                     predicate c (int x) {\nsays truth:\"bool\" true\n}\n\
-                    node A (int x) => () {\nflow [p] =\nflow [c] =\n}\nnode B (int x) => () {\nflow [p] =\nflow [s] =\n}\n\
+                    node A (int x) => () {\nflow [p] =\nflow [c] =\n}\n\
+                    node B (int x) => () {\nflow [p] =\nflow [s] =\n}\n\
                     node C (int x) => () {\nflow [s] =\nflow [u] =\n}\n";
         assert_eq!(said(text), ["A pure", "B silent", "C "]);
     }
