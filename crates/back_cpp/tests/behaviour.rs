@@ -56,13 +56,16 @@ fn is_called(flow: &Flow, word: &str) -> bool {
     node.is_none_or(|(_, node)| node.body == Body::Concrete)
 }
 
-/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last. The key
-/// is copied for Log and both Loads, as what handles their failure takes it; the client for Send, as the flow gives it
-/// too, and for what takes the place of a Load that has failed.
+/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last: as often
+/// as in the program by hand. The key is copied for Log and both Loads, as what handles their failure takes it; the
+/// client for Send, as the flow gives it too, and for what takes the place of a Load that has failed.
 #[test]
 fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
     let program = build(Page::read("reached").folder.path(), &tests("behaviour/reached.cpp"));
-    assert_eq!(output(&mut Command::new(&program)), "1 21 exit 0 copies 4\n1 101 exit 0 copies 5\n");
+    assert_eq!(
+        output(&mut Command::new(&program)),
+        "1 21 exit 0 copies 4\n1 21 by hand copies 4\n1 101 exit 0 copies 5\n1 101 by hand copies 5\n"
+    );
     std::fs::remove_file(&program).unwrap();
 }
 

@@ -1,4 +1,5 @@
-// Runs `golden/reached`, and prints how often values were copied, and what the last node was given.
+// Runs the program of `pages/reached.md` and the same written by hand, and prints of each how often values were copied,
+// and what the last node was given.
 #define main generated_main
 #include "reached.flux.cpp"
 #undef main
@@ -57,6 +58,38 @@ int Send(Send_in *in, Send_out *out)
     return 0;
 }
 
+// What an author would write who copies nothing that may be moved: each node may spoil what it is given.
+static void page_by_hand(counted client, counted request, Page_out &out)
+{
+    Parse_in parse{std::move(request)};
+    Parse_out parsed;
+    Parse(&parse, &parsed);
+    Log_in log{parsed.key};
+    Log(&log);
+    Find_in find{parsed.key};
+    Find_out found;
+    if (Find(&find, &found) != 0) {
+        Excuse_in excuse{parsed.key, client};
+        Excuse_out excused;
+        Excuse(&excuse, &excused);
+    }
+    Say();
+    Find_in again{parsed.key};
+    counted page;
+    if (Find(&again, &found) == 0) {
+        page = std::move(found.page);
+    } else {
+        Excuse_in excuse{std::move(parsed.key), client};
+        Excuse_out excused;
+        Excuse(&excuse, &excused);
+        page = std::move(excused.page);
+    }
+    Send_in send{client, std::move(page)};
+    Send_out sent;
+    Send(&send, &sent);
+    out = Page_out{std::move(client), std::move(sent.sent)};
+}
+
 int main()
 {
     for (const bool failing : {false, true}) {
@@ -67,5 +100,11 @@ int main()
         counted::copies = 0;
         const flux::outcome exit = flux_flows::Read_run(flow, values);
         std::printf(" exit %d copies %d\n", static_cast<int>(exit), counted::copies);
+
+        static_cast<void>(flux_flows::Read_produce(flow, values));
+        counted::copies = 0;
+        Page_out out;
+        page_by_hand(std::move(values.client), std::move(values.request), out);
+        std::printf(" by hand copies %d\n", counted::copies);
     }
 }
