@@ -3,7 +3,7 @@ use std.tcp;
 
 option port : int = 8080; // where it listens
 
-// A list of values that several nodes take or give.
+// Parameters that several nodes share.
 using answer = (std::string status, std::string text);
 
 ReadRequest (flux::connection *connection) => (flux::connection *connection, std::string path);
@@ -11,20 +11,20 @@ Home () => (answer);
 NotFound (std::string path) => (answer);
 Send (flux::connection *connection, answer) => ();
 
-// Each connection over which a request comes starts a flow.
+// Each request that arrives on a connection starts a flow.
 source tcp.Listen(port) => Page;
 
-// Send has the connection from ReadRequest: what is between takes and gives only what it uses.
+// Send takes the connection from ReadRequest: the nodes between need not pass it on.
 Page = ReadRequest -> Answer -> Send;
 
-// A path of which IsHome says true goes one way, any other the next.
+// A path for which IsHome returns true goes to Home, any other tries the next line.
 typedef home IsHome;
 Answer (std::string path) => (answer);
 Answer:[home] = Home;
 Answer:[_] = NotFound;
 
-// What is no request is answered by BadRequest, in the place of ReadRequest, and the flow ends.
+// If the request cannot be read, BadRequest answers in place of ReadRequest, and the flow ends.
 handle error ReadRequest => BadRequest;
 
-// All flows share the number of visits: while one is in Home, no other is.
+// All flows share the counter of visits: while one flow is in Home, no other is.
 atomic Home:{visits};
