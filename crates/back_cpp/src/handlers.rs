@@ -1,13 +1,14 @@
 //! The error handlers that are plain functions: `void H(X_in *in, int error)`.
 
 use flux_ir::flow::{Callee, Flow};
+use flux_ir::name::Name;
 use flux_ir::program::NodeId;
 use flux_source::Span;
 
 /// A handler of the failures of one node.
 pub struct PlainHandler {
     /// The C++ function.
-    pub function: String,
+    pub function: Name,
     /// The node that fails, whose inputs it takes.
     pub node: NodeId,
     /// The statement that binds them.

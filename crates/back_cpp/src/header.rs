@@ -12,7 +12,8 @@ use crate::tree::{Declaration, Declarator};
 use crate::types::types_header_name;
 use crate::uses::Uses;
 use flux_ir::flow::{End, Function, Operand};
-use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId, split_name};
+use flux_ir::name::Name;
+use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId};
 use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 struct UserFunction {
     /// The module that asks for it; none for the program's own file.
     asked_by: Option<ModuleId>,
-    name: String,
+    name: Name,
     comment: String,
     declaration: Declaration,
     /// Whether C cannot read it, as it is about something of a module.
@@ -44,7 +45,7 @@ pub fn header(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaratio
     };
     let namespace = &context.flow.program.modules[module].name;
     let asked = functions(context).filter(|function| function.asked_by == Some(module));
-    let (own, others): (Vec<_>, Vec<_>) = asked.partition(|one| split_name(&one.name).0 == Some(namespace));
+    let (own, others): (Vec<_>, Vec<_>) = asked.partition(|one| one.name.module() == Some(namespace));
     let mut inner = structs(context, Some(module));
     inner.extend(own.into_iter().flat_map(UserFunction::lines));
     inner.push(Declaration::Blank);
@@ -85,7 +86,9 @@ fn in_c_too(context: &Context<'_>, name: String, members: &[Parameter]) -> Vec<D
 pub fn user_functions(context: &Context<'_>, header: &mut Vec<Declaration>) {
     let own = functions(context).filter(|function| function.asked_by.is_none());
     let (of_modules, own): (Vec<_>, Vec<_>) = own.partition(|function| function.is_of_module);
-    let is_c = |function: &UserFunction| context.options.c_functions.contains(&function.name);
+    let is_c = |function: &UserFunction| {
+        !function.name.is_of_module() && context.options.c_functions.contains(function.name.own())
+    };
     let (c, cpp): (Vec<_>, Vec<_>) = own.into_iter().partition(is_c);
     header.extend(cpp.into_iter().flat_map(UserFunction::lines));
     if !c.is_empty() {
@@ -157,7 +160,7 @@ impl UserFunction {
 
     /// As in the header of another file than the module's own.
     fn in_its_namespace(self) -> Vec<Declaration> {
-        match split_name(&self.name).0.map(str::to_owned) {
+        match self.name.module().map(str::to_owned) {
             Some(namespace) => {
                 let inner = self.lines().into_iter().chain([Declaration::Blank]).collect();
                 vec![Declaration::Blank, Declaration::Namespace(namespace, inner)]
@@ -186,9 +189,9 @@ pub fn pointer(node: &Node, part: Part) -> Declarator {
 }
 
 /// The declaration of a function that takes structs of `node`.
-fn prototype(function: &str, node: &Node, shape: Shape) -> Declaration {
-    let (namespace, own) = split_name(function);
-    let is_inside = namespace.is_some() && namespace == split_name(&node.name).0;
+fn prototype(function: &Name, node: &Node, shape: Shape) -> Declaration {
+    let namespace = function.module();
+    let is_inside = namespace.is_some() && namespace == node.name.module();
     let parameters = shape.parts.iter().map(|part| {
         let mut pointer = pointer(node, *part);
         if let (true, Some(namespace)) = (is_inside, namespace) {
@@ -196,7 +199,7 @@ fn prototype(function: &str, node: &Node, shape: Shape) -> Declaration {
         }
         pointer
     });
-    Declaration::Prototype(shape.result, own.to_owned(), parameters.collect())
+    Declaration::Prototype(shape.result, function.own().to_owned(), parameters.collect())
 }
 
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
@@ -226,17 +229,16 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
     let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
     own.map(|(predicate, ty, asked_by)| UserFunction {
         asked_by,
-        is_of_module: predicate.function.contains('.'),
+        is_of_module: predicate.function.is_of_module(),
         name: predicate.function.clone(),
         comment: context.statement(predicate.span),
         declaration: predicate_prototype(context, &predicate.function, ty),
     })
 }
 
-fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Type) -> Declaration {
+fn predicate_prototype(context: &Context<'_>, function: &Name, ty: &Type) -> Declaration {
     let value = || declare(ty, "value");
-    let defined = context.options.interface_2006.as_ref().and_then(|definitions| definitions.get(function));
-    let defined = defined.map_or(&[][..], Vec::as_slice);
+    let defined = context.options.definitions(function);
     let same = defined.iter().find(|definition| definition.takes_one(&format!("{}{}", ty.cpp(), ty.array())));
     let mut near = defined.iter().filter(|definition| definition.may_be_predicate(context));
     let (result, parameter) = match (same, near.next(), near.next()) {
@@ -245,8 +247,7 @@ fn predicate_prototype(context: &Context<'_>, function: &str, ty: &Type) -> Decl
         (None, Some(near), None) => (near.result.as_str(), Declarator::new(near.parameters.join(", "), "")),
         _ => ("bool", value()),
     };
-    let (_, own) = split_name(function);
-    Declaration::Prototype(result.to_owned(), own.to_owned(), vec![parameter])
+    Declaration::Prototype(result.to_owned(), function.own().to_owned(), vec![parameter])
 }
 
 /// The predicates that a function asks, with what they are asked about.
@@ -274,7 +275,7 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
         let (node, shape) = session_shape(context, function, index)?;
         Some(UserFunction {
             asked_by: context.module_at(source.span),
-            is_of_module: function.contains('.') || node.name.contains('.'),
+            is_of_module: function.is_of_module() || node.name.is_of_module(),
             name: function.clone(),
             comment: context.statement(source.span),
             declaration: prototype(function, node, shape),
@@ -288,7 +289,7 @@ fn handlers<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
         let node = &context.flow.program.nodes[handler.node];
         UserFunction {
             asked_by: context.module_at(handler.span),
-            is_of_module: handler.function.contains('.') || node.name.contains('.'),
+            is_of_module: handler.function.is_of_module() || node.name.is_of_module(),
             name: handler.function.clone(),
             comment: context.statement(handler.span),
             declaration: prototype(&handler.function, node, handler_shape(context, &handler.function, node)),

@@ -80,5 +80,5 @@ pub(crate) fn functions(context: &Context<'_>) -> Vec<Declaration> {
 fn prototype(context: &Context<'_>, node: &Node) -> Declaration {
     let shape = node_shape(context, node);
     let parameters = shape.parts.iter().map(|part| pointer(node, *part)).collect();
-    Declaration::Prototype(shape.result, node.name.clone(), parameters)
+    Declaration::Prototype(shape.result, node.name.own().to_owned(), parameters)
 }

@@ -37,7 +37,8 @@ use crate::handlers::{PlainHandler, plain_handlers};
 use crate::names::Names;
 use crate::tree::Declaration;
 use flux_ir::flow::Flow;
-use flux_ir::program::{ModuleId, split_name};
+use flux_ir::name::Name;
+use flux_ir::program::ModuleId;
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +52,14 @@ pub struct Options {
     pub interface_2006: Option<BTreeMap<String, Vec<Definition>>>,
     /// The functions that the program's headers declare as plain ones.
     pub visible: plain::Visible,
+}
+
+impl Options {
+    /// What the sources of 2006 define under this name, where there are such sources; they have no modules.
+    fn definitions(&self, function: &Name) -> &[Definition] {
+        let of_2006 = self.interface_2006.as_ref().filter(|_| !function.is_of_module());
+        of_2006.and_then(|definitions| definitions.get(function.own())).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// A function that a source defines.
@@ -131,8 +140,8 @@ impl Context<'_> {
     }
 
     /// The module of something by its name; none where it is of none.
-    fn module_of(&self, name: &str) -> Option<ModuleId> {
-        let module = split_name(name).0?;
+    fn module_of(&self, name: &Name) -> Option<ModuleId> {
+        let module = name.module()?;
         self.flow.program.modules.iter().find(|(_, one)| one.name == module).map(|(id, _)| id)
     }
 

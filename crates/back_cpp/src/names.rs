@@ -7,6 +7,7 @@
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
 use flux_ir::flow::{Flow, Function, FunctionId};
+use flux_ir::name::Name;
 use flux_ir::program::{Body, Constraint, ConstraintId, Node, NodeId, OptionId, PredicateId, ServerOption};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,8 +15,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub const NAMESPACE: &str = "flux_flows";
 
 /// What C++ calls something of a module: `tcp::Listen` for `tcp.Listen`.
-pub fn cpp_name(name: &str) -> String {
-    name.replace('.', "::")
+pub fn cpp_name(name: &Name) -> String {
+    name.joined("::")
+}
+
+/// The word for something in a name that is made of it: `tcp_Listen`.
+pub fn word(name: &Name) -> String {
+    name.joined("_")
 }
 
 /// The names at the level of the namespace.
@@ -27,7 +33,7 @@ pub struct Names {
     options: Vec<String>,
     computed: BTreeMap<NodeId, String>,
     predicates: BTreeMap<PredicateId, String>,
-    handlers: BTreeMap<String, String>,
+    handlers: BTreeMap<Name, String>,
     /// The enumeration of the nodes.
     pub node_enum: String,
     /// The enumeration of the functions.
@@ -63,7 +69,7 @@ struct Free(HashSet<String>);
 
 impl Free {
     fn claim(&mut self, wanted: impl Into<String>) -> String {
-        let wanted = wanted.into().replace('.', "_");
+        let wanted = wanted.into();
         if self.0.insert(wanted.clone()) {
             return wanted;
         }
@@ -74,7 +80,7 @@ impl Free {
 
 impl Names {
     /// Names for everything in `flow`, whose plain-function handlers are `handlers`.
-    pub fn of(flow: &Flow, handlers: impl Iterator<Item = String>) -> Self {
+    pub fn of(flow: &Flow, handlers: impl Iterator<Item = Name>) -> Self {
         let program = &flow.program;
         let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
         let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
@@ -84,22 +90,22 @@ impl Names {
         // Nothing may hide the namespace of a module.
         let modules = program.modules.iter().map(|(_, module)| module.name.clone());
         // Nor a type that computations name.
-        let types = program.types.iter().map(|(_, declared)| declared.name.clone());
+        let types = program.types.iter().map(|(_, declared)| cpp_name(&declared.name));
         let namespaces = ["flux", "std"].map(str::to_owned);
         let mut free = Free(functions.chain(structs).chain(modules).chain(types).chain(namespaces).collect());
         let nodes = program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Computed(_)));
-        let computed = nodes.map(|(id, node)| (id, free.claim(node.name.clone()))).collect();
+        let computed = nodes.map(|(id, node)| (id, free.claim(word(&node.name)))).collect();
         let predicates = program.predicates.iter().filter(|(_, predicate)| predicate.computed.is_some());
-        let predicates = predicates.map(|(id, predicate)| (id, free.claim(predicate.name.clone()))).collect();
+        let predicates = predicates.map(|(id, predicate)| (id, free.claim(word(&predicate.name)))).collect();
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
-        let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", node.name))).collect();
-        let handlers: BTreeSet<String> = handlers.collect();
-        let number = |name: String| (name.clone(), free.claim(format!("node_{name}")));
+        let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", word(&node.name)))).collect();
+        let handlers: BTreeSet<Name> = handlers.collect();
+        let number = |name: Name| (name.clone(), free.claim(format!("node_{}", word(&name))));
         let handlers = handlers.into_iter().map(number).collect();
         let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
-        let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", one.name));
+        let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", word(&one.name)));
         let locks = program.constraints.iter().map(lock).collect();
-        let option = |(_, one): (_, &ServerOption)| free.claim(format!("option_{}", one.name));
+        let option = |(_, one): (_, &ServerOption)| free.claim(format!("option_{}", word(&one.name)));
         let options = program.options.iter().map(option).collect();
         let tables = Tables {
             nodes: free.claim("nodes"),
@@ -158,7 +164,7 @@ impl Names {
     }
 
     /// The number of a handler that is a plain function, by name.
-    pub fn handler(&self, function: &str) -> &str {
+    pub fn handler(&self, function: &Name) -> &str {
         self.handlers.get(function).map_or("", String::as_str)
     }
 
@@ -173,8 +179,8 @@ impl Names {
     }
 
     /// The handlers that are plain functions, as they are numbered.
-    pub fn handlers(&self) -> impl Iterator<Item = &str> {
-        self.handlers.keys().map(String::as_str)
+    pub fn handlers(&self) -> impl Iterator<Item = &Name> {
+        self.handlers.keys()
     }
 }
 
@@ -197,10 +203,8 @@ impl<'a> Locals<'a> {
         Self { names, counts: HashMap::new(), claimed: vec![], visible: HashSet::new() }
     }
 
-    /// A name for this scope: `wanted`, its points underscores, or with the first number from 2 that makes it differ
-    /// from all that is visible.
+    /// A name for this scope: `wanted`, or with the first number from 2 that makes it differ from all that is visible.
     pub fn claim(&mut self, wanted: &str) -> String {
-        let wanted = &wanted.replace('.', "_");
         let count = self.counts.entry(wanted.to_owned()).or_insert(0);
         let name = loop {
             *count += 1;

@@ -4,6 +4,7 @@
 //! types, so that the runtime refuses a number that one of them could not hold.
 
 use crate::Context;
+use crate::names::word;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Row, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Callee, Operand};
@@ -37,7 +38,7 @@ pub fn structure(context: &Context<'_>) -> Vec<Declaration> {
         return vec![];
     }
     let ty = |kind: OptionKind| if is_number(kind) { "long" } else { cpp_type(kind) };
-    let member = |option: &ServerOption| Declarator::new(ty(option.kind), option.name.replace('.', "_"));
+    let member = |option: &ServerOption| Declarator::new(ty(option.kind), word(&option.name));
     let members = options.iter().map(|(_, option)| member(option)).collect();
     let comment = "The options: `int init(const server_options &options, std::string &why)` is called with them.";
     vec![Declaration::Blank, Declaration::Comment(comment.to_owned()), Declaration::Struct(STRUCT.to_owned(), members)]
@@ -72,10 +73,10 @@ fn why() -> Declarator {
 pub fn table(context: &Context<'_>) -> Vec<Row> {
     let mut rows = vec![];
     let (own, of_modules): (Vec<_>, Vec<_>) =
-        context.flow.program.options.iter().partition(|(_, option)| !option.name.contains('.'));
+        context.flow.program.options.iter().partition(|(_, option)| !option.name.is_of_module());
     for (id, option) in own.into_iter().chain(of_modules) {
         rows.push(Row::Comment(context.statement(option.span)));
-        let flag = Expression::Text(option.name.replace(['_', '.'], "-"));
+        let flag = Expression::Text(option.name.joined("-").replace('_', "-"));
         let kind = Expression::name(kind(option.kind).spelling);
         let fallback = match &option.default {
             Some(default) => Expression::Text(default_text(context, option.kind, default)),

@@ -9,6 +9,7 @@ use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
 use flux_ir::flow::StepId;
+use flux_ir::name::Name;
 use flux_ir::program::{Node, Parameter};
 use flux_source::Span;
 use std::collections::BTreeMap;
@@ -42,8 +43,8 @@ pub enum Outcome {
 /// A plain function, as a program asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainDeclaration {
-    /// Its name, qualified with its module where it has one.
-    pub name: String,
+    /// Its name.
+    pub name: Name,
     /// Result, name in its namespace and parameters, these named as the program names them.
     pub text: String,
     /// Where the program asks for it.
@@ -65,9 +66,9 @@ pub struct PlainFunction {
 #[derive(Clone, Default, Debug)]
 pub struct Visible {
     /// Those of nodes, by name.
-    pub nodes: BTreeMap<String, PlainFunction>,
+    pub nodes: BTreeMap<Name, PlainFunction>,
     /// The predicates and session functions that take plain values, by name.
-    pub others: BTreeMap<String, PlainDeclaration>,
+    pub others: BTreeMap<Name, PlainDeclaration>,
 }
 
 impl Visible {

@@ -9,7 +9,8 @@ use crate::plain::{Outcome, Passing, PlainDeclaration, PlainFunction, Visible};
 use crate::types::types_header_names;
 use flux_contract as contract;
 use flux_ir::flow::{End, Flow};
-use flux_ir::program::{Body, Node, Parameter, Signature, split_name};
+use flux_ir::name::Name;
+use flux_ir::program::{Body, Node, Parameter, Signature};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,7 +22,7 @@ const TEMPLATES: &str = include_str!("probe.hpp");
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
     /// Its name.
-    pub function: String,
+    pub function: Name,
     /// What the header declares: `int Find(long)`, or `an overloaded function` where there are several.
     pub declared: String,
     /// What would fit: `int Find(int socket, std::string &text)`.
@@ -45,12 +46,12 @@ pub struct MisfitParameter {
 
 /// What a program asks of one function.
 struct Question {
-    function: String,
+    function: Name,
     kind: Kind,
     inputs: Vec<Parameter>,
     outputs: Vec<Parameter>,
     /// The node whose structs it may take instead.
-    structs: Option<String>,
+    structs: Option<Name>,
     span: Span,
 }
 
@@ -70,7 +71,7 @@ pub struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// All that there is to ask, but for functions that are `known` to take structs: a source defines them so, or there
     /// is no header that could declare them otherwise.
-    pub fn new(flow: &'a Flow, is_known: impl Fn(&str) -> bool) -> Self {
+    pub fn new(flow: &'a Flow, is_known: impl Fn(&Name) -> bool) -> Self {
         let program = &flow.program;
         let mut questions: Vec<Question> = vec![];
         for (_, node) in program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete)) {
@@ -179,8 +180,8 @@ impl<'a> Probe<'a> {
 }
 
 /// Every predicate with each type that it is asked about.
-fn predicates(flow: &Flow) -> Vec<(String, Span, Parameter)> {
-    let mut found: Vec<(String, Span, Parameter)> = vec![];
+fn predicates(flow: &Flow) -> Vec<(Name, Span, Parameter)> {
+    let mut found: Vec<(Name, Span, Parameter)> = vec![];
     for (_, function) in flow.functions.iter() {
         let End::Dispatch { lines, .. } = &function.body.end else { continue };
         for test in lines.iter().flat_map(|line| &line.tests) {
@@ -210,7 +211,7 @@ impl Question {
 
     /// Declares the structs of a module's node, as only those outside of namespaces are declared where they are named.
     fn structs_of_module(&self) -> String {
-        let named = self.structs.as_ref().and_then(|node| Some((split_name(node).0?, split_name(node).1)));
+        let named = self.structs.as_ref().and_then(|node| Some((node.module()?, node.own())));
         named.map_or(String::new(), |(namespace, node)| {
             format!("namespace {namespace} {{ struct {node}_in; struct {node}_out; }}\n")
         })
@@ -228,7 +229,7 @@ impl Question {
         let structs = self
             .structs
             .as_ref()
-            .map(|node| cpp_name(node))
+            .map(cpp_name)
             .map_or("void, void".to_owned(), |name| format!("struct {name}_in, struct {name}_out"));
         let asked = format!("{structs}, flux_probe::list<{inputs}>, flux_probe::list<{outputs}>");
         let at = number + 1;
@@ -306,7 +307,7 @@ impl Question {
 
     /// The function's name in its namespace.
     fn own_name(&self) -> &str {
-        split_name(&self.function).1
+        self.function.own()
     }
 
     /// As the header declares it, its parameters named.

@@ -6,6 +6,7 @@
 
 use crate::structs::{Side, members, struct_name};
 use crate::{Context, Definition};
+use flux_ir::name::Name;
 use flux_ir::program::{Node, Origin};
 
 /// One parameter.
@@ -51,14 +52,14 @@ pub fn node_shape(context: &Context<'_>, node: &Node) -> Shape {
 }
 
 /// A handler that is a plain function, for failures of `node`.
-pub fn handler_shape(context: &Context<'_>, function: &str, node: &Node) -> Shape {
+pub fn handler_shape(context: &Context<'_>, function: &Name, node: &Node) -> Shape {
     let input = (!node.inputs().is_empty()).then_some(Part::Input);
     let parts = input.into_iter().chain([Part::Error]).collect();
     defined(context, function, node).unwrap_or_else(|| Shape::new("void", parts))
 }
 
 /// The session function of the source at this index, and the node whose struct it takes: the target, or the source.
-pub fn session_shape<'a>(context: &'a Context<'_>, function: &str, source: usize) -> Option<(&'a Node, Shape)> {
+pub fn session_shape<'a>(context: &'a Context<'_>, function: &Name, source: usize) -> Option<(&'a Node, Shape)> {
     let program = &context.flow.program;
     let source = program.sources.get(source)?;
     let target = &program.nodes[source.target];
@@ -75,9 +76,9 @@ pub fn session_shape<'a>(context: &'a Context<'_>, function: &str, source: usize
 }
 
 /// What a source defines under this name with structs of `node`.
-fn defined(context: &Context<'_>, function: &str, node: &Node) -> Option<Shape> {
-    let definitions = context.options.interface_2006.as_ref()?.get(function)?;
-    definitions.iter().filter(|definition| definition.is_linkable()).find_map(|definition| {
+fn defined(context: &Context<'_>, function: &Name, node: &Node) -> Option<Shape> {
+    let definitions = context.options.definitions(function).iter();
+    definitions.filter(|definition| definition.is_linkable()).find_map(|definition| {
         let parts: Option<Vec<_>> = definition.parameters.iter().map(|parameter| part(parameter, node)).collect();
         let parts = parts.filter(|parts| parts.iter().any(|part| *part != Part::Error))?;
         Some(Shape::new(&definition.result, parts))

@@ -5,12 +5,13 @@
 
 use crate::Context;
 use crate::function::{Writer, declare_error};
-use crate::names::cpp_name;
+use crate::names::{cpp_name, word};
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
+use flux_ir::name::Name;
 use flux_ir::program::{Body, ConstraintId, Mode, NodeId, Parameter, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
@@ -58,12 +59,12 @@ impl Writer<'_> {
         let plain = context.options.visible.nodes.get(&node.name);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
-        let input = self.declare_inputs(step, of(Side::In, Part::Input), &node.name, out);
-        let output = self.declare_outputs(step, of(Side::Out, Part::Output), &node.name, out);
+        let input = self.declare_inputs(step, of(Side::In, Part::Input), &word(&node.name), out);
+        let output = self.declare_outputs(step, of(Side::Out, Part::Output), &word(&node.name), out);
         let arguments = self.arguments(&shape, input.as_deref(), output.as_deref(), failed);
         let error = match failed {
             None => self.error.clone(),
-            Some(_) => self.own_error(&node.name, out),
+            Some(_) => self.own_error(&word(&node.name), out),
         };
         let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
         let computed = matches!(node.body, Body::Computed(_)).then(|| {
@@ -84,7 +85,7 @@ impl Writer<'_> {
     fn call_handler(
         &mut self,
         step: &Step,
-        function: &str,
+        function: &Name,
         node: NodeId,
         failed: Option<StepId>,
         out: &mut Vec<Statement>,
@@ -95,9 +96,9 @@ impl Writer<'_> {
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let is_left = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
         let left = failed.filter(|_| is_left).and_then(|failed| self.inputs.get(&failed)).cloned();
-        let input = left.or_else(|| self.declare_inputs(step, ty, function, out));
+        let input = left.or_else(|| self.declare_inputs(step, ty, &word(function), out));
         let arguments = self.arguments(&shape, input.as_deref(), None, failed);
-        let error = self.own_error(function, out);
+        let error = self.own_error(&word(function), out);
         let call = Statement::Run(Expression::name(format!("::{}", cpp_name(function))).call(arguments));
         self.guard(step, input.as_deref(), (context.names.handler(function), error), call, out)
     }
@@ -121,7 +122,7 @@ impl Writer<'_> {
     }
 
     /// A session function cannot fail; where it throws, that is the function's fault.
-    fn call_session(&mut self, step: &Step, function: &str, node: NodeId, out: &mut Vec<Statement>) {
+    fn call_session(&mut self, step: &Step, function: &Name, node: NodeId, out: &mut Vec<Statement>) {
         let node = &self.context.flow.program.nodes[node];
         let source = match self.function.role {
             Role::Run(source) => source,
@@ -131,7 +132,7 @@ impl Writer<'_> {
         let given = self.input.clone();
         self.reads_input |= shape.takes(Part::Output);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
-        let input = self.declare_inputs(step, ty, function, out);
+        let input = self.declare_inputs(step, ty, &word(function), out);
         let is_plain = self.context.options.visible.others.contains_key(function);
         let member =
             |parameter: &Parameter| Expression::name(input.as_deref().unwrap_or_default()).member(&parameter.name);
@@ -232,7 +233,7 @@ impl Writer<'_> {
         });
         let lock = self.context.names.lock(id);
         let arguments = [&self.flow, lock].map(Expression::name).into_iter().chain(how).collect();
-        let name = self.locals.claim(&format!("hold_{}", constraint.name));
+        let name = self.locals.claim(&format!("hold_{}", word(&constraint.name)));
         Statement::Variable(Declarator::constant(ty.spelling, name), Initial::Arguments(arguments))
     }
 
@@ -365,7 +366,7 @@ impl Writer<'_> {
 /// What the locals of a call are named after.
 fn stem(context: &Context<'_>, function: &Function) -> String {
     match function.role {
-        Role::Abstract(node) => context.flow.program.nodes[node].name.clone(),
+        Role::Abstract(node) => word(&context.flow.program.nodes[node].name),
         Role::Branch(_) | Role::Produce(_) | Role::Run(_) => function.name.clone(),
     }
 }

@@ -6,6 +6,7 @@ use crate::options;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Row};
 use flux_contract as contract;
 use flux_ir::flow::{Entry, Exit, Exits, FunctionId};
+use flux_ir::name::Name;
 use flux_ir::paths::{Edge, PathGraph, Vertex, VertexKind, graph};
 use flux_ir::program::{Constraint, Origin, Scope, Source};
 use flux_source::Span;
@@ -60,9 +61,9 @@ fn place(context: &Context<'_>, span: Span) -> [Expression; 2] {
 }
 
 fn nodes(context: &Context<'_>) -> Vec<Row> {
-    let place = |name: &str, span| row([Expression::Text(name.to_owned())].into_iter().chain(place(context, span)));
+    let place = |name: &Name, span| row([Expression::Text(name.to_string())].into_iter().chain(place(context, span)));
     let nodes = context.flow.program.nodes.iter().map(|(_, node)| place(&node.name, node.span));
-    let bound = |name: &str| context.handlers.iter().find(|handler| handler.function == name).map(|one| one.span);
+    let bound = |name: &Name| context.handlers.iter().find(|handler| handler.function == *name).map(|one| one.span);
     let handlers = context.names.handlers().map(|name| place(name, bound(name).unwrap_or_default()));
     nodes.chain(handlers).collect()
 }
@@ -73,7 +74,7 @@ fn constraints(context: &Context<'_>) -> Vec<Row> {
         Scope::Session => contract::SCOPE_SESSION,
         Scope::Keyed => contract::SCOPE_KEYED,
     };
-    let values = |one: &Constraint| [Expression::Text(one.name.clone()), Expression::name(scope(one).spelling)];
+    let values = |one: &Constraint| [Expression::Text(one.name.to_string()), Expression::name(scope(one).spelling)];
     context.flow.program.constraints.iter().map(|(_, constraint)| row(values(constraint))).collect()
 }
 
@@ -87,7 +88,7 @@ fn one_source(context: &Context<'_>, source: &Source, entry: &Entry) -> Row {
         Origin::Node(application) => {
             let node = &context.flow.program.nodes[application.node];
             let make = if node.replicable { contract::MAKE_REPLICABLE_SOURCE } else { contract::MAKE_SOURCE };
-            (node.name.clone(), make, None)
+            (node.name.to_string(), make, None)
         }
         Origin::Timer(period_ms) => (format!("every {period_ms}ms"), contract::MAKE_TIMER, Some(*period_ms)),
     };

@@ -7,7 +7,7 @@ use crate::header::declarator;
 use crate::tree::Declaration;
 use crate::{Context, GeneratedFile, print};
 use flux_ir::flow::Flow;
-use flux_ir::program::{ModuleId, Parameter, TypeBody, TypeDeclaration, split_name};
+use flux_ir::program::{ModuleId, Parameter, TypeBody, TypeDeclaration};
 use flux_ir::types::contained_first;
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ pub(crate) fn types_header_name(flow: &Flow, module: Option<ModuleId>) -> Option
     let program = &flow.program;
     let stem = module.map_or(&program.name, |module| &program.modules[module].name);
     let home = module.map(|_| stem.as_str());
-    let declares = program.types.iter().any(|(_, declared)| split_name(&declared.name).0 == home);
+    let declares = program.types.iter().any(|(_, declared)| declared.name.module() == home);
     declares.then(|| format!("{stem}.flux.types.h"))
 }
 
@@ -74,7 +74,7 @@ fn fields(declared: &TypeDeclaration) -> &[Parameter] {
 }
 
 fn declaration(declared: &TypeDeclaration) -> Declaration {
-    let name = split_name(&declared.name).1.to_owned();
+    let name = declared.name.own().to_owned();
     match &declared.body {
         TypeBody::Enum(values) => Declaration::EnumClass(name, values.clone()),
         TypeBody::Record(fields) => {

@@ -138,7 +138,7 @@ fn plain_functions_are_called_as_they_are() {
     let (visible, misfits) = asked("g++", &probe);
     assert_eq!(misfits, []);
     assert_eq!(visible.nodes, asked("clang++-16", &probe).0.nodes);
-    let names: Vec<_> = visible.declarations().map(|one| one.name.as_str()).collect();
+    let names: Vec<_> = visible.declarations().map(|one| one.name.to_string()).collect();
     assert_eq!(names, ["Ask", "Check", "Find", "Label", "Lower", "Price", "Print", "IsDear", "Who"]);
     whole("plain", &Options { visible, ..Options::default() });
 }

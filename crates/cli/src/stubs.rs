@@ -105,7 +105,7 @@ fn visible(arguments: &Stubs, program: &Program, sources: &[NodeSource], termina
 /// All functions of the program that can be plain; those of modules are declared in headers of their own.
 fn plain_functions(program: &Program) -> Vec<Prototype> {
     let Some(flow) = &program.compilation.flow else { return vec![] };
-    Probe::new(flow, |function| function.contains('.'))
+    Probe::new(flow, |function| function.is_of_module())
         .wanted()
         .iter()
         .map(|one| plain_prototype(one, &program.sources))

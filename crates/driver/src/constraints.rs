@@ -22,7 +22,7 @@ pub fn constraints(flow: &Flow) -> String {
     for (source, entry) in flow.program.sources.iter().zip(&flow.entries) {
         let target = &flow.program.nodes[source.target].name;
         let origin = match &source.origin {
-            Origin::Node(application) => flow.program.nodes[application.node].name.clone(),
+            Origin::Node(application) => flow.program.nodes[application.node].name.to_string(),
             Origin::Timer(period_ms) => format!("every {period_ms}ms"),
         };
         printer.line(0, &format!("source {origin} => {target}"), &[]);
@@ -45,11 +45,11 @@ struct Call {
 }
 
 /// A constraint that is held, around the call of the node `holder`.
-struct Hold<'a> {
+struct Hold {
     constraint: ConstraintId,
     key: Vec<Value>,
     mode: Mode,
-    holder: &'a str,
+    holder: String,
 }
 
 struct Printer<'a> {
@@ -57,7 +57,7 @@ struct Printer<'a> {
     busy: HashSet<FunctionId>,
     shown: HashSet<FunctionId>,
     /// What is held here.
-    held: Vec<Hold<'a>>,
+    held: Vec<Hold>,
     /// The function that is printed.
     call: Call,
     /// How many have been called.
@@ -105,7 +105,7 @@ impl<'a> Printer<'a> {
         if required.is_empty() && step.acquire.is_empty() && !inside {
             return;
         }
-        let name = node.map_or("in parallel", |node| self.flow.program.nodes[node].name.as_str());
+        let name = node.map_or("in parallel".to_owned(), |node| self.flow.program.nodes[node].name.to_string());
         let mut facts: Vec<String> = step.acquire.iter().map(|one| self.taken(step, one)).collect();
         let is_taken = |one: &Requirement| step.acquire.iter().any(|other| other.constraint == one.constraint);
         let had = node.into_iter().flat_map(|node| required.iter().map(move |one| (node, one)));
@@ -114,14 +114,14 @@ impl<'a> Printer<'a> {
         if again && inside {
             facts.push("inside as above".to_owned());
         }
-        self.line(depth, name, &facts);
+        self.line(depth, &name, &facts);
         if again {
             return;
         }
         let before = self.held.len();
         for one in &step.acquire {
             let key = self.values(&one.key);
-            self.held.push(Hold { constraint: one.constraint, key, mode: one.mode, holder: name });
+            self.held.push(Hold { constraint: one.constraint, key, mode: one.mode, holder: name.clone() });
         }
         let inputs = self.values(&step.inputs);
         functions.into_iter().for_each(|function| self.function(function, inputs.clone(), depth + 1));

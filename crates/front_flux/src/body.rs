@@ -1,6 +1,6 @@
 //! The syntax tree of a body in braces, as it was written: names not resolved, nothing typed.
 
-use crate::syntax::Name;
+use crate::syntax::{Name, QualifiedName};
 use flux_ir::compute::Operator;
 use flux_source::Span;
 
@@ -50,8 +50,8 @@ pub enum Form<'text> {
     Text(String),
     /// `true` or `false`
     Truth(bool),
-    /// A variable, `none`, an option; with points once modules are known.
-    Name(Name<'text>),
+    /// A variable, `none`, an option; with its module once modules are known.
+    Name(QualifiedName<'text>),
     /// `e.name`
     Field(Box<Value<'text>>, Name<'text>),
     /// `!e`

@@ -9,7 +9,7 @@
 
 use crate::cpp_keyword::is_keyword;
 use crate::ids;
-use crate::syntax::{Name, Parameter};
+use crate::syntax::{Name, Parameter, QualifiedName};
 use crate::token::{Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Id};
 use flux_source::Span;
@@ -40,7 +40,22 @@ pub fn read_parameter<'text>(
         return Err(fault(ids::PARAMETER_TYPE, headline, run.span, "leave the list empty, or name another type"));
     }
     let name = Name { text: Cow::Borrowed(word), span: name.span };
-    Ok(Parameter { ty, name, array: normalise(text, suffix), span: run.span })
+    Ok(Parameter { ty, name, array: normalise(text, suffix), list: None, span: run.span })
+}
+
+/// A name in the spelling of a type as the module before its last word, and that: what is before a point is a module
+/// in a type, too.
+pub(crate) fn type_name(word: &str, span: Span) -> QualifiedName<'_> {
+    let (module, own) = match word.rsplit_once('.') {
+        Some((module, own)) if !module.is_empty() => (Some(Cow::Borrowed(module)), own),
+        _ => (None, word),
+    };
+    QualifiedName { module, own: Cow::Borrowed(own), span }
+}
+
+/// The last of the words before a name: `tcp` of `std.tcp`.
+pub(crate) fn last_word(module: &str) -> &str {
+    module.rsplit('.').next().unwrap_or(module)
 }
 
 fn fault(id: Id, headline: String, span: Span, help: impl Into<String>) -> Box<Diagnostic> {

@@ -4,15 +4,17 @@
 //! parameters come in the place of their names.
 
 use crate::ids;
-use crate::syntax::{Name, Parameter, Statement, Syntax};
+use crate::syntax::{Parameter, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use std::collections::{HashMap, HashSet};
+use flux_ir::name::NameMap;
+use flux_source::Span;
+use std::collections::HashSet;
 
 /// A list may have so many parameters: each node that names it has all of them.
 const LIST_LIMIT: usize = 32;
 
 /// The lists of a program by their names, each with the name where it is declared.
-type Lists<'text> = HashMap<String, (Name<'text>, Vec<Parameter<'text>>)>;
+type Lists<'text> = NameMap<(Span, Vec<Parameter<'text>>)>;
 
 /// Puts the parameters of lists in the place of their names, in all declarations. The names are qualified. Linear in
 /// the declarations as they become.
@@ -21,7 +23,7 @@ pub fn expand(syntax: &mut Syntax<'_>, diagnostics: &mut Diagnostics) {
     for statement in &mut syntax.statements {
         let Statement::Declaration(declaration) = statement else { continue };
         for parameters in [&mut declaration.inputs, &mut declaration.outputs] {
-            if parameters.iter().any(|parameter| parameter.ty.is_empty()) {
+            if parameters.iter().any(|parameter| parameter.list.is_some()) {
                 *parameters = expanded(std::mem::take(parameters), &lists, diagnostics);
             }
         }
@@ -29,20 +31,20 @@ pub fn expand(syntax: &mut Syntax<'_>, diagnostics: &mut Diagnostics) {
 }
 
 fn declared<'text>(syntax: &Syntax<'text>, diagnostics: &mut Diagnostics) -> Lists<'text> {
-    let mut lists = Lists::new();
+    let mut lists = Lists::default();
     for statement in &syntax.statements {
         let Statement::Using(using) = statement else { continue };
-        let name = &using.name;
+        let (name, declared) = (&using.name, using.name.declared());
         if using.parameters.len() > LIST_LIMIT {
-            let headline = format!("the list `{}` has more than {LIST_LIMIT} parameters", name.text);
+            let headline = format!("the list `{}` has more than {LIST_LIMIT} parameters", name);
             let error = Diagnostic::error(ids::LIST_LENGTH, headline, name.span);
             diagnostics.push(error.help("put them into a struct of a header, and name that"));
-        } else if let Some((first, _)) = lists.get(name.as_str()) {
-            let headline = format!("the list `{}` is declared twice", name.text);
+        } else if let Some((first, _)) = lists.get(&declared) {
+            let headline = format!("the list `{}` is declared twice", name);
             let error = Diagnostic::error(ids::DUPLICATE_LIST, headline, name.span);
-            diagnostics.push(error.mark(first.span, "first declared here").help("give one of them another name"));
+            diagnostics.push(error.mark(*first, "first declared here").help("give one of them another name"));
         } else {
-            lists.insert(name.text.to_string(), (name.clone(), using.parameters.clone()));
+            lists.add(&declared, (name.span, using.parameters.clone()));
         }
     }
     lists
@@ -57,13 +59,16 @@ fn expanded<'text>(
     let mut result = vec![];
     let mut named = HashSet::new();
     for parameter in parameters {
-        if !parameter.ty.is_empty() {
+        let Some(name) = &parameter.list else {
             result.push(parameter);
-        } else if !named.insert(parameter.name.text.clone()) {
-            let headline = format!("the list `{}` is named twice", parameter.name.text);
+            continue;
+        };
+        let declared = name.declared();
+        if !named.insert(declared.clone()) {
+            let headline = format!("the list `{name}` is named twice");
             let error = Diagnostic::error(ids::DUPLICATE_LIST, headline, parameter.span);
             diagnostics.push(error.help("its parameters can be there once: remove it, or name them one by one"));
-        } else if let Some((_, list)) = lists.get(parameter.name.as_str()) {
+        } else if let Some((_, list)) = lists.get(&declared) {
             result.extend(list.iter().cloned());
         }
     }

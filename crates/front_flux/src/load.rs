@@ -5,7 +5,7 @@
 //! itself, by whatever way: the files come in an order in which each is after those that it uses.
 
 use crate::cpp_keyword::is_keyword;
-use crate::syntax::{Name, Statement, Use};
+use crate::syntax::{Name, Statement, Use, UsedModule};
 use crate::{FluxFront, ids, lexer, parser, stem};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_front::{Front as _, Library};
@@ -40,6 +40,9 @@ impl LoadedFile {
         Self { file, module: None, uses: vec![], missing: vec![] }
     }
 }
+
+/// What stands before the names of standard modules.
+const STANDARD: &str = "std";
 
 /// The names that no namespace can have.
 const TAKEN: [&str; 4] = ["std", "flux", "flux_flows", "main"];
@@ -88,8 +91,11 @@ struct Stem {
 
 /// A `use` statement, apart from the text.
 struct Wanted {
+    /// Of its file as the statement has it; as the name of a standard module is written.
     path: String,
     is_file: bool,
+    /// The name of its file without the ending, or the last word of a standard module's.
+    stem: String,
     alias: Option<String>,
     /// The module in the statement.
     span: Span,
@@ -98,14 +104,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The name of its file, or its last one where it is a standard module.
-    fn stem(&self) -> String {
-        if self.is_file { stem(&self.path) } else { self.path.rsplit('.').next().unwrap_or_default().to_owned() }
-    }
-
     /// What the file will call it.
     fn name(&self) -> String {
-        self.alias.clone().unwrap_or_else(|| self.stem())
+        self.alias.clone().unwrap_or_else(|| self.stem.clone())
     }
 }
 
@@ -159,12 +160,16 @@ impl Loader<'_, '_> {
             Statement::Use(used) => Some(used),
             _ => None,
         });
-        let wanted = |Use { module, is_file, alias, .. }: &Use<'_>| Wanted {
-            path: module.as_str().to_owned(),
-            is_file: *is_file,
+        let wanted = |Use { module, alias, .. }: &Use<'_>| Wanted {
+            path: module.to_string(),
+            is_file: matches!(module, UsedModule::File(_)),
+            stem: match module {
+                UsedModule::Standard(name) => name.own.to_string(),
+                UsedModule::File(path) => stem(&path.text),
+            },
             alias: alias.as_ref().map(|alias| alias.as_str().to_owned()),
-            span: module.span,
-            name_span: alias.as_ref().map_or(module.span, |Name { span, .. }| *span),
+            span: module.span(),
+            name_span: alias.as_ref().map_or(module.span(), |Name { span, .. }| *span),
         };
         uses.map(wanted).collect()
     }
@@ -181,9 +186,9 @@ impl Loader<'_, '_> {
             }
             None => {}
         }
-        let name = wanted.stem();
+        let name = wanted.stem.as_str();
         let is_known = wanted.is_file || self.is_standard(wanted);
-        let text = if is_known && self.has_good_name(&name, &path, wanted) { self.text(&path, wanted) } else { None };
+        let text = if is_known && self.has_good_name(name, &path, wanted) { self.text(&path, wanted) } else { None };
         let Some(text) = text else {
             self.places.insert(path, Place::Wrong);
             return None;
@@ -191,7 +196,7 @@ impl Loader<'_, '_> {
         let file = self.sources.add(path.clone(), text);
         self.places.insert(path.clone(), Place::Open);
         self.open.push((path.clone(), wanted.span));
-        let index = self.file(file, &path, Some(name));
+        let index = self.file(file, &path, Some(name.to_owned()));
         self.open.pop();
         self.places.insert(path, Place::Loaded(index));
         Some(index)
@@ -249,10 +254,10 @@ impl Loader<'_, '_> {
         if names().any(|name| name == path) {
             return true;
         }
-        let in_standard = names().find(|name| name.rsplit('.').next() == Some(path));
+        let in_standard = names().find(|name| *name == format!("{STANDARD}.{path}"));
         let help = match in_standard.or_else(|| nearest(path, names())) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if path == "std" || path.starts_with("std.") => {
+            None if path.strip_prefix(STANDARD).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) => {
                 format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
             }
             None => format!("a module of your own is named by its file: `use \"{path}.flux\";`"),

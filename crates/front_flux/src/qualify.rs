@@ -6,13 +6,15 @@
 //! of a module are always written with its name, and become what C++ calls them, `tcp::Address`.
 
 use crate::body::{Body, Form, Value, values_mut};
+use crate::cpp_type::{last_word, type_name};
 use crate::ids;
 use crate::load::LoadedFile;
 use crate::syntax::{
-    Action, Application, Chain, Constant, ConstantValue, Name, NameOrAny, Origin, Parameter, Statement, Syntax,
-    TestedBy, TypeBody, TypeDeclaration, Typedef,
+    Action, Application, Chain, Constant, ConstantValue, NameOrAny, Origin, Parameter, QualifiedName, Statement,
+    Syntax, TestedBy, TypeBody, TypeDeclaration, Typedef,
 };
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
+use flux_ir::name as declared;
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -69,7 +71,15 @@ pub fn qualify<'text>(
     let mut whole = Syntax::default();
     for ((file, mut tree), own) in files.iter().zip(trees).zip(0..) {
         let own = known.get(own);
-        let mut scope = Scope { files, known: &known, own, file, diagnostics, reported: HashSet::new() };
+        let mut scope = Scope {
+            files,
+            known: &known,
+            own,
+            file,
+            diagnostics,
+            reported: HashSet::new(),
+            reported_modules: HashSet::new(),
+        };
         // What defines something of another module is reported, and then not there.
         tree.statements.retain_mut(|statement| {
             let mut is_own = true;
@@ -80,13 +90,11 @@ pub fn qualify<'text>(
         });
         whole.statements.append(&mut tree.statements);
         whole.truncated |= tree.truncated;
-        if let Some(module) = &file.module {
-            let qualified = tree.skipped_words.iter().map(|word| Cow::Owned(format!("{module}.{word}")));
-            whole.skipped_words.extend(qualified);
-        }
-        whole.skipped_words.extend(tree.skipped_words);
         // Nothing more is said of a name that was reported here.
-        whole.skipped_words.extend(scope.reported.into_iter().map(Cow::Owned));
+        whole.skipped_names.extend(scope.reported);
+        let skipped = tree.skipped_words.iter();
+        whole.skipped_names.extend(skipped.map(|word| declared::Name::of(file.module.as_deref(), &**word)));
+        whole.skipped_words.extend(tree.skipped_words);
     }
     whole
 }
@@ -95,7 +103,7 @@ impl Known {
     fn of(tree: &mut Syntax<'_>) -> Self {
         let mut names = HashSet::new();
         for statement in &mut tree.statements {
-            walk(statement, &mut |kind, name, _| _ = names.insert((kind, name.text.to_string())));
+            walk(statement, &mut |kind, name, _| _ = names.insert((kind, name.to_string())));
         }
         let skipped = tree.skipped_words.iter().map(|word| word.to_string()).collect();
         let has_types = tree.statements.iter().any(|statement| matches!(statement, Statement::Type(_)));
@@ -120,24 +128,24 @@ struct Scope<'run> {
     file: &'run LoadedFile,
     diagnostics: &'run mut Diagnostics,
     /// The names that were reported, as they then stand in the tree.
-    reported: HashSet<String>,
+    reported: HashSet<declared::Name>,
+    /// The modules that were reported, as the file calls them.
+    reported_modules: HashSet<String>,
 }
 
 impl Scope<'_> {
     /// Makes a name the one that it has in the program; `defines` where the statement says what it is. False where that
     /// is for another file to say.
-    fn name(&mut self, kind: Kind, name: &mut Name<'_>, defines: bool) -> bool {
-        let Some((module, own)) = name.text.rsplit_once('.') else {
-            if let Some(module) = &self.file.module {
-                name.text = Cow::Owned(format!("{module}.{}", name.text));
-            }
+    fn name(&mut self, kind: Kind, name: &mut QualifiedName<'_>, defines: bool) -> bool {
+        let (Some(module), own) = name.parts() else {
+            name.module = self.file.module.clone().map(Cow::Owned);
             return true;
         };
         if self.file.module.as_deref() == Some(module) {
             return true;
         }
         let Some(index) = self.used(module) else {
-            self.report_module(&name.text, name.span);
+            self.report_module(name);
             return true;
         };
         if defines {
@@ -147,7 +155,7 @@ impl Scope<'_> {
         if self.known.get(index).is_some_and(|known| !known.has(kind, own)) {
             self.report_unknown(kind, (module, own), index, name.span);
         }
-        name.text = Cow::Owned(self.canonical(index, own));
+        name.module = self.module(index).map(Cow::Owned);
         true
     }
 
@@ -166,22 +174,21 @@ impl Scope<'_> {
             let (word, after) = after.split_at(after.find(|character| !is_part(character)).unwrap_or(after.len()));
             made.push_str(before);
             rest = after;
-            let qualified = word.rsplit_once('.').filter(|(module, _)| !module.is_empty());
-            match qualified.map(|(module, own)| (module, own, self.used(module))) {
-                Some((_, own, Some(index))) => made.push_str(&self.canonical(index, own).replace('.', "::")),
-                Some((module, ..)) if self.file.module.as_deref() == Some(module) => {
-                    made.push_str(&word.replace('.', "::"));
-                }
-                Some(_) => {
-                    self.report_module(word, span);
+            let mut name = type_name(word, span);
+            match name.module.as_deref().map(|module| (module, self.used(module))) {
+                Some((_, Some(index))) => name.module = self.module(index).map(Cow::Owned),
+                Some((module, None)) if self.file.module.as_deref() == Some(module) => {}
+                Some((_, None)) => {
+                    self.report_module(&name);
                     made.push_str(word);
+                    continue;
                 }
                 None if !made.ends_with("::") && declares(word) => {
-                    let module = self.file.module.as_deref().unwrap_or_default();
-                    made.push_str(&format!("{module}::{word}"));
+                    name.module = self.file.module.clone().map(Cow::Owned);
                 }
-                None => made.push_str(word),
+                None => {}
             }
+            made.push_str(&name.declared().joined("::"));
         }
         made.push_str(rest);
         *ty = made;
@@ -192,10 +199,11 @@ impl Scope<'_> {
     fn value(&mut self, value: &mut Value<'_>) {
         if let Form::Field(of, name) = &value.form
             && let Form::Name(module) = &of.form
-            && let Some(index) = self.used(&module.text)
+            && let (None, called) = module.parts()
+            && let Some(index) = self.used(called)
         {
-            let text = Cow::Owned(self.canonical(index, &name.text));
-            value.form = Form::Name(Name { text, span: value.span });
+            let (module, own) = (self.module(index).map(Cow::Owned), name.text.clone());
+            value.form = Form::Name(QualifiedName { module, own, span: value.span });
         }
         value.parts_mut().into_iter().for_each(|part| self.value(part));
     }
@@ -205,24 +213,23 @@ impl Scope<'_> {
         self.file.uses.iter().find(|used| used.name == module).map(|used| used.index)
     }
 
-    /// What something of the file at `index` is called in the program.
-    fn canonical(&self, index: usize, own: &str) -> String {
-        let module = self.files.get(index).and_then(|file| file.module.as_deref()).unwrap_or_default();
-        format!("{module}.{own}")
+    /// What the module of the file at `index` is called in the program.
+    fn module(&self, index: usize) -> Option<String> {
+        self.files.get(index)?.module.clone()
     }
 
     /// Reports the module of `name`, which the file does not use.
-    fn report_module(&mut self, name: &str, span: Span) {
-        let (module, own) = name.rsplit_once('.').unwrap_or(("", name));
+    fn report_module(&mut self, name: &QualifiedName<'_>) {
+        let (Some(module), own) = name.parts() else { return };
         if self.file.missing.iter().any(|missing| missing == module) {
             return;
         }
-        let is_new = self.reported.insert(name.to_owned());
+        self.reported.insert(name.declared());
         // One module that is not used is one mistake, however many names it has.
-        if !is_new || !self.reported.insert(format!("{module}.")) {
+        if !self.reported_modules.insert(module.to_owned()) {
             return;
         }
-        let last = module.rsplit('.').next().unwrap_or(module);
+        let last = last_word(module);
         let names = || self.file.uses.iter().map(|used| used.name.as_str());
         let (headline, help) = if module != last && names().any(|known| known == last) {
             (format!("`{name}` has more than the name of its module before it"), format!("write `{last}.{own}`"))
@@ -233,12 +240,12 @@ impl Scope<'_> {
             };
             (format!("this file uses no module `{module}`"), help)
         };
-        self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, span).help(help));
+        self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, name.span).help(help));
     }
 
     /// Reports that a module has nothing called `own`.
     fn report_unknown(&mut self, kind: Kind, (module, own): (&str, &str), index: usize, span: Span) {
-        if !self.reported.insert(self.canonical(index, own)) {
+        if !self.reported.insert(declared::Name::of(self.module(index), own)) {
             return;
         }
         let mut names: Vec<&str> = vec![];
@@ -258,7 +265,7 @@ impl Scope<'_> {
 
     /// Reports that a module's name is given a meaning outside of it.
     fn report_foreign(&mut self, module: &str, own: &str, span: Span) {
-        if self.reported.insert(format!("{module}.{own}")) {
+        if self.reported.insert(declared::Name::of(Some(module), own)) {
             let headline = format!("`{module}.{own}` is of the module `{module}`, and only that can say what it is");
             let help = format!("choose a name without `{module}.`, or write this in the module");
             self.diagnostics.push(Diagnostic::error(ids::FOREIGN_DEFINITION, headline, span).help(help));
@@ -276,7 +283,7 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// What is done with each name of a statement; true for one that the statement says the meaning of.
-type Visit<'visit> = dyn FnMut(Kind, &mut Name<'_>, bool) + 'visit;
+type Visit<'visit> = dyn FnMut(Kind, &mut QualifiedName<'_>, bool) + 'visit;
 
 /// Goes through all names of a statement that may be of a module.
 fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
@@ -294,8 +301,8 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         Statement::Declaration(declaration) => {
             visit(Kind::Node, &mut declaration.name, true);
             let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
-            let lists = parameters.filter(|parameter| parameter.ty.is_empty());
-            lists.for_each(|parameter| visit(Kind::List, &mut parameter.name, false));
+            let lists = parameters.filter_map(|parameter| parameter.list.as_mut());
+            lists.for_each(|list| visit(Kind::List, list, false));
         }
         Statement::Source(source) => {
             if let Origin::Node(application) = &mut source.origin {

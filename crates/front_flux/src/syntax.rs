@@ -8,6 +8,7 @@ use flux_ir::program::{Mode, OptionKind};
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
 
 /// A whole text.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Syntax<'text> {
     /// Every word of the text that could not be read. Whatever such a word names may have been declared there, so
     /// nothing is said of it.
     pub skipped_words: HashSet<Cow<'text, str>>,
+    /// In a tree of several files the names that such words may be, and those of which all has been said.
+    pub skipped_names: HashSet<flux_ir::name::Name>,
     /// Whether an open comment swallowed the rest of the file: then nothing is called unknown.
     pub truncated: bool,
 }
@@ -52,19 +55,59 @@ pub enum Statement<'text> {
     Atomic(Atomic<'text>),
 }
 
-/// A name, qualified where it has points: `files.Find`.
+/// A word that names something inside one declaration: a parameter, a field, a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name<'text> {
-    /// The words, joined by points.
+    /// The word.
     pub text: Cow<'text, str>,
-    /// From the first word to the last.
+    /// Where.
     pub span: Span,
 }
 
 impl Name<'_> {
-    /// The words, joined by points.
+    /// The word.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// The name of a declaration, with its module where one stands before it: `files.Find`. In a tree that is
+/// [qualified](crate::qualify) the module is what the whole program calls it, and left out for the program's own file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QualifiedName<'text> {
+    /// The words before the last, joined by points: one in all names that mean something.
+    pub module: Option<Cow<'text, str>>,
+    /// The last word.
+    pub own: Cow<'text, str>,
+    /// From the first word to the last.
+    pub span: Span,
+}
+
+impl QualifiedName<'_> {
+    /// Its two parts.
+    pub fn parts(&self) -> (Option<&str>, &str) {
+        (self.module.as_deref(), &self.own)
+    }
+
+    /// The name that it is in the model.
+    pub fn declared(&self) -> flux_ir::name::Name {
+        flux_ir::name::Name::of(self.module.as_deref(), &*self.own)
+    }
+}
+
+impl<'text> From<Name<'text>> for QualifiedName<'text> {
+    fn from(name: Name<'text>) -> Self {
+        Self { module: None, own: name.text, span: name.span }
+    }
+}
+
+/// As it is written.
+impl fmt::Display for QualifiedName<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(module) = &self.module {
+            write!(out, "{module}.")?;
+        }
+        out.write_str(&self.own)
     }
 }
 
@@ -74,7 +117,7 @@ pub enum NameOrAny<'text> {
     /// `*` or `_`.
     Any(Span),
     /// A name.
-    Name(Name<'text>),
+    Name(QualifiedName<'text>),
 }
 
 /// `include "image.h";`
@@ -98,21 +141,47 @@ pub struct Link {
 /// `use std.http as web;` or `use "cache.flux";`
 #[derive(Clone, Debug)]
 pub struct Use<'text> {
-    /// The module's name, or the path of its file.
-    pub module: Name<'text>,
-    /// Whether it is a path.
-    pub is_file: bool,
+    /// The module.
+    pub module: UsedModule<'text>,
     /// What it is called here, where that differs.
     pub alias: Option<Name<'text>>,
     /// The statement.
     pub span: Span,
 }
 
+/// Where the text of a module is.
+#[derive(Clone, Debug)]
+pub enum UsedModule<'text> {
+    /// In the standard library, under a name.
+    Standard(QualifiedName<'text>),
+    /// In a file, at this path.
+    File(Name<'text>),
+}
+
+impl UsedModule<'_> {
+    /// Where it is named.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Standard(QualifiedName { span, .. }) | Self::File(Name { span, .. }) => *span,
+        }
+    }
+}
+
+/// As it is written, without quotes.
+impl fmt::Display for UsedModule<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Standard(name) => name.fmt(out),
+            Self::File(path) => path.text.fmt(out),
+        }
+    }
+}
+
 /// `option port : int = 8080;`
 #[derive(Clone, Debug)]
 pub struct OptionDeclaration<'text> {
     /// What it is called.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// What values it has.
     pub kind: OptionKind,
     /// Its value where the command line gives none.
@@ -127,7 +196,7 @@ pub struct OptionDeclaration<'text> {
 #[derive(Clone, Debug)]
 pub struct Typedef<'text> {
     /// The predicate type.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// What tests it.
     pub tested_by: TestedBy<'text>,
     /// What is promised of the function: `silent`, `pure`.
@@ -140,9 +209,9 @@ pub struct Typedef<'text> {
 #[derive(Clone, Debug)]
 pub enum TestedBy<'text> {
     /// A function in C++.
-    Function(Name<'text>),
+    Function(QualifiedName<'text>),
     /// A body, of this input.
-    Body(Parameter<'text>, Body<'text>),
+    Body(Parameter<'text>, Box<Body<'text>>),
 }
 
 /// `type Command = unit { ... };`, its fields not read.
@@ -158,7 +227,7 @@ pub struct Unit<'text> {
 #[derive(Clone, Debug)]
 pub struct TypeDeclaration<'text> {
     /// The type.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// What it is.
     pub body: TypeBody<'text>,
     /// The statement.
@@ -178,7 +247,7 @@ pub enum TypeBody<'text> {
 #[derive(Clone, Debug)]
 pub struct Declaration<'text> {
     /// The node.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// What goes in.
     pub inputs: Vec<Parameter<'text>>,
     /// What comes out.
@@ -195,15 +264,14 @@ pub struct Declaration<'text> {
 #[derive(Clone, Debug)]
 pub struct Using<'text> {
     /// What the list is called.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// Its parameters, none of them a list.
     pub parameters: Vec<Parameter<'text>>,
     /// The statement.
     pub span: Span,
 }
 
-/// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]). Where there is no type, the name is
-/// that of a list, in whose place its parameters come.
+/// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter<'text> {
     /// The type.
@@ -212,6 +280,8 @@ pub struct Parameter<'text> {
     pub name: Name<'text>,
     /// The array suffix, mostly empty.
     pub array: String,
+    /// The list of parameters in whose place its own come; there is nothing else then.
+    pub list: Option<QualifiedName<'text>>,
     /// From the type to the suffix.
     pub span: Span,
 }
@@ -222,9 +292,9 @@ pub struct Source<'text> {
     /// What brings flows about.
     pub origin: Origin<'text>,
     /// The session function.
-    pub session: Option<Name<'text>>,
+    pub session: Option<QualifiedName<'text>>,
     /// Where flows start.
-    pub target: Name<'text>,
+    pub target: QualifiedName<'text>,
     /// The statement.
     pub span: Span,
 }
@@ -242,7 +312,7 @@ pub enum Origin<'text> {
 #[derive(Clone, Debug)]
 pub struct Flow<'text> {
     /// The node whose flow it is.
-    pub node: Name<'text>,
+    pub node: QualifiedName<'text>,
     /// The patterns in their brackets; none written is different from an empty list.
     pub patterns: Option<Patterns<'text>>,
     /// What happens.
@@ -293,7 +363,7 @@ pub enum Action<'text> {
 #[derive(Clone, Debug)]
 pub struct Application<'text> {
     /// The node.
-    pub node: Name<'text>,
+    pub node: QualifiedName<'text>,
     /// The constants.
     pub constants: Vec<Constant<'text>>,
     /// The inputs that take a value by its name.
@@ -332,7 +402,7 @@ pub enum ConstantValue<'text> {
     /// A number that is none, which was reported.
     Wrong,
     /// That of an option.
-    Option(Name<'text>),
+    Option(QualifiedName<'text>),
 }
 
 /// `handle error Image -> ReadRequest => BadRequest;`
@@ -341,7 +411,7 @@ pub struct Handler<'text> {
     /// At least one.
     pub path: Vec<NameOrAny<'text>>,
     /// What handles the error.
-    pub target: Name<'text>,
+    pub target: QualifiedName<'text>,
     /// The statement.
     pub span: Span,
 }
@@ -350,7 +420,7 @@ pub struct Handler<'text> {
 #[derive(Clone, Debug)]
 pub struct Atomic<'text> {
     /// The node.
-    pub node: Name<'text>,
+    pub node: QualifiedName<'text>,
     /// At least one.
     pub constraints: Vec<Constraint<'text>>,
     /// The statement.
@@ -361,7 +431,7 @@ pub struct Atomic<'text> {
 #[derive(Clone, Debug)]
 pub struct Constraint<'text> {
     /// What is shared.
-    pub name: Name<'text>,
+    pub name: QualifiedName<'text>,
     /// How it is held.
     pub mode: Mode,
     /// Shared by whom.

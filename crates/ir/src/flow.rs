@@ -8,6 +8,7 @@
 //! [`End::Resume`]. Functions call each other and are never copied, so that size stays linear in the program.
 
 use crate::arena::{Arena, ArenaId};
+use crate::name::Name;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
 use flux_source::Span;
 
@@ -246,7 +247,7 @@ pub enum Callee {
     /// `void H(X_in *in, int error)`, X being the node that failed.
     Handler {
         /// The C++ function.
-        function: String,
+        function: Name,
         /// The node whose inputs it takes: where that is concrete, as it left them ([`Operand::Changed`]), else what it
         /// was given.
         node: NodeId,
@@ -254,7 +255,7 @@ pub enum Callee {
     /// `int F(X_in *in)`, X being the source's target: its result is the flow's session.
     Session {
         /// The C++ function.
-        function: String,
+        function: Name,
         /// The node whose inputs it takes.
         node: NodeId,
     },
@@ -400,12 +401,12 @@ impl Flow {
     pub fn line_label(&self, function: &Function, line: &Line) -> String {
         let pattern = |input| {
             let test = line.tests.iter().find(|test| test.value == Operand::Input(input));
-            test.map_or("_", |test| self.program.predicates[test.predicate].name.as_str())
+            test.map_or("_".to_owned(), |test| self.program.predicates[test.predicate].name.to_string())
         };
         let patterns: Vec<_> = (0..function.inputs.len()).map(pattern).collect();
         let node = match function.role {
-            Role::Abstract(node) | Role::Branch(node) => self.program.nodes[node].name.as_str(),
-            Role::Produce(_) | Role::Run(_) => function.name.as_str(),
+            Role::Abstract(node) | Role::Branch(node) => self.program.nodes[node].name.to_string(),
+            Role::Produce(_) | Role::Run(_) => function.name.clone(),
         };
         format!("{node}:[{}]", patterns.join(", "))
     }

@@ -1,6 +1,7 @@
 //! The model of a Flux program that every stage of the compiler shares.
 //!
-//! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`]. [`text`]
+//! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`], and what is
+//! declared in them has a [`name`]. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
 //! through a flow, and [`run`] goes along one; [`effects`] says
 //! what functions do beside giving their outputs.
@@ -9,6 +10,7 @@ pub mod arena;
 pub mod compute;
 pub mod effects;
 pub mod flow;
+pub mod name;
 pub mod paths;
 pub mod program;
 pub mod run;

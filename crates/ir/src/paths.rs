@@ -21,6 +21,7 @@
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
 use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
+use crate::name::Name;
 use crate::program::NodeId;
 use std::collections::HashMap;
 
@@ -37,7 +38,7 @@ pub struct PathGraph {
     /// The edges into all vertices, those of one vertex side by side, offsets ascending.
     pub edges: Vec<Edge>,
     /// The functions that handle errors, each once: [`Event::Handler`] names them by their place here.
-    pub handlers: Vec<String>,
+    pub handlers: Vec<Name>,
 }
 
 /// Something on a path that is shown. Reports give it words: [`PathGraph::text`].
@@ -228,14 +229,14 @@ pub fn graph(flow: &Flow) -> PathGraph {
 struct Drawer<'a> {
     id: FunctionId,
     /// The numbers of the functions that handle errors.
-    handlers: &'a mut HashMap<String, usize>,
+    handlers: &'a mut HashMap<Name, usize>,
     first: usize,
     vertices: Vec<(VertexKind, Vec<Edge>)>,
     exits: [usize; 3],
 }
 
 impl<'a> Drawer<'a> {
-    fn draw((id, function): (FunctionId, &Function), handlers: &'a mut HashMap<String, usize>, graph: &mut PathGraph) {
+    fn draw((id, function): (FunctionId, &Function), handlers: &'a mut HashMap<Name, usize>, graph: &mut PathGraph) {
         let first = graph.vertices.len();
         let mut drawer = Self { id, handlers, first, vertices: vec![], exits: [0; 3] };
         let start = drawer.vertex(VertexKind::Start, vec![]);
@@ -389,8 +390,8 @@ impl PathGraph {
     /// An event of this graph of `flow`, as reports say it: `Compress`, `Handler:[_, _, hit]`, `ERROR`.
     pub fn text(&self, flow: &Flow, event: Event) -> String {
         match event {
-            Event::Node(node) => flow.program.nodes[node].name.clone(),
-            Event::Handler(handler) => self.handlers.get(handler).cloned().unwrap_or_default(),
+            Event::Node(node) => flow.program.nodes[node].name.to_string(),
+            Event::Handler(handler) => self.handlers.get(handler).map(Name::to_string).unwrap_or_default(),
             Event::Function(function) => flow.functions[function].name.clone(),
             Event::Line(function, index) => {
                 let function = &flow.functions[function];

@@ -6,6 +6,7 @@
 use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
 use crate::effects::Effects;
+use crate::name::Name;
 use crate::types::Type;
 use flux_source::Span;
 
@@ -27,8 +28,7 @@ pub type OptionId = ArenaId<ServerOption>;
 pub struct Program {
     /// The stem of its file: `image` of `image.flux`. Names the generated files and the server.
     pub name: String,
-    /// Its modules, each after those that it uses. What is of a module has the module's name before its own, and a
-    /// point between: `tcp.Listen`.
+    /// Its modules, each after those that it uses. What is of a module has the module in its [`Name`].
     pub modules: Arena<Module>,
     /// The modules that its own file uses, in order.
     pub uses: Vec<ModuleId>,
@@ -68,8 +68,8 @@ pub struct Module {
 /// `option port : int = 8080;`: a constant that the server is told when it starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServerOption {
-    /// The name, qualified with its module where it has one.
-    pub name: String,
+    /// The name.
+    pub name: Name,
     /// What values it has.
     pub kind: OptionKind,
     /// Its value where the server is told none; it must be told one where this is none.
@@ -140,8 +140,8 @@ pub struct Link {
 /// `record hit { path : text; bytes : uint64; };` or `enum method { get, put };`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeDeclaration {
-    /// The name, qualified with its module where it has one.
-    pub name: String,
+    /// The name.
+    pub name: Name,
     /// What it is.
     pub body: TypeBody,
     /// The statement.
@@ -161,9 +161,9 @@ pub enum TypeBody {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Predicate {
     /// The type's name.
-    pub name: String,
+    pub name: Name,
     /// The C++ function that tests it; its own name where it is computed.
-    pub function: String,
+    pub function: Name,
     /// What is computed where there is no such function.
     pub computed: Option<ComputedPredicate>,
     /// What the author promises of that function.
@@ -204,8 +204,8 @@ pub struct Signature {
 /// A node: concrete (bound to a function, or computed) or abstract (a flow).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// The name, qualified with its module where it has one.
-    pub name: String,
+    /// The name.
+    pub name: Name,
     /// The signature; `None` until it has been inferred.
     pub signature: Option<Signature>,
     /// What it does.
@@ -370,7 +370,7 @@ pub struct Source {
     /// What brings them about.
     pub origin: Origin,
     /// The function that gives a flow's session from the target's inputs, where the source has sessions.
-    pub session: Option<String>,
+    pub session: Option<Name>,
     /// The node each flow starts in.
     pub target: NodeId,
     /// The values of the target's inputs, one for each; none until they have been bound.
@@ -420,7 +420,7 @@ pub struct Replacement {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandlerTarget {
     /// An undeclared C++ function, `void H(X_in *in, int error)`.
-    Function(String),
+    Function(Name),
     /// A declared node or flow that takes the failing node's inputs.
     Node(NodeId),
 }
@@ -429,7 +429,7 @@ pub enum HandlerTarget {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constraint {
     /// The name.
-    pub name: String,
+    pub name: Name,
     /// Shared by whom; the same at every mention.
     pub scope: Scope,
     /// The first mention.
@@ -469,15 +469,10 @@ pub struct Requirement {
     pub span: Span,
 }
 
-/// The name of the module in a name that has one, and the name itself: `tcp` and `Listen` of `tcp.Listen`.
-pub fn split_name(name: &str) -> (Option<&str>, &str) {
-    name.rsplit_once('.').map_or((None, name), |(module, own)| (Some(module), own))
-}
-
 impl Program {
-    /// The node called `name`; O(nodes), for tests and tools.
+    /// The node that is written `name`; O(nodes), for tests and tools.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().find(|(_, node)| node.name == name).map(|(id, _)| id)
+        self.nodes.iter().find(|(_, node)| node.name == *name).map(|(id, _)| id)
     }
 
     /// A constant as the language writes it, numbers without their units.
@@ -486,7 +481,7 @@ impl Program {
             Constant::Integer(value) => value.to_string(),
             Constant::Text(text) => format!("{text:?}"),
             Constant::Boolean(value) => value.to_string(),
-            Constant::Option(option) => self.options[*option].name.clone(),
+            Constant::Option(option) => self.options[*option].name.to_string(),
         }
     }
 

@@ -7,6 +7,7 @@
 use crate::flow::{
     Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId, StepPaths,
 };
+use crate::name::Name;
 use crate::paths::any;
 use crate::program::{Constant, NodeId, Parameter, PredicateId};
 use std::collections::HashMap;
@@ -29,7 +30,7 @@ pub trait World {
     /// The function failed.
     fn handler(
         &mut self,
-        function: &str,
+        function: &Name,
         node: NodeId,
         inputs: Vec<Self::Value>,
         changed: bool,
@@ -37,7 +38,7 @@ pub trait World {
     ) -> Result<(), Self::Value>;
 
     /// Asks for the session of a flow. False where that throws.
-    fn session(&mut self, function: &str, node: NodeId, inputs: Vec<Self::Value>) -> bool;
+    fn session(&mut self, function: &Name, node: NodeId, inputs: Vec<Self::Value>) -> bool;
 
     /// Whether a value is what a predicate says; none where it throws.
     fn test(&mut self, predicate: PredicateId, value: Self::Value) -> Option<bool>;

@@ -31,6 +31,7 @@
 //! `text`. So a program may name a type in either way, and both fit each other.
 
 use crate::arena::Arena;
+use crate::name::Name;
 use crate::program::{Parameter, Program, TypeBody, TypeDeclaration, TypeId};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -115,9 +116,9 @@ pub enum Form {
     Unknown,
 }
 
-/// The types that a program declares, by their names.
+/// The types that a program declares, by what they are called: here `store.entry`, and in C++ `store::entry`.
 #[derive(Clone, Default, Debug)]
-pub struct TypeNames(HashMap<String, (TypeId, bool)>);
+pub struct TypeNames(HashMap<String, (TypeId, bool, Name)>);
 
 impl TypeNames {
     /// Those of `program`. Where two have one name, it means the first.
@@ -130,13 +131,15 @@ impl TypeNames {
     }
 
     /// Adds a type that is called `name`, unless another is: an enumeration, or else a record.
-    pub fn add(&mut self, name: &str, id: TypeId, is_enum: bool) {
-        self.0.entry(name.to_owned()).or_insert((id, is_enum));
+    pub fn add(&mut self, name: &Name, id: TypeId, is_enum: bool) {
+        for spelling in [name.to_string(), name.joined("::")] {
+            self.0.entry(spelling).or_insert_with(|| (id, is_enum, name.clone()));
+        }
     }
 
-    /// The record or enumeration called `name`.
+    /// The record or enumeration that is written `name`, here or in C++.
     pub fn find(&self, name: &str) -> Option<TypeId> {
-        self.0.get(name).map(|(id, _)| *id)
+        self.0.get(name).map(|(id, ..)| *id)
     }
 
     /// The type that is spelled so, and whose declarations end in `array`: `[3]` of `int x[3]`, empty where it is no
@@ -158,10 +161,9 @@ impl TypeNames {
             return Some(Type::own(kind.clone(), spelling.to_owned(), None));
         }
         let Some((outer, inner)) = spelling.strip_suffix('>').and_then(|open| open.split_once('<')) else {
-            let name = spelling.replace("::", ".");
-            let (id, is_enum) = self.0.get(&name).copied()?;
-            let kind = if is_enum { TypeKind::Enum(id) } else { TypeKind::Record(id) };
-            return Some(Type::own(kind, name.clone(), Some(&name)));
+            let (id, is_enum, name) = self.0.get(spelling)?;
+            let kind = if *is_enum { TypeKind::Enum(*id) } else { TypeKind::Record(*id) };
+            return Some(Type::own(kind, name.to_string(), Some(name)));
         };
         let part = |text: &str| self.own(text, depth.checked_sub(1)?);
         let (kind, inner) = match outer {
@@ -259,13 +261,13 @@ impl Type {
             TypeBody::Record(_) => TypeKind::Record(id),
             TypeBody::Enum(_) => TypeKind::Enum(id),
         };
-        Self::own(kind, declared.name.clone(), Some(&declared.name))
+        Self::own(kind, declared.name.to_string(), Some(&declared.name))
     }
 
     /// A type of the language; of a declared one with its name.
-    fn own(kind: TypeKind, written: String, name: Option<&str>) -> Self {
+    fn own(kind: TypeKind, written: String, name: Option<&Name>) -> Self {
         let spelling = match (&kind, name) {
-            (_, Some(name)) => name.replace('.', "::"),
+            (_, Some(name)) => name.joined("::"),
             (TypeKind::List(element), None) => format!("std::vector<{}>", element.cpp()),
             (TypeKind::Optional(element), None) => format!("std::optional<{}>", element.cpp()),
             (TypeKind::Map(key, value), None) => format!("std::map<{}, {}>", key.cpp(), value.cpp()),
@@ -721,8 +723,8 @@ mod tests {
     #[test]
     fn declared_types_have_the_names_that_cpp_gives_them() {
         let mut names = TypeNames::default();
-        names.add("store.hit", TypeId::new(0), false);
-        names.add("method", TypeId::new(1), true);
+        names.add(&Name::of(Some("store"), "hit"), TypeId::new(0), false);
+        names.add(&Name::new("method"), TypeId::new(1), true);
         let (hits, method) = (names.read("list<store::hit>", ""), names.read("method", ""));
         assert_eq!((hits.to_string().as_str(), hits.cpp()), ("list<store.hit>", "std::vector<store::hit>"));
         assert_eq!((hits.mentioned(), method.mentioned()), (vec![TypeId::new(0)], vec![TypeId::new(1)]));

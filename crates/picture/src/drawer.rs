@@ -10,6 +10,7 @@ use crate::looks::{Look, Looks};
 use crate::makers::{Makers, Taken};
 use crate::{Arrow, Frame, FrameId, Picture, Shape, ShapeId, ShapeKind, Way, label};
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
+use flux_ir::name::Name;
 use flux_ir::program::{Constant, Origin, Source};
 use flux_source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -77,7 +78,7 @@ struct Drawer<'a> {
     /// Whether nodes say why they take what they take, and what they hold already.
     explains: bool,
     canvas: Canvas,
-    looks: Looks<'a>,
+    looks: Looks,
     /// How many steps call what is in each frame.
     calls: HashMap<FrameId, usize>,
     /// The frames that there are.
@@ -85,7 +86,7 @@ struct Drawer<'a> {
     /// What needs a frame of its own.
     apart: VecDeque<FunctionId>,
     /// The boxes of handlers, by the function in which they handle and their name.
-    handlers: HashMap<(FunctionId, &'a str), ShapeId>,
+    handlers: HashMap<(FunctionId, &'a Name), ShapeId>,
     count: usize,
 }
 
@@ -178,9 +179,9 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws an abstract node in a frame of its own, with a point where it begins and one where it is done.
-    fn draw_apart(&mut self, look: Look<'_>, id: FunctionId) {
+    fn draw_apart(&mut self, look: Look, id: FunctionId) {
         let body = &self.flow.functions[id].body;
-        self.open_frame(look, vec![], 0);
+        self.open_frame(&look, vec![], 0);
         let begin = self.point_at(ShapeId::Begin(look.frame), ShapeKind::End);
         let mut makers = Makers::begun(id, Some((begin, None)), self.flow.functions[id].inputs.len());
         let left = self.block(&mut makers, body, vec![Tail::of(begin)], 1);
@@ -191,9 +192,9 @@ impl<'a> Drawer<'a> {
         self.canvas.close_frame();
     }
 
-    fn open_frame(&mut self, Look { frame, name, span }: Look<'_>, badges: Vec<String>, depth: usize) {
-        let place = self.sources.name_and_line(span);
-        self.canvas.open_frame(Frame { id: frame, name: name.to_owned(), badges, place, depth, items: vec![] });
+    fn open_frame(&mut self, Look { frame, name, span }: &Look, badges: Vec<String>, depth: usize) {
+        let place = self.sources.name_and_line(*span);
+        self.canvas.open_frame(Frame { id: *frame, name: name.to_owned(), badges, place, depth, items: vec![] });
     }
 
     /// Draws a block of the function that `makers` are of after `tails`, inside of `depth` frames.
@@ -251,7 +252,7 @@ impl<'a> Drawer<'a> {
             Callee::Node(node) => {
                 let source = matches!(self.flow.functions[id].role, Role::Produce(_));
                 let kind = if source { ShapeKind::Source } else { ShapeKind::Node };
-                self.call(step, &self.flow.program.nodes[*node].name, tails, kind)
+                self.call(step, &self.flow.program.nodes[*node].name.to_string(), tails, kind)
             }
             Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
             Callee::Session { function, .. } => {
@@ -307,10 +308,10 @@ impl<'a> Drawer<'a> {
     }
 
     /// Draws the box of a handler, one in each function.
-    fn handler(&mut self, id: FunctionId, name: &'a str, span: Span, tails: Vec<Tail>) -> Drawn {
+    fn handler(&mut self, id: FunctionId, name: &'a Name, span: Span, tails: Vec<Tail>) -> Drawn {
         let known = self.handlers.get(&(id, name)).copied();
         let handler = known.unwrap_or_else(|| {
-            let handler = self.place(ShapeKind::Handler, name.to_owned(), vec![], span);
+            let handler = self.place(ShapeKind::Handler, name.to_string(), vec![], span);
             if let Some(tail) = tails.first() {
                 self.canvas.beside(tail.from, handler);
             }
@@ -349,17 +350,18 @@ impl<'a> Drawer<'a> {
     ) -> Drawn {
         let (flow, function) = (self.flow, &self.flow.functions[id]);
         let body = &flow.functions[callee].body;
-        let Some(look @ Look { frame, name, .. }) = self.looks.find(callee) else {
+        let Some(look) = self.looks.find(callee) else {
             let next = self.block(&mut Makers::inside(callee, taken), body, tails, depth).done;
             return Drawn { next, failed: Tail::of(self.latest()), takes: None };
         };
+        let (frame, name) = (look.frame, look.name.as_str());
         let empty = body.steps.is_empty() && !matches!(body.end, End::Dispatch { .. });
         if empty {
             self.drawn.insert(frame);
             return self.call(step, name, tails, ShapeKind::Empty);
         }
         if self.calls.get(&frame) == Some(&1) && depth < DEPTH && self.drawn.insert(frame) {
-            self.open_frame(look, label::badges(flow, step, self.explains), depth);
+            self.open_frame(&look, label::badges(flow, step, self.explains), depth);
             let next = self.block(&mut Makers::inside(callee, taken), body, tails, depth + 1).done;
             self.canvas.close_frame();
             return Drawn { next, failed: Tail { frame: Some(frame), ..Tail::of(self.latest()) }, takes: None };

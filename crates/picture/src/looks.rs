@@ -5,22 +5,23 @@
 
 use crate::FrameId;
 use flux_ir::flow::{Callee, Flow, Function, FunctionId, Role};
+use flux_ir::name::Name;
 use flux_ir::program::NodeId;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// How each abstract node is drawn.
-pub struct Looks<'a> {
-    of: HashMap<FunctionId, Look<'a>>,
+pub struct Looks {
+    of: HashMap<FunctionId, Look>,
 }
 
 /// How a function is drawn.
-#[derive(Clone, Copy)]
-pub struct Look<'a> {
+#[derive(Clone)]
+pub struct Look {
     /// The frame around it.
     pub frame: FrameId,
     /// What it is called: by its node's name, but for those that differ from the first.
-    pub name: &'a str,
+    pub name: String,
     /// Where its node is declared.
     pub span: Span,
 }
@@ -31,19 +32,19 @@ type Seen<'a> = (Role, Vec<Part<'a>>);
 #[derive(PartialEq, Eq, Hash)]
 enum Part<'a> {
     Node(NodeId),
-    Handler(&'a str),
+    Handler(&'a Name),
     /// A function that looks so.
     Function(usize),
     /// A failure is handled in so many steps.
     Handled(usize),
 }
 
-impl<'a> Looks<'a> {
+impl Looks {
     /// The looks of the functions of `flow`. O(size of the flow).
-    pub fn of(flow: &'a Flow) -> Self {
+    pub fn of(flow: &Flow) -> Self {
         let mut alike: HashMap<Seen<'_>, usize> = HashMap::new();
         let mut numbers: HashMap<FunctionId, usize> = HashMap::new();
-        let mut frames: HashMap<usize, Look<'a>> = HashMap::new();
+        let mut frames: HashMap<usize, Look> = HashMap::new();
         let mut framed = HashSet::new();
         let mut of = HashMap::new();
         for (id, function) in flow.functions.iter() {
@@ -54,26 +55,26 @@ impl<'a> Looks<'a> {
                 let is_first = framed.insert(node);
                 let declared = &flow.program.nodes[node];
                 let look = || match is_first {
-                    true => Look { frame: FrameId(node.index()), name: &declared.name, span: declared.span },
+                    true => Look { frame: FrameId(node.index()), name: declared.name.to_string(), span: declared.span },
                     false => Look {
                         frame: FrameId(flow.program.nodes.len() + number),
-                        name: &function.name,
+                        name: function.name.clone(),
                         span: declared.span,
                     },
                 };
-                of.insert(id, *frames.entry(number).or_insert_with(look));
+                of.insert(id, frames.entry(number).or_insert_with(look).clone());
             }
         }
         Self { of }
     }
 
     /// How a function is drawn, if it is that of an abstract node.
-    pub fn find(&self, function: FunctionId) -> Option<Look<'a>> {
-        self.of.get(&function).copied()
+    pub fn find(&self, function: FunctionId) -> Option<Look> {
+        self.of.get(&function).cloned()
     }
 
     /// How a call is drawn, if it is one of an abstract node.
-    pub fn of_callee(&self, callee: &Callee) -> Option<Look<'a>> {
+    pub fn of_callee(&self, callee: &Callee) -> Option<Look> {
         match callee {
             Callee::Function(function) => self.find(*function),
             Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,

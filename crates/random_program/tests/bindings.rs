@@ -7,6 +7,7 @@
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_driver::compile;
 use flux_ir::effects::Effects;
+use flux_ir::name::Name;
 use flux_ir::program::{
     Action, Application, Argument, Body, Chain, NamedInput, Node, NodeId, Parameter, Program, Signature, Step,
     StepNumber,
@@ -136,7 +137,7 @@ fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
     for seed in 0..SEEDS {
         let mut program = program(seed, &Shape::default());
         let extra = program.nodes.add(Node {
-            name: "Nothing".to_owned(),
+            name: Name::new("Nothing"),
             signature: Some(Signature::default()),
             body: Body::Concrete,
             requirements: vec![],

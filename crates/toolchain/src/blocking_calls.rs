@@ -7,7 +7,7 @@ use crate::definitions::Definition;
 use crate::ids;
 use crate::node_source::NodeSource;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Node, Program, split_name};
+use flux_ir::program::{Node, Program};
 use flux_source::SourceMap;
 
 /// Warns of the first such call of each node.
@@ -29,7 +29,7 @@ pub fn report(program: &Program, sources: &[NodeSource], files: &SourceMap, diag
 
 /// The first call of a connection in the function of a node, if this source has it: where, and the call.
 fn call(node: &Node, source: &NodeSource) -> Option<(usize, String)> {
-    let (namespace, name) = split_name(&node.name);
+    let (namespace, name) = (node.name.module(), node.name.own());
     let is_it = |one: &&Definition| one.name == name && one.namespace == namespace.unwrap_or_default();
     let function = source.functions.iter().find(is_it)?;
     let inputs = node.inputs().iter().filter(|input| input.ty.is_connection()).map(|input| input.name.as_str());

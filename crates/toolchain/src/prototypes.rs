@@ -2,7 +2,6 @@
 
 use flux_back_cpp::GeneratedFile;
 use flux_back_cpp::plain::PlainDeclaration;
-use flux_ir::program::split_name;
 use flux_source::SourceMap;
 
 /// A function that a program names.
@@ -63,8 +62,8 @@ impl Prototype {
 /// A plain function that the program asks for.
 pub fn plain_prototype(declaration: &PlainDeclaration, files: &SourceMap) -> Prototype {
     Prototype {
-        name: declaration.name.replace('.', "::"),
-        namespace: split_name(&declaration.name).0.map(str::to_owned),
+        name: declaration.name.joined("::"),
+        namespace: declaration.name.module().map(str::to_owned),
         asked_by: files.name_and_line(declaration.span),
         declaration: declaration.text.clone(),
     }

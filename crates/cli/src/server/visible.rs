@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Diagnostics;
-use flux_ir::program::split_name;
+use flux_ir::name::Name;
 use flux_toolchain::definitions::Definition;
 use flux_toolchain::node_source::NodeSource;
 use flux_toolchain::{misfits, missing_headers};
@@ -33,11 +33,11 @@ pub struct Compiler<'a> {
 fn questions<'a>(program: &'a Program, sources: &[NodeSource]) -> Option<Probe<'a>> {
     let flow = program.compilation.flow.as_ref().filter(|_| interface_2006::functions(sources).is_none())?;
     let headers = interface_2006::headers(sources);
-    let includes = |function: &str| match split_name(function).0 {
+    let includes = |function: &Name| match function.module() {
         Some(name) => flow.program.modules.iter().any(|(_, it)| it.name == name && !it.includes.is_empty()),
         None => !flow.program.includes.is_empty(),
     };
-    let is_known = |function: &str| !includes(function) || is_known(function, sources, &headers);
+    let is_known = |function: &Name| !includes(function) || is_known(function, sources, &headers);
     Some(Probe::new(flow, is_known)).filter(Probe::is_needed)
 }
 
@@ -77,8 +77,8 @@ pub fn visible(
 
 /// Whether a source shows all there is to know: that it defines the function with a node's structs, or one that no
 /// header beside it names.
-fn is_known(function: &str, sources: &[NodeSource], headers: &[String]) -> bool {
-    let (namespace, name) = split_name(function);
+fn is_known(function: &Name, sources: &[NodeSource], headers: &[String]) -> bool {
+    let (namespace, name) = (function.module(), function.own());
     let structs = [format!("{name}_in"), format!("{name}_out")];
     let is_it = |one: &&Definition| one.name == name && one.namespace == namespace.unwrap_or_default();
     let mut defined = sources.iter().flat_map(|source| &source.functions).filter(is_it).peekable();

@@ -2,6 +2,7 @@
 //! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
 
 use flux_ir::effects::Effects;
+use flux_ir::name::Name;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
     NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
@@ -45,8 +46,8 @@ pub fn generate(seed: u64) -> Program {
     generator.program.name = format!("random_{seed}");
     generator.constraints();
     generator.program.predicates.add(Predicate {
-        name: "even".to_owned(),
-        function: "is_even".to_owned(),
+        name: Name::new("even"),
+        function: Name::new("is_even"),
         computed: None,
         effects: Effects::Unknown,
         span: Span::default(),
@@ -103,7 +104,7 @@ impl Generator {
                 7 => Scope::Session,
                 _ => Scope::Keyed,
             };
-            self.program.constraints.add(Constraint { name: (*name).to_owned(), scope, span: Span::default() });
+            self.program.constraints.add(Constraint { name: Name::new(*name), scope, span: Span::default() });
         }
     }
 
@@ -126,7 +127,7 @@ impl Generator {
         };
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
-        let (name, span) = (name.to_owned(), Span::default());
+        let (name, span) = (Name::new(name), Span::default());
         self.program.nodes.add(Node {
             name,
             signature,
@@ -185,7 +186,7 @@ impl Generator {
 
     fn handler(&mut self, node: NodeId, handlers: &[NodeId]) {
         let target = match self.random.chance(20) {
-            true => HandlerTarget::Function("Report".to_owned()),
+            true => HandlerTarget::Function(Name::new("Report")),
             false => HandlerTarget::Node(handlers[self.random.below(handlers.len())]),
         };
         if self.program.handlers.iter().all(|handler| handler.path != [Some(node)]) {
@@ -204,7 +205,7 @@ impl Generator {
             let signature = Some(Signature { inputs: vec![], outputs: values(), inferred: false });
             let mut requirements = self.requirements(10);
             requirements.retain(|one| self.program.constraints[one.constraint].scope == Scope::Program);
-            let (name, body, span) = (format!("Source{number}"), Body::Concrete, Span::default());
+            let (name, body, span) = (Name::new(format!("Source{number}")), Body::Concrete, Span::default());
             let node = self.program.nodes.add(Node {
                 name,
                 signature,
@@ -224,7 +225,7 @@ impl Generator {
                 span,
             });
             let target = nodes[nodes.len() - number];
-            let session = sessions.then(|| "session_of".to_owned());
+            let session = sessions.then(|| Name::new("session_of"));
             self.program.sources.push(Source { origin, session, target, arguments: None, span });
         }
     }

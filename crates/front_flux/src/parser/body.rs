@@ -3,7 +3,7 @@
 use super::{DEPTH_LIMIT, Parsed, Parser};
 use crate::body::{Body, Statement, Value};
 use crate::ids;
-use crate::syntax::Name;
+use crate::syntax::QualifiedName;
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 
@@ -13,20 +13,20 @@ const STATEMENTS: &str =
 
 impl<'text> Parser<'text, '_> {
     /// `body = "{" { statement } [ expression [ ";" ] ] "}"`; the last only where it `says` something, as a predicate.
-    pub(super) fn body(&mut self, of: &Name<'text>, says: bool) -> Parsed<Body<'text>> {
+    pub(super) fn body(&mut self, of: &QualifiedName<'text>, says: bool) -> Parsed<Body<'text>> {
         self.in_body = true;
         let start = self.position;
         let open = self.bump();
         let mut body = Body { block: vec![], says: None, span: open.span };
         while self.take(TokenKind::CloseBrace).is_none() {
             if self.at(TokenKind::End) {
-                return self.fail_unclosed(open, TokenKind::CloseBrace, format_args!("the body of `{}`", of.text));
+                return self.fail_unclosed(open, TokenKind::CloseBrace, format_args!("the body of `{}`", of));
             }
             if says && !self.at_body_statement() {
                 body.says = Some(self.value()?);
                 self.take(TokenKind::Semicolon);
                 if self.take(TokenKind::CloseBrace).is_none() {
-                    let place = format_args!("after what `{}` says", of.text);
+                    let place = format_args!("after what `{}` says", of);
                     return self.fail_expecting("`}`", place, format_args!("what a predicate says comes last"));
                 }
                 break;

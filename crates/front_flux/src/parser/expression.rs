@@ -187,9 +187,9 @@ impl<'text> Parser<'text, '_> {
                 // Reserved elsewhere: here they are names like others.
                 word @ ("error" | "source" | "session" | "program" | "handle") => {
                     self.bump();
-                    Form::Name(Name { text: Cow::Borrowed(word), span: token.span })
+                    Form::Name(Name { text: Cow::Borrowed(word), span: token.span }.into())
                 }
-                _ => Form::Name(self.name("a value", format_args!("here"), format_args!("{VALUES}"))?),
+                _ => Form::Name(self.name("a value", format_args!("here"), format_args!("{VALUES}"))?.into()),
             },
             TokenKind::OpenParenthesis => {
                 self.bump();

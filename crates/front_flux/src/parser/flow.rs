@@ -3,7 +3,7 @@
 use super::{DEPTH_LIMIT, Parsed, Parser};
 use crate::ids;
 use crate::syntax::{
-    Action, Application, Chain, Constant, Flow, Name, NameOrAny, NamedInput, Patterns, Statement, Step,
+    Action, Application, Chain, Constant, Flow, NameOrAny, NamedInput, Patterns, QualifiedName, Statement, Step,
 };
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
@@ -11,11 +11,11 @@ use std::fmt;
 
 impl<'text> Parser<'text, '_> {
     /// `flow = qname [ [ ":" ] "[" pattern { "," pattern } "]" ] "=" [ chain ] ";"`, from after the name.
-    pub(super) fn flow(&mut self, start: usize, node: Name<'text>) -> Parsed<Statement<'text>> {
+    pub(super) fn flow(&mut self, start: usize, node: QualifiedName<'text>) -> Parsed<Statement<'text>> {
         let patterns = self.patterns(&node)?;
         let place = match &patterns {
-            Some(_) => format!("after the patterns of `{}`", node.text),
-            None => format!("after `{}`", node.text),
+            Some(_) => format!("after the patterns of `{}`", node),
+            None => format!("after `{}`", node),
         };
         match self.peek().kind {
             TokenKind::Equals => {
@@ -26,19 +26,19 @@ impl<'text> Parser<'text, '_> {
                 self.report_wrong_arrow(found, "=", format_args!("{place}"));
             }
             _ => {
-                let help = format_args!("the flow of a node is written `{}… = …;`", node.text);
+                let help = format_args!("the flow of a node is written `{}… = …;`", node);
                 return self.fail_expecting("`=`", format_args!("{place}"), help);
             }
         }
         let mut chain = Chain { steps: vec![], span: self.after_previous() };
         if !self.ends_empty_flow() {
-            chain = self.chain(format_args!("in the flow of `{}`", node.text))?;
+            chain = self.chain(format_args!("in the flow of `{}`", node))?;
         }
         let help = self.advice_after_step();
         let (expected, place) = match chain.steps.last() {
-            None => ("a node or `;`", format!("after the empty flow of `{}`", node.text)),
+            None => ("a node or `;`", format!("after the empty flow of `{}`", node)),
             Some(Step { action: Action::Apply(last), within: None }) => {
-                ("`->` or `;`", format!("after the step `{}`", last.node.text))
+                ("`->` or `;`", format!("after the step `{}`", last.node))
             }
             Some(Step { within: Some(_), .. }) => ("`->` or `;`", "after the deadline of a step".to_owned()),
             Some(_) => ("`->` or `;`", "after a parallel step".to_owned()),
@@ -61,23 +61,23 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// `[ ":" ] "[" pattern { "," pattern } "]"`, where there is one.
-    fn patterns(&mut self, node: &Name) -> Parsed<Option<Patterns<'text>>> {
+    fn patterns(&mut self, node: &QualifiedName) -> Parsed<Option<Patterns<'text>>> {
         let colon = self.take(TokenKind::Colon);
         if colon.is_some() && self.at(TokenKind::OpenBrace) {
-            let help = format_args!("constraints are written `atomic {}:{{…}};`", node.text);
-            return self.fail_expecting("`[`", format_args!("after `{}:`", node.text), help);
+            let help = format_args!("constraints are written `atomic {}:{{…}};`", node);
+            return self.fail_expecting("`[`", format_args!("after `{}:`", node), help);
         }
         if colon.is_none() && !self.at(TokenKind::OpenBracket) {
             return Ok(None);
         }
-        let help = format_args!("a flow is written `{0} = …;`, or with patterns `{0}:[…] = …;`", node.text);
-        let open = self.expect(TokenKind::OpenBracket, format_args!("after `{}:`", node.text), help)?;
+        let help = format_args!("a flow is written `{0} = …;`, or with patterns `{0}:[…] = …;`", node);
+        let open = self.expect(TokenKind::OpenBracket, format_args!("after `{}:`", node), help)?;
         let start = self.position - 1;
         let (mut list, mut inputs) = (vec![], vec![]);
         loop {
             let mut input = None;
             if (self.peek().kind, self.second().kind) == (TokenKind::Word, TokenKind::Colon) {
-                let place = format_args!("in the patterns of `{}`", node.text);
+                let place = format_args!("in the patterns of `{}`", node);
                 input = Some(self.name("an input", place, format_args!("write `[input: type]`"))?);
                 self.bump();
             }
@@ -85,7 +85,7 @@ impl<'text> Parser<'text, '_> {
             list.push(if self.at_any() {
                 NameOrAny::Any(self.bump().span)
             } else {
-                let place = format_args!("in the patterns of `{}`", node.text);
+                let place = format_args!("in the patterns of `{}`", node);
                 let help = self.advice_for_pattern();
                 NameOrAny::Name(self.qualified_name("a predicate type or `_`", place, format_args!("{help}"))?)
             });
@@ -94,7 +94,7 @@ impl<'text> Parser<'text, '_> {
             }
         }
         let help = "write one pattern for each input, and a `,` between two";
-        self.expect_close(open, "`,`", format_args!("the patterns of `{}`", node.text), help)?;
+        self.expect_close(open, "`,`", format_args!("the patterns of `{}`", node), help)?;
         Ok(Some(Patterns { list, inputs, span: self.span_from(start) }))
     }
 
@@ -175,29 +175,29 @@ impl<'text> Parser<'text, '_> {
         let (mut constants, mut named) = (vec![], vec![]);
         if let Some(open) = self.take(TokenKind::OpenParenthesis) {
             if self.at(TokenKind::CloseParenthesis) {
-                let help = format_args!("without constants a step is its name: `{}`", node.text);
-                return self.fail_expecting("a constant", format_args!("after `{}(`", node.text), help);
+                let help = format_args!("without constants a step is its name: `{}`", node);
+                return self.fail_expecting("a constant", format_args!("after `{}(`", node), help);
             }
             if self.at_word("session") {
-                let help = format_args!("the session of a source is in braces: `{} {{session: Function}}`", node.text);
-                return self.fail_expecting("a constant", format_args!("after `{}(`", node.text), help);
+                let help = format_args!("the session of a source is in braces: `{} {{session: Function}}`", node);
+                return self.fail_expecting("a constant", format_args!("after `{}(`", node), help);
             }
             loop {
                 if self.at(TokenKind::Word) && self.second().kind == TokenKind::Colon {
                     named.push(self.named_input(&node)?);
                 } else if named.is_empty() {
-                    constants.push(self.constant(format_args!("in the constants of `{}`", node.text))?);
+                    constants.push(self.constant(format_args!("in the constants of `{}`", node))?);
                 } else {
                     let help = format_args!("constants bind the first inputs: they come before `input: value`");
-                    return self.fail_expecting("`input: value`", format_args!("in `{}(…)`", node.text), help);
+                    return self.fail_expecting("`input: value`", format_args!("in `{}(…)`", node), help);
                 }
                 if self.take(TokenKind::Comma).is_none() {
                     break;
                 }
             }
-            let place = format_args!("in the constants of `{}`", node.text);
+            let place = format_args!("in the constants of `{}`", node);
             if self.at(TokenKind::Ampersand) {
-                let help = format_args!("a parallel step comes after an arrow: `{} -> (…)`", node.text);
+                let help = format_args!("a parallel step comes after an arrow: `{} -> (…)`", node);
                 return self.fail_expecting("`,` or `)`", place, help);
             }
             if self.at(TokenKind::Equals) {
@@ -207,18 +207,18 @@ impl<'text> Parser<'text, '_> {
                 return self.fail_expecting("`,` or `)`", place, help);
             }
             let help = "constants are separated by `,`; they are neither computed nor called";
-            self.expect_close(open, "`,`", format_args!("the constants of `{}`", node.text), help)?;
+            self.expect_close(open, "`,`", format_args!("the constants of `{}`", node), help)?;
         }
         Ok(Application { node, constants, named })
     }
 
     /// `NAME ":" NAME`: an input, and the value that it takes.
-    fn named_input(&mut self, node: &Name) -> Parsed<NamedInput<'text>> {
+    fn named_input(&mut self, node: &QualifiedName) -> Parsed<NamedInput<'text>> {
         let start = self.position;
         let input = self.bump();
         self.bump();
-        let help = format_args!("name a value that the flow has: `{}(input: value)`", node.text);
-        let value = self.expect(TokenKind::Word, format_args!("in `{}(…)`", node.text), help)?;
+        let help = format_args!("name a value that the flow has: `{}(input: value)`", node);
+        let value = self.expect(TokenKind::Word, format_args!("in `{}(…)`", node), help)?;
         Ok(NamedInput { input: self.spelling(input), value: self.spelling(value), span: self.span_from(start) })
     }
 }

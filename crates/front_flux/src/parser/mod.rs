@@ -20,7 +20,7 @@ mod statement;
 mod type_declaration;
 
 use crate::ids;
-use crate::syntax::{Name, Syntax};
+use crate::syntax::{Name, QualifiedName, Syntax};
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_source::Span;
@@ -271,35 +271,42 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// Takes a name that may be qualified.
-    fn qualified_name(&mut self, what: &str, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Name<'text>> {
-        let mut name = self.name(what, place, help)?;
+    fn qualified_name(
+        &mut self,
+        what: &str,
+        place: fmt::Arguments,
+        help: fmt::Arguments,
+    ) -> Parsed<QualifiedName<'text>> {
+        let mut name = QualifiedName::from(self.name(what, place, help)?);
         while self.take(TokenKind::Dot).is_some() {
             let help = format_args!("write the rest of the name after the point, or remove the point");
-            let part = self.name("a name", format_args!("after `{}.`", name.text), help)?;
-            name.text.to_mut().push('.');
-            name.text.to_mut().push_str(&part.text);
-            name.span = name.span.to(part.span);
+            let part = self.name("a name", format_args!("after `{name}.`"), help)?;
+            let module = match name.module {
+                None => name.own,
+                Some(_) => Cow::Owned(name.to_string()),
+            };
+            name = QualifiedName { module: Some(module), own: part.text, span: name.span.to(part.span) };
         }
         if self.at(TokenKind::DoubleColon) {
-            let help = format_args!("a name in a module is written with a point: `{}.Name`", name.text);
-            return self.fail_expecting("`.`", format_args!("after `{}`", name.text), help);
+            let help = format_args!("a name in a module is written with a point: `{name}.Name`");
+            return self.fail_expecting("`.`", format_args!("after `{name}`"), help);
         }
         Ok(self.with_hyphens(name))
     }
 
     /// Takes the name of a node, as what else is written where it should be is taken for it and reported: `404`.
-    fn node_name(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Name<'text>> {
+    fn node_name(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<QualifiedName<'text>> {
         if !self.at(TokenKind::Number) {
             return self.qualified_name("a node", place, help);
         }
         let token = self.bump();
         let word = self.spelling(token);
         self.report_bad_name(word, token.span, "it starts with a digit", format_args!("write a letter before it"));
-        Ok(Name { text: Cow::Borrowed(word), span: token.span })
+        Ok(Name { text: Cow::Borrowed(word), span: token.span }.into())
     }
 
     /// The name with what follows it after hyphens, as in `send-page`, which is reported.
-    fn with_hyphens(&mut self, name: Name<'text>) -> Name<'text> {
+    fn with_hyphens(&mut self, name: QualifiedName<'text>) -> QualifiedName<'text> {
         let start = name.span;
         let mut end = start;
         while self.at(TokenKind::Minus)
@@ -317,7 +324,7 @@ impl<'text> Parser<'text, '_> {
         let word = self.text.get(span.range()).unwrap_or("");
         let help = format_args!("write `{}`, or `->` where a flow was meant to go on", word.replace('-', "_"));
         self.report_bad_name(word, span, "it has a `-`", help);
-        Name { text: Cow::Borrowed(word), span }
+        Name { text: Cow::Borrowed(word), span }.into()
     }
 
     /// Reports a name whose letters are not those of a C++ name.

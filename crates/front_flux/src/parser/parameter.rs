@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::cpp_type::read_parameter;
-use crate::syntax::{Name, Parameter};
+use crate::syntax::{Name, Parameter, QualifiedName};
 use crate::token::{RESERVED, TokenKind};
 use std::borrow::Cow;
 use std::fmt;
@@ -42,12 +42,10 @@ impl<'text> Parser<'text, '_> {
         }
         let span = word.span.to(self.token(last).span);
         self.position = last + 1;
-        let text = match is_own {
-            true => Cow::Borrowed(self.spelling(word)),
-            false => Cow::Owned(format!("{}.{}", self.spelling(word), self.spelling(self.token(last)))),
-        };
-        let (ty, array) = (String::new(), String::new());
-        Some(Parameter { ty, name: Name { text, span }, array, span })
+        let module = (!is_own).then(|| Cow::Borrowed(self.spelling(word)));
+        let own = Cow::Borrowed(self.spelling(self.token(last)));
+        let (ty, array, name) = (String::new(), String::new(), Name { text: own.clone(), span });
+        Some(Parameter { ty, name, array, list: Some(QualifiedName { module, own, span }), span })
     }
 
     /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for

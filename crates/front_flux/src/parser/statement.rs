@@ -5,8 +5,8 @@ use crate::attribute::Attribute;
 use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
-    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, Source, Statement, TestedBy,
-    Typedef, Unit, Use, Using,
+    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, QualifiedName, Source, Statement,
+    TestedBy, Typedef, Unit, Use, UsedModule, Using,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -93,22 +93,21 @@ impl<'text> Parser<'text, '_> {
         let start = self.position;
         self.bump();
         let module = match self.take_text() {
-            Some(path) => Name { text: Cow::Borrowed(path), span: self.previous().span },
+            Some(path) => UsedModule::File(Name { text: Cow::Borrowed(path), span: self.previous().span }),
             None => {
                 let help = format_args!("write `use std.http;`, or a path, `use \"image.flux\";`");
-                self.qualified_name("a module", format_args!("after `use`"), help)?
+                UsedModule::Standard(self.qualified_name("a module", format_args!("after `use`"), help)?)
             }
         };
-        let is_file = matches!(self.previous().kind, TokenKind::Text { .. });
         let mut alias = None;
         if self.at_word("as") {
             self.bump();
             let help = format_args!("write what the module is called here: `use std.http as web;`");
             alias = Some(self.name("a name", format_args!("after `as`"), help)?);
         }
-        let place = format_args!("after the module `{}`", module.text);
+        let place = format_args!("after the module `{module}`");
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Use(Use { module, is_file, alias, span }))
+        Ok(Statement::Use(Use { module, alias, span }))
     }
 
     /// `option = "option" NAME ":" type [ "=" constant ] ";"`
@@ -132,7 +131,7 @@ impl<'text> Parser<'text, '_> {
         let help = "an option is written `option port : int = 8080;`";
         let span = self.end_statement(start, expected, format_args!("after the option `{}`", name.text), help)?;
         let about = first_sentence(self.text, span);
-        Ok(Statement::Option(OptionDeclaration { name, kind, default, about, span }))
+        Ok(Statement::Option(OptionDeclaration { name: name.into(), kind, default, about, span }))
     }
 
     /// `typedef = "typedef" NAME qname { attribute } ";"`
@@ -142,7 +141,7 @@ impl<'text> Parser<'text, '_> {
         let help = format_args!("write `typedef hit IsHit;`: a type, and the function that tests it");
         let name = self.name("the name of a predicate type", format_args!("after `typedef`"), help)?;
         if self.at(TokenKind::OpenParenthesis) {
-            return self.computed_typedef(start, name);
+            return self.computed_typedef(start, name.into());
         }
         let help = format_args!("write `typedef {} Function;`, with the function that tests it", name.text);
         let place = format_args!("after `typedef {}`", name.text);
@@ -151,28 +150,33 @@ impl<'text> Parser<'text, '_> {
         while self.at(TokenKind::Word) && Attribute::of_name(self.spelling(self.peek())).is_some() {
             attributes.push(self.attribute()?);
         }
-        let place = format_args!("after `typedef {} {}`", name.text, function.text);
+        let place = format_args!("after `typedef {} {}`", name.text, function);
         let span = self.end_statement(start, "`;`", place, self.advice_after_typedef())?;
-        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Function(function), attributes, span }))
+        Ok(Statement::Typedef(Typedef { name: name.into(), tested_by: TestedBy::Function(function), attributes, span }))
     }
 
     /// `typedef = "typedef" NAME "(" parameter ")" body ";"`
-    fn computed_typedef(&mut self, start: usize, name: Name<'text>) -> Parsed<Statement<'text>> {
+    fn computed_typedef(&mut self, start: usize, name: QualifiedName<'text>) -> Parsed<Statement<'text>> {
         let help = format_args!("write `typedef large (hit h) {{ h.bytes > 1M }};`");
         let open = self.peek().span;
-        let mut inputs = self.parameters(format_args!("the input of `{}`", name.text))?;
+        let mut inputs = self.parameters(format_args!("the input of `{}`", name))?;
         let (Some(input), true) = (inputs.pop(), inputs.is_empty()) else {
-            let headline = format!("the predicate type `{}` is asked of one value", name.text);
+            let headline = format!("the predicate type `{}` is asked of one value", name);
             let span = open.to(self.previous().span);
             return self.fail(Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, span).help(help.to_string()));
         };
         if !self.at(TokenKind::OpenBrace) {
-            return self.fail_expecting("`{`", format_args!("after the input of `{}`", name.text), help);
+            return self.fail_expecting("`{`", format_args!("after the input of `{}`", name), help);
         }
         let body = self.body(&name, true)?;
-        let place = format_args!("after the body of `{}`", name.text);
+        let place = format_args!("after the body of `{}`", name);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Typedef(Typedef { name, tested_by: TestedBy::Body(input, body), attributes: vec![], span }))
+        Ok(Statement::Typedef(Typedef {
+            name,
+            tested_by: TestedBy::Body(input, Box::new(body)),
+            attributes: vec![],
+            span,
+        }))
     }
 
     /// `unit = "type" NAME "=" "unit" [ "(" params ")" ] "{" ... "}" ";"`, whose inside is skipped.
@@ -214,8 +218,8 @@ impl<'text> Parser<'text, '_> {
         match self.peek().kind {
             TokenKind::OpenParenthesis => self.declaration(start, name),
             TokenKind::FatArrow if self.second().kind == TokenKind::OpenParenthesis => {
-                let help = format_args!("a node that takes nothing is declared `{} () => (…);`", name.text);
-                self.fail_expecting("`(`", format_args!("after `{}`", name.text), help)
+                let help = format_args!("a node that takes nothing is declared `{} () => (…);`", name);
+                self.fail_expecting("`(`", format_args!("after `{}`", name), help)
             }
             TokenKind::Equals | TokenKind::Colon | TokenKind::OpenBracket | TokenKind::FatArrow | TokenKind::Arrow => {
                 self.flow(start, name)
@@ -225,14 +229,14 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// A name with nothing after it that would make it a statement.
-    fn half_a_statement<T>(&mut self, name: &Name) -> Parsed<T> {
-        let node = &name.text;
+    fn half_a_statement<T>(&mut self, name: &QualifiedName) -> Parsed<T> {
+        let node = name;
         let (headline, help) = if self.at(TokenKind::Semicolon) || self.at(TokenKind::End) {
             let help = format!("declare a node, `{node} (…) => (…);`, or give its flow, `{node} = …;`");
             (format!("`{node}` alone is not a statement"), help)
         } else {
             let next = self.cut(self.peek());
-            (format!("no statement starts with `{} {next}`", name.text), self.advice_after_word(node))
+            (format!("no statement starts with `{} {next}`", name), self.advice_after_word(&node.to_string()))
         };
         self.fail(Diagnostic::error(ids::UNKNOWN_STATEMENT, headline, name.span).help(help))
     }
@@ -251,15 +255,15 @@ impl<'text> Parser<'text, '_> {
         let place = format_args!("after the list `{}`", name.text);
         let parameters = parameters?;
         let span = self.end_statement(start, "`;`", place, "a list is written `using request = (…);`")?;
-        Ok(Statement::Using(Using { name, parameters, span }))
+        Ok(Statement::Using(Using { name: name.into(), parameters, span }))
     }
 
     /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } [ body ] ";"`
-    fn declaration(&mut self, start: usize, name: Name<'text>) -> Parsed<Statement<'text>> {
-        let inputs = self.parameters(format_args!("the inputs of `{}`", name.text))?;
+    fn declaration(&mut self, start: usize, name: QualifiedName<'text>) -> Parsed<Statement<'text>> {
+        let inputs = self.parameters(format_args!("the inputs of `{}`", name))?;
         let help = self.advice_before_outputs();
-        self.expect_fat_arrow(format_args!("after the inputs of `{}`", name.text), format_args!("{help}"))?;
-        let outputs = self.parameters(format_args!("the outputs of `{}`", name.text))?;
+        self.expect_fat_arrow(format_args!("after the inputs of `{}`", name), format_args!("{help}"))?;
+        let outputs = self.parameters(format_args!("the outputs of `{}`", name))?;
         let mut attributes = vec![];
         while self.at(TokenKind::Word)
             && !RESERVED.contains(&self.spelling(self.peek()))
@@ -268,7 +272,7 @@ impl<'text> Parser<'text, '_> {
             attributes.push(self.attribute()?);
         }
         let body = if self.at(TokenKind::OpenBrace) { Some(self.body(&name, false)?) } else { None };
-        let place = format_args!("after the declaration of `{}`", name.text);
+        let place = format_args!("after the declaration of `{}`", name);
         let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;
         Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, body, span }))
     }
@@ -300,7 +304,7 @@ impl<'text> Parser<'text, '_> {
             Origin::Node(origin)
         };
         let place = match &origin {
-            Origin::Node(origin) => format!("the source `{}`", origin.node.text),
+            Origin::Node(origin) => format!("the source `{}`", origin.node),
             Origin::Timer(_) => "the period of the source".to_owned(),
         };
         let help = self.advice_before_target();
@@ -308,12 +312,12 @@ impl<'text> Parser<'text, '_> {
         let help = format_args!("a source starts one node, or a flow by its name: `source Listen => Page;`");
         let target = self.node_name(format_args!("after `=>`"), help)?;
         let help = self.advice_after_target("a source starts");
-        let span = self.end_statement(start, "`;`", format_args!("after the target `{}`", target.text), &help)?;
+        let span = self.end_statement(start, "`;`", format_args!("after the target `{}`", target), &help)?;
         Ok(Statement::Source(Source { origin, session, target, span }))
     }
 
     /// `"{" "session" ":" qname "}"`
-    fn session(&mut self, source: &Name) -> Parsed<Name<'text>> {
+    fn session(&mut self, source: &QualifiedName) -> Parsed<QualifiedName<'text>> {
         let open = self.bump();
         let help = format_args!("the session of a source is written `{{session: Function}}`");
         if !self.at_word("session") {
@@ -323,7 +327,7 @@ impl<'text> Parser<'text, '_> {
         self.expect(TokenKind::Colon, format_args!("after `session`"), help)?;
         let function = self.qualified_name("the session function", format_args!("after `session:`"), help)?;
         let help = "a source has one function for the session, by its name alone";
-        self.expect_close(open, "`.`", format_args!("the session of the source `{}`", source.text), help)?;
+        self.expect_close(open, "`.`", format_args!("the session of the source `{}`", source), help)?;
         Ok(function)
     }
 
@@ -350,7 +354,7 @@ impl<'text> Parser<'text, '_> {
         if let Some(arrow) = joint.filter(|_| self.at(TokenKind::Semicolon))
             && let Some(NameOrAny::Name(target)) = path.pop_if(|last| matches!(last, NameOrAny::Name(_)))
         {
-            self.report_wrong_arrow(arrow, "=>", format_args!("before the handler `{}`", target.text));
+            self.report_wrong_arrow(arrow, "=>", format_args!("before the handler `{}`", target));
             let span = self.end_statement(start, "`;`", format_args!("after the handler"), advice::END)?;
             return Ok(Statement::Handler(Handler { path, target, span }));
         }
@@ -361,7 +365,7 @@ impl<'text> Parser<'text, '_> {
         self.expect_fat_arrow(format_args!("after the handler's path"), help)?;
         let target = self.qualified_name("a handler", format_args!("after `=>`"), help)?;
         let help = self.advice_after_target("an error handler is");
-        let span = self.end_statement(start, "`;`", format_args!("after the handler `{}`", target.text), &help)?;
+        let span = self.end_statement(start, "`;`", format_args!("after the handler `{}`", target), &help)?;
         Ok(Statement::Handler(Handler { path, target, span }))
     }
 }

@@ -27,7 +27,7 @@ impl<'text> Parser<'text, '_> {
         self.bump();
         let place = format_args!("after the record `{}`", name.text);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Type(TypeDeclaration { name, body: TypeBody::Record(fields), span }))
+        Ok(Statement::Type(TypeDeclaration { name: name.into(), body: TypeBody::Record(fields), span }))
     }
 
     /// `NAME ":" type ";"`
@@ -51,7 +51,7 @@ impl<'text> Parser<'text, '_> {
         let place = format_args!("after the type `{ty}`");
         let help = format_args!("every field ends with `;`: {RECORD}");
         self.expect(TokenKind::Semicolon, place, help)?;
-        Ok(Parameter { ty, name, array: String::new(), span: self.span_from(start) })
+        Ok(Parameter { ty, name, array: String::new(), list: None, span: self.span_from(start) })
     }
 
     /// `enum = "enum" NAME "{" NAME { "," NAME } "}" ";"`
@@ -72,6 +72,6 @@ impl<'text> Parser<'text, '_> {
         self.expect_close(open, "`,`", format_args!("the enumeration `{}`", name.text), ENUM)?;
         let place = format_args!("after the enumeration `{}`", name.text);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Type(TypeDeclaration { name, body: TypeBody::Enum(values), span }))
+        Ok(Statement::Type(TypeDeclaration { name: name.into(), body: TypeBody::Enum(values), span }))
     }
 }

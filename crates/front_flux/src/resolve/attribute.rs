@@ -52,7 +52,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_unknown_attribute(&mut self, word: &'syntax Name<'syntax>, what: &str, allowed: &[Attribute]) {
-        if !self.is_unknown(ids::UNKNOWN_ATTRIBUTE, &word.text) {
+        if !self.is_unknown(ids::UNKNOWN_ATTRIBUTE, &word.clone().into()) {
             return;
         }
         let is_elsewhere = Attribute::of_name(&word.text).is_some();

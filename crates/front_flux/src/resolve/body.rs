@@ -7,7 +7,7 @@
 use super::Resolver;
 use crate::body::{self, Body, Value, assigned};
 use crate::ids;
-use crate::syntax::Name;
+use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::compute::{Computation, Expression, Statement, Term, Typing, Variable, VariableId, always_fails};
 use flux_ir::program::Parameter;
@@ -38,11 +38,11 @@ impl<'syntax> Resolver<'syntax, '_> {
     /// The computation that a body is; none where it has a mistake, which is reported.
     pub(super) fn body(
         &mut self,
-        name: &'syntax Name<'syntax>,
+        name: &'syntax QualifiedName<'syntax>,
         (inputs, outputs): (&[Parameter], &[Parameter]),
         body: &'syntax Body<'syntax>,
     ) -> Option<Computation> {
-        let module = name.text.rsplit_once('.').map(|(module, _)| module);
+        let (module, _) = name.parts();
         let variable = |one: &Parameter| Variable { name: one.name.clone(), ty: one.ty.clone() };
         let variables = inputs.iter().chain(outputs).map(variable).collect();
         let mut resolver = BodyResolver {

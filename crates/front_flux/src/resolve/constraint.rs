@@ -2,8 +2,9 @@
 
 use super::Resolver;
 use crate::ids;
-use crate::syntax::{self, Atomic, Declaration, Name, Statement};
+use crate::syntax::{self, Atomic, Declaration, Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::name::NameMap;
 use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
 use flux_source::Span;
 use std::collections::HashMap;
@@ -13,8 +14,8 @@ const LISTED_INPUTS: usize = 8;
 
 /// The constraints met so far.
 #[derive(Default)]
-struct Mentions<'syntax> {
-    ids: HashMap<&'syntax str, ConstraintId>,
+struct Mentions {
+    ids: NameMap<ConstraintId>,
     /// The first key of each keyed constraint: of how many values, and where.
     first_keys: HashMap<ConstraintId, (usize, Span)>,
 }
@@ -40,24 +41,20 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// The constraint that is mentioned, with the scope of its first mention.
-    fn constraint(
-        &mut self,
-        mention: &'syntax syntax::Constraint<'syntax>,
-        mentions: &mut Mentions<'syntax>,
-    ) -> ConstraintId {
-        let name = mention.name.as_str();
+    fn constraint(&mut self, mention: &'syntax syntax::Constraint<'syntax>, mentions: &mut Mentions) -> ConstraintId {
+        let name = mention.name.declared();
         let scope = match mention.scope {
             syntax::Scope::Program => Scope::Program,
             syntax::Scope::Session(_) => Scope::Session,
             syntax::Scope::Keyed(_) => Scope::Keyed,
         };
-        let Some(known) = mentions.ids.get(name).copied() else {
-            let id = self.program.constraints.add(Constraint { name: name.to_owned(), scope, span: mention.span });
-            mentions.ids.insert(name, id);
+        let Some(known) = mentions.ids.get(&name).copied() else {
+            let id = self.program.constraints.add(Constraint { name: name.clone(), scope, span: mention.span });
+            mentions.ids.add(&name, id);
             return id;
         };
         let first = &self.program.constraints[known];
-        if first.scope != scope && self.reported.insert((ids::CONSTRAINT_SCOPE, name)) {
+        if first.scope != scope && self.reported.insert((ids::CONSTRAINT_SCOPE, name.clone())) {
             let diagnostic = Diagnostic::error(
                 ids::CONSTRAINT_SCOPE,
                 format!("the constraint `{name}` has two scopes"),
@@ -77,13 +74,13 @@ impl<'syntax> Resolver<'syntax, '_> {
         &mut self,
         mention: &'syntax syntax::Constraint<'syntax>,
         constraint: ConstraintId,
-        mentions: &mut Mentions<'syntax>,
+        mentions: &mut Mentions,
     ) {
         let syntax::Scope::Keyed(names) = &mention.scope else { return };
         let (length, first) = *mentions.first_keys.entry(constraint).or_insert((names.len(), mention.span));
-        let name = mention.name.as_str();
-        let has_two_scopes = self.reported.contains(&(ids::CONSTRAINT_SCOPE, name));
-        if length == names.len() || has_two_scopes || !self.reported.insert((ids::KEY_LENGTH, name)) {
+        let name = mention.name.declared();
+        let has_two_scopes = self.reported.contains(&(ids::CONSTRAINT_SCOPE, name.clone()));
+        if length == names.len() || has_two_scopes || !self.reported.insert((ids::KEY_LENGTH, name.clone())) {
             return;
         }
         let headline = format!("the keys of `{name}` have different numbers of values");
@@ -114,9 +111,8 @@ impl<'syntax> Resolver<'syntax, '_> {
         if self.program.constraints[constraint].scope != Scope::Keyed {
             return vec![];
         }
-        let node_name = atomic.node.as_str();
         let Some(declaration) = self.declarations.get(&node).copied() else {
-            if self.is_unknown(ids::UNDECLARED_KEY, node_name) {
+            if self.is_unknown(ids::UNDECLARED_KEY, &atomic.node) {
                 self.report_undeclared_key(mention, &atomic.node);
             }
             return vec![];
@@ -148,7 +144,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         let Some(declaration) = self.declarations.get(&node).copied() else { return };
         let position = self.input_position(node, declaration, "session");
         let Some(input) = position.and_then(|position| declaration.inputs.get(position)) else { return };
-        let (constraint, node) = (&mention.name.text, &declaration.name.text);
+        let (constraint, node) = (&mention.name, &declaration.name);
         let headline = format!("`(session)` is the scope of `{constraint}`, not the input of `{node}`");
         let diagnostic = Diagnostic::warning(ids::SCOPE_NOT_KEY, headline, scope)
             .mark(input.span, "this input cannot be a key")
@@ -156,16 +152,15 @@ impl<'syntax> Resolver<'syntax, '_> {
         self.report(diagnostic);
     }
 
-    fn report_undeclared_key(&mut self, mention: &syntax::Constraint, node: &Name) {
-        let headline =
-            format!("the inputs of `{}` are not declared, so `{}` cannot be keyed", node.text, mention.name.text);
-        let help = format!("declare them: `{} (…) => (…);`", node.text);
+    fn report_undeclared_key(&mut self, mention: &syntax::Constraint, node: &QualifiedName<'_>) {
+        let headline = format!("the inputs of `{}` are not declared, so `{}` cannot be keyed", node, mention.name);
+        let help = format!("declare them: `{node} (…) => (…);`");
         self.report(Diagnostic::error(ids::UNDECLARED_KEY, headline, mention.span).help(help));
     }
 
     fn report_unknown_key(&mut self, key: &Name, mention: &syntax::Constraint, declaration: &Declaration) {
-        let node = &declaration.name.text;
-        let headline = format!("`{}` is keyed by `{}`, which is not an input of `{node}`", mention.name.text, key.text);
+        let node = &declaration.name;
+        let headline = format!("`{}` is keyed by `{}`, which is not an input of `{node}`", mention.name, key.text);
         let inputs = declaration.inputs.iter().map(|input| input.name.as_str());
         let meant = if self.may_suggest(&key.text) { nearest(&key.text, inputs.clone()) } else { None };
         let help = match meant {

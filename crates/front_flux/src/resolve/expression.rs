@@ -3,9 +3,10 @@
 use super::body::{BodyResolver, Reported};
 use crate::body::{Argument, Form, Value};
 use crate::ids;
-use crate::syntax::Name;
+use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::compute::{Expression, Function, Mistake, Term, integer, real, text};
+use flux_ir::name as declared;
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
 use flux_ir::types::{Integer, Type, TypeKind, built_in_names};
 use flux_source::Span;
@@ -72,31 +73,37 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         self.typed(result)
     }
 
-    /// The text of a type or an option that may be of the module, whose name may be left out.
-    fn of_module(&self, name: &str) -> Option<String> {
-        self.module.map(|module| format!("{module}.{name}"))
+    /// Where a name may be declared: in the module that stands before it, or in this one, and else in the program.
+    fn homes<'n>(&'n self, name: &'n QualifiedName<'_>) -> [(Option<&'n str>, &'n str); 2] {
+        let (module, own) = name.parts();
+        [(module.or(self.module), own), (module, own)]
     }
 
-    fn named(&mut self, name: &'syntax Name<'syntax>) -> Result<Expression, Reported> {
+    /// The variable that a name means here, as [`Self::find`] has it.
+    fn variable(&self, name: &QualifiedName<'_>) -> Option<Option<flux_ir::compute::VariableId>> {
+        if name.module.is_none() { self.find(&name.own) } else { None }
+    }
+
+    fn named(&mut self, name: &'syntax QualifiedName<'syntax>) -> Result<Expression, Reported> {
         let span = name.span;
-        if let Some(found) = self.find(&name.text) {
+        if let Some(found) = self.variable(name) {
             let variable = found.ok_or(Reported)?;
             let Some(ty) = self.computation.variable(variable).map(|variable| variable.ty.clone()) else {
                 return Err(Reported);
             };
             if !self.given.contains(&variable) {
-                let headline = format!("`{}` has no value here", name.text);
+                let headline = format!("`{name}` has no value here");
                 let error = Diagnostic::error(ids::UNSET_VALUE, headline, span);
                 return Err(self.report(error.help("give it one before, on every way that comes here")));
             }
             return Ok(Expression { term: Term::Variable(variable), ty, span });
         }
-        if name.text == "none" {
+        if name.parts() == (None, "none") {
             return Ok(self.typing().none(span));
         }
         let options = &self.resolver.options;
-        let own = self.of_module(&name.text).and_then(|own| options.get(own.as_str()));
-        if let Some(option) = own.or_else(|| options.get(name.as_str())).copied() {
+        let option = self.homes(name).into_iter().find_map(|(module, own)| options.find(module, own));
+        if let Some(option) = option.copied() {
             let kind = match self.resolver.program.options[option].kind {
                 OptionKind::Int | OptionKind::Duration | OptionKind::Size => {
                     TypeKind::Integer(Integer { signed: true, bits: 64 })
@@ -109,12 +116,12 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         Err(self.report_unknown(name))
     }
 
-    fn report_unknown(&mut self, name: &'syntax Name<'syntax>) -> Reported {
-        let word = &name.text;
+    fn report_unknown(&mut self, name: &QualifiedName<'_>) -> Reported {
+        let word = &name.to_string();
         let error = Diagnostic::error(ids::UNKNOWN_VALUE, format!("nothing is called `{word}` here"), name.span);
         let may_suggest = self.resolver.may_suggest(word);
         let variables = self.scopes.iter().flatten().map(|(name, _)| name.clone());
-        let options = self.resolver.options.keys().map(|name| (*name).to_owned());
+        let options = self.resolver.program.options.iter().map(|(_, option)| option.name.to_string());
         let mut names: Vec<String> = variables.chain(options).collect();
         names.sort_unstable();
         let enumerators = self.resolver.program.types.iter().find_map(|(_, declared)| match &declared.body {
@@ -138,8 +145,8 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         span: Span,
     ) -> Result<Expression, Reported> {
         if let Form::Name(ty) = &of.form
-            && self.find(&ty.text).is_none()
-            && let Some(id) = self.type_called(&ty.text)
+            && self.variable(ty).is_none()
+            && let Some(id) = self.type_called(ty)
         {
             return self.enumerator(id, name, span);
         }
@@ -163,9 +170,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     }
 
     /// The record or enumeration that is called so here.
-    fn type_called(&self, name: &str) -> Option<TypeId> {
-        let own = self.of_module(name).and_then(|own| self.resolver.type_names.find(&own));
-        own.or_else(|| self.resolver.type_names.find(name))
+    fn type_called(&self, name: &QualifiedName<'_>) -> Option<TypeId> {
+        let named = |(module, own)| self.resolver.type_names.find(&declared::Name::of(module, own).to_string());
+        self.homes(name).into_iter().find_map(named)
     }
 
     fn enumerator(&mut self, id: TypeId, name: &'syntax Name<'syntax>, span: Span) -> Result<Expression, Reported> {
@@ -198,23 +205,23 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
             let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, "this is no function", callee.span);
             return Err(self.report(error.help("functions are called by their names: `length(line)`")));
         };
-        if let Some(id) = self.type_called(&name.text) {
+        if let Some(id) = self.type_called(name) {
             return self.record(id, arguments, span);
         }
         if let Some(field) = arguments.iter().find_map(|argument| argument.field.as_ref()) {
-            let headline = format!("`{}` is no record, and has no field `{}`", name.text, field.text);
+            let headline = format!("`{}` is no record, and has no field `{}`", name, field.text);
             let error = Diagnostic::error(ids::UNKNOWN_FIELD, headline, field.span);
             return Err(self.report(error.help("the values of functions have no names")));
         }
         let values: Vec<_> = arguments.iter().map(|argument| self.value(&argument.value)).collect();
         let mut values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
-        if let Some(function) = Function::ALL.into_iter().find(|function| function.name() == name.text) {
+        if let Some(function) = Function::ALL.into_iter().find(|function| name.parts() == (None, function.name())) {
             return self.typed(self.typing().call(function, values, span));
         }
-        let ty = Type::new(&name.text);
+        let ty = Type::new(&name.to_string());
         let is_made =
             ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_) | TypeKind::Text | TypeKind::Bytes);
-        if !is_made || !built_in_names().any(|built_in| built_in == name.text) {
+        if !is_made || !built_in_names().any(|built_in| name.parts() == (None, built_in)) {
             return Err(self.report_unknown_function(name));
         }
         match (values.pop(), values.is_empty()) {
@@ -227,17 +234,18 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         }
     }
 
-    fn report_unknown_function(&mut self, name: &'syntax Name<'syntax>) -> Reported {
-        let headline = format!("there is no function `{}`", name.text);
+    fn report_unknown_function(&mut self, name: &QualifiedName<'_>) -> Reported {
+        let word = &name.to_string();
+        let headline = format!("there is no function `{word}`");
         let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, name.span);
-        let types = self.resolver.program.types.iter().map(|(_, declared)| declared.name.clone());
+        let types = self.resolver.program.types.iter().map(|(_, declared)| declared.name.to_string());
         let known = Function::ALL.into_iter().map(Function::name).chain(built_in_names()).map(str::to_owned);
         let names: Vec<String> = known.chain(types).collect();
-        let may_suggest = self.resolver.may_suggest(&name.text);
-        let meant = if may_suggest { nearest(&name.text, names.iter().map(String::as_str)) } else { None };
+        let may_suggest = self.resolver.may_suggest(word);
+        let meant = if may_suggest { nearest(word, names.iter().map(String::as_str)) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if self.resolver.nodes.contains_key(name.as_str()) => {
+            None if self.resolver.known_node(name).is_some() => {
                 "bodies do not call nodes: put the node before this one in the flow".to_owned()
             }
             None => {

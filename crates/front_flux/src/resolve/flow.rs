@@ -3,7 +3,7 @@
 use super::Resolver;
 use crate::cpp_keyword::is_keyword;
 use crate::ids;
-use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, Statement};
+use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{
     Action, Application, Body, Chain, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
@@ -40,7 +40,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         if let Some(function) = &source.session {
             self.check_function(function);
         }
-        let session = source.session.as_ref().map(|function| function.as_str().to_owned());
+        let session = source.session.as_ref().map(|function| function.declared());
         let target = self.node(&source.target, source.target.span);
         self.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
     }
@@ -70,7 +70,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_body_and_flow(&mut self, flow: &Flow) {
-        let headline = format!("the node `{}` has a body, and a flow", flow.node.text);
+        let headline = format!("the node `{}` has a body, and a flow", flow.node);
         let error = Diagnostic::error(ids::BODY_AND_FLOW, headline, flow.node.span);
         self.report(
             error.help("a node does one of them: give the body to a node of its own, and name that in the flow"),
@@ -78,7 +78,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_second_flow(&mut self, flow: &Flow, first: &Flow) {
-        let node = &flow.node.text;
+        let node = &flow.node;
         let diagnostic = Diagnostic::error(
             ids::DUPLICATE_FLOW,
             format!("the node `{node}` has two flows without patterns"),
@@ -94,22 +94,22 @@ impl<'syntax> Resolver<'syntax, '_> {
         &mut self,
         id: NodeId,
         patterns: &'syntax Patterns<'syntax>,
-        node: &'syntax Name<'syntax>,
+        node: &'syntax QualifiedName<'syntax>,
     ) -> Vec<Option<PredicateId>> {
         let found: Vec<_> = patterns.list.iter().map(|pattern| self.pattern(pattern)).collect();
         if patterns.inputs.iter().all(Option::is_none) {
             return found;
         }
         let Some(declaration) = self.declarations.get(&id).copied() else {
-            let headline = format!("the inputs of `{}` are not declared, so no pattern can name one", node.text);
-            let help = format!("declare them: `{} (…) => (…);`", node.text);
+            let headline = format!("the inputs of `{}` are not declared, so no pattern can name one", node);
+            let help = format!("declare them: `{} (…) => (…);`", node);
             self.report(Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span).help(help));
             return found;
         };
         let mut placed: Vec<Option<Option<PredicateId>>> = vec![None; declaration.inputs.len()];
         for (input, pattern) in patterns.inputs.iter().zip(found) {
             let Some(input) = input else {
-                let headline = format!("some patterns of `{}` name their inputs, and some do not", node.text);
+                let headline = format!("some patterns of `{}` name their inputs, and some do not", node);
                 let error = Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span);
                 self.report(error.help("name all of them, or write one for each input, in their order"));
                 return vec![None; declaration.inputs.len()];
@@ -129,7 +129,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_unknown_input(&mut self, input: &'syntax Name<'syntax>, declaration: &syntax::Declaration) {
-        let node = &declaration.name.text;
+        let node = &declaration.name;
         let headline = format!("`{node}` has no input `{}`", input.text);
         let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
         let names = declaration.inputs.iter().map(|one| one.name.as_str());
@@ -144,15 +144,15 @@ impl<'syntax> Resolver<'syntax, '_> {
     /// The predicate a pattern names; none for a wildcard, and for one that is unknown, which is reported.
     fn pattern(&mut self, pattern: &'syntax NameOrAny<'syntax>) -> Option<PredicateId> {
         let NameOrAny::Name(name) = pattern else { return None };
-        let known = self.predicates.get(name.as_str()).copied();
-        if known.is_none() && self.is_unknown(ids::UNKNOWN_PREDICATE, &name.text) {
+        let known = self.known_predicate(name);
+        if known.is_none() && self.is_unknown(ids::UNKNOWN_PREDICATE, name) {
             self.report_unknown_predicate(name);
         }
         known
     }
 
-    fn report_unknown_predicate(&mut self, name: &syntax::Name) {
-        let word = &name.text;
+    fn report_unknown_predicate(&mut self, name: &syntax::QualifiedName) {
+        let word = &name.to_string();
         let (mut tested_by, mut meant) = (None, None);
         if is_keyword(word) {
             let diagnostic =
@@ -162,8 +162,9 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
         if self.may_suggest(word) {
             let predicates = || self.program.predicates.iter().map(|(_, predicate)| predicate);
-            tested_by = predicates().find(|predicate| predicate.function == *word);
-            meant = nearest(word, predicates().map(|predicate| predicate.name.as_str()));
+            tested_by = predicates().find(|predicate| predicate.function == **word);
+            let names: Vec<_> = predicates().map(|predicate| predicate.name.to_string()).collect();
+            meant = nearest(word, names.iter().map(String::as_str)).map(str::to_owned);
         }
         let diagnostic =
             Diagnostic::error(ids::UNKNOWN_PREDICATE, format!("there is no predicate type `{word}`"), name.span);

@@ -29,12 +29,12 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// A node, be it declared, given a flow or only named in one; or else a function.
-    fn handler_target(&mut self, name: &'syntax syntax::Name<'syntax>) -> HandlerTarget {
-        match self.nodes.get(name.as_str()) {
-            Some(id) => HandlerTarget::Node(*id),
+    fn handler_target(&mut self, name: &syntax::QualifiedName<'_>) -> HandlerTarget {
+        match self.known_node(name) {
+            Some(id) => HandlerTarget::Node(id),
             None => {
                 self.check_function(name);
-                HandlerTarget::Function(name.as_str().to_owned())
+                HandlerTarget::Function(name.declared())
             }
         }
     }

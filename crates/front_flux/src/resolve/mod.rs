@@ -20,11 +20,12 @@ mod type_declaration;
 
 use crate::attribute::Attribute;
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, OptionDeclaration, Statement, Syntax, TestedBy};
+use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax, TestedBy};
 use attribute::effects_of;
 use flux_diagnostic::{Diagnostic, Diagnostics, Id};
 use flux_ir::compute::ComputedPredicate;
 use flux_ir::effects::Effects;
+use flux_ir::name::{self as declared, NameMap};
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
 use flux_ir::types::{Type, TypeNames};
 use flux_source::Span;
@@ -40,10 +41,10 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
         syntax,
         diagnostics,
         program,
-        nodes: HashMap::new(),
+        nodes: NameMap::default(),
         node_names: vec![],
-        predicates: HashMap::new(),
-        options: HashMap::new(),
+        predicates: NameMap::default(),
+        options: NameMap::default(),
         types: HashMap::new(),
         type_names: TypeNames::default(),
         flags: HashMap::new(),
@@ -69,11 +70,11 @@ struct Resolver<'syntax, 'run> {
     syntax: &'syntax Syntax<'syntax>,
     diagnostics: &'run mut Diagnostics,
     program: Program,
-    nodes: HashMap<&'syntax str, NodeId>,
+    nodes: NameMap<NodeId>,
     /// By id: the name of the node where it is declared, or stands first.
-    node_names: Vec<&'syntax Name<'syntax>>,
-    predicates: HashMap<&'syntax str, PredicateId>,
-    options: HashMap<&'syntax str, OptionId>,
+    node_names: Vec<&'syntax QualifiedName<'syntax>>,
+    predicates: NameMap<PredicateId>,
+    options: NameMap<OptionId>,
     /// By spelling and array suffix, so that what is spelled alike is stored once.
     types: HashMap<(&'syntax str, &'syntax str), Type>,
     /// The records and enumerations.
@@ -85,7 +86,7 @@ struct Resolver<'syntax, 'run> {
     /// The positions of the inputs of those nodes that have keys.
     input_positions: HashMap<NodeId, HashMap<&'syntax str, usize>>,
     /// What was said of which name.
-    reported: HashSet<(Id, &'syntax str)>,
+    reported: HashSet<(Id, declared::Name)>,
     suggestions_left: usize,
 }
 
@@ -95,9 +96,10 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// Whether `id` is to be said of `name`: once, and only if nothing that was skipped can have declared it.
-    fn is_unknown(&mut self, id: Id, name: &'syntax str) -> bool {
-        let may_be_declared = self.syntax.truncated || self.syntax.skipped_words.contains(name);
-        !may_be_declared && self.reported.insert((id, name))
+    fn is_unknown(&mut self, id: Id, name: &QualifiedName<'_>) -> bool {
+        let declared = name.declared();
+        let may_be_declared = self.syntax.truncated || self.syntax.skipped_names.contains(&declared);
+        !may_be_declared && self.reported.insert((id, declared))
     }
 
     /// Message types cannot be compiled yet.
@@ -116,13 +118,13 @@ impl<'syntax> Resolver<'syntax, '_> {
         let syntax = self.syntax;
         for statement in &syntax.statements {
             let Statement::Typedef(typedef) = statement else { continue };
-            let name = typedef.name.as_str();
+            let name = &typedef.name;
             if let TestedBy::Function(function) = &typedef.tested_by {
                 self.check_function(function);
             }
             self.check_predicate_clash(&typedef.name);
-            if let Some(first) = self.predicates.get(name) {
-                let first = &self.program.predicates[*first];
+            if let Some(first) = self.known_predicate(name) {
+                let first = &self.program.predicates[first];
                 let diagnostic = Diagnostic::error(
                     ids::DUPLICATE_PREDICATE,
                     format!("the predicate type `{name}` is declared twice"),
@@ -134,28 +136,29 @@ impl<'syntax> Resolver<'syntax, '_> {
                 continue;
             }
             let (function, computed) = match &typedef.tested_by {
-                TestedBy::Function(function) => (function.as_str().to_owned(), None),
-                TestedBy::Body(input, body) => (name.to_owned(), self.computed_predicate(&typedef.name, input, body)),
+                TestedBy::Function(function) => (function.declared(), None),
+                TestedBy::Body(input, body) => (name.declared(), self.computed_predicate(name, input, body)),
             };
             let effects = self.predicate_effects(&typedef.attributes);
-            let predicate = Predicate { name: name.to_owned(), function, computed, effects, span: typedef.span };
+            let declared = name.declared();
+            let predicate = Predicate { name: declared.clone(), function, computed, effects, span: typedef.span };
             let id = self.program.predicates.add(predicate);
-            self.predicates.insert(name, id);
+            self.predicates.add(&declared, id);
         }
     }
 
     /// What a predicate computes of its input; where it has a mistake, which is reported, nothing.
     fn computed_predicate(
         &mut self,
-        name: &'syntax Name<'syntax>,
+        name: &'syntax QualifiedName<'syntax>,
         input: &'syntax syntax::Parameter<'syntax>,
         body: &'syntax crate::body::Body<'syntax>,
     ) -> Option<ComputedPredicate> {
-        self.check_word(&name.text, name.span, "predicate type");
-        self.check_taken(&name.text, name.span);
-        let mut inputs = self.parameters(std::slice::from_ref(input), "input", &name.text);
+        self.check_word(&name.own, name.span, "predicate type");
+        self.check_taken(name);
+        let mut inputs = self.parameters(std::slice::from_ref(input), "input", name);
         if body.says.is_none() {
-            let headline = format!("the predicate type `{}` says neither true nor false", name.text);
+            let headline = format!("the predicate type `{}` says neither true nor false", name);
             let error = Diagnostic::error(ids::UNSET_VALUE, headline, body.span);
             self.report(error.help("end its body with what it says: `{ h.bytes > 1M }`"));
             return None;
@@ -179,16 +182,13 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn declare_node(&mut self, declaration: &'syntax Declaration<'syntax>) {
-        let name = declaration.name.as_str();
+        let name = &declaration.name;
         let id = self.node(&declaration.name, declaration.span);
         if let Some(first) = self.declarations.get(&id) {
-            let diagnostic = Diagnostic::error(
-                ids::DUPLICATE_NODE,
-                format!("the node `{name}` is declared twice"),
-                declaration.name.span,
-            )
-            .mark(first.name.span, "first declared here")
-            .help("remove one of them, or give it another name");
+            let diagnostic =
+                Diagnostic::error(ids::DUPLICATE_NODE, format!("the node `{name}` is declared twice"), name.span)
+                    .mark(first.name.span, "first declared here")
+                    .help("remove one of them, or give it another name");
             return self.report(diagnostic);
         }
         self.declarations.insert(id, declaration);
@@ -211,7 +211,12 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// The parameters of a list, which name different things.
-    fn parameters(&mut self, list: &'syntax [syntax::Parameter<'syntax>], kind: &str, node: &str) -> Vec<Parameter> {
+    fn parameters(
+        &mut self,
+        list: &'syntax [syntax::Parameter<'syntax>],
+        kind: &str,
+        of: &QualifiedName<'_>,
+    ) -> Vec<Parameter> {
         for syntax::Parameter { name, .. } in list {
             self.check_word(&name.text, name.span, "parameter");
         }
@@ -220,7 +225,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         for (first, second) in
             names.iter().zip(names.iter().skip(1)).filter(|(first, second)| first.text == second.text)
         {
-            let headline = format!("`{node}` has two {kind}s called `{}`", second.text);
+            let headline = format!("`{of}` has two {kind}s called `{}`", second.text);
             let diagnostic = Diagnostic::error(ids::DUPLICATE_PARAMETER, headline, second.span);
             self.report(diagnostic.mark(first.span, "the first one").help("give one of them another name"));
         }
@@ -233,12 +238,13 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.
-    fn node(&mut self, name: &'syntax Name<'syntax>, span: Span) -> NodeId {
-        if let Some(known) = self.nodes.get(name.as_str()) {
-            return *known;
+    fn node(&mut self, name: &'syntax QualifiedName<'syntax>, span: Span) -> NodeId {
+        if let Some(known) = self.known_node(name) {
+            return known;
         }
+        let declared = name.declared();
         let id = self.program.nodes.add(Node {
-            name: name.as_str().to_owned(),
+            name: declared.clone(),
             signature: None,
             body: Body::Concrete,
             requirements: vec![],
@@ -247,9 +253,24 @@ impl<'syntax> Resolver<'syntax, '_> {
             effects: Effects::Unknown,
             span,
         });
-        self.nodes.insert(&name.text, id);
+        self.nodes.add(&declared, id);
         self.node_names.push(name);
         id
+    }
+
+    fn known_node(&self, name: &QualifiedName<'_>) -> Option<NodeId> {
+        let (module, own) = name.parts();
+        self.nodes.find(module, own).copied()
+    }
+
+    fn known_predicate(&self, name: &QualifiedName<'_>) -> Option<PredicateId> {
+        let (module, own) = name.parts();
+        self.predicates.find(module, own).copied()
+    }
+
+    fn known_option(&self, name: &QualifiedName<'_>) -> Option<OptionId> {
+        let (module, own) = name.parts();
+        self.options.find(module, own).copied()
     }
 
     /// Whether the node is more than a name in a chain.

@@ -3,7 +3,7 @@
 use super::Resolver;
 use crate::ids;
 use crate::quantity::{Quantity, Unit};
-use crate::syntax::{self, ConstantValue, OptionDeclaration, Statement};
+use crate::syntax::{self, ConstantValue, OptionDeclaration, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{Constant, OptionKind, ServerOption};
 
@@ -13,10 +13,13 @@ const TAKEN_FLAGS: [&str; 3] = ["help", "flux", "flux-"];
 /// How a deadline is written.
 const DEADLINE: &str = "write a duration, `within 300ms`, or the name of an option that is one";
 
+/// What a constant can be.
+const CONSTANT: &str = "a constant is a number, a string, `true`, `false` or the name of an option";
+
 /// The flag of an option, without the dashes before it: `tcp-idle-time` of `tcp.idle_time`. Capitals aside, since the
 /// environment has none but them.
-fn flag(name: &str) -> String {
-    name.replace(['_', '.'], "-").to_lowercase()
+fn flag(name: &QualifiedName<'_>) -> String {
+    name.declared().joined("-").replace('_', "-").to_lowercase()
 }
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -25,32 +28,32 @@ impl<'syntax> Resolver<'syntax, '_> {
         for statement in &syntax.statements {
             let Statement::Option(option) = statement else { continue };
             let default = option.default.as_ref().and_then(|default| self.default(option, default));
-            let name = option.name.as_str();
-            self.check_word(name, option.name.span, "option");
+            let name = &option.name;
+            self.check_word(&name.own, name.span, "option");
             let flag = flag(name);
             if TAKEN_FLAGS.iter().any(|taken| flag == *taken || taken.ends_with('-') && flag.starts_with(taken)) {
                 self.report_taken(option, &flag);
             }
             let (kind, about, span) = (option.kind, option.about.clone(), option.span);
-            let id = self.program.options.add(ServerOption { name: name.to_owned(), kind, default, about, span });
+            let declared = name.declared();
+            let id = self.program.options.add(ServerOption { name: declared.clone(), kind, default, about, span });
             match self.flags.get(&flag) {
                 Some(first) => self.report_second(option, first, &flag),
                 None => _ = self.flags.insert(flag, option),
             }
-            self.options.entry(&option.name.text).or_insert(id);
+            self.options.add(&declared, id);
         }
     }
 
     fn report_taken(&mut self, option: &OptionDeclaration, flag: &str) {
-        let headline =
-            format!("the option `{}` would have the flag `--{flag}`, which every server has", option.name.text);
+        let headline = format!("the option `{}` would have the flag `--{flag}`, which every server has", option.name);
         let diagnostic = Diagnostic::error(ids::DUPLICATE_OPTION, headline, option.name.span);
         self.report(diagnostic.help("choose another name"));
     }
 
     fn report_second(&mut self, option: &OptionDeclaration, first: &OptionDeclaration, flag: &str) {
-        let (name, other) = (&option.name.text, &first.name.text);
-        let headline = match name == other {
+        let (name, other) = (&option.name, &first.name);
+        let headline = match name.parts() == other.parts() {
             true => format!("the option `{name}` is declared twice"),
             false => format!("the options `{other}` and `{name}` have one flag, `--{flag}`"),
         };
@@ -78,9 +81,9 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
         let headline = match default.value {
             ConstantValue::Option(ref other) => {
-                format!("the default of `{}` is the name `{}`, not a value", option.name.text, other.text)
+                format!("the default of `{}` is the name `{}`, not a value", option.name, other)
             }
-            _ => format!("the default of `{}` is not {}", option.name.text, described(option.kind)),
+            _ => format!("the default of `{}` is not {}", option.name, described(option.kind)),
         };
         let help = match option.kind {
             OptionKind::Int => "write a whole number: `8080`",
@@ -104,9 +107,9 @@ impl<'syntax> Resolver<'syntax, '_> {
             ConstantValue::Text(text) => return Some(Constant::Text(text.clone())),
             ConstantValue::Boolean(truth) => return Some(Constant::Boolean(*truth)),
             ConstantValue::Wrong => return None,
-            ConstantValue::Option(name) => name.as_str(),
+            ConstantValue::Option(name) => name,
         };
-        let known = self.options.get(name).copied();
+        let known = self.known_option(name);
         if known.is_none() && self.is_unknown(ids::UNKNOWN_OPTION, name) {
             let help = self.help_for_constant(name, step);
             let headline = format!("there is no option `{name}`");
@@ -133,9 +136,9 @@ impl<'syntax> Resolver<'syntax, '_> {
             ConstantValue::Text(_) | ConstantValue::Boolean(_) => {
                 return self.report_deadline("a deadline is a duration".to_owned(), time);
             }
-            ConstantValue::Option(name) => name.as_str(),
+            ConstantValue::Option(name) => name,
         };
-        if let Some(id) = self.options.get(name).copied() {
+        if let Some(id) = self.known_option(name) {
             let option = &self.program.options[id];
             if option.kind == OptionKind::Duration {
                 return Some(Constant::Option(id));
@@ -144,10 +147,12 @@ impl<'syntax> Resolver<'syntax, '_> {
             return self.report_deadline(headline, time);
         }
         if self.is_unknown(ids::UNKNOWN_OPTION, name) {
-            let may_suggest = self.may_suggest(name);
-            let durations = self.program.options.iter().filter(|(_, option)| option.kind == OptionKind::Duration);
-            let near = nearest(name, durations.map(|(_, option)| option.name.as_str()));
-            let help = match near.filter(|_| may_suggest) {
+            let written = name.to_string();
+            let may_suggest = self.may_suggest(&written);
+            let is_candidate = |option: &ServerOption| may_suggest && option.kind == OptionKind::Duration;
+            let durations = self.program.options.iter().filter(|(_, option)| is_candidate(option));
+            let durations: Vec<_> = durations.map(|(_, option)| option.name.to_string()).collect();
+            let help = match nearest(&written, durations.iter().map(String::as_str)) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => DEADLINE.to_owned(),
             };
@@ -163,24 +168,27 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// What to write for `name`, which is no option, as a constant of `step`.
-    fn help_for_constant(&mut self, name: &str, step: &syntax::Application) -> String {
-        let node = step.node.as_str();
-        let inputs = self.nodes.get(node).and_then(|id| self.declarations.get(id)).map(|it| &it.inputs);
-        if inputs.is_some_and(|inputs| inputs.iter().any(|input| input.name.as_str() == name)) {
+    fn help_for_constant(&mut self, name: &QualifiedName<'_>, step: &syntax::Application) -> String {
+        let node = &step.node;
+        let inputs = self.known_node(node).and_then(|id| self.declarations.get(&id)).map(|it| &it.inputs);
+        let written = &name.to_string();
+        if inputs.is_some_and(|inputs| inputs.iter().any(|input| input.name.as_str() == written)) {
             return match step.constants.len() {
                 1 => format!("values come along the arrows by themselves: write `{node}`"),
                 _ => format!("constants bind the first inputs: leave out `{name}`, and declare it after those"),
             };
         }
-        if self.nodes.get(name).is_some_and(|node| self.is_defined(*node)) {
+        if self.known_node(name).is_some_and(|node| self.is_defined(node)) {
             return format!("`{name}` is a node, and steps are joined by `->`: `{name} -> {node}`");
         }
-        let may_suggest = self.may_suggest(name);
-        let words =
-            ["true", "false"].into_iter().chain(self.program.options.iter().map(|(_, option)| option.name.as_str()));
-        match if may_suggest { nearest(name, words) } else { None } {
+        if !self.may_suggest(written) {
+            return CONSTANT.to_owned();
+        }
+        let options = self.program.options.iter().map(|(_, option)| option.name.to_string());
+        let words: Vec<_> = ["true", "false"].map(str::to_owned).into_iter().chain(options).collect();
+        match nearest(written, words.iter().map(String::as_str)) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "a constant is a number, a string, `true`, `false` or the name of an option".to_owned(),
+            None => CONSTANT.to_owned(),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Resolver;
 use crate::ids;
-use crate::syntax::{self, Name, Statement};
+use crate::syntax::{self, Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Parameter, TypeBody, TypeDeclaration, TypeId, split_name};
+use flux_ir::name as declared;
+use flux_ir::program::{Parameter, TypeBody, TypeDeclaration, TypeId};
 use flux_ir::types::{Type, built_in_names, contained_first, contained_in};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -23,10 +24,10 @@ impl<'syntax> Resolver<'syntax, '_> {
                 syntax::TypeBody::Record(_) => TypeBody::Record(vec![]),
                 syntax::TypeBody::Enum(values) => TypeBody::Enum(self.distinct(values, "value", one)),
             };
-            let name = one.name.as_str().to_owned();
+            let name = one.name.declared();
             let is_enum = matches!(body, TypeBody::Enum(_));
-            let id = self.program.types.add(TypeDeclaration { name, body, span: one.span });
-            self.type_names.add(one.name.as_str(), id, is_enum);
+            let id = self.program.types.add(TypeDeclaration { name: name.clone(), body, span: one.span });
+            self.type_names.add(&name, id, is_enum);
             declared.push((id, one));
         }
         for (id, one) in &declared {
@@ -38,23 +39,23 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// Whether a type can have this name, which no other has.
-    fn check_type_name(&mut self, name: &'syntax Name<'syntax>, declared: &mut HashMap<&'syntax str, Span>) -> bool {
-        self.check_word(&name.text, name.span, "type");
-        self.check_taken(&name.text, name.span);
-        let (_, own) = split_name(&name.text);
+    fn check_type_name(&mut self, name: &QualifiedName<'_>, declared: &mut HashMap<declared::Name, Span>) -> bool {
+        self.check_word(&name.own, name.span, "type");
+        self.check_taken(name);
+        let (_, own) = name.parts();
         if built_in_names().any(|built_in| built_in == own) {
             let headline = format!("`{own}` is a type of the language, and cannot be declared");
             self.report(Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span).help("choose another name"));
             return false;
         }
-        if let Some(first) = declared.get(name.as_str()) {
-            let headline = format!("the type `{}` is declared twice", name.text);
+        if let Some(first) = declared.get(&name.declared()) {
+            let headline = format!("the type `{name}` is declared twice");
             let error = Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span);
             let error = error.mark(*first, "first declared here");
             self.report(error.help("remove one of them, or give it another name"));
             return false;
         }
-        declared.insert(name.as_str(), name.span);
+        declared.insert(name.declared(), name.span);
         true
     }
 
@@ -78,7 +79,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_duplicate(&mut self, name: &Name, what: &str, of: &syntax::TypeDeclaration, first: Span) {
-        let headline = format!("`{}` has two {what}s called `{}`", of.name.text, name.text);
+        let headline = format!("`{}` has two {what}s called `{}`", of.name, name.text);
         let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
         self.report(error.mark(first, "the first one").help("give one of them another name"));
     }
@@ -117,8 +118,8 @@ impl<'syntax> Resolver<'syntax, '_> {
         if self.syntax.truncated || is_skipped {
             return;
         }
-        let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name.text);
-        let declared = self.program.types.iter().map(|(_, one)| one.name.clone());
+        let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name);
+        let declared = self.program.types.iter().map(|(_, one)| one.name.to_string());
         let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
         let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
         let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word));
@@ -134,9 +135,9 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// Checks that no record and no enumeration has the name of a predicate type.
-    pub(super) fn check_predicate_clash(&mut self, name: &Name) {
-        let Some(declared) = self.type_names.find(&name.text) else { return };
-        let headline = format!("`{}` is both a type and a predicate type", name.text);
+    pub(super) fn check_predicate_clash(&mut self, name: &QualifiedName<'_>) {
+        let Some(declared) = self.type_names.find(&name.to_string()) else { return };
+        let headline = format!("`{name}` is both a type and a predicate type");
         let error = Diagnostic::error(ids::NAME_CLASH, headline, name.span);
         let error = error.mark(self.program.types[declared].span, "the type");
         self.report(error.help("give one of them another name"));

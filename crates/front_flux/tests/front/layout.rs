@@ -45,7 +45,7 @@ fn every_word_but_seven_can_name_a_node() {
             "{word} (int x) => (int x);\nsource {word} => B;\nB = {word} -> {word};\n\
              {word}x:[_] = ;\natomic {word}:{{{word}}};"
         );
-        assert!(nodes(&program(&text)).contains(&word), "{word}");
+        assert!(nodes(&program(&text)).iter().any(|node| node == word), "{word}");
         let text = format!("{word} = C;\nsource A => {word};\nhandle error {word} => {word};");
         assert_eq!(flow(&program(&text), word), "C");
         let text = format!("{word}:[_] = C;\n{word} [_] = D;");

@@ -55,7 +55,7 @@ fn flow(program: &Program, name: &str) -> String {
         Body::Concrete | Body::Computed(_) => "concrete".into(),
         Body::Chain(it) => chain(program, it),
         Body::Dispatch(lines) => {
-            let pattern = |it: &Option<_>| it.map_or("_", |id| program.predicates[id].name.as_str());
+            let pattern = |it: &Option<_>| it.map_or("_".into(), |id| program.predicates[id].name.to_string());
             let line = |line: &flux_ir::program::Line| {
                 let patterns: Vec<_> = line.patterns.iter().map(pattern).collect();
                 format!("[{}] = {}", patterns.join(", "), chain(program, &line.chain))
@@ -67,7 +67,7 @@ fn flow(program: &Program, name: &str) -> String {
 
 fn chain(program: &Program, chain_read: &Chain) -> String {
     let step = |step: &Step| match &step.action {
-        Action::Apply(it) if it.constants.is_empty() => program.nodes[it.node].name.clone(),
+        Action::Apply(it) if it.constants.is_empty() => program.nodes[it.node].name.to_string(),
         Action::Apply(it) => format!("{}{:?}", program.nodes[it.node].name, it.constants),
         Action::Parallel(Parallel { branches, .. }) => {
             let branches: Vec<_> = branches.iter().map(|branch| chain(program, branch)).collect();
@@ -78,8 +78,8 @@ fn chain(program: &Program, chain_read: &Chain) -> String {
 }
 
 /// The names of all nodes, in order.
-fn nodes(program: &Program) -> Vec<&str> {
-    program.nodes.iter().map(|(_, node)| node.name.as_str()).collect()
+fn nodes(program: &Program) -> Vec<String> {
+    program.nodes.iter().map(|(_, node)| node.name.to_string()).collect()
 }
 
 /// What a node must hold: `cache Write []`.
@@ -93,11 +93,11 @@ fn requirements(program: &Program, name: &str) -> Vec<String> {
 
 /// The handlers: `A -> * => H`, functions with `()`.
 fn handlers(program: &Program) -> Vec<String> {
-    let node = |it: &Option<_>| it.map_or("*", |id| program.nodes[id].name.as_str());
+    let node = |it: &Option<_>| it.map_or("*".into(), |id| program.nodes[id].name.to_string());
     let show = |handler: &flux_ir::program::Handler| {
         let path: Vec<_> = handler.path.iter().map(node).collect();
         let target = match &handler.target {
-            HandlerTarget::Node(id) => program.nodes[*id].name.clone(),
+            HandlerTarget::Node(id) => program.nodes[*id].name.to_string(),
             HandlerTarget::Function(name) => format!("{name}()"),
         };
         format!("{} => {target}", path.join(" -> "))
@@ -109,7 +109,7 @@ fn handlers(program: &Program) -> Vec<String> {
 fn sources(program: &Program) -> Vec<String> {
     let show = |source: &flux_ir::program::Source| {
         let origin = match &source.origin {
-            Origin::Node(it) => program.nodes[it.node].name.clone(),
+            Origin::Node(it) => program.nodes[it.node].name.to_string(),
             Origin::Timer(period_ms) => format!("every {period_ms}"),
         };
         let session = source.session.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));

@@ -4,6 +4,7 @@ use super::ParseError;
 use super::lexical;
 use super::names::Labels;
 use crate::arena::ArenaId;
+use crate::name::Name;
 use crate::program::{Constant, Mode, Parameter};
 use crate::types::{Type, TypeNames};
 use flux_source::{FileId, Span};
@@ -163,12 +164,18 @@ impl<'a> Cursor<'a> {
         if length > 0 { Ok(self.take(length).to_owned()) } else { Err(self.expected(what)) }
     }
 
+    /// The name of a declaration, its module before it; `what` says of what.
+    pub(super) fn declared_name(&mut self, what: &str) -> Result<Name, ParseError> {
+        let first = self.name(what)?;
+        if self.eat(".") { Ok(Name::of(Some(first), self.name(what)?)) } else { Ok(Name::new(first)) }
+    }
+
     /// The index of a thing that is mentioned by its name, or by its index; `what` says what it is.
     pub(super) fn mention(&mut self, labels: &Labels, what: &str) -> Result<usize, ParseError> {
         if self.eat("#") {
             return self.number::<u32>("an index").map(|index| index as usize);
         }
-        let name = self.name(what)?;
+        let name = self.declared_name(what)?;
         labels.find(&name).ok_or_else(|| self.error(format!("nothing is called `{name}` here; expected {what}")))
     }
 
@@ -178,7 +185,7 @@ impl<'a> Cursor<'a> {
             return self.number::<u32>("a position").map(|index| index as usize);
         }
         let Some(name) = self.word() else { return Err(self.expected("a parameter's name or position")) };
-        let found = labels.and_then(|labels| labels.find(name));
+        let found = labels.and_then(|labels| labels.find(&Name::new(name)));
         found.ok_or_else(|| self.error(format!("no parameter is called `{name}` there")))
     }
 

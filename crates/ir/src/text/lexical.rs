@@ -1,6 +1,7 @@
 //! The smallest things of the text form, as both sides know them: words, names, quoted texts, parameters, and where
 //! the content of a line ends.
 
+use crate::name::Name;
 use crate::program::Parameter;
 use crate::types::Type;
 use flux_source::Span;
@@ -20,17 +21,16 @@ pub(super) fn word(text: &str) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-/// The name that `text` begins with, words joined by `.` or `::`; empty where it begins with none.
+/// The name that `text` begins with, words joined by `::`; empty where it begins with none.
 pub(super) fn bare_name(text: &str) -> &str {
     let mut end = word(text).len();
     while end > 0 {
-        let rest = text.get(end..).unwrap_or("");
-        let Some(separator) = ["::", "."].into_iter().find(|separator| rest.starts_with(separator)) else { break };
-        let next = word(rest.get(separator.len()..).unwrap_or(""));
+        let Some(rest) = text.get(end..).and_then(|rest| rest.strip_prefix("::")) else { break };
+        let next = word(rest);
         if next.is_empty() {
             break;
         }
-        end += separator.len() + next.len();
+        end += "::".len() + next.len();
     }
     text.get(..end).unwrap_or("")
 }
@@ -39,6 +39,12 @@ pub(super) fn bare_name(text: &str) -> &str {
 pub(super) fn name(name: &str) -> String {
     let bare = !name.is_empty() && name != "_" && bare_name(name) == name;
     if bare { name.to_owned() } else { quoted(name) }
+}
+
+/// The name of a declaration, its module before it: `tcp.Listen`.
+pub(super) fn declared(declared: &Name) -> String {
+    let module = declared.module().map(|module| format!("{}.", name(module)));
+    format!("{}{}", module.unwrap_or_default(), name(declared.own()))
 }
 
 /// `text` in quotes, without line ends or other control characters.
@@ -158,12 +164,18 @@ mod tests {
 
     #[test]
     fn names_are_bare_where_they_read_back() {
-        assert_eq!(name("http.Send"), "http.Send");
         assert_eq!(name("ns::Test"), "ns::Test");
-        for odd in ["", "_", "a b", "1st", "a.", ".a", "a..b", "é"] {
+        for odd in ["", "_", "a b", "1st", "a.b", "a::", "::a", "é"] {
             assert_eq!(name(odd), format!("\"{odd}\""));
         }
         assert_eq!(name("a\"\n\u{1}"), r#""a\"\n\u{1}""#);
+    }
+
+    #[test]
+    fn the_module_of_a_declaration_stands_before_it() {
+        assert_eq!(declared(&Name::of(Some("http"), "Send")), "http.Send");
+        assert_eq!(declared(&Name::of(Some("a b"), "_")), "\"a b\".\"_\"");
+        assert_eq!(declared(&Name::new("http.Send")), "\"http.Send\"");
     }
 
     #[test]

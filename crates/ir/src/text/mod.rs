@@ -15,13 +15,13 @@
 //! use        = "use" module
 //! include    = "include" TEXT
 //! link       = "link" TEXT
-//! type       = "record" name "{" { "field" parameter } "}" | "enum" name "(" WORD { "," WORD } ")"
-//! option     = "option" name kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
+//! type       = "record" declared "{" { "field" parameter } "}" | "enum" declared "(" WORD { "," WORD } ")"
+//! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
-//! predicate  = "predicate" name ( "=" name [ effects ] | "(" parameter ")" "{" computed "}" )
+//! predicate  = "predicate" declared ( "=" declared [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
-//! constraint = "constraint" name ( "program" | "session" | "keyed" )
-//! node       = "node" name [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ effects ]
+//! constraint = "constraint" declared ( "program" | "session" | "keyed" )
+//! node       = "node" declared [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ effects ]
 //!              [ "{" { holds | chain | compute } "}" ]
 //! effects    = "silent" | "pure"                                      what is promised of the function in C++
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
@@ -49,9 +49,9 @@
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
 //! named      = name ":" name                                           an input, and the value that it takes
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
-//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" name ]
+//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" declared ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles
-//! handles    = "node" node [ "{" { replaces } "}" ] | "function" name
+//! handles    = "node" node [ "{" { replaces } "}" ] | "function" declared
 //! replaces   = "for" node takes [ "gives" "(" [ output { "," output } ] ")" ]      without the last part the flow ends
 //! output     = "out" "." position
 //!
@@ -69,7 +69,7 @@
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
 //! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
-//!            | ( "handler" | "session" ) name "for" node
+//!            | ( "handler" | "session" ) declared "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
 //!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
@@ -80,8 +80,10 @@
 //! exits      = INT "/" INT "/" INT                                     done, failed, ended
 //! offset     = "+" INT                                                 left out where 0, but not after "fault"
 //!
-//! name       = WORD { ( "." | "::" ) WORD } | TEXT
-//! node, predicate, constraint, function, module, option = name | "#" INT        where mentioned; #INT is the index
+//! name       = WORD { "::" WORD } | TEXT
+//! declared   = [ name "." ] name                                       the module where it is of one, and its own name
+//! node, predicate, constraint, option = declared | "#" INT             where mentioned; #INT is the index
+//! function, module = name | "#" INT                                    as above
 //! position   = WORD | INT                                              the parameter's name or its index
 //! TEXT       = a double-quoted string with the escapes \" \\ \n \r \t \u{…}
 //! ```

@@ -2,38 +2,44 @@
 
 use crate::arena::Arena;
 use crate::flow::{Callee, Function, FunctionId};
+use crate::name::Name;
 use crate::program::{Node, NodeId, Parameter, Program, StepNumber};
 use std::collections::HashMap;
 
 /// The names of things that have an index. A name means the first that bears it.
 #[derive(Default)]
 pub(super) struct Labels {
-    names: Vec<String>,
-    first: HashMap<String, usize>,
+    names: Vec<Name>,
+    first: HashMap<Name, usize>,
 }
 
 impl Labels {
-    fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+    fn of<'a>(names: impl IntoIterator<Item = &'a Name>) -> Self {
         let mut labels = Self::default();
-        for name in names {
-            labels.add(name);
-        }
+        names.into_iter().for_each(|name| labels.add(name.clone()));
+        labels
+    }
+
+    /// As [`Self::of`], of what is of no module: parameters, functions of the flow, modules themselves.
+    fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut labels = Self::default();
+        words.into_iter().for_each(|word| labels.add(Name::new(word)));
         labels
     }
 
     /// Names the next index.
-    pub(super) fn add(&mut self, name: &str) {
-        self.first.entry(name.to_owned()).or_insert(self.names.len());
-        self.names.push(name.to_owned());
+    pub(super) fn add(&mut self, name: Name) {
+        self.first.entry(name.clone()).or_insert(self.names.len());
+        self.names.push(name);
     }
 
     /// What `name` means.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
+    pub(super) fn find(&self, name: &Name) -> Option<usize> {
         self.first.get(name).copied()
     }
 
     /// The name that means `index`, if one does.
-    pub(super) fn get(&self, index: usize) -> Option<&str> {
+    pub(super) fn get(&self, index: usize) -> Option<&Name> {
         let name = self.names.get(index)?;
         (self.find(name) == Some(index)).then_some(name)
     }
@@ -89,10 +95,10 @@ impl Names {
         for (id, node) in program.nodes.iter() {
             names.add_node(id, node);
         }
-        names.predicates = Labels::of(program.predicates.iter().map(|(_, predicate)| predicate.name.as_str()));
-        names.modules = Labels::of(program.modules.iter().map(|(_, module)| module.name.as_str()));
-        names.options = Labels::of(program.options.iter().map(|(_, option)| option.name.as_str()));
-        names.constraints = Labels::of(program.constraints.iter().map(|(_, constraint)| constraint.name.as_str()));
+        names.predicates = Labels::of(program.predicates.iter().map(|(_, predicate)| &predicate.name));
+        names.modules = Labels::of_words(program.modules.iter().map(|(_, module)| module.name.as_str()));
+        names.options = Labels::of(program.options.iter().map(|(_, option)| &option.name));
+        names.constraints = Labels::of(program.constraints.iter().map(|(_, constraint)| &constraint.name));
         names
     }
 
@@ -107,20 +113,20 @@ impl Names {
 
     /// Adds the names of the next node and its parameters.
     pub(super) fn add_node(&mut self, id: NodeId, node: &Node) {
-        self.nodes.add(&node.name);
+        self.nodes.add(node.name.clone());
         self.add_ports(Ports::NodeInputs(id), node.inputs());
         self.add_ports(Ports::NodeOutputs(id), node.outputs());
     }
 
     /// Adds the names of the next function and its parameters.
     pub(super) fn add_function(&mut self, id: FunctionId, function: &Function) {
-        self.functions.add(&function.name);
+        self.functions.add(Name::new(function.name.as_str()));
         self.add_ports(Ports::FunctionInputs(id), &function.inputs);
         self.add_ports(Ports::FunctionOutputs(id), &function.outputs);
     }
 
     fn add_ports(&mut self, ports: Ports, parameters: &[Parameter]) {
-        self.ports.insert(ports, Labels::of(parameters.iter().map(|parameter| parameter.name.as_str())));
+        self.ports.insert(ports, Labels::of_words(parameters.iter().map(|parameter| parameter.name.as_str())));
     }
 
     /// The names in a list of parameters; none for a list that there is not.

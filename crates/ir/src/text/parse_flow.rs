@@ -257,7 +257,7 @@ impl<'text> FunctionParser<'_, 'text> {
             Some("fork") if line.at("(") => Ok(Callee::Fork(vec![])),
             Some("fork") => line.separated("&", |line| self.branch(line)).map(Callee::Fork),
             Some(kind @ ("handler" | "session")) => {
-                let function = line.name("a function")?;
+                let function = line.declared_name("a function")?;
                 line.expect_word("for")?;
                 let node = parser.node_id(line)?;
                 let handler = kind == "handler";

@@ -287,7 +287,7 @@ impl<'a> Parser<'a> {
             Origin::Timer(_) => Scope::default(),
         };
         let arguments = self.values("takes", &mut line, &given)?;
-        let session = if line.eat_word("session") { Some(line.name("a function")?) } else { None };
+        let session = if line.eat_word("session") { Some(line.declared_name("a function")?) } else { None };
         line.finish()?;
         self.program.sources.push(Source { origin, session, target, arguments, span });
         Ok(())
@@ -303,7 +303,7 @@ impl<'a> Parser<'a> {
             HandlerTarget::Node(self.node_id(&mut line)?)
         } else {
             line.expect_word("function")?;
-            HandlerTarget::Function(line.name("a function")?)
+            HandlerTarget::Function(line.declared_name("a function")?)
         };
         let replacements = match target {
             HandlerTarget::Node(node) if line.eat("{") => {
@@ -383,7 +383,7 @@ fn included(mut line: Cursor<'_>) -> Result<Include, ParseError> {
 /// `option port int = 8080`, its first word taken.
 fn option(line: &mut Cursor<'_>) -> Result<ServerOption, ParseError> {
     let span = line.span()?;
-    let name = line.name("the option's name")?;
+    let name = line.declared_name("the option's name")?;
     let kind = line.word().and_then(OptionKind::of_name);
     let kind = kind.ok_or_else(|| line.error("an option is an int, a string, a path, a bool, a duration or a size"))?;
     let default = if line.eat("=") { Some(line.constant(&Labels::default())?) } else { None };
@@ -399,7 +399,7 @@ fn declare_type(mut line: Cursor<'_>, program: &mut Program) -> Result<(), Parse
     }
     line.word();
     let span = line.span()?;
-    let name = line.name("the type's name")?;
+    let name = line.declared_name("the type's name")?;
     let body = match is_record {
         true => TypeBody::Record(vec![]),
         false => TypeBody::Enum(line.list("(", ")", |line| line.name("a value"))?),
@@ -427,7 +427,7 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
         program.options.add(option(&mut line)?);
     } else if line.eat_word("predicate") {
         let span = line.span()?;
-        let name = line.name("the predicate's name")?;
+        let name = line.declared_name("the predicate's name")?;
         let (mut function, mut computed) = (name.clone(), None);
         if line.eat("(") {
             let (input, computation) = (line.parameter(types)?, Computation::default());
@@ -436,13 +436,13 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
             line.expect("{")?;
         } else {
             line.expect("=")?;
-            function = line.name("a function")?;
+            function = line.declared_name("a function")?;
         }
         let effects = effects_of(&mut line);
         program.predicates.add(Predicate { name, function, computed, effects, span });
     } else if line.eat_word("constraint") {
         let span = line.span()?;
-        let name = line.name("the constraint's name")?;
+        let name = line.declared_name("the constraint's name")?;
         let scope = match line.word() {
             Some("program") => program::Scope::Program,
             Some("session") => program::Scope::Session,
@@ -452,7 +452,7 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
         program.constraints.add(Constraint { name, scope, span });
     } else if line.eat_word("node") {
         let span = line.span()?;
-        let name = line.name("the node's name")?;
+        let name = line.declared_name("the node's name")?;
         let mut signature = None;
         if line.at("(") {
             let (inputs, outputs) = signature_of(&mut line, types)?;

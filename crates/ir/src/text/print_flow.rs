@@ -171,7 +171,7 @@ impl FunctionPrinter<'_> {
             Callee::Handler { function, node } => ("handler", function, node),
             Callee::Session { function, node } => ("session", function, node),
         };
-        printer.write(format!("{kind} {} for ", lexical::name(name)));
+        printer.write(format!("{kind} {} for ", lexical::declared(name)));
         printer.mention(|names| &names.nodes, node.index());
     }
 

@@ -49,7 +49,7 @@ impl Printer {
         program.options.iter().for_each(|(_, option)| self.option(option));
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);
-            let (name, function) = (lexical::name(&predicate.name), lexical::name(&predicate.function));
+            let (name, function) = (lexical::declared(&predicate.name), lexical::declared(&predicate.function));
             let Some(computed) = &predicate.computed else {
                 self.write(format!("predicate {name} = {function}"));
                 self.effects(predicate.effects);
@@ -71,7 +71,7 @@ impl Printer {
                 program::Scope::Session => "session",
                 program::Scope::Keyed => "keyed",
             };
-            self.write(format!("constraint {} {scope}", lexical::name(&constraint.name)));
+            self.write(format!("constraint {} {scope}", lexical::declared(&constraint.name)));
             self.end_line();
         }
     }
@@ -104,7 +104,7 @@ impl Printer {
 
     fn type_declaration(&mut self, declared: &TypeDeclaration) {
         self.span(declared.span);
-        let name = lexical::name(&declared.name);
+        let name = lexical::declared(&declared.name);
         match &declared.body {
             TypeBody::Enum(values) => {
                 let values: Vec<_> = values.iter().map(|value| lexical::name(value)).collect();
@@ -126,7 +126,7 @@ impl Printer {
 
     fn option(&mut self, option: &ServerOption) {
         self.span(option.span);
-        self.write(format!("option {} {}", lexical::name(&option.name), option.kind.name()));
+        self.write(format!("option {} {}", lexical::declared(&option.name), option.kind.name()));
         if let Some(default) = &option.default {
             self.write(" = ");
             self.constant(default);
@@ -139,7 +139,7 @@ impl Printer {
 
     fn node(&mut self, id: NodeId, node: &Node) {
         self.span(node.span);
-        self.write(format!("node {}", lexical::name(&node.name)));
+        self.write(format!("node {}", lexical::declared(&node.name)));
         if let Some(signature) = &node.signature {
             self.signature(&signature.inputs, &signature.outputs);
             self.write(if signature.inferred { " inferred" } else { "" });
@@ -264,7 +264,7 @@ impl Printer {
         };
         self.values(" takes (", source.arguments.as_deref(), &given);
         if let Some(session) = &source.session {
-            self.write(format!(" session {}", lexical::name(session)));
+            self.write(format!(" session {}", lexical::declared(session)));
         }
         self.end_line();
     }
@@ -277,7 +277,7 @@ impl Printer {
             Some(node) => printer.mention(|names| &names.nodes, node.index()),
         });
         match &handler.target {
-            HandlerTarget::Function(function) => self.write(format!(" => function {}", lexical::name(function))),
+            HandlerTarget::Function(function) => self.write(format!(" => function {}", lexical::declared(function))),
             HandlerTarget::Node(node) => {
                 self.write(" => node ");
                 self.mention(|names| &names.nodes, node.index());

@@ -3,6 +3,7 @@
 use super::lexical;
 use super::names::{Labels, Ports};
 use super::{Options, names::Names};
+use crate::name::Name;
 use crate::program::{Constant, Mode};
 use flux_source::Span;
 use std::fmt::Write;
@@ -97,13 +98,13 @@ impl Printer {
 
     /// Mentions the thing at `index`: by name, or by index where the name means another.
     pub(super) fn mention(&mut self, labels: impl Fn(&Names) -> &Labels, index: usize) {
-        let mention = labels(&self.names).get(index).map_or_else(|| format!("#{index}"), lexical::name);
+        let mention = labels(&self.names).get(index).map_or_else(|| format!("#{index}"), lexical::declared);
         self.write(mention);
     }
 
     /// Writes which of the parameters `ports` is meant: by name where that is a word of its own.
     pub(super) fn position(&mut self, ports: Option<Ports>, index: usize) {
-        let name = self.names.ports(ports).and_then(|labels| labels.get(index));
+        let name = self.names.ports(ports).and_then(|labels| labels.get(index)).map(Name::own);
         let name = name.filter(|name| !name.is_empty() && lexical::word(name) == *name);
         let position = name.map_or_else(|| index.to_string(), str::to_owned);
         self.write(position);

@@ -5,6 +5,7 @@
 //! it points to: if it does not give it back, the pointer is there no more. Nor is a value that can only be moved.
 
 use super::Violations;
+use crate::name::Name;
 use crate::program::{
     Action, Argument, Chain, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
 };
@@ -176,7 +177,7 @@ impl<'a> Checker<'a, '_> {
         wanted: impl ExactSizeIterator<Item = &'w Type>,
         values: &Values<'_>,
         span: Span,
-        name: &str,
+        name: &Name,
     ) {
         let Some(types) = self.named(arguments, values, span, &format!("`{name}`")) else { return };
         let (named, count) = (types.len(), wanted.len());

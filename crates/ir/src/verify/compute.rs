@@ -3,6 +3,7 @@
 
 use super::Violations;
 use crate::compute::{Computation, Expression, Function, Operator, Statement, Term, VariableId};
+use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Type, TypeKind};
 use flux_source::Span;
@@ -41,7 +42,7 @@ fn check_node(program: &Program, node: &Node, computation: &Computation, violati
 struct Checker<'a, 'b> {
     program: &'a Program,
     computation: &'a Computation,
-    name: &'a str,
+    name: &'a Name,
     span: Span,
     /// The variables that have a value here.
     given: HashSet<VariableId>,
@@ -52,7 +53,7 @@ impl<'a, 'b> Checker<'a, 'b> {
     fn new(
         program: &'a Program,
         computation: &'a Computation,
-        name: &'a str,
+        name: &'a Name,
         span: Span,
         violations: &'b mut Violations,
     ) -> Self {

@@ -17,6 +17,7 @@
 
 use super::Violations;
 use crate::flow::{Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId};
+use crate::name::Name;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
 use std::collections::{BTreeSet, HashSet};
@@ -47,7 +48,7 @@ pub(super) fn check(flow: &Flow, violations: &mut Violations) {
 }
 
 /// The place of a constraint in the one order.
-type Rank<'a> = (Scope, &'a str);
+type Rank<'a> = (Scope, &'a Name);
 
 /// A value by its origin, in terms of one function in one context.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -209,9 +210,9 @@ impl<'a> Checker<'a, '_> {
     ) {
         for need in self.requirements(step, value) {
             if !held.iter().any(|hold| hold.suffices(&need)) {
-                let (name, node) =
-                    (self.name(need.constraint), self.flow.callee_node(&step.callee).map(|node| self.node_name(node)));
-                let node = node.unwrap_or_default();
+                let name = self.name(need.constraint);
+                let node = self.flow.callee_node(&step.callee);
+                let node = node.map_or(String::new(), |node| self.node_name(node).to_string());
                 self.add(function, step.span, &format!("`{node}` is called without `{name}` held as it must be"));
             }
         }
@@ -291,11 +292,11 @@ impl<'a> Checker<'a, '_> {
             .collect()
     }
 
-    fn node_name(&self, node: NodeId) -> &'a str {
+    fn node_name(&self, node: NodeId) -> &'a Name {
         &self.flow.program.nodes[node].name
     }
 
-    fn name(&self, constraint: ConstraintId) -> &'a str {
+    fn name(&self, constraint: ConstraintId) -> &'a Name {
         &self.flow.program.constraints[constraint].name
     }
 

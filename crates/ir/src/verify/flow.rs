@@ -265,7 +265,7 @@ impl<'a> Checker<'a> {
                 self.value(operand, *span);
             }
             let Some(constraint) = program.constraints.find(*id) else { continue };
-            let rank = (constraint.scope, constraint.name.as_str());
+            let rank = (constraint.scope, &constraint.name);
             self.require(before.is_none_or(|before| before <= rank), *span, || {
                 format!("`{}` is taken too late for the one order", constraint.name)
             });

@@ -9,6 +9,8 @@ use crate::program::{
 };
 use flux_source::Span;
 use std::collections::HashSet;
+use std::fmt::Display;
+use std::hash::Hash;
 
 /// What must hold as soon as names are ids.
 pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
@@ -43,7 +45,12 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
 
 /// A name means one module, one type, one option, one node, one predicate, one constraint.
 fn unique_names(program: &Program, violations: &mut Violations) {
-    fn check<T>(things: &Arena<T>, kind: &str, name: impl Fn(&T) -> (&str, Span), violations: &mut Violations) {
+    fn check<'a, T, N: Eq + Hash + Display + 'a>(
+        things: &'a Arena<T>,
+        kind: &str,
+        name: impl Fn(&'a T) -> (&'a N, Span),
+        violations: &mut Violations,
+    ) {
         let mut seen = HashSet::new();
         for (_, thing) in things.iter() {
             let (name, span) = name(thing);

@@ -29,7 +29,7 @@ pub(super) fn check(flow: &Flow, violations: &mut Violations) {
         let run = Some(entry.run).filter(|run| !has_session(&flow.functions[*run]));
         for id in entry.produce.into_iter().chain(run) {
             let (function, constraint) = (&flow.functions[id], acquired.get(&id));
-            let name = constraint.map_or("", |one| flow.program.constraints[*one].name.as_str());
+            let name = constraint.map_or(String::new(), |one| flow.program.constraints[*one].name.to_string());
             violations.require(constraint.is_none(), function.span, || {
                 format!("function `{}`: `{name}` is taken where there is no session", function.name)
             });

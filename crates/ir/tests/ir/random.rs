@@ -9,6 +9,7 @@ use flux_ir::compute::{
 };
 use flux_ir::effects::Effects;
 use flux_ir::flow::*;
+use flux_ir::name::Name;
 use flux_ir::program::{self, *};
 use flux_ir::types::TypeNames;
 use flux_source::{FileId, Span};
@@ -114,6 +115,12 @@ impl<'a> Choices<'a> {
         if self.chance() { format!("{name}{}", self.below(100)) } else { name }
     }
 
+    /// The name of a declaration, of a module or of none.
+    fn declared(&mut self) -> Name {
+        let module = self.chance().then(|| self.name());
+        Name::of(module, self.name())
+    }
+
     fn parameter(&mut self) -> Parameter {
         const TYPES: [&str; 14] = [
             "int",
@@ -152,9 +159,9 @@ impl<'a> Choices<'a> {
 }
 
 fn any_predicate(choices: &mut Choices) -> Predicate {
-    let (name, span) = (choices.name(), choices.span());
+    let (name, span) = (choices.declared(), choices.span());
     if choices.chance() {
-        let (function, effects) = (choices.name(), any_effects(choices));
+        let (function, effects) = (choices.declared(), any_effects(choices));
         return Predicate { name, function, computed: None, effects, span };
     }
     let input = choices.parameter();
@@ -167,18 +174,23 @@ fn any_effects(choices: &mut Choices) -> Effects {
     choices.of(&[Effects::Unknown, Effects::Silent, Effects::Pure])
 }
 
+/// The name of a type; every other one is of a module.
+fn type_name(index: usize) -> Name {
+    Name::of((index % 2 == 1).then_some("store"), format!("T{index}"))
+}
+
 /// Adds types, whose names differ: any parameter may name one.
 fn add_types(program: &mut Program, choices: &mut Choices) {
     let enums: Vec<bool> = choices.list(3, Choices::chance);
     for (index, is_enum) in enums.iter().enumerate() {
-        choices.types.add(&format!("T{index}"), ArenaId::new(index), *is_enum);
+        choices.types.add(&type_name(index), ArenaId::new(index), *is_enum);
     }
     for (index, is_enum) in enums.into_iter().enumerate() {
         let body = match is_enum {
             true => TypeBody::Enum(choices.list(3, Choices::name)),
             false => TypeBody::Record(choices.list(3, Choices::parameter)),
         };
-        program.types.add(TypeDeclaration { name: format!("T{index}"), body, span: choices.span() });
+        program.types.add(TypeDeclaration { name: type_name(index), body, span: choices.span() });
     }
 }
 
@@ -198,7 +210,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
         let kind = choices.of(&OptionKind::ALL);
         let default = Some(choices.constant()).filter(|constant| !matches!(constant, Constant::Option(_)));
         program.options.add(ServerOption {
-            name: choices.name(),
+            name: choices.declared(),
             kind,
             default,
             about: choices.name(),
@@ -215,7 +227,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
     }
     for _ in 0..counts.constraints {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
-        program.constraints.add(Constraint { name: choices.name(), scope, span: choices.span() });
+        program.constraints.add(Constraint { name: choices.declared(), scope, span: choices.span() });
     }
     for _ in 0..counts.nodes {
         program.nodes.add(any_node(choices, counts));
@@ -225,14 +237,14 @@ pub fn any_program(choices: &mut Choices) -> Program {
             false => Origin::Node(any_application(choices, counts)),
             true => Origin::Timer(choices.number()),
         },
-        session: choices.chance().then(|| choices.name()),
+        session: choices.chance().then(|| choices.declared()),
         target: choices.id(counts.nodes),
         arguments: any_arguments(choices),
         span: choices.span(),
     });
     program.handlers = choices.list(3, |choices| {
         let target = match choices.chance() {
-            false => HandlerTarget::Function(choices.name()),
+            false => HandlerTarget::Function(choices.declared()),
             true => HandlerTarget::Node(choices.id(counts.nodes)),
         };
         let replacements = match target {
@@ -276,7 +288,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
     let known = signature.iter().flat_map(|signature| signature.inputs.iter().chain(&signature.outputs));
     let known: Vec<Parameter> = known.cloned().collect();
     Node {
-        name: choices.name(),
+        name: choices.declared(),
         signature,
         body: match choices.below(4) {
             0 => Body::Concrete,
@@ -479,8 +491,8 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
             0 => Callee::Node(choices.id(counts.nodes)),
             1 => Callee::Function(choices.id(counts.functions)),
             2 => Callee::Fork(choices.list(3, |choices| any_branch(choices, counts))),
-            3 => Callee::Handler { function: choices.name(), node: choices.id(counts.nodes) },
-            _ => Callee::Session { function: choices.name(), node: choices.id(counts.nodes) },
+            3 => Callee::Handler { function: choices.declared(), node: choices.id(counts.nodes) },
+            _ => Callee::Session { function: choices.declared(), node: choices.id(counts.nodes) },
         },
         inputs: choices.list(3, any_operand),
         within: choices.chance().then(|| choices.constant()),

@@ -3,6 +3,7 @@
 use crate::random::{self, Choices};
 use crate::sound::sound_flow;
 use flux_ir::flow::{Exit, Flow, FunctionId};
+use flux_ir::name::Name;
 use flux_ir::paths::{self, Event, graph};
 use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
@@ -30,15 +31,15 @@ impl World for Chance<'_> {
     fn node(&mut self, node: NodeId, inputs: Vec<()>) -> Result<Vec<()>, ()> {
         let node = &self.flow.program.nodes[node];
         assert_eq!(inputs.len(), node.inputs().len());
-        self.call(node.name.clone())?;
+        self.call(node.name.to_string())?;
         Ok(vec![(); node.outputs().len()])
     }
 
-    fn handler(&mut self, function: &str, _: NodeId, _: Vec<()>, _: bool, (): &()) -> Result<(), ()> {
-        self.call(function.to_owned())
+    fn handler(&mut self, function: &Name, _: NodeId, _: Vec<()>, _: bool, (): &()) -> Result<(), ()> {
+        self.call(function.to_string())
     }
 
-    fn session(&mut self, _: &str, _: NodeId, _: Vec<()>) -> bool {
+    fn session(&mut self, _: &Name, _: NodeId, _: Vec<()>) -> bool {
         true
     }
 

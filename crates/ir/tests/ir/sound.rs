@@ -4,6 +4,7 @@
 use crate::random::Choices;
 use flux_ir::effects::Effects;
 use flux_ir::flow::*;
+use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
 use flux_ir::program::{Constraint, Predicate, Source};
 use flux_ir::types::Type;
@@ -20,7 +21,7 @@ pub fn sound_flow(choices: &mut Choices) -> Flow {
             continue;
         }
         let role = if maker.choices.below(3) == 2 { Role::Branch(id) } else { Role::Abstract(id) };
-        maker.function(role, &node.name, node.inputs().to_vec(), node.outputs().to_vec());
+        maker.function(role, node.name.own(), node.inputs().to_vec(), node.outputs().to_vec());
     }
     for index in 0..maker.flow.program.sources.len() {
         let produced = parameters(maker.choices);
@@ -42,15 +43,15 @@ fn program(choices: &mut Choices) -> Program {
     let span = Span::default();
     let mut program = Program { name: "random".to_owned(), ..Program::default() };
     program.predicates.add(Predicate {
-        name: "test".to_owned(),
-        function: "is_test".to_owned(),
+        name: Name::new("test"),
+        function: Name::new("is_test"),
         computed: None,
         effects: Effects::Unknown,
         span,
     });
     for name in ["d", "c", "b", "a"] {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
-        program.constraints.add(Constraint { name: name.to_owned(), scope, span });
+        program.constraints.add(Constraint { name: Name::new(name), scope, span });
     }
     let (concrete, all) = (1 + choices.below(3), 2 + choices.below(4));
     for index in 0..concrete + all {
@@ -60,7 +61,7 @@ fn program(choices: &mut Choices) -> Program {
         let (name, requirements) = (format!("N{index}"), vec![]);
         let signature = Some(signature);
         program.nodes.add(Node {
-            name,
+            name: Name::new(name),
             signature,
             body,
             requirements,
@@ -79,7 +80,7 @@ fn program(choices: &mut Choices) -> Program {
             let signature = Some(Signature::default());
             let (body, requirements) = (Body::Concrete, vec![]);
             program.nodes.add(Node {
-                name,
+                name: Name::new(name),
                 signature,
                 body,
                 requirements,
@@ -219,7 +220,7 @@ impl Maker<'_, '_> {
                     std::iter::once(first).chain(others).map(|function| Branch { function, after: None }).collect(),
                 )
             }
-            4 if failing => Callee::Handler { function: "handle".to_owned(), node },
+            4 if failing => Callee::Handler { function: Name::new("handle"), node },
             _ => Callee::Node(node),
         }
     }

@@ -122,7 +122,7 @@ impl<'a> HandlerPaths<'a> {
     pub fn way(&self, context: Context) -> String {
         let Some(longest) = self.state(context).last() else { return String::new() };
         let before = self.path(longest.handler).get(..longest.length - 1).unwrap_or_default();
-        let names = before.iter().flatten().map(|node| self.program.nodes[*node].name.replace('.', "_"));
+        let names = before.iter().flatten().map(|node| self.program.nodes[*node].name.joined("_"));
         let names: Vec<_> = names.collect();
         if names.is_empty() { String::new() } else { format!("_after_{}", names.join("_")) }
     }

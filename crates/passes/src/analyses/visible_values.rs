@@ -6,6 +6,7 @@
 //! one and did not give it back, under its name and type, it cannot be had any more. A value that cannot be copied is
 //! gone after any step that took it.
 
+use flux_ir::name::Name;
 use flux_ir::program::{Argument, Node, Parameter};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -31,7 +32,7 @@ pub struct Made<'a> {
     /// What it is.
     pub parameter: &'a Parameter,
     /// The node of the step that made it; of an input of the flow, the node whose flow it is.
-    pub maker: &'a str,
+    pub maker: &'a Name,
     /// Where that step is; of an input of the flow, where that is declared.
     pub span: Span,
 }
@@ -41,7 +42,7 @@ struct Visible<'a> {
     /// Where in the list of all that is taken its maker's part is.
     maker_took: Range<usize>,
     /// The node that took it and did not give it back.
-    taken_by: Option<&'a str>,
+    taken_by: Option<&'a Name>,
     /// The position of the pointer that its maker took and gives back by it.
     back_of: Option<usize>,
 }
@@ -73,7 +74,7 @@ pub enum Missing<'a> {
     /// This is, and has another type.
     Type(&'a Parameter),
     /// This node took it.
-    Taken(&'a str),
+    Taken(&'a Name),
     /// It would have to be copied into a branch, and cannot be copied.
     Uncopied(&'a Parameter),
     /// Each of two could be meant: the later one was not made from the earlier.
@@ -82,7 +83,7 @@ pub enum Missing<'a> {
 
 impl<'a> VisibleValues<'a> {
     /// What there is before the first step of the flow of `node`, which has these inputs.
-    pub fn new(node: &'a str, inputs: &'a [Parameter]) -> Self {
+    pub fn new(node: &'a Name, inputs: &'a [Parameter]) -> Self {
         let value = |(index, parameter): (usize, &'a Parameter)| {
             let made = Made { argument: Argument::Input(index), parameter, maker: node, span: parameter.span };
             Visible { made, maker_took: 0..0, taken_by: None, back_of: None }
@@ -291,6 +292,10 @@ mod tests {
         parse_program(&format!("program p\n{nodes}")).unwrap()
     }
 
+    fn name(word: &str) -> &'static Name {
+        Box::leak(Box::new(Name::new(word)))
+    }
+
     fn node<'a>(program: &'a Program, name: &str) -> &'a Node {
         &program.nodes[program.node_named(name).unwrap()]
     }
@@ -303,7 +308,7 @@ mod tests {
     fn the_value_of_a_name_and_type_that_was_made_last_is_found() {
         let program = program();
         let a = node(&program, "A");
-        let mut values = VisibleValues::new("S", a.inputs());
+        let mut values = VisibleValues::new(name("S"), a.inputs());
         let (x, b) = (&a.outputs()[0], &a.outputs()[1]);
         assert_eq!(values.find("x", x), Ok(Argument::Input(0)));
         assert_eq!(values.find("b", b), Err(Missing::Unknown));
@@ -322,17 +327,17 @@ mod tests {
         for (taker, expected) in [
             ("Look", Ok(Argument::Input(1))),
             ("Back", Ok(Argument::Input(1))),
-            ("Other", Err(Missing::Taken("Other"))),
+            ("Other", Err(Missing::Taken(name("Other")))),
             ("A", Ok(Argument::Input(1))),
         ] {
-            let mut values = VisibleValues::new("S", a.inputs());
+            let mut values = VisibleValues::new(name("S"), a.inputs());
             let arguments = if taker == "A" { [Argument::Input(0)] } else { [Argument::Input(1)] };
             values.take(node(&program, taker), 0, &arguments);
             assert_eq!(values.find("t", pointer), expected, "{taker}");
         }
-        let mut values = VisibleValues::new("S", a.inputs());
+        let mut values = VisibleValues::new(name("S"), a.inputs());
         values.take(a, 1, &[Argument::Input(1)]);
-        assert_eq!(values.find("t", pointer), Err(Missing::Taken("A")), "after a constant");
+        assert_eq!(values.find("t", pointer), Err(Missing::Taken(name("A"))), "after a constant");
         assert_eq!(values.names(pointer).count(), 0);
     }
 
@@ -341,7 +346,7 @@ mod tests {
         let program = program();
         let a = node(&program, "A");
         let (x, b) = (&a.outputs()[0], &a.outputs()[1]);
-        let mut values = VisibleValues::new("S", a.inputs());
+        let mut values = VisibleValues::new(name("S"), a.inputs());
         values.add(a, Span::default(), (0, &[]), |index| output(1, index));
         values.enter(vec![output(1, 0)]);
         values.add(a, Span::default(), (0, &[]), |index| output(3, index));
@@ -365,7 +370,7 @@ mod tests {
         let program = program();
         let (a, back) = (node(&program, "A"), node(&program, "Back"));
         let (x, pointer) = (&a.outputs()[0], &a.inputs()[1]);
-        let mut values = VisibleValues::new("S", a.inputs());
+        let mut values = VisibleValues::new(name("S"), a.inputs());
         assert_eq!(reach(&mut values, &a.outputs()[1]), Err(Missing::Unknown));
         values.add(a, Span::default(), (0, &[Argument::Input(0), Argument::Input(1)]), |index| output(1, index));
         assert_eq!(reach(&mut values, x), Ok(output(1, 0)));
@@ -386,7 +391,7 @@ mod tests {
         let program = program();
         let (a, x) = (node(&program, "A"), &node(&program, "A").outputs()[0]);
         for (second, expected) in [(output(2, 0), Ok(output(4, 0))), (Argument::Input(1), Err(()))] {
-            let mut values = VisibleValues::new("S", a.inputs());
+            let mut values = VisibleValues::new(name("S"), a.inputs());
             values.enter(vec![Argument::Input(0)]);
             values.add(a, Span::default(), (0, &[Argument::Input(0)]), |index| output(2, index));
             assert_eq!(values.find("x", x), Ok(output(2, 0)));
@@ -403,13 +408,13 @@ mod tests {
         let nodes = "node S (T *client) => ()\nnode Ask (T *server) => (T *server)\nnode Close (T *server) => ()\n";
         let program = parse_program(&format!("program p\n{nodes}")).unwrap();
         let (inputs, server) = (node(&program, "S").inputs(), &node(&program, "Ask").outputs()[0]);
-        let mut values = VisibleValues::new("S", inputs);
+        let mut values = VisibleValues::new(name("S"), inputs);
         values.take(node(&program, "Ask"), 0, &[Argument::Input(0)]);
         values.add(node(&program, "Ask"), Span::default(), (0, &[Argument::Input(0)]), |index| output(1, index));
         assert_eq!(values.find("client", server), Ok(Argument::Input(0)));
         values.take(node(&program, "Close"), 0, &[output(1, 0)]);
-        assert_eq!(values.find("client", server), Err(Missing::Taken("Close")));
-        assert_eq!(values.find("server", server), Err(Missing::Taken("Close")));
+        assert_eq!(values.find("client", server), Err(Missing::Taken(name("Close"))));
+        assert_eq!(values.find("server", server), Err(Missing::Taken(name("Close"))));
     }
 
     #[test]
@@ -417,12 +422,12 @@ mod tests {
         let nodes = "node S (std::unique_ptr<T> p) => ()\nnode A (std::unique_ptr<T> p) => (std::unique_ptr<T> p)\n";
         let program = parse_program(&format!("program p\n{nodes}")).unwrap();
         let (inputs, a) = (node(&program, "S").inputs(), node(&program, "A"));
-        let mut values = VisibleValues::new("S", inputs);
+        let mut values = VisibleValues::new(name("S"), inputs);
         values.enter(vec![]);
         assert_eq!(values.find("p", &inputs[0]), Err(Missing::Uncopied(&inputs[0])));
         values.leave(vec![], |index| output(9, index));
         values.take(a, 0, &[Argument::Input(0)]);
-        assert_eq!(values.find("p", &inputs[0]), Err(Missing::Taken("A")));
+        assert_eq!(values.find("p", &inputs[0]), Err(Missing::Taken(name("A"))));
         values.add(a, Span::default(), (0, &[Argument::Input(0)]), |index| output(1, index));
         assert_eq!(values.find("p", &inputs[0]), Ok(output(1, 0)));
     }

@@ -135,11 +135,11 @@ impl<'a> Walks<'a> {
     }
 
     /// The nodes of a walk that ends in a meeting, in order; `*` for what has no name.
-    pub fn walk(&self, meeting: &Meeting) -> Vec<&'a str> {
+    pub fn walk(&self, meeting: &Meeting) -> Vec<String> {
         let mut names = vec![];
         let mut next = Some(meeting.link);
         while let Some(link) = next.and_then(|at| self.links.get(at)) {
-            names.push(link.node.map_or("*", |node| &self.program.nodes[node].name));
+            names.push(link.node.map_or("*".to_owned(), |node| self.program.nodes[node].name.to_string()));
             next = link.before;
         }
         names.reverse();

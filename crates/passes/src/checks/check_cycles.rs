@@ -17,9 +17,10 @@ pub fn check_cycles(program: &Program, diagnostics: &mut Diagnostics) {
 
 /// The nodes of a cycle, each with what it contains of it.
 fn describe(program: &Program, cycle: &[(NodeId, Contained)]) -> Option<Diagnostic> {
-    let name = |id: NodeId| program.nodes[id].name.as_str();
+    let name = |id: NodeId| &program.nodes[id].name;
     let ((first, _), (_, last)) = (*cycle.first()?, *cycle.last()?);
-    let shown: Vec<_> = cycle.iter().map(|(node, _)| name(*node)).chain([name(first)]).collect();
+    let shown: Vec<_> =
+        cycle.iter().map(|(node, _)| name(*node).to_string()).chain([name(first).to_string()]).collect();
     let headline = match cycle {
         [_] => format!("`{}` contains itself", name(first)),
         _ => format!("`{}` contains itself, through {}", name(first), shown.join(" → ")),

@@ -84,9 +84,9 @@ fn describe_overflow(program: &Program) -> Diagnostic {
         .help("let the path begin later, or name a node in the place of `*`")
 }
 
-fn describe_tie(program: &Program, walk: &[&str], first: &Handler, second: &Handler) -> Diagnostic {
+fn describe_tie(program: &Program, walk: &[String], first: &Handler, second: &Handler) -> Diagnostic {
     let (one, other) = (path_name(program, &first.path), path_name(program, &second.path));
-    let failing = walk.last().unwrap_or(&"*");
+    let failing = walk.last().map_or("*", String::as_str);
     let headline = format!("`{failing}` has two handlers where a flow has come by both `{one}` and `{other}`");
     Diagnostic::error(ids::HANDLER_TIE, headline, second.span)
         .mark(first.span, "the other one")
@@ -104,8 +104,8 @@ fn describe_idle(program: &Program, walks: &Walks<'_>, handler: &Handler, matche
         let headline = format!("the handler on `{path}` is never asked: every flow that comes there has a longer path");
         return idle(headline, "remove it, or one of those with a longer path".to_owned());
     }
-    let name = |node: &Option<NodeId>| node.map_or("*", |node| program.nodes[node].name.as_str());
-    let last = handler.path.last().map_or("*", name);
+    let name = |node: &Option<NodeId>| node.map_or("*".to_owned(), |node| program.nodes[node].name.to_string());
+    let last = handler.path.last().map_or("*".to_owned(), name);
     if handler.path.len() < 2 || !walks.meetings.iter().any(|meeting| name(&Some(meeting.node)) == last || last == "*")
     {
         let headline = format!("no flow comes to `{last}`, so its errors need no handler");
@@ -117,7 +117,7 @@ fn describe_idle(program: &Program, walks: &Walks<'_>, handler: &Handler, matche
         let met = walks.meetings.iter().filter(|meeting| node.is_none_or(|node| node == meeting.node));
         let came: BTreeSet<_> = met.filter_map(|meeting| walks.just_before(meeting)).collect();
         if !came.iter().any(|came| before.is_none() || came == before) {
-            return idle(headline, describe_before(name(before), name(node), came.iter().map(name)));
+            return idle(headline, describe_before(&name(before), &name(node), came.iter().map(name)));
         }
     }
     idle(headline, "each of these comes right after the one before it, but no flow takes all of these steps".to_owned())
@@ -126,11 +126,11 @@ fn describe_idle(program: &Program, walks: &Walks<'_>, handler: &Handler, matche
 /// How many nodes are named that come before another.
 const SHOWN: usize = 4;
 
-fn describe_before<'a>(wanted: &str, node: &str, came: impl ExactSizeIterator<Item = &'a str>) -> String {
+fn describe_before(wanted: &str, node: &str, came: impl ExactSizeIterator<Item = String>) -> String {
     let count = came.len();
     let mut came: Vec<_> = came
         .take(SHOWN)
-        .map(|name| match name {
+        .map(|name| match name.as_str() {
             "*" => "a parallel step or a heartbeat, which only `*` stands for".to_owned(),
             name => format!("`{name}`"),
         })
@@ -147,6 +147,6 @@ fn describe_before<'a>(wanted: &str, node: &str, came: impl ExactSizeIterator<It
 
 /// `CheckCache -> * -> Send`
 fn path_name(program: &Program, path: &[Option<NodeId>]) -> String {
-    let name = |node: &Option<NodeId>| node.map_or("*", |node| program.nodes[node].name.as_str());
+    let name = |node: &Option<NodeId>| node.map_or("*".to_owned(), |node| program.nodes[node].name.to_string());
     path.iter().map(name).collect::<Vec<_>>().join(" -> ")
 }

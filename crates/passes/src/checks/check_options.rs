@@ -5,7 +5,7 @@ use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::compute::{Expression, Term, any_expression};
-use flux_ir::program::{Body, Constant, OptionId, Program, split_name};
+use flux_ir::program::{Body, Constant, OptionId, Program};
 use std::collections::HashSet;
 
 /// Reports options that are not used. O(applications).
@@ -20,7 +20,7 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         .chain(computed(program))
         .collect();
     for (_, option) in program.options.iter().filter(|(id, _)| !used.contains(id)) {
-        let (_, name) = split_name(&option.name);
+        let name = option.name.own();
         let headline = format!("no node is given the option `{}`: only the program's own `init` sees it", option.name);
         let note = Diagnostic::note(ids::UNUSED_OPTION, headline, option.span);
         diagnostics

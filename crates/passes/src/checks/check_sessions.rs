@@ -52,7 +52,7 @@ fn describe(program: &Program, node: NodeId, source: &Source, inside: bool) -> D
     let node = &program.nodes[node];
     let is_session = |constraint| program.constraints[constraint].scope == Scope::Session;
     let mention = node.requirements.iter().find(|one| is_session(one.constraint));
-    let name = mention.map_or("", |one| program.constraints[one.constraint].name.as_str());
+    let name = mention.map_or(String::new(), |one| program.constraints[one.constraint].name.to_string());
     let span = mention.map_or(node.span, |one| one.span);
     let why = if inside { "runs inside a source, before a flow has one" } else { "is reached by flows that have none" };
     let headline = format!("`{}` needs a session for `{name}`, but {why}", node.name);

@@ -6,7 +6,8 @@
 use crate::analyses::mentions::named_nodes;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest, nearest_within};
-use flux_ir::program::{Body, ConstraintId, Handler, HandlerTarget, Node, NodeId, Program, split_name};
+use flux_ir::name::Name;
+use flux_ir::program::{Body, ConstraintId, Handler, HandlerTarget, Node, NodeId, Program};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -48,7 +49,7 @@ fn check_nodes(program: &Program, diagnostics: &mut Diagnostics) {
 /// A handler that is no node is a function in C++, and nobody need declare it. So only what is one slip away from a
 /// node is meant to be that, and not the node whose errors it handles: `NoImage` and `Image` are two.
 fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
-    fn function(handler: &Handler) -> Option<&str> {
+    fn function(handler: &Handler) -> Option<&Name> {
         match &handler.target {
             HandlerTarget::Function(function) => Some(function),
             HandlerTarget::Node(_) => None,
@@ -65,35 +66,32 @@ fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
 /// at most so many slips, or as [`nearest`] has it.
 fn check(
     program: &Program,
-    name: &str,
+    name: &Name,
     span: Span,
     others: &[Option<NodeId>],
     slips: Option<usize>,
     diagnostics: &mut Diagnostics,
 ) {
-    if name.len() < COMPARED_LENGTH {
+    if name.own().len() < COMPARED_LENGTH {
         return;
     }
-    let module = split_name(name).0;
     // `Step1` and `Step2` are meant to be two.
-    let letters = |name: &str| name.chars().filter(|one| !one.is_ascii_digit()).collect::<String>();
+    let letters = |name: &Name| name.own().chars().filter(|one| !one.is_ascii_digit()).collect::<String>();
     let is_candidate = |(id, node): &(NodeId, &Node)| {
         let is_meant = others.contains(&Some(*id)) || letters(&node.name) == letters(name);
-        is_defined(node) && !is_meant && split_name(&node.name).0 == module
+        is_defined(node) && !is_meant && node.name.module() == name.module()
     };
-    let candidates = program.nodes.iter().filter(is_candidate).map(|(_, node)| node.name.as_str());
+    let candidates: Vec<_> = program.nodes.iter().filter(is_candidate).map(|(_, node)| node).collect();
+    let words = candidates.iter().map(|node| node.name.own());
     let found = match slips {
-        Some(limit) => nearest_within(limit, name, candidates),
-        None => nearest(name, candidates),
+        Some(limit) => nearest_within(limit, name.own(), words),
+        None => nearest(name.own(), words),
     };
-    let Some(meant) = found else { return };
+    let Some(meant) = found.and_then(|own| candidates.iter().find(|node| node.name.own() == own)) else { return };
     let headline = format!("`{name}` is named only here, and nothing says what it is");
     let error = Diagnostic::error(ids::SIMILAR_NODE, headline, span);
-    let error = match program.node_named(meant) {
-        Some(other) => error.mark(program.nodes[other].span, "a similar name"),
-        None => error,
-    };
-    diagnostics.push(error.help(format!("did you mean `{meant}`? Otherwise declare it: `{name} (…) => (…);`")));
+    let error = error.mark(meant.span, "a similar name");
+    diagnostics.push(error.help(format!("did you mean `{}`? Otherwise declare it: `{name} (…) => (…);`", meant.name)));
 }
 
 fn is_defined(node: &Node) -> bool {
@@ -117,10 +115,10 @@ pub(crate) fn similar_constraints(program: &Program) -> Vec<(ConstraintId, Const
     let single: HashSet<_> = counts.into_iter().filter(|(_, count)| *count == 1).map(|(id, _)| id).collect();
     let mut found = vec![];
     for (id, constraint) in program.constraints.iter().filter(|(id, _)| single.contains(id)) {
-        let (module, name) = split_name(&constraint.name);
+        let name = &constraint.name;
         let mut alike = program.constraints.iter().filter(|(other, constraint)| {
-            let (other_module, other_name) = split_name(&constraint.name);
-            *other != id && module == other_module && is_slip(name, other_name)
+            let is_of_it = name.module() == constraint.name.module();
+            *other != id && is_of_it && is_slip(name.own(), constraint.name.own())
         });
         let meant = alike.find(|(other, _)| *other < id || !single.contains(other));
         found.extend(meant.map(|(meant, _)| (id, meant)));

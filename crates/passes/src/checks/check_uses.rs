@@ -6,7 +6,7 @@ use crate::analyses::mentions::named_nodes;
 use crate::checks::check_slips::similar_constraints;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Mode, Node, Program, split_name};
+use flux_ir::program::{Mode, Node, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub fn check_uses(program: &Program, diagnostics: &mut Diagnostics) {
 fn warn_of_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     // A handler for a node that no flow comes to has a message of its own.
     let used: HashSet<_> = named_nodes(program).collect();
-    let unused = program.nodes.iter().filter(|(id, node)| !used.contains(id) && is_own(&node.name));
+    let unused = program.nodes.iter().filter(|(id, node)| !used.contains(id) && !node.name.is_of_module());
     let (nodes, flows): (Vec<_>, Vec<_>) = unused.map(|(_, node)| node).partition(|node| node.body.is_leaf());
     if let Some((first, names)) = listed(&nodes, "node") {
         let headline = format!("{names} declared and never used");
@@ -37,7 +37,7 @@ fn warn_of_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     if let Some((first, names)) = listed(&flows, "flow") {
         let headline = format!("{names} reached from no source");
         let warning = Diagnostic::warning(ids::UNREACHED_FLOW, headline, first);
-        let name = flows.first().map_or("", |node| node.name.as_str());
+        let name = flows.first().map_or(String::new(), |node| node.name.to_string());
         diagnostics.push(
             warning.help(format!("name it in a flow, let a source begin it, `source … => {name};`, or remove it")),
         );
@@ -68,7 +68,7 @@ fn warn_of_readers(program: &Program, diagnostics: &mut Diagnostics) {
     // A misspelt one has a message of its own, and so has the other that lacks it.
     let misspelt: HashSet<_> = similar_constraints(program).into_iter().flat_map(|(one, other)| [one, other]).collect();
     for (id, constraint) in program.constraints.iter() {
-        if written.contains(&id) || misspelt.contains(&id) || !is_own(&constraint.name) {
+        if written.contains(&id) || misspelt.contains(&id) || constraint.name.is_of_module() {
             continue;
         }
         let name = &constraint.name;
@@ -77,8 +77,4 @@ fn warn_of_readers(program: &Program, diagnostics: &mut Diagnostics) {
         diagnostics
             .push(warning.help(format!("let what changes it be its writer, `atomic Node:{{{name}}};`, or remove it")));
     }
-}
-
-fn is_own(name: &str) -> bool {
-    split_name(name).0.is_none()
 }

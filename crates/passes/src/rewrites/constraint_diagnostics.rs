@@ -4,6 +4,7 @@ use crate::ids;
 use crate::rewrites::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Step};
+use flux_ir::name::Name;
 use flux_ir::program::{ConstraintId, NodeId};
 use flux_source::Span;
 
@@ -86,20 +87,20 @@ pub fn serialised(flow: &Flow, step: &Step, shared: ConstraintId, authored: bool
     }
 }
 
-fn constraint(flow: &Flow, id: ConstraintId) -> &str {
+fn constraint(flow: &Flow, id: ConstraintId) -> &Name {
     &flow.program.constraints[id].name
 }
 
-fn node_name(flow: &Flow, node: Option<NodeId>) -> &str {
-    node.map_or("a branch", |node| flow.program.nodes[node].name.as_str())
+fn node_name(flow: &Flow, node: Option<NodeId>) -> String {
+    node.map_or("a branch".to_owned(), |node| flow.program.nodes[node].name.to_string())
 }
 
-fn callee_name<'a>(flow: &'a Flow, step: &'a Step) -> &'a str {
+fn callee_name(flow: &Flow, step: &Step) -> String {
     match &step.callee {
-        Callee::Node(node) => &flow.program.nodes[*node].name,
+        Callee::Node(node) => flow.program.nodes[*node].name.to_string(),
         Callee::Function(function) => node_name(flow, flow.functions[*function].node()),
-        Callee::Fork(_) => "the parallel step",
-        Callee::Handler { function, .. } | Callee::Session { function, .. } => function,
+        Callee::Fork(_) => "the parallel step".to_owned(),
+        Callee::Handler { function, .. } | Callee::Session { function, .. } => function.to_string(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::analyses::edges::{Edge, EdgeKind, Port, edges};
 use crate::analyses::fit::{show, show_one, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
+use flux_ir::name::Name;
 use flux_ir::program::{NodeId, Origin, Parameter, Program, Signature};
 use flux_source::Span;
 use std::collections::HashMap;
@@ -56,13 +57,13 @@ struct DeclaredNames {
 impl DeclaredNames {
     fn of(program: &Program) -> Self {
         let declared = program.nodes.iter().filter(|(_, node)| node.signature.is_some());
-        let names = declared.map(|(_, node)| node.name.clone()).collect();
+        let names = declared.map(|(_, node)| node.name.to_string()).collect();
         Self { names, suggestions_left: SUGGESTION_LIMIT }
     }
 
-    fn nearest(&mut self, name: &str) -> Option<&str> {
+    fn nearest(&mut self, name: &Name) -> Option<&str> {
         self.suggestions_left = self.suggestions_left.checked_sub(1)?;
-        nearest(name, self.names.iter().map(String::as_str))
+        nearest(&name.to_string(), self.names.iter().map(String::as_str))
     }
 }
 

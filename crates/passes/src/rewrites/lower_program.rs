@@ -454,12 +454,12 @@ fn outputs_of(step: StepId, parameters: &[Parameter]) -> Vec<Value> {
 /// What the functions of nodes are called: as the nodes. A module's point becomes an underscore, and where another node
 /// is called that already, the module's steps aside.
 fn function_names(program: &Program) -> HashMap<NodeId, String> {
-    let (of_modules, own): (Vec<_>, Vec<_>) = program.nodes.iter().partition(|(_, node)| node.name.contains('.'));
-    let mut taken: HashSet<String> = own.iter().map(|(_, node)| node.name.clone()).collect();
-    let own = own.into_iter().map(|(id, node)| (id, node.name.clone()));
+    let (of_modules, own): (Vec<_>, Vec<_>) = program.nodes.iter().partition(|(_, node)| node.name.is_of_module());
+    let mut taken: HashSet<String> = own.iter().map(|(_, node)| node.name.own().to_owned()).collect();
+    let own = own.into_iter().map(|(id, node)| (id, node.name.own().to_owned()));
     let mut names: HashMap<NodeId, String> = own.collect();
     for (id, node) in of_modules {
-        let wanted = node.name.replace('.', "_");
+        let wanted = node.name.joined("_");
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| taken.insert(name.clone()));
         names.insert(id, free.unwrap_or_default());

@@ -155,7 +155,7 @@ struct Walk {
 impl<'a> Order<'a> {
     fn new(flow: &'a Flow, diagnostics: &'a mut Diagnostics) -> Self {
         let mut ranked: Vec<_> = flow.program.constraints.iter().collect();
-        ranked.sort_by_key(|(_, constraint)| (constraint.scope, constraint.name.as_str()));
+        ranked.sort_by_key(|(_, constraint)| (constraint.scope, &constraint.name));
         let rank = ranked.iter().enumerate().map(|(rank, (id, _))| (*id, rank)).collect();
         Self {
             flow,
@@ -247,8 +247,8 @@ impl<'a> Order<'a> {
 
     /// `Handler`, `Handler_holding_cache`, `Handler_holding_cache_2`.
     fn fresh(&mut self, stem: &str, held: &[Held]) -> String {
-        let names = held.iter().map(|one| self.flow.program.constraints[one.constraint].name.as_str());
-        let holding = names.fold(String::new(), |all, name| format!("{all}_{}", name.replace('.', "_")));
+        let names = held.iter().map(|one| self.flow.program.constraints[one.constraint].name.joined("_"));
+        let holding = names.fold(String::new(), |all, name| format!("{all}_{name}"));
         let wanted = if held.is_empty() { stem.to_owned() } else { format!("{stem}_holding{holding}") };
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let mut names = std::iter::once(wanted.clone()).chain(numbered);

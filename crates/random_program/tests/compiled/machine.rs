@@ -1,6 +1,7 @@
 //! Runs a compiled flow on one thread over the world of its random program, and reads the paths back.
 
 use flux_ir::flow::{Exit, Flow, FunctionId};
+use flux_ir::name::Name;
 use flux_ir::paths::{Event, PathGraph, graph};
 use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
@@ -76,7 +77,7 @@ impl<'a> Machine<'a> {
     }
 
     fn node(&self, id: NodeId) -> &'a Node {
-        self.nodes[self.flow.program.nodes[id].name.as_str()]
+        self.nodes[self.flow.program.nodes[id].name.own()]
     }
 }
 
@@ -93,7 +94,7 @@ impl World for Around<'_> {
 
     fn handler(
         &mut self,
-        function: &str,
+        function: &Name,
         node: NodeId,
         inputs: Vec<u64>,
         changed: bool,
@@ -105,16 +106,16 @@ impl World for Around<'_> {
             let failed = behaviour(node).digest(inputs.iter().copied());
             Behaviour::changed(failed, &node.inputs, &mut inputs);
         }
-        let behaviour = self.machine.handlers[function];
+        let behaviour = self.machine.handlers[function.own()];
         decide(behaviour, behaviour.digest(inputs.into_iter().chain([Type::Error.narrow(*error)])))
     }
 
-    fn session(&mut self, _function: &str, _node: NodeId, _inputs: Vec<u64>) -> bool {
+    fn session(&mut self, _function: &Name, _node: NodeId, _inputs: Vec<u64>) -> bool {
         panic!("random programs have no sessions")
     }
 
     fn test(&mut self, predicate: PredicateId, value: u64) -> Option<bool> {
-        let name = self.machine.flow.program.predicates[predicate].name.as_str();
+        let name = self.machine.flow.program.predicates[predicate].name.own();
         let (ty, behaviour) = self.machine.predicates[name];
         let bits = ty.narrow(value);
         if ty.breaks(bits) {
