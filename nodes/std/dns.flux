@@ -1,11 +1,11 @@
-// Names of the Domain Name System, and connections to servers by name.
+// DNS lookups, and connections to servers by name.
 //
-// They are looked up by the library c-ares, which a server that uses this module is linked with (`libc-ares-dev`), in
-// `/etc/hosts` and then with the servers of `/etc/resolv.conf`, whenever they are needed: nothing is kept. c-ares
-// waits through the runtime, so under `--flux-runtime=event` no other flow waits.
+// Names are looked up by the library c-ares (`libc-ares-dev`), with which the server is linked: first in `/etc/hosts`,
+// then with the servers of `/etc/resolv.conf`. Results are not cached. c-ares waits through the runtime, so under
+// `--flux-runtime=event` no other flow waits.
 //
-// A name that there is not is ENOENT, one that no server answers for ETIMEDOUT, one that cannot be is EINVAL, and what a
-// server refuses or garbles is EPROTO.
+// Errors: ENOENT if the name does not exist, ETIMEDOUT if no server answers, EINVAL if the name is malformed, EPROTO if
+// a server refuses to answer or its answer is malformed.
 
 link "cares";
 include "dns.h";
@@ -13,19 +13,19 @@ include "flux/connection.hpp";
 include "string";
 include "vector";
 
-// The servers to ask instead, with commas between them: `127.0.0.1:5353,[::1]:53`.
+// The servers to ask instead, separated by commas: `127.0.0.1:5353,[::1]:53`.
 option servers : string = "";
 
-// How long a connection may take to be made, its name looked up and all; 0 stands for no limit.
+// How long connecting may take, including the lookup; 0 means no limit.
 option connect : duration = 10s;
 
-// A connection to a server by its name, `example.org:80` or `localhost:80`, or by its address, for a connection of a
-// client. The addresses of a name are tried in turn; the error is that of the last.
+// Connects to a server by its name, `example.org:80` or `localhost:80`, or by its address. The connection of the client
+// is passed on. The addresses of a name are tried in turn; the error is that of the last.
 Connect (const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
 Connect = Open(servers, connect);
 Open (const char *servers, long limit_ms, const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
 
-// The addresses of a name, of IPv6 and IPv4, with port 0. There is at least one.
+// The addresses of a name, both IPv6 and IPv4, with port 0. The list is never empty.
 Resolve (std::string name) => (std::vector<flux::address> addresses);
 Resolve = LookUp(servers, connect);
 LookUp (const char *servers, long limit_ms, std::string name) => (std::vector<flux::address> addresses);

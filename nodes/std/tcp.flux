@@ -1,77 +1,78 @@
 // Connections over TCP and Unix sockets.
 //
-// A flow owns a connection until it gives it back (`Return`) or ends it (`Close`); what it still has at its end is closed.
-// What it waits for, under `--flux-runtime=event` no other flow waits for. A client that sends nothing costs no flow: `Listen` gives a
-// connection when there is something to read.
+// A flow owns a connection until it gives it back (`Return`) or closes it (`Close`); connections that it still has at
+// its end are closed. Under `--flux-runtime=event` a flow that waits for a connection does not block other flows. An
+// idle client costs no flow: `Listen` gives a connection only when there is something to read.
 //
-// Where a server listens is a port, of all addresses over IPv6 and IPv4: `Listen(8080)`; or a text, the address of one
-// host or a Unix socket: `Listen("127.0.0.1:8080")`, `Listen("[::1]:8080")`, `Listen("unix:/run/x.sock")`. Port 0 is any
-// that is free. It is listened on from the first call of a source for it, and the server says so on standard error:
-// `flux: listening on [::]:8080`. Several sources may listen at one address, and share its connections. The file of a
-// Unix socket where nobody listens any more is replaced.
+// A server listens on a port of all IPv6 and IPv4 addresses, `Listen(8080)`, or on one address or Unix socket:
+// `Listen("127.0.0.1:8080")`, `Listen("[::1]:8080")`, `Listen("unix:/run/x.sock")`. Port 0 is any free port. The socket
+// is opened by the first call of a source for it, and the server logs `flux: listening on [::]:8080`. Several sources
+// may listen on one address; they share its connections. The file of a Unix socket on which no process listens any more
+// is replaced.
 //
-// A node that is given no connection, a null pointer, fails with EBADF, and so does one whose connection is not the
-// flow's. What waits fails with ETIMEDOUT when its time is over, and with ECANCELED when the flow is cancelled. Other
-// errors are the system's: ECONNRESET and EPIPE where the other side is gone, ECONNREFUSED where nobody listens.
+// Errors: EBADF if the connection is a null pointer, or is not owned by the flow; ETIMEDOUT if a wait takes too long;
+// ECANCELED if the flow is cancelled. Other errors come from the system: ECONNRESET and EPIPE if the other side has
+// closed the connection, ECONNREFUSED if no process listens.
 
 include "flux/connection.hpp";
 include "string";
 
-// How long a client may be silent between two requests; then its connection is closed. For connections of `Accept`: how
-// long each wait for the peer may be. 0 stands for no limit, here and below.
+// How long a client may be silent between two requests before its connection is closed. For connections of `Accept`:
+// how long each wait for the peer may take. 0 means no limit, here and below.
 option idle : duration = 60s;
 
-// How long a client of `Listen` may be silent before its first request; then its connection is closed.
+// How long a client of `Listen` may be silent before its first request; after that its connection is closed.
 option first_byte : duration = 10s;
 
-// How long the flow of a request has, from its first byte until its end: what it waits for later fails with ETIMEDOUT.
+// How long the flow of a request may take, from the first byte of the request; later waits fail with ETIMEDOUT.
 option request : duration = 30s;
 
 // How long `Connect` may take.
 option connect : duration = 10s;
 
-// Who may connect to a Unix socket, as the digits of chmod(1): `660`. A new one is its owner's alone where none is given.
+// The permissions of a new Unix socket, as digits of chmod(1): `660`. By default only its owner may connect.
 option unix_mode : string = "";
 
-// A connection that has something to read, or has come to its end: a new one, or one that a flow has given back. Where
-// the address cannot be listened on the server says so and ends.
+// A connection that has something to read, or whose other side has ended it: a new one, or one that a flow has given
+// back. If the server cannot listen on the address, it logs that and ends.
 Listen (flux::endpoint at) => (flux::connection *connection) replicable;
 Listen = NextRequest(idle, first_byte, request, unix_mode);
 NextRequest (long idle_ms, long first_byte_ms, long request_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
 
-// As `Listen`, but a new connection is given at once, and its flow may take as long as it likes: for servers that speak
-// first, and for those whose connections are one long exchange.
+// Like `Listen`, but gives a new connection at once, and without a time limit for its flow: for protocols in which the
+// server speaks first, and for long-lived connections.
 Accept (flux::endpoint at) => (flux::connection *connection) replicable;
 Accept = NextPeer(idle, unix_mode);
 NextPeer (long idle_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
 
-// A connection to a server at a numeric address, `127.0.0.1:80`, `[::1]:80` or `unix:/run/x.sock`, for a connection of a
-// client. EADDRNOTAVAIL where it is none.
+// Connects to a server at a numeric address: `127.0.0.1:80`, `[::1]:80` or `unix:/run/x.sock`. The connection of the
+// client is passed on. Fails with EADDRNOTAVAIL if the text is not such an address.
 Connect (const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
 Connect = Open(connect);
 Open (long limit_ms, const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
 
-// What a connection has, at most so many bytes (and never more than 64k); nothing once its other side has ended.
+// The bytes that have arrived, at most `most` of them (and never more than 64k). Empty when the other side has ended.
 Read (size_t most, flux::connection *connection) => (flux::connection *connection, std::string bytes);
 
-// The next line, without its line feed and a carriage return before that. EMSGSIZE where it is longer than so many
-// bytes. What comes after it stays for the next. Where a client has ended its side, `flux::end_of_input`: the flow ends
-// there, and that is no failure, in the report neither. Where a server that the flow is connected to has ended its side,
-// ENODATA. In the middle of a line, ECONNRESET.
+// The next line, without its line feed and a carriage return before that. The bytes after it stay for the next read.
+// Fails with EMSGSIZE if the line is longer than `most` bytes. If the client has ended its side, the error is
+// `flux::end_of_input`: the flow ends, but the report does not count that as a failure. If the connection was made by
+// the flow, to another server that has ended its side, the error is ENODATA. If the connection ends in the middle of a
+// line, the error is ECONNRESET.
 ReadLine (size_t most, flux::connection *connection) => (flux::connection *connection, std::string line);
 
-// The next so many bytes; ends as `ReadLine` does.
+// The next `count` bytes. The errors at the end of the connection are those of `ReadLine`.
 ReadExactly (size_t count, flux::connection *connection) => (flux::connection *connection, std::string bytes);
 
-// Sends all of it.
+// Sends all of the bytes.
 Send (flux::connection *connection, std::string bytes) => (flux::connection *connection);
 
-// Sends all of it, and a line feed.
+// Sends the line and a line feed.
 SendLine (flux::connection *connection, std::string line) => (flux::connection *connection);
 
-// Gives a connection back to the source that gave it: `Listen` gives it again when it has more. One that has come to its
-// end, or was made by `Connect`, is closed.
+// Gives a connection back to its source: `Listen` gives it again when there is more to read. A connection that the
+// other side has ended, or that was made by `Connect`, is closed.
 Return (flux::connection *connection) => ();
 
-// Ends a connection.
+// Closes a connection.
 Close (flux::connection *connection) => ();

@@ -1,4 +1,4 @@
 // Time.
 
-// Lets a while pass, of which only this flow knows.
+// Waits. Only this flow waits.
 Wait (long time_ms) => ();

@@ -56,9 +56,10 @@ fn is_called(flow: &Flow, word: &str) -> bool {
     node.is_none_or(|(_, node)| node.body == Body::Concrete)
 }
 
-/// A value that is reached is copied as often as something takes it after that, and moved to who takes it last: as often
-/// as in the program by hand. The key is copied for Log and both Loads, as what handles their failure takes it; the
-/// client for Send, as the flow gives it too, and for what takes the place of a Load that has failed.
+/// A reached value is copied for each step that takes it except the last, to which it is moved: no more copies than in
+/// the same program with the values passed on by hand. The key is copied for Log and both Loads, because the handlers
+/// of their failures take it, too. The client is copied for Send, because the flow also gives it, and for the fallback
+/// of a failed Load.
 #[test]
 fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
     let program = build(Page::read("reached").folder.path(), &tests("behaviour/reached.cpp"));
