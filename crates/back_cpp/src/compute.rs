@@ -33,7 +33,7 @@ pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
 pub fn has_computations(context: &Context<'_>) -> bool {
     let program = &context.flow.program;
     program.nodes.iter().any(|(_, node)| matches!(node.body, Body::Computed(_)))
-        || program.predicates.iter().any(|(_, predicate)| predicate.computed.is_some())
+        || program.predicates.iter().any(|(_, predicate)| predicate.computed().is_some())
 }
 
 fn node_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {
@@ -64,7 +64,7 @@ fn node_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span
 }
 
 fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predicate) -> Option<(Span, Function)> {
-    let computed = predicate.computed.as_ref()?;
+    let computed = predicate.computed()?;
     let computation = &computed.computation;
     let mut locals = Locals::new(&context.names);
     let name = locals.claim(&computed.input.name);

@@ -39,10 +39,9 @@ impl Writer<'_> {
     fn condition(&mut self, line: &Line) -> Expression {
         let program = &self.context.flow.program;
         let tests = line.tests.iter().map(|test| {
-            let predicate = &program.predicates[test.predicate];
-            let function = match predicate.computed {
-                Some(_) => self.context.names.predicate(test.predicate).to_owned(),
-                None => format!("::{}", cpp_name(&predicate.function)),
+            let function = match program.predicates[test.predicate].external() {
+                Some(external) => format!("::{}", cpp_name(&program.externals[external].name)),
+                None => self.context.names.predicate(test.predicate).to_owned(),
             };
             Expression::name(function).call(vec![self.read(&test.value)])
         });

@@ -13,7 +13,7 @@ use crate::types::types_header_name;
 use crate::uses::Uses;
 use flux_ir::flow::{End, Function, Operand};
 use flux_ir::name::Name;
-use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId};
+use flux_ir::program::{Module, ModuleId, Node, Parameter, Predicate, PredicateId};
 use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
@@ -204,7 +204,7 @@ fn prototype(function: &Name, node: &Node, shape: Shape) -> Declaration {
 
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
 fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
-    let concrete = context.flow.program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete));
+    let concrete = context.flow.program.nodes.iter().filter(|(_, node)| node.body.is_external());
     let own = concrete.filter(|(_, node)| !context.options.visible.nodes.contains_key(&node.name));
     own.map(|(_, node)| UserFunction {
         asked_by: context.module_of(&node.name),
@@ -225,14 +225,15 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
         }
     }
     let asked = asked.into_iter().map(|(id, ty, asked_by)| (&program.predicates[id], ty, asked_by));
-    let asked = asked.filter(|(predicate, ..)| predicate.computed.is_none());
-    let own = asked.filter(|(predicate, ..)| !context.options.visible.others.contains_key(&predicate.function));
-    own.map(|(predicate, ty, asked_by)| UserFunction {
+    let function = |predicate: &Predicate| Some(&program.externals[predicate.external()?].name);
+    let asked = asked.filter_map(move |(one, ty, asked_by)| Some((one, function(one)?, ty, asked_by)));
+    let own = asked.filter(|(_, function, ..)| !context.options.visible.others.contains_key(*function));
+    own.map(|(predicate, function, ty, asked_by)| UserFunction {
         asked_by,
-        is_of_module: predicate.function.is_of_module(),
-        name: predicate.function.clone(),
+        is_of_module: function.is_of_module(),
+        name: function.clone(),
         comment: context.statement(predicate.span),
-        declaration: predicate_prototype(context, &predicate.function, ty),
+        declaration: predicate_prototype(context, function, ty),
     })
 }
 
@@ -268,7 +269,8 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
     let program = &context.flow.program;
     let mut asked = BTreeSet::new();
     let sources = program.sources.iter().enumerate();
-    let with_session = sources.filter_map(|(index, source)| Some((index, source, source.session.as_ref()?)));
+    let with_session = sources.filter_map(|(index, source)| Some((index, source, source.session?)));
+    let with_session = with_session.map(|(index, source, session)| (index, source, &program.externals[session].name));
     let new = with_session.filter(move |(_, source, function)| asked.insert((*function, source.target)));
     let own = new.filter(|(_, _, function)| !context.options.visible.others.contains_key(*function));
     own.filter_map(|(index, source, function)| {
@@ -287,12 +289,13 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
 fn handlers<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     context.handlers.iter().map(|handler| {
         let node = &context.flow.program.nodes[handler.node];
+        let function = &context.flow.program.externals[handler.external].name;
         UserFunction {
             asked_by: context.module_at(handler.span),
-            is_of_module: handler.function.is_of_module() || node.name.is_of_module(),
-            name: handler.function.clone(),
+            is_of_module: function.is_of_module() || node.name.is_of_module(),
+            name: function.clone(),
             comment: context.statement(handler.span),
-            declaration: prototype(&handler.function, node, handler_shape(context, &handler.function, node)),
+            declaration: prototype(function, node, handler_shape(context, function, node)),
         }
     })
 }

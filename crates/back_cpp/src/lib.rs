@@ -93,7 +93,7 @@ struct Context<'a> {
 /// flow ([`flux_ir::paths::number`]). Equal flows give equal text. O(size of the flow).
 pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Vec<GeneratedFile> {
     let handlers = plain_handlers(flow);
-    let names = Names::of(flow, handlers.iter().map(|handler| handler.function.clone()));
+    let names = Names::of(flow, handlers.iter().map(|handler| handler.external));
     let context = Context { flow, sources, options, handlers, names };
     let program = &flow.program.name;
     let file = |name: String, content: &[Declaration]| GeneratedFile { name, text: print::print(content) };

@@ -6,6 +6,7 @@
 
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
+use flux_ir::external::ExternalId;
 use flux_ir::flow::{Flow, Function, FunctionId};
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Constraint, ConstraintId, Node, NodeId, OptionId, PredicateId, ServerOption};
@@ -33,7 +34,7 @@ pub struct Names {
     options: Vec<String>,
     computed: BTreeMap<NodeId, String>,
     predicates: BTreeMap<PredicateId, String>,
-    handlers: BTreeMap<Name, String>,
+    handlers: Vec<(ExternalId, String)>,
     /// The enumeration of the nodes.
     pub node_enum: String,
     /// The enumeration of the functions.
@@ -80,7 +81,7 @@ impl Free {
 
 impl Names {
     /// Names for everything in `flow`, whose plain-function handlers are `handlers`.
-    pub fn of(flow: &Flow, handlers: impl Iterator<Item = Name>) -> Self {
+    pub fn of(flow: &Flow, handlers: impl Iterator<Item = ExternalId>) -> Self {
         let program = &flow.program;
         let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
         let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
@@ -95,12 +96,12 @@ impl Names {
         let mut free = Free(functions.chain(structs).chain(modules).chain(types).chain(namespaces).collect());
         let nodes = program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Computed(_)));
         let computed = nodes.map(|(id, node)| (id, free.claim(word(&node.name)))).collect();
-        let predicates = program.predicates.iter().filter(|(_, predicate)| predicate.computed.is_some());
+        let predicates = program.predicates.iter().filter(|(_, predicate)| predicate.computed().is_some());
         let predicates = predicates.map(|(id, predicate)| (id, free.claim(word(&predicate.name)))).collect();
         let (node_enum, function_enum) = (free.claim("node"), free.claim("function"));
         let nodes = program.nodes.iter().map(|(_, node)| free.claim(format!("node_{}", word(&node.name)))).collect();
-        let handlers: BTreeSet<Name> = handlers.collect();
-        let number = |name: Name| (name.clone(), free.claim(format!("node_{}", word(&name))));
+        let handlers: BTreeSet<_> = handlers.map(|id| (&program.externals[id].name, id)).collect();
+        let number = |(name, id): (&Name, ExternalId)| (id, free.claim(format!("node_{}", word(name))));
         let handlers = handlers.into_iter().map(number).collect();
         let functions = flow.functions.iter().map(|(_, one)| free.claim(format!("function_{}", one.name))).collect();
         let lock = |(_, one): (_, &Constraint)| free.claim(format!("lock_{}", word(&one.name)));
@@ -164,13 +165,13 @@ impl Names {
     }
 
     /// The number of a handler that is a plain function, by name.
-    pub fn handler(&self, function: &Name) -> &str {
-        self.handlers.get(function).map_or("", String::as_str)
+    pub fn handler(&self, function: ExternalId) -> &str {
+        self.handlers.iter().find(|(one, _)| *one == function).map_or("", |(_, name)| name)
     }
 
     /// The values of the enumeration of nodes: the nodes, then the handlers.
     pub fn node_values(&self) -> Vec<String> {
-        self.nodes.iter().chain(self.handlers.values()).cloned().collect()
+        self.nodes.iter().chain(self.handlers.iter().map(|(_, name)| name)).cloned().collect()
     }
 
     /// The values of the enumeration of functions.
@@ -178,9 +179,9 @@ impl Names {
         self.functions.clone()
     }
 
-    /// The handlers that are plain functions, as they are numbered.
-    pub fn handlers(&self) -> impl Iterator<Item = &Name> {
-        self.handlers.keys()
+    /// The handlers that are plain functions, as they are numbered: by their names.
+    pub fn handlers(&self) -> impl Iterator<Item = ExternalId> {
+        self.handlers.iter().map(|(function, _)| *function)
     }
 }
 

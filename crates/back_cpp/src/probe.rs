@@ -10,7 +10,7 @@ use crate::types::types_header_names;
 use flux_contract as contract;
 use flux_ir::flow::{End, Flow};
 use flux_ir::name::Name;
-use flux_ir::program::{Body, Node, Parameter, Signature};
+use flux_ir::program::{Node, Parameter, Signature};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ impl<'a> Probe<'a> {
     pub fn new(flow: &'a Flow, is_known: impl Fn(&Name) -> bool) -> Self {
         let program = &flow.program;
         let mut questions: Vec<Question> = vec![];
-        for (_, node) in program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Concrete)) {
+        for (_, node) in program.nodes.iter().filter(|(_, node)| node.body.is_external()) {
             questions.push(Question::of_node(node));
         }
         for (function, span, parameter) in predicates(flow) {
@@ -88,7 +88,7 @@ impl<'a> Probe<'a> {
             });
         }
         for source in &program.sources {
-            let Some(function) = &source.session else { continue };
+            let Some(function) = source.session.map(|session| &program.externals[session].name) else { continue };
             let target = &program.nodes[source.target];
             questions.push(Question {
                 function: function.clone(),
@@ -190,12 +190,11 @@ fn predicates(flow: &Flow) -> Vec<(Name, Span, Parameter)> {
             else {
                 continue;
             };
-            if predicate.computed.is_some() {
-                continue;
-            }
-            let is_new = !found.iter().any(|(name, _, asked)| *name == predicate.function && asked.ty == parameter.ty);
+            let Some(external) = predicate.external() else { continue };
+            let function = &flow.program.externals[external].name;
+            let is_new = !found.iter().any(|(name, _, asked)| name == function && asked.ty == parameter.ty);
             if is_new {
-                found.push((predicate.function.clone(), predicate.span, parameter.clone()));
+                found.push((function.clone(), predicate.span, parameter.clone()));
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
+use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::name::Name;
 use flux_ir::program::{Body, ConstraintId, Mode, NodeId, Parameter, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
@@ -21,12 +21,12 @@ impl Writer<'_> {
         out.extend(self.step_comment(step).map(Statement::Comment));
         match &step.callee {
             Callee::Node(node) => self.call_node(step, *node, failed, out),
-            Callee::Handler { function, node } => self.call_handler(step, function, *node, failed, out),
+            Callee::External { external, node } => match self.context.flow.program.externals[*external].role {
+                ExternalRole::Session => self.call_session(step, *external, *node, out),
+                _ => self.call_handler(step, *external, *node, failed, out),
+            },
             Callee::Function(callee) => self.call_function(step, *callee, out),
             Callee::Fork(branches) => self.fork(step, branches, out),
-            Callee::Session { function, node } => {
-                self.call_session(step, function, *node, out);
-            }
         }
     }
 
@@ -85,13 +85,14 @@ impl Writer<'_> {
     fn call_handler(
         &mut self,
         step: &Step,
-        function: &Name,
+        external: ExternalId,
         node: NodeId,
         failed: Option<StepId>,
         out: &mut Vec<Statement>,
     ) {
         let context = self.context;
         let node = &context.flow.program.nodes[node];
+        let function = &context.flow.program.externals[external].name;
         let shape = handler_shape(context, function, node);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let is_left = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
@@ -100,7 +101,7 @@ impl Writer<'_> {
         let arguments = self.arguments(&shape, input.as_deref(), None, failed);
         let error = self.own_error(&word(function), out);
         let call = Statement::Run(Expression::name(format!("::{}", cpp_name(function))).call(arguments));
-        self.guard(step, input.as_deref(), (context.names.handler(function), error), call, out)
+        self.guard(step, input.as_deref(), (context.names.handler(external), error), call, out)
     }
 
     /// What a function that takes structs is called with.
@@ -122,7 +123,8 @@ impl Writer<'_> {
     }
 
     /// A session function cannot fail; where it throws, that is the function's fault.
-    fn call_session(&mut self, step: &Step, function: &Name, node: NodeId, out: &mut Vec<Statement>) {
+    fn call_session(&mut self, step: &Step, external: ExternalId, node: NodeId, out: &mut Vec<Statement>) {
+        let function = &self.context.flow.program.externals[external].name;
         let node = &self.context.flow.program.nodes[node];
         let source = match self.function.role {
             Role::Run(source) => source,

@@ -63,8 +63,9 @@ fn place(context: &Context<'_>, span: Span) -> [Expression; 2] {
 fn nodes(context: &Context<'_>) -> Vec<Row> {
     let place = |name: &Name, span| row([Expression::Text(name.to_string())].into_iter().chain(place(context, span)));
     let nodes = context.flow.program.nodes.iter().map(|(_, node)| place(&node.name, node.span));
-    let bound = |name: &Name| context.handlers.iter().find(|handler| handler.function == *name).map(|one| one.span);
-    let handlers = context.names.handlers().map(|name| place(name, bound(name).unwrap_or_default()));
+    let bound = |id| context.handlers.iter().find(|handler| handler.external == id).map(|one| one.span);
+    let name = |id| &context.flow.program.externals[id].name;
+    let handlers = context.names.handlers().map(|id| place(name(id), bound(id).unwrap_or_default()));
     nodes.chain(handlers).collect()
 }
 
@@ -118,18 +119,18 @@ fn path_vertices(context: &Context<'_>, graph: &PathGraph) -> Vec<Row> {
             let name = functions.next().map_or("", |function| &function.name);
             rows.push(Row::Comment(format!("{name}, from {number}")));
         }
-        rows.push(path_vertex(context, graph, vertex));
+        rows.push(path_vertex(context, vertex));
     }
     rows
 }
 
-fn path_vertex(context: &Context<'_>, graph: &PathGraph, vertex: &Vertex) -> Row {
+fn path_vertex(context: &Context<'_>, vertex: &Vertex) -> Row {
     let (none, zero) = (Expression::name("nullptr"), Expression::name(0));
     let function = |function: FunctionId| Expression::name(context.names.function(function));
     let (kind, label, function) = match &vertex.kind {
         VertexKind::Start => (contract::KIND_START, none, zero),
         VertexKind::Join => (contract::KIND_JOIN, none, zero),
-        VertexKind::Event(event) => (contract::KIND_LABEL, Expression::Text(graph.text(context.flow, *event)), zero),
+        VertexKind::Event(event) => (contract::KIND_LABEL, Expression::Text(event.text(context.flow)), zero),
         VertexKind::Call(callee, Exit::Done) => (contract::KIND_CALL_DONE, none, function(*callee)),
         VertexKind::Call(callee, Exit::Failed) => (contract::KIND_CALL_FAILED, none, function(*callee)),
         VertexKind::Call(callee, Exit::Ended) => (contract::KIND_CALL_ENDED, none, function(*callee)),

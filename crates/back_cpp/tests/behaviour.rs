@@ -5,8 +5,7 @@
 mod support;
 
 use flux_ir::flow::{Exit, Flow};
-use flux_ir::paths::{Event, PathGraph, Vertex, VertexKind, graph};
-use flux_ir::program::Body;
+use flux_ir::paths::{Event, Vertex, VertexKind, graph};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +43,7 @@ fn failures_go_to_the_handlers_of_their_paths() {
         assert_eq!(called.join(" "), expected, "{failing}");
         let exit = Exit::ALL[words[0].parse::<usize>().unwrap()];
         let path = graph.decode(flow.entries[0].run, exit, words[1].parse().unwrap()).unwrap();
-        let path: Vec<_> = path.into_iter().map(|event| graph.text(&flow, event)).collect();
+        let path: Vec<_> = path.into_iter().map(|event| event.text(&flow)).collect();
         assert_eq!(path.join(" "), expected, "{failing}");
     }
     std::fs::remove_file(&program).unwrap();
@@ -53,7 +52,7 @@ fn failures_go_to_the_handlers_of_their_paths() {
 /// Whether a word of the output is a call of a function of the user's, or the mark of a failure that it returned.
 fn is_called(flow: &Flow, word: &str) -> bool {
     let node = flow.program.nodes.iter().find(|(_, node)| node.name == word);
-    node.is_none_or(|(_, node)| node.body == Body::Concrete)
+    node.is_none_or(|(_, node)| node.body.is_external())
 }
 
 /// A reached value is copied for each step that takes it except the last, to which it is moved: no more copies than in
@@ -75,7 +74,7 @@ fn what_is_reached_is_copied_only_for_those_who_do_not_take_it_last() {
 fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
     let Page { flow, folder, .. } = Page::read("mail");
     let graph = graph(&flow);
-    let concrete: BTreeSet<String> = graph.vertices.iter().filter_map(|vertex| label(&flow, &graph, vertex)).collect();
+    let concrete: BTreeSet<String> = graph.vertices.iter().filter_map(|vertex| label(&flow, vertex)).collect();
     let mut seen = BTreeSet::new();
     let program = build(folder.path(), &tests("behaviour/mail.cpp"));
     let output = output(&mut Command::new(&program));
@@ -87,7 +86,7 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
         let number = words[1].parse().unwrap();
         let path = graph.decode(flow.entries[0].run, exit, number);
         let events = path.unwrap().into_iter().filter(|event| !matches!(event, Event::Line(..)));
-        let path: Vec<_> = events.map(|event| graph.text(&flow, event)).collect();
+        let path: Vec<_> = events.map(|event| event.text(&flow)).collect();
         // Calls of abstract nodes are not on paths: what is inside them is.
         let called: Vec<_> = words[2..].iter().copied().filter(|word| concrete.contains(*word)).collect();
         assert_eq!(path, called, "{line}");
@@ -99,9 +98,9 @@ fn what_runs_is_what_the_program_says_and_the_path_tells_it() {
     assert!(Exit::ALL.iter().all(|exit| seen.iter().any(|(one, _)| one == exit)));
 }
 
-fn label(flow: &Flow, graph: &PathGraph, vertex: &Vertex) -> Option<String> {
+fn label(flow: &Flow, vertex: &Vertex) -> Option<String> {
     match vertex.kind {
-        VertexKind::Event(event) => Some(graph.text(flow, event)),
+        VertexKind::Event(event) => Some(event.text(flow)),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@
 use crate::Bounds;
 use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};
 use crate::relevance::{Relevant, relevant};
+use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Block, Branch, Callee, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId};
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
@@ -168,7 +169,11 @@ impl<'a> Builder<'a> {
     /// What happens after a step that is done, whatever it gave.
     fn after(&mut self, block: &'a Block, at: usize, step: &'a Step, frame: &Frame<'a>, resume: PointId) -> PointId {
         let mut frames = vec![frame.clone()];
-        if matches!(step.callee, Callee::Session { .. }) {
+        let gives_session = match step.callee {
+            Callee::External { external, .. } => self.flow.program.externals[external].role == ExternalRole::Session,
+            _ => false,
+        };
+        if gives_session {
             let with = |session| Frame { call: Call { session, ..frame.call.clone() }, ..frame.clone() };
             frames = (0..self.values).map(with).collect();
         }
@@ -191,7 +196,7 @@ impl<'a> Builder<'a> {
     fn call(&mut self, step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {
         let uses = self.uses(step, frame);
         match &step.callee {
-            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {
+            Callee::Node(_) | Callee::External { .. } => {
                 let point = self.graph.union(&[outcomes.done, outcomes.failed]);
                 self.graph.using(&uses, point)
             }

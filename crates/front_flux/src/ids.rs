@@ -120,6 +120,8 @@ ids! {
     UNKNOWN_ATTRIBUTE = "unknown-attribute";
     /// An attribute twice, or two that say more and less of the same.
     DUPLICATE_ATTRIBUTE = "duplicate-attribute";
+    /// A promise about what is no function in C++.
+    MISPLACED_PROMISE = "misplaced-promise";
     /// A pattern that is no predicate type.
     UNKNOWN_PREDICATE = "unknown-predicate";
     /// A pattern that names an input that there is not, or that has one.

@@ -89,6 +89,11 @@ impl<T> Arena<T> {
         self.elements.get(id.index())
     }
 
+    /// The element `id` to change, where there is one.
+    pub fn find_mut(&mut self, id: ArenaId<T>) -> Option<&mut T> {
+        self.elements.get_mut(id.index())
+    }
+
     /// The elements with their ids, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ArenaId<T>, &T)> + ExactSizeIterator {
         self.elements.iter().enumerate().map(|(index, element)| (ArenaId::new(index), element))

@@ -4,7 +4,7 @@
 //! `silent` or `pure`. A flow does what its steps do, and what handles their errors. So the answer here may be that
 //! less is known than is true, never more.
 
-use crate::program::{Body, Chain, HandlerTarget, Node, NodeId, Predicate, Program};
+use crate::program::{Body, Chain, HandlerTarget, Node, NodeId, PredicateId, Program, TestedBy};
 
 /// What a function may do beside giving its outputs. What is later in this order promises more, and keeps what is
 /// earlier.
@@ -64,7 +64,7 @@ impl KnownEffects {
             let at = one.path.last().copied().flatten().map_or(any_handler, handler);
             match one.target {
                 HandlerTarget::Node(target) => graph.uses(at, target.index()),
-                HandlerTarget::Function(_) => _ = graph.limit(at, Effects::Unknown),
+                HandlerTarget::External(external) => _ = graph.limit(at, program.externals[external].effects),
             }
         }
         graph.spread();
@@ -78,22 +78,23 @@ impl KnownEffects {
     }
 }
 
-impl Predicate {
-    /// What asking this predicate may do: computations do nothing.
-    pub fn known_effects(&self) -> Effects {
-        if self.computed.is_some() { Effects::Pure } else { self.effects }
+/// What asking this predicate may do: a computation does nothing.
+pub fn of_predicate(program: &Program, predicate: PredicateId) -> Effects {
+    match program.predicates[predicate].tested_by {
+        TestedBy::External(external) => program.externals[external].effects,
+        TestedBy::Computed(_) => Effects::Pure,
     }
 }
 
 /// What a node does by itself: of a flow all but its steps.
 fn of_body(program: &Program, node: &Node) -> Effects {
     match &node.body {
-        Body::Concrete => node.effects,
+        Body::External(external) => program.externals[*external].effects,
         Body::Computed(_) => Effects::Pure,
         Body::Chain(chain) => of_deadlines(chain),
         Body::Dispatch(lines) => {
             let asked = lines.iter().flat_map(|line| line.patterns.iter().flatten());
-            let asked = asked.map(|predicate| program.predicates[*predicate].known_effects());
+            let asked = asked.map(|predicate| of_predicate(program, *predicate));
             let deadlines = lines.iter().map(|line| of_deadlines(&line.chain));
             asked.chain(deadlines).min().unwrap_or(Effects::Pure)
         }

@@ -8,7 +8,7 @@
 //! [`End::Resume`]. Functions call each other and are never copied, so that size stays linear in the program.
 
 use crate::arena::{Arena, ArenaId};
-use crate::name::Name;
+use crate::external::ExternalId;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
 use flux_source::Span;
 
@@ -237,26 +237,20 @@ pub struct Step {
 /// What a step calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Callee {
-    /// The C++ function of a concrete node.
+    /// A concrete node: its function in C++, or what it computes.
     Node(NodeId),
     /// A function of the flow. When it ends as [`Exit::Ended`], so does the caller.
     Function(FunctionId),
     /// All of them concurrently, each with copies of the same inputs; the outputs are joined, one list after the other.
     /// When all have ended it has failed if one did, with the error of the first; else it has ended if one did.
     Fork(Vec<Branch>),
-    /// `void H(X_in *in, int error)`, X being the node that failed.
-    Handler {
-        /// The C++ function.
-        function: Name,
-        /// The node whose inputs it takes: where that is concrete, as it left them ([`Operand::Changed`]), else what it
-        /// was given.
-        node: NodeId,
-    },
-    /// `int F(X_in *in)`, X being the source's target: its result is the flow's session.
-    Session {
-        /// The C++ function.
-        function: Name,
-        /// The node whose inputs it takes.
+    /// A function in C++ that is no node's: an error handler, `void H(X_in *in, int error)`, or what gives a flow its
+    /// session, `int F(X_in *in)`.
+    External {
+        /// Which.
+        external: ExternalId,
+        /// X, the node whose inputs it takes: the one that failed, or the target of the source. What failed may have
+        /// left other values than it was given ([`Operand::Changed`]).
         node: NodeId,
     },
 }
@@ -277,7 +271,7 @@ pub enum Operand {
     Input(usize),
     /// An output of an earlier step.
     Output(StepId, usize),
-    /// For a [`Callee::Handler`]: an input of the concrete node that failed, as that node left it. It is the node's
+    /// For a [`Callee::External`]: an input of the concrete node that failed, as that node left it. It is the node's
     /// own, so nothing is copied.
     Changed(StepId, usize),
     /// In the failure block of this step: its error code.
@@ -337,7 +331,7 @@ impl Callee {
         match self {
             Self::Function(function) => vec![*function],
             Self::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
-            Self::Node(_) | Self::Handler { .. } | Self::Session { .. } => vec![],
+            Self::Node(_) | Self::External { .. } => vec![],
         }
     }
 }
@@ -348,22 +342,20 @@ impl Flow {
         match callee {
             Callee::Node(node) => Some(*node),
             Callee::Function(function) => self.functions[*function].node(),
-            Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+            Callee::Fork(_) | Callee::External { .. } => None,
         }
     }
 
     /// The inputs of what `callee` calls.
     pub fn callee_inputs(&self, callee: &Callee) -> &[Parameter] {
         match callee {
-            Callee::Node(node) | Callee::Handler { node, .. } | Callee::Session { node, .. } => {
-                self.program.nodes[*node].inputs()
-            }
+            Callee::Node(node) | Callee::External { node, .. } => self.program.nodes[*node].inputs(),
             Callee::Function(function) => &self.functions[*function].inputs,
             Callee::Fork(branches) => branches.first().map_or(&[], |branch| &self.functions[branch.function].inputs),
         }
     }
 
-    /// The outputs of what `callee` calls; none for handlers.
+    /// The outputs of what `callee` calls; only nodes and flows have some.
     pub fn callee_outputs(&self, callee: &Callee) -> Vec<&Parameter> {
         match callee {
             Callee::Node(node) => self.program.nodes[*node].outputs().iter().collect(),
@@ -371,7 +363,7 @@ impl Flow {
             Callee::Fork(branches) => {
                 branches.iter().flat_map(|branch| &self.functions[branch.function].outputs).collect()
             }
-            Callee::Handler { .. } | Callee::Session { .. } => vec![],
+            Callee::External { .. } => vec![],
         }
     }
 
@@ -409,11 +401,6 @@ impl Flow {
             Role::Produce(_) | Role::Run(_) => function.name.clone(),
         };
         format!("{node}:[{}]", patterns.join(", "))
-    }
-
-    /// Whether a step with this callee can fail other than by an exception: the pictures leave such edges out.
-    pub fn is_plain_void(callee: &Callee) -> bool {
-        matches!(callee, Callee::Handler { .. } | Callee::Session { .. })
     }
 }
 

@@ -3,12 +3,13 @@
 //! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`], and what is
 //! declared in them has a [`name`]. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
-//! through a flow, and [`run`] goes along one; [`effects`] says
-//! what functions do beside giving their outputs.
+//! through a flow, and [`run`] goes along one; [`external`]
+//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs.
 
 pub mod arena;
 pub mod compute;
 pub mod effects;
+pub mod external;
 pub mod flow;
 pub mod name;
 pub mod paths;

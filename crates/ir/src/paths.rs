@@ -20,8 +20,9 @@
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
+use crate::arena::Arena;
+use crate::external::{External, ExternalId};
 use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
-use crate::name::Name;
 use crate::program::NodeId;
 use std::collections::HashMap;
 
@@ -37,17 +38,15 @@ pub struct PathGraph {
     pub vertices: Vec<Vertex>,
     /// The edges into all vertices, those of one vertex side by side, offsets ascending.
     pub edges: Vec<Edge>,
-    /// The functions that handle errors, each once: [`Event::Handler`] names them by their place here.
-    pub handlers: Vec<Name>,
 }
 
-/// Something on a path that is shown. Reports give it words: [`PathGraph::text`].
+/// Something on a path that is shown. Reports give it words: [`Event::text`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Event {
     /// A node was called.
     Node(NodeId),
-    /// A function was called to handle an error.
-    Handler(usize),
+    /// A function in C++ that is no node's was called: to handle an error.
+    External(ExternalId),
     /// This line of the dispatch of a function was taken.
     Line(FunctionId, usize),
     /// A function whose paths are counted by themselves was called.
@@ -172,7 +171,7 @@ impl Counter<'_> {
         let counted = match &step.callee {
             Callee::Function(callee) => self.known.get(callee).copied().unwrap_or_default(),
             Callee::Fork(branches) => self.fork(branches),
-            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {
+            Callee::Node(_) | Callee::External { .. } => {
                 step.paths = StepPaths::default();
                 let resumed = self.block(&mut step.failure, arriving, arriving);
                 return arriving.saturating_add(resumed);
@@ -216,29 +215,25 @@ fn one_each(counted: Exits) -> Exits {
 /// The graph of a numbered flow. O(size of the flow).
 pub fn graph(flow: &Flow) -> PathGraph {
     let mut graph = PathGraph::default();
-    let mut handlers = HashMap::new();
     for (id, function) in flow.functions.iter() {
-        Drawer::draw((id, function), &mut handlers, &mut graph);
+        Drawer::draw((id, function), &flow.program.externals, &mut graph);
     }
-    graph.handlers = handlers.keys().cloned().collect();
-    graph.handlers.sort_by_key(|handler| handlers.get(handler).copied());
     graph
 }
 
 /// Draws the vertices and edges of one function.
 struct Drawer<'a> {
     id: FunctionId,
-    /// The numbers of the functions that handle errors.
-    handlers: &'a mut HashMap<Name, usize>,
+    externals: &'a Arena<External>,
     first: usize,
     vertices: Vec<(VertexKind, Vec<Edge>)>,
     exits: [usize; 3],
 }
 
 impl<'a> Drawer<'a> {
-    fn draw((id, function): (FunctionId, &Function), handlers: &'a mut HashMap<Name, usize>, graph: &mut PathGraph) {
+    fn draw((id, function): (FunctionId, &Function), externals: &'a Arena<External>, graph: &mut PathGraph) {
         let first = graph.vertices.len();
-        let mut drawer = Self { id, handlers, first, vertices: vec![], exits: [0; 3] };
+        let mut drawer = Self { id, externals, first, vertices: vec![], exits: [0; 3] };
         let start = drawer.vertex(VertexKind::Start, vec![]);
         drawer.exits = Exit::ALL.map(|_| drawer.vertex(VertexKind::Join, vec![]));
         drawer.block(&function.body, start, None);
@@ -311,12 +306,10 @@ impl<'a> Drawer<'a> {
     fn step(&mut self, step: &Step, at: usize) -> usize {
         let (done, failed) = match &step.callee {
             Callee::Node(node) => self.call(Event::Node(*node), at),
-            Callee::Handler { function, .. } => {
-                let next = self.handlers.len();
-                let handler = *self.handlers.entry(function.clone()).or_insert(next);
-                self.call(Event::Handler(handler), at)
-            }
-            Callee::Session { .. } => (at, self.event(Event::Error, at)),
+            Callee::External { external, .. } => match self.externals[*external].role.is_event() {
+                true => self.call(Event::External(*external), at),
+                false => (at, self.event(Event::Error, at)),
+            },
             Callee::Function(function) => {
                 let function = *function;
                 let kind = |exit| match step.paths.cut {
@@ -377,6 +370,30 @@ fn exit_of(paths: Exits, number: u64) -> (Exit, u64) {
     }
 }
 
+impl Event {
+    /// As reports on `flow` say it: `Compress`, `Handler:[_, _, hit]`, `ERROR`.
+    pub fn text(self, flow: &Flow) -> String {
+        match self {
+            Self::Node(node) => flow.program.nodes[node].name.to_string(),
+            Self::External(external) => flow.program.externals[external].name.to_string(),
+            Self::Function(function) => flow.functions[function].name.clone(),
+            Self::Line(function, index) => {
+                let function = &flow.functions[function];
+                match &function.body.end {
+                    End::Dispatch { lines, .. } => lines.get(index).map(|line| flow.line_label(function, line)),
+                    _ => None,
+                }
+                .unwrap_or_default()
+            }
+            Self::Error => "ERROR".to_owned(),
+            Self::Fork => "(".to_owned(),
+            Self::Branch => "&".to_owned(),
+            Self::Join => ")".to_owned(),
+            Self::Either => "...".to_owned(),
+        }
+    }
+}
+
 impl PathGraph {
     /// What is to be seen along path `number` of those that lead from the start of function `function` to `exit`;
     /// `None` where there is no such path. O(length of the path · joins).
@@ -385,28 +402,6 @@ impl PathGraph {
         self.walk(function, exit, number, &mut events)?;
         events.reverse();
         Some(events)
-    }
-
-    /// An event of this graph of `flow`, as reports say it: `Compress`, `Handler:[_, _, hit]`, `ERROR`.
-    pub fn text(&self, flow: &Flow, event: Event) -> String {
-        match event {
-            Event::Node(node) => flow.program.nodes[node].name.to_string(),
-            Event::Handler(handler) => self.handlers.get(handler).map(Name::to_string).unwrap_or_default(),
-            Event::Function(function) => flow.functions[function].name.clone(),
-            Event::Line(function, index) => {
-                let function = &flow.functions[function];
-                match &function.body.end {
-                    End::Dispatch { lines, .. } => lines.get(index).map(|line| flow.line_label(function, line)),
-                    _ => None,
-                }
-                .unwrap_or_default()
-            }
-            Event::Error => "ERROR".to_owned(),
-            Event::Fork => "(".to_owned(),
-            Event::Branch => "&".to_owned(),
-            Event::Join => ")".to_owned(),
-            Event::Either => "...".to_owned(),
-        }
     }
 
     /// Collects the events from the exit back to the start.

@@ -5,7 +5,7 @@
 
 use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
-use crate::effects::Effects;
+use crate::external::{External, ExternalId};
 use crate::name::Name;
 use crate::types::Type;
 use flux_source::Span;
@@ -40,6 +40,8 @@ pub struct Program {
     pub options: Arena<ServerOption>,
     /// The records and enumerations, in the order of their declarations.
     pub types: Arena<TypeDeclaration>,
+    /// The functions in C and C++ that it calls.
+    pub externals: Arena<External>,
     /// The predicate types, in the order of their `typedef`s.
     pub predicates: Arena<Predicate>,
     /// Every node: declared, given a flow, or only named in one.
@@ -162,14 +164,19 @@ pub enum TypeBody {
 pub struct Predicate {
     /// The type's name.
     pub name: Name,
-    /// The C++ function that tests it; its own name where it is computed.
-    pub function: Name,
-    /// What is computed where there is no such function.
-    pub computed: Option<ComputedPredicate>,
-    /// What the author promises of that function.
-    pub effects: Effects,
+    /// What says whether a value is one of its type.
+    pub tested_by: TestedBy,
     /// The statement.
     pub span: Span,
+}
+
+/// What says whether a value is of a predicate type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TestedBy {
+    /// A function in C++.
+    External(ExternalId),
+    /// A computation.
+    Computed(ComputedPredicate),
 }
 
 /// A parameter, or a field of a record: a type and a name.
@@ -201,7 +208,7 @@ pub struct Signature {
     pub inferred: bool,
 }
 
-/// A node: concrete (bound to a function, or computed) or abstract (a flow).
+/// A node: concrete (a function in C++, or computed) or abstract (a flow).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
     /// The name.
@@ -217,8 +224,6 @@ pub struct Node {
     /// It may run in several instances at once, and waits through the runtime alone: a source that is so is one on each
     /// event loop.
     pub replicable: bool,
-    /// What the author promises of its function in C++.
-    pub effects: Effects,
     /// Its declaration; where there is none its first flow; where there is none its first mention.
     pub span: Span,
 }
@@ -226,8 +231,8 @@ pub struct Node {
 /// What a node does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// Calls the function of the node's name.
-    Concrete,
+    /// Calls a function of the node's name in C or C++.
+    External(ExternalId),
     /// Computes its outputs.
     Computed(Computation),
     /// One chain, without patterns.
@@ -370,7 +375,7 @@ pub struct Source {
     /// What brings them about.
     pub origin: Origin,
     /// The function that gives a flow's session from the target's inputs, where the source has sessions.
-    pub session: Option<Name>,
+    pub session: Option<ExternalId>,
     /// The node each flow starts in.
     pub target: NodeId,
     /// The values of the target's inputs, one for each; none until they have been bound.
@@ -419,8 +424,8 @@ pub struct Replacement {
 /// What handles an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandlerTarget {
-    /// An undeclared C++ function, `void H(X_in *in, int error)`.
-    Function(Name),
+    /// A function in C++ that nobody declares, `void H(X_in *in, int error)`.
+    External(ExternalId),
     /// A declared node or flow that takes the failing node's inputs.
     Node(NodeId),
 }
@@ -509,6 +514,24 @@ impl Program {
     }
 }
 
+impl Predicate {
+    /// What is computed; none where a function in C++ says it.
+    pub fn computed(&self) -> Option<&ComputedPredicate> {
+        match &self.tested_by {
+            TestedBy::Computed(computed) => Some(computed),
+            TestedBy::External(_) => None,
+        }
+    }
+
+    /// The function in C++; none where it is computed.
+    pub fn external(&self) -> Option<ExternalId> {
+        match self.tested_by {
+            TestedBy::External(external) => Some(external),
+            TestedBy::Computed(_) => None,
+        }
+    }
+}
+
 impl Source {
     /// The node whose values its flows begin with; none where it is a heartbeat.
     pub fn producer(&self) -> Option<NodeId> {
@@ -530,10 +553,10 @@ impl Node {
         self.signature.as_ref().map_or(&[], |signature| &signature.outputs)
     }
 
-    /// The chains of its flow: none for a concrete node.
+    /// The chains of its flow: none for a node without one.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
         let (one, lines) = match &self.body {
-            Body::Concrete | Body::Computed(_) => (None, None),
+            Body::External(_) | Body::Computed(_) => (None, None),
             Body::Chain(chain) => (Some(chain), None),
             Body::Dispatch(lines) => (None, Some(lines)),
         };
@@ -544,13 +567,18 @@ impl Node {
 impl Body {
     /// Whether it is one step to whoever applies it: it has no flow.
     pub fn is_leaf(&self) -> bool {
-        matches!(self, Self::Concrete | Self::Computed(_))
+        matches!(self, Self::External(_) | Self::Computed(_))
     }
 
-    /// The chains of a flow, to be changed: none for a concrete node.
+    /// Whether it is a function in C or C++.
+    pub fn is_external(&self) -> bool {
+        matches!(self, Self::External(_))
+    }
+
+    /// The chains of a flow, to be changed: none where there is no flow.
     pub fn chains_mut(&mut self) -> impl Iterator<Item = &mut Chain> {
         let (one, lines) = match self {
-            Self::Concrete | Self::Computed(_) => (None, None),
+            Self::External(_) | Self::Computed(_) => (None, None),
             Self::Chain(chain) => (Some(chain), None),
             Self::Dispatch(lines) => (None, Some(lines)),
         };

@@ -4,10 +4,10 @@
 //! flow, and done as generated code does it. What a value is, what nodes, predicates and handlers do, and what can
 //! throw, is the world's business. Branches of a parallel step run one after the other, as they may.
 
+use crate::external::ExternalId;
 use crate::flow::{
     Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId, StepPaths,
 };
-use crate::name::Name;
 use crate::paths::any;
 use crate::program::{Constant, NodeId, Parameter, PredicateId};
 use std::collections::HashMap;
@@ -23,22 +23,19 @@ pub trait World {
     /// The node failed.
     fn node(&mut self, node: NodeId, inputs: Vec<Self::Value>) -> Result<Vec<Self::Value>, Self::Value>;
 
-    /// Calls a function that handles `error`, which `node` had for these inputs: `changed` where it sees them as the
-    /// node left them.
+    /// Calls a function that is no node's with the inputs of `node`, as that left them where they are `changed`, and
+    /// the last error.
     ///
     /// # Errors
     /// The function failed.
-    fn handler(
+    fn external(
         &mut self,
-        function: &Name,
+        external: ExternalId,
         node: NodeId,
         inputs: Vec<Self::Value>,
         changed: bool,
         error: &Self::Value,
     ) -> Result<(), Self::Value>;
-
-    /// Asks for the session of a flow. False where that throws.
-    fn session(&mut self, function: &Name, node: NodeId, inputs: Vec<Self::Value>) -> bool;
 
     /// Whether a value is what a predicate says; none where it throws.
     fn test(&mut self, predicate: PredicateId, value: Self::Value) -> Option<bool>;
@@ -228,13 +225,13 @@ impl<W: World> Machine<'_, W> {
     fn call(&mut self, step: &Step, inputs: Vec<W::Value>) -> Option<Left<W::Value>> {
         let came = match &step.callee {
             Callee::Node(node) => self.world.node(*node, inputs),
-            Callee::Handler { function, node } => {
+            Callee::External { external, node } => {
                 let changed = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
-                self.world.handler(function, *node, inputs, changed, &self.error).map(|()| vec![])
-            }
-            Callee::Session { function, node } => {
-                let known = self.world.session(function, *node, inputs);
-                return Some(if known { Left::By(Exit::Done, vec![]) } else { Left::Faulted });
+                let came = self.world.external(*external, *node, inputs, changed, &self.error);
+                if came.is_err() && !self.flow.program.externals.find(*external)?.role.is_event() {
+                    return Some(Left::Faulted);
+                }
+                came.map(|()| vec![])
             }
             Callee::Function(callee) => {
                 let (exit, given) = self.callee(step.paths, *callee, inputs)?;

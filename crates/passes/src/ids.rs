@@ -62,7 +62,7 @@ pub const SOURCE_INPUTS: Id = Id("source-inputs");
 pub const TIMER_INPUTS: Id = Id("timer-inputs");
 /// A constraint that a source holds while it waits.
 pub const SOURCE_HOLDS: Id = Id("source-holds");
-/// A promise that the rest of the program contradicts, or that nobody need make.
+/// A promise that the rest of the program contradicts.
 pub const EFFECTS_CONFLICT: Id = Id("effects-conflict");
 /// A replicable node that blocks, or that applies one which does.
 pub const REPLICABLE_BLOCKS: Id = Id("replicable-blocks");

@@ -9,6 +9,7 @@ use crate::canvas::Canvas;
 use crate::looks::{Look, Looks};
 use crate::makers::{Makers, Taken};
 use crate::{Arrow, Frame, FrameId, Picture, Shape, ShapeId, ShapeKind, Way, label};
+use flux_ir::external::External;
 use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
 use flux_ir::name::Name;
 use flux_ir::program::{Constant, Origin, Source};
@@ -254,10 +255,13 @@ impl<'a> Drawer<'a> {
                 let kind = if source { ShapeKind::Source } else { ShapeKind::Node };
                 self.call(step, &self.flow.program.nodes[*node].name.to_string(), tails, kind)
             }
-            Callee::Handler { function, .. } => self.handler(id, function, step.span, tails),
-            Callee::Session { function, .. } => {
-                let label = format!("session {function}");
-                return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
+            Callee::External { external, .. } => {
+                let External { name, role, .. } = &self.flow.program.externals[*external];
+                if !role.is_event() {
+                    let label = format!("{} {name}", role.name());
+                    return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
+                }
+                self.handler(id, name, step.span, tails)
             }
             Callee::Fork(branches) => {
                 let tails = match label::within(&self.flow.program, step) {

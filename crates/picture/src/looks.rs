@@ -4,8 +4,8 @@
 //! paths each function that has others is drawn by itself.
 
 use crate::FrameId;
+use flux_ir::external::ExternalId;
 use flux_ir::flow::{Callee, Flow, Function, FunctionId, Role};
-use flux_ir::name::Name;
 use flux_ir::program::NodeId;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -27,12 +27,12 @@ pub struct Look {
 }
 
 /// What there is to see of a function: the same for functions that look alike.
-type Seen<'a> = (Role, Vec<Part<'a>>);
+type Seen = (Role, Vec<Part>);
 
 #[derive(PartialEq, Eq, Hash)]
-enum Part<'a> {
+enum Part {
     Node(NodeId),
-    Handler(&'a Name),
+    External(ExternalId),
     /// A function that looks so.
     Function(usize),
     /// A failure is handled in so many steps.
@@ -42,7 +42,7 @@ enum Part<'a> {
 impl Looks {
     /// The looks of the functions of `flow`. O(size of the flow).
     pub fn of(flow: &Flow) -> Self {
-        let mut alike: HashMap<Seen<'_>, usize> = HashMap::new();
+        let mut alike: HashMap<Seen, usize> = HashMap::new();
         let mut numbers: HashMap<FunctionId, usize> = HashMap::new();
         let mut frames: HashMap<usize, Look> = HashMap::new();
         let mut framed = HashSet::new();
@@ -77,19 +77,19 @@ impl Looks {
     pub fn of_callee(&self, callee: &Callee) -> Option<Look> {
         match callee {
             Callee::Function(function) => self.find(*function),
-            Callee::Node(_) | Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+            Callee::Node(_) | Callee::Fork(_) | Callee::External { .. } => None,
         }
     }
 }
 
 /// What there is to see of a function, whose callees have these numbers already.
-fn seen<'a>(function: &'a Function, numbers: &HashMap<FunctionId, usize>) -> Seen<'a> {
+fn seen(function: &Function, numbers: &HashMap<FunctionId, usize>) -> Seen {
     let part = |id: &FunctionId| Part::Function(numbers.get(id).copied().unwrap_or_default());
     let mut parts = vec![];
     for step in function.body.all_steps() {
         match &step.callee {
             Callee::Node(node) => parts.push(Part::Node(*node)),
-            Callee::Handler { function, .. } | Callee::Session { function, .. } => parts.push(Part::Handler(function)),
+            Callee::External { external, .. } => parts.push(Part::External(*external)),
             Callee::Function(function) => parts.push(part(function)),
             Callee::Fork(branches) => parts.extend(branches.iter().map(|branch| part(&branch.function))),
         }

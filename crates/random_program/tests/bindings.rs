@@ -6,7 +6,7 @@
 
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_driver::compile;
-use flux_ir::effects::Effects;
+use flux_ir::external::{External, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
     Action, Application, Argument, Body, Chain, NamedInput, Node, NodeId, Parameter, Program, Signature, Step,
@@ -136,14 +136,14 @@ fn to_name_what_a_step_takes_anyway_changes_nothing() {
 fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
     for seed in 0..SEEDS {
         let mut program = program(seed, &Shape::default());
+        let function = program.externals.add(External::new(Name::new("Nothing"), ExternalRole::Node));
         let extra = program.nodes.add(Node {
             name: Name::new("Nothing"),
             signature: Some(Signature::default()),
-            body: Body::Concrete,
+            body: Body::External(function),
             requirements: vec![],
             blocking: false,
             replicable: false,
-            effects: Effects::Unknown,
             span: Span::default(),
         });
         let (mut changed, _) = changed(&program, Some(extra), seed);
@@ -239,7 +239,7 @@ fn a_step_or_an_input_more_or_less_changes_no_other_binding_unsaid() {
         let flows: Vec<NodeId> =
             program.nodes.iter().filter(|(_, node)| node.chains().count() == 1).map(|(id, _)| id).collect();
         let others: Vec<NodeId> =
-            program.nodes.iter().filter(|(_, node)| node.body == Body::Concrete).map(|(id, _)| id).collect();
+            program.nodes.iter().filter(|(_, node)| node.body.is_external()).map(|(id, _)| id).collect();
         for id in flows {
             let chain = program.nodes[id].chains().next().unwrap();
             let before = applications(chain);

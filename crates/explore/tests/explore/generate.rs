@@ -1,12 +1,12 @@
 //! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, dispatch,
 //! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
 
-use flux_ir::effects::Effects;
+use flux_ir::external::{ExternalId, ExternalNames, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
     NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
-    StepNumber,
+    StepNumber, TestedBy,
 };
 use flux_ir::types::Type;
 use flux_source::Span;
@@ -45,13 +45,8 @@ pub fn generate(seed: u64) -> Program {
     let mut generator = Generator { random: Random::new(seed), program: Program::default() };
     generator.program.name = format!("random_{seed}");
     generator.constraints();
-    generator.program.predicates.add(Predicate {
-        name: Name::new("even"),
-        function: Name::new("is_even"),
-        computed: None,
-        effects: Effects::Unknown,
-        span: Span::default(),
-    });
+    let tested_by = TestedBy::External(generator.external("is_even", ExternalRole::Predicate));
+    generator.program.predicates.add(Predicate { name: Name::new("even"), tested_by, span: Span::default() });
     let mut below = generator.layer("Node", 3, &[]);
     let handlers = below.clone();
     for (level, width) in [(1, 2), (2, 2), (3, 1)] {
@@ -77,7 +72,7 @@ pub fn add_path_handlers(program: &mut Program, seed: u64) {
     let mut random = Random::new(seed ^ 0x70_6174_6873);
     let has_inputs = |node: &Node| node.signature.as_ref().is_some_and(|signature| !signature.inputs.is_empty());
     let nodes = program.nodes.iter().filter(|(_, node)| has_inputs(node));
-    let (concrete, composed): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| matches!(node.body, Body::Concrete));
+    let (concrete, composed): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| node.body.is_external());
     let ids = |nodes: Vec<(NodeId, &Node)>| nodes.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
     let (concrete, composed) = (ids(concrete), ids(composed));
     let mut draw = |nodes: &[NodeId]| nodes[random.below(nodes.len())];
@@ -108,6 +103,11 @@ impl Generator {
         }
     }
 
+    fn external(&mut self, name: &str, role: ExternalRole) -> ExternalId {
+        let externals = &mut self.program.externals;
+        ExternalNames::of(externals).find_or_add(externals, role, &Name::new(name))
+    }
+
     /// So many nodes, concrete where there is nothing for them to apply.
     fn layer(&mut self, stem: &str, width: usize, below: &[NodeId]) -> Vec<NodeId> {
         (1..=width).map(|number| self.node(&format!("{stem}{number}"), below)).collect()
@@ -116,7 +116,7 @@ impl Generator {
     fn node(&mut self, name: &str, below: &[NodeId]) -> NodeId {
         let line = |pattern, chain| Line { patterns: vec![pattern, None], chain, span: Span::default() };
         let body = match below {
-            [] => Body::Concrete,
+            [] => Body::External(self.external(name, ExternalRole::Node)),
             _ if self.random.chance(20) => {
                 let pattern = Some(PredicateId::new(0));
                 let chains = [self.flow(below), self.flow(below)];
@@ -128,16 +128,7 @@ impl Generator {
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
         let (name, span) = (Name::new(name), Span::default());
-        self.program.nodes.add(Node {
-            name,
-            signature,
-            body,
-            requirements,
-            blocking: false,
-            replicable: false,
-            effects: Effects::Unknown,
-            span,
-        })
+        self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span })
     }
 
     fn flow(&mut self, below: &[NodeId]) -> Chain {
@@ -186,7 +177,7 @@ impl Generator {
 
     fn handler(&mut self, node: NodeId, handlers: &[NodeId]) {
         let target = match self.random.chance(20) {
-            true => HandlerTarget::Function(Name::new("Report")),
+            true => HandlerTarget::External(self.external("Report", ExternalRole::Handler)),
             false => HandlerTarget::Node(handlers[self.random.below(handlers.len())]),
         };
         if self.program.handlers.iter().all(|handler| handler.path != [Some(node)]) {
@@ -205,7 +196,9 @@ impl Generator {
             let signature = Some(Signature { inputs: vec![], outputs: values(), inferred: false });
             let mut requirements = self.requirements(10);
             requirements.retain(|one| self.program.constraints[one.constraint].scope == Scope::Program);
-            let (name, body, span) = (Name::new(format!("Source{number}")), Body::Concrete, Span::default());
+            let (name, span) = (format!("Source{number}"), Span::default());
+            let body = Body::External(self.external(&name, ExternalRole::Node));
+            let name = Name::new(name);
             let node = self.program.nodes.add(Node {
                 name,
                 signature,
@@ -213,7 +206,6 @@ impl Generator {
                 requirements,
                 blocking: false,
                 replicable: false,
-                effects: Effects::Unknown,
                 span,
             });
             let origin = Origin::Node(Application {
@@ -225,7 +217,7 @@ impl Generator {
                 span,
             });
             let target = nodes[nodes.len() - number];
-            let session = sessions.then(|| Name::new("session_of"));
+            let session = sessions.then(|| self.external("session_of", ExternalRole::Session));
             self.program.sources.push(Source { origin, session, target, arguments: None, span });
         }
     }

@@ -15,8 +15,8 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     /// What the attributes of a predicate type promise of its function.
     pub(super) fn predicate_effects(&mut self, written: &'syntax [Name<'syntax>]) -> Effects {
-        let promises = Effects::PROMISES.map(Attribute::Promise);
-        effects_of(&self.attributes(written, "a predicate type", &promises))
+        self.attributes(written, "a predicate type", &Effects::PROMISES.map(Attribute::Promise));
+        effects_of(written)
     }
 
     fn attributes(&mut self, written: &'syntax [Name<'syntax>], what: &str, allowed: &[Attribute]) -> Vec<Attribute> {
@@ -73,11 +73,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 }
 
-/// The promise among `attributes`.
-pub(super) fn effects_of(attributes: &[Attribute]) -> Effects {
-    let promise = |attribute: &Attribute| match attribute {
-        Attribute::Promise(effects) => Some(*effects),
-        Attribute::Blocking | Attribute::Replicable => None,
-    };
-    attributes.iter().find_map(promise).unwrap_or_default()
+/// The first promise among `attributes`.
+pub(super) fn effects_of(attributes: &[Name]) -> Effects {
+    attributes.iter().find_map(|attribute| Effects::of_name(&attribute.text)).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::external::ExternalRole;
 use flux_ir::program::{
     Action, Application, Body, Chain, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
 };
@@ -37,10 +38,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             syntax::Origin::Node(application) => Origin::Node(self.application(application)),
             syntax::Origin::Timer(period_ms) => Origin::Timer(*period_ms),
         };
-        if let Some(function) = &source.session {
-            self.check_function(function);
-        }
-        let session = source.session.as_ref().map(|function| function.declared());
+        let session = source.session.as_ref().map(|function| self.function(function, ExternalRole::Session));
         let target = self.node(&source.target, source.target.span);
         self.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
     }
@@ -58,9 +56,10 @@ impl<'syntax> Resolver<'syntax, '_> {
         let body = &mut self.program.nodes[id].body;
         match body {
             Body::Computed(_) => self.report_body_and_flow(flow),
-            Body::Concrete if flow.patterns.is_none() => *body = Body::Chain(line.chain),
-            Body::Concrete => *body = Body::Dispatch(vec![line]),
-            Body::Dispatch(all) => all.push(line),
+            Body::Dispatch(lines) if lines.is_empty() && flow.patterns.is_none() => *body = Body::Chain(line.chain),
+            Body::Dispatch(lines) => lines.push(line),
+            // Which nodes are functions is known when all flows are.
+            Body::External(_) => {}
             Body::Chain(first) => {
                 let span = first_plain.map_or(first.span, |plain| plain.span);
                 let first = Line { patterns: vec![], chain: std::mem::replace(first, line.chain.clone()), span };
@@ -162,7 +161,8 @@ impl<'syntax> Resolver<'syntax, '_> {
         }
         if self.may_suggest(word) {
             let predicates = || self.program.predicates.iter().map(|(_, predicate)| predicate);
-            tested_by = predicates().find(|predicate| predicate.function == **word);
+            let function = self.functions.find(ExternalRole::Predicate, &name.declared());
+            tested_by = predicates().find(|predicate| function.is_some() && predicate.external() == function);
             let names: Vec<_> = predicates().map(|predicate| predicate.name.to_string()).collect();
             meant = nearest(word, names.iter().map(String::as_str)).map(str::to_owned);
         }

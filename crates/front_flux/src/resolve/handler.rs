@@ -2,6 +2,7 @@
 
 use super::Resolver;
 use crate::syntax::{self, NameOrAny, Statement};
+use flux_ir::external::ExternalRole;
 use flux_ir::program::{Handler, HandlerTarget, NodeId};
 
 impl<'syntax> Resolver<'syntax, '_> {
@@ -32,10 +33,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn handler_target(&mut self, name: &syntax::QualifiedName<'_>) -> HandlerTarget {
         match self.known_node(name) {
             Some(id) => HandlerTarget::Node(id),
-            None => {
-                self.check_function(name);
-                HandlerTarget::Function(name.declared())
-            }
+            None => HandlerTarget::External(self.function(name, ExternalRole::Handler)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod body;
 mod constraint;
 mod expression;
 mod flow;
+mod function;
 mod handler;
 mod link;
 mod name;
@@ -20,15 +21,15 @@ mod type_declaration;
 
 use crate::attribute::Attribute;
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax, TestedBy};
-use attribute::effects_of;
+use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id};
 use flux_ir::compute::ComputedPredicate;
-use flux_ir::effects::Effects;
+use flux_ir::external::{ExternalNames, ExternalRole};
 use flux_ir::name::{self as declared, NameMap};
-use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature};
+use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature, TestedBy};
 use flux_ir::types::{Type, TypeNames};
 use flux_source::Span;
+use function::NO_FLOW;
 use std::collections::{HashMap, HashSet};
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
@@ -43,6 +44,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
         program,
         nodes: NameMap::default(),
         node_names: vec![],
+        functions: ExternalNames::default(),
         predicates: NameMap::default(),
         options: NameMap::default(),
         types: HashMap::new(),
@@ -61,6 +63,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
     resolver.declare_nodes();
     resolver.resolve_flows();
     resolver.resolve_handlers();
+    resolver.resolve_functions();
     resolver.resolve_constraints();
     resolver.check_node_names();
     resolver.program
@@ -73,6 +76,7 @@ struct Resolver<'syntax, 'run> {
     nodes: NameMap<NodeId>,
     /// By id: the name of the node where it is declared, or stands first.
     node_names: Vec<&'syntax QualifiedName<'syntax>>,
+    functions: ExternalNames,
     predicates: NameMap<PredicateId>,
     options: NameMap<OptionId>,
     /// By spelling and array suffix, so that what is spelled alike is stored once.
@@ -119,32 +123,42 @@ impl<'syntax> Resolver<'syntax, '_> {
         for statement in &syntax.statements {
             let Statement::Typedef(typedef) = statement else { continue };
             let name = &typedef.name;
-            if let TestedBy::Function(function) = &typedef.tested_by {
-                self.check_function(function);
-            }
-            self.check_predicate_clash(&typedef.name);
+            self.check_predicate_clash(name);
             if let Some(first) = self.known_predicate(name) {
                 let first = &self.program.predicates[first];
+                let bound = first.external().map_or(&first.name, |external| &self.program.externals[external].name);
                 let diagnostic = Diagnostic::error(
                     ids::DUPLICATE_PREDICATE,
                     format!("the predicate type `{name}` is declared twice"),
                     typedef.name.span,
                 )
-                .mark(first.span, format!("first bound to `{}` here", first.function))
+                .mark(first.span, format!("first bound to `{bound}` here"))
                 .help("remove one of them, or give it another name");
                 self.report(diagnostic);
                 continue;
             }
-            let (function, computed) = match &typedef.tested_by {
-                TestedBy::Function(function) => (function.declared(), None),
-                TestedBy::Body(input, body) => (name.declared(), self.computed_predicate(name, input, body)),
+            let computed = match &typedef.tested_by {
+                syntax::TestedBy::Body(input, body) => self.computed_predicate(name, input, body),
+                syntax::TestedBy::Function(_) => None,
             };
-            let effects = self.predicate_effects(&typedef.attributes);
+            let tested_by = match (&typedef.tested_by, computed) {
+                (_, Some(computed)) => TestedBy::Computed(computed),
+                (syntax::TestedBy::Function(function), None) => self.predicate_function(function, &typedef.attributes),
+                // A body with a mistake, which is reported.
+                (syntax::TestedBy::Body(..), None) => self.predicate_function(name, &[]),
+            };
             let declared = name.declared();
-            let predicate = Predicate { name: declared.clone(), function, computed, effects, span: typedef.span };
+            let predicate = Predicate { name: declared.clone(), tested_by, span: typedef.span };
             let id = self.program.predicates.add(predicate);
             self.predicates.add(&declared, id);
         }
+    }
+
+    fn predicate_function(&mut self, function: &QualifiedName<'_>, attributes: &'syntax [Name<'syntax>]) -> TestedBy {
+        let effects = self.predicate_effects(attributes);
+        let external = self.function(function, ExternalRole::Predicate);
+        self.promise(external, effects);
+        TestedBy::External(external)
     }
 
     /// What a predicate computes of its input; where it has a mistake, which is reported, nothing.
@@ -199,7 +213,6 @@ impl<'syntax> Resolver<'syntax, '_> {
         let node = &mut self.program.nodes[id];
         node.blocking = attributes.contains(&Attribute::Blocking);
         node.replicable = attributes.contains(&Attribute::Replicable);
-        node.effects = effects_of(&attributes);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
         if let Some(computation) = computed {
             node.body = Body::Computed(computation.unwrap_or_default());
@@ -246,11 +259,10 @@ impl<'syntax> Resolver<'syntax, '_> {
         let id = self.program.nodes.add(Node {
             name: declared.clone(),
             signature: None,
-            body: Body::Concrete,
+            body: NO_FLOW,
             requirements: vec![],
             blocking: false,
             replicable: false,
-            effects: Effects::Unknown,
             span,
         });
         self.nodes.add(&declared, id);
@@ -276,6 +288,6 @@ impl<'syntax> Resolver<'syntax, '_> {
     /// Whether the node is more than a name in a chain.
     fn is_defined(&self, id: NodeId) -> bool {
         let node = &self.program.nodes[id];
-        node.signature.is_some() || node.body != Body::Concrete
+        node.signature.is_some() || node.body != NO_FLOW
     }
 }

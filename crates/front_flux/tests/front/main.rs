@@ -52,7 +52,7 @@ fn mistakes(text: &str) -> Vec<String> {
 fn flow(program: &Program, name: &str) -> String {
     let node = &program.nodes[program.node_named(name).expect("the node exists")];
     match &node.body {
-        Body::Concrete | Body::Computed(_) => "concrete".into(),
+        Body::External(_) | Body::Computed(_) => "concrete".into(),
         Body::Chain(it) => chain(program, it),
         Body::Dispatch(lines) => {
             let pattern = |it: &Option<_>| it.map_or("_".into(), |id| program.predicates[id].name.to_string());
@@ -98,7 +98,7 @@ fn handlers(program: &Program) -> Vec<String> {
         let path: Vec<_> = handler.path.iter().map(node).collect();
         let target = match &handler.target {
             HandlerTarget::Node(id) => program.nodes[*id].name.to_string(),
-            HandlerTarget::Function(name) => format!("{name}()"),
+            HandlerTarget::External(id) => format!("{}()", program.externals[*id].name),
         };
         format!("{} => {target}", path.join(" -> "))
     };
@@ -112,7 +112,7 @@ fn sources(program: &Program) -> Vec<String> {
             Origin::Node(it) => program.nodes[it.node].name.to_string(),
             Origin::Timer(period_ms) => format!("every {period_ms}"),
         };
-        let session = source.session.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
+        let session = source.session.map_or(String::new(), |it| format!(" {{{}}}", program.externals[it].name));
         format!("{origin}{session} => {}", program.nodes[source.target].name)
     };
     program.sources.iter().map(show).collect()

@@ -9,8 +9,8 @@
 //!
 //! ```text
 //! program    = "program" name
-//!              { module | use | include | link | type | option | predicate | constraint | node | source
-//!              | handler }                                             in any order
+//!              { module | use | include | link | type | option | called | predicate | constraint | node
+//!              | source | handler }                                    in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
 //! include    = "include" TEXT
@@ -18,10 +18,13 @@
 //! type       = "record" declared "{" { "field" parameter } "}" | "enum" declared "(" WORD { "," WORD } ")"
 //! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
-//! predicate  = "predicate" declared ( "=" declared [ effects ] | "(" parameter ")" "{" computed "}" )
+//! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ]
+//!              a function in C or C++; left out where all are named, in order, by what they are for
+//! predicate  = "predicate" declared ( "=" external [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" declared ( "program" | "session" | "keyed" )
 //! node       = "node" declared [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ effects ]
+//!              [ "calls" external ]                                    the function; that of its name is left out
 //!              [ "{" { holds | chain | compute } "}" ]
 //! effects    = "silent" | "pure"                                      what is promised of the function in C++
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
@@ -49,9 +52,9 @@
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
 //! named      = name ":" name                                           an input, and the value that it takes
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
-//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" declared ]
+//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" external ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles
-//! handles    = "node" node [ "{" { replaces } "}" ] | "function" declared
+//! handles    = "node" node [ "{" { replaces } "}" ] | "function" external
 //! replaces   = "for" node takes [ "gives" "(" [ output { "," output } ] ")" ]      without the last part the flow ends
 //! output     = "out" "." position
 //!
@@ -69,7 +72,7 @@
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
 //! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
-//!            | ( "handler" | "session" ) declared "for" node
+//!            | ( "handler" | "session" ) external "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
 //!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
@@ -82,7 +85,7 @@
 //!
 //! name       = WORD { "::" WORD } | TEXT
 //! declared   = [ name "." ] name                                       the module where it is of one, and its own name
-//! node, predicate, constraint, option = declared | "#" INT             where mentioned; #INT is the index
+//! node, predicate, constraint, option, external = declared | "#" INT   where mentioned; #INT is the index
 //! function, module = name | "#" INT                                    as above
 //! position   = WORD | INT                                              the parameter's name or its index
 //! TEXT       = a double-quoted string with the escapes \" \\ \n \r \t \u{…}
@@ -96,6 +99,7 @@
 //! them, as printed where all are [`Span::default`](flux_source::Span), every span of the line is the default.
 
 mod cursor;
+mod externals;
 mod lexical;
 mod names;
 mod parse_chain;

@@ -1,6 +1,8 @@
 //! What the text form calls things: the same for the side that prints and the side that parses.
 
+use super::externals;
 use crate::arena::Arena;
+use crate::external::{External, ExternalId, ExternalNames};
 use crate::flow::{Callee, Function, FunctionId};
 use crate::name::Name;
 use crate::program::{Node, NodeId, Parameter, Program, StepNumber};
@@ -58,9 +60,7 @@ impl Ports {
     /// The inputs of what `callee` calls.
     pub(super) fn inputs_of(callee: &Callee) -> Option<Self> {
         match callee {
-            Callee::Node(node) | Callee::Handler { node, .. } | Callee::Session { node, .. } => {
-                Some(Self::NodeInputs(*node))
-            }
+            Callee::Node(node) | Callee::External { node, .. } => Some(Self::NodeInputs(*node)),
             Callee::Function(function) => Some(Self::FunctionInputs(*function)),
             Callee::Fork(branches) => branches.first().map(|branch| Self::FunctionInputs(branch.function)),
         }
@@ -71,7 +71,7 @@ impl Ports {
         match callee {
             Callee::Node(node) => Some(Self::NodeOutputs(*node)),
             Callee::Function(function) => Some(Self::FunctionOutputs(*function)),
-            Callee::Fork(_) | Callee::Handler { .. } | Callee::Session { .. } => None,
+            Callee::Fork(_) | Callee::External { .. } => None,
         }
     }
 }
@@ -85,6 +85,11 @@ pub(super) struct Names {
     pub(super) modules: Labels,
     pub(super) options: Labels,
     pub(super) functions: Labels,
+    pub(super) externals: ExternalNames,
+    /// The external functions of the program that is printed.
+    called: Arena<External>,
+    /// Whether the program names them all, so that they are not listed.
+    pub(super) are_named: bool,
     ports: HashMap<Ports, Labels>,
 }
 
@@ -95,6 +100,9 @@ impl Names {
         for (id, node) in program.nodes.iter() {
             names.add_node(id, node);
         }
+        names.externals = ExternalNames::of(&program.externals);
+        names.called = program.externals.clone();
+        names.are_named = externals::are_named(program);
         names.predicates = Labels::of(program.predicates.iter().map(|(_, predicate)| &predicate.name));
         names.modules = Labels::of_words(program.modules.iter().map(|(_, module)| module.name.as_str()));
         names.options = Labels::of(program.options.iter().map(|(_, option)| &option.name));
@@ -127,6 +135,11 @@ impl Names {
 
     fn add_ports(&mut self, ports: Ports, parameters: &[Parameter]) {
         self.ports.insert(ports, Labels::of_words(parameters.iter().map(|parameter| parameter.name.as_str())));
+    }
+
+    /// An external function of the program that is printed.
+    pub(super) fn called(&self, id: ExternalId) -> Option<&External> {
+        self.called.find(id)
     }
 
     /// The names in a list of parameters; none for a list that there is not.

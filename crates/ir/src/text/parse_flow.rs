@@ -5,6 +5,7 @@ use super::names::{Names, Ports};
 use super::parse_program::{Parser, signature_of};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::{Arena, ArenaId};
+use crate::external::ExternalRole;
 use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey, Line, Operand,
     Role, Step, StepId, StepPaths, Test,
@@ -34,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Flow, ParseError> {
             return Err(line.expected("a statement, a function or an entry"));
         }
     }
-    Ok(Flow { program: parser.program, functions, entries })
+    Ok(Flow { program: parser.finish(), functions, entries })
 }
 
 /// Adds the function that `line` declares, without its body, if it does.
@@ -249,19 +250,18 @@ impl<'text> FunctionParser<'_, 'text> {
         Ok(Step { id, callee, inputs, within, acquire, failure, paths, span })
     }
 
-    fn callee(&self, line: &mut Cursor<'_>) -> Result<Callee, ParseError> {
-        let parser = &*self.parser;
+    fn callee(&mut self, line: &mut Cursor<'_>) -> Result<Callee, ParseError> {
+        let parser = &mut *self.parser;
         match line.word() {
             Some("node") => parser.node_id(line).map(Callee::Node),
             Some("function") => parser.function_id(line).map(Callee::Function),
             Some("fork") if line.at("(") => Ok(Callee::Fork(vec![])),
             Some("fork") => line.separated("&", |line| self.branch(line)).map(Callee::Fork),
             Some(kind @ ("handler" | "session")) => {
-                let function = line.declared_name("a function")?;
+                let role = if kind == "handler" { ExternalRole::Handler } else { ExternalRole::Session };
+                let external = parser.functions.mention(line, role, &mut parser.program.externals)?;
                 line.expect_word("for")?;
-                let node = parser.node_id(line)?;
-                let handler = kind == "handler";
-                Ok(if handler { Callee::Handler { function, node } } else { Callee::Session { function, node } })
+                Ok(Callee::External { external, node: parser.node_id(line)? })
             }
             _ => Err(line.error("a step calls a `node`, `function`, `fork`, `handler` or `session`")),
         }

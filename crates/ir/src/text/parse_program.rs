@@ -2,16 +2,20 @@
 
 use super::ParseError;
 use super::cursor::{Cursor, lines};
+use super::externals::{self, Functions};
 use super::names::{Labels, Names, Ports, Scope};
 use crate::arena::ArenaId;
 use crate::compute::{Computation, ComputedPredicate, Variable};
-use crate::effects::Effects;
+use crate::external::ExternalRole;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
-    Requirement, ServerOption, Signature, Source, TypeBody, TypeDeclaration, TypeId,
+    Requirement, ServerOption, Signature, Source, TestedBy, TypeBody, TypeDeclaration, TypeId,
 };
 use crate::types::TypeNames;
+
+/// The body of a node that has no flow, or none yet.
+const NO_FLOW: Body = Body::Dispatch(vec![]);
 
 /// The program that `text` says.
 pub(super) fn parse(text: &str) -> Result<Program, ParseError> {
@@ -22,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Program, ParseError> {
             return Err(error);
         }
     }
-    Ok(parser.program)
+    Ok(parser.finish())
 }
 
 /// Reads line after line into a program.
@@ -32,6 +36,8 @@ pub(super) struct Parser<'a> {
     pub(super) program: Program,
     /// The types that it declares.
     pub(super) types: TypeNames,
+    /// The functions that lines have named so far.
+    pub(super) functions: Functions,
     last_line: usize,
     /// The records whose lines have not come yet.
     records: std::vec::IntoIter<TypeId>,
@@ -57,17 +63,30 @@ impl<'a> Parser<'a> {
         first.finish()?;
         for line in lines.as_slice() {
             declare_type(*line, &mut program)?;
+            externals::declare(*line, &mut program)?;
         }
         let types = TypeNames::of(&program);
+        let mut functions = Functions::of(&program);
         for line in lines.as_slice() {
-            declare(*line, &types, &mut program)?;
+            declare(*line, &types, &mut functions, &mut program)?;
         }
         let names = Names::of_program(&program);
         let records: Vec<_> = program.types.ids().filter(|id| is_record(&program, *id)).collect();
         let predicates = program.predicates.ids().collect::<Vec<_>>().into_iter();
         let modules = program.modules.ids().collect::<Vec<_>>().into_iter();
         let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
-        Ok(Self { lines, names, types, program, last_line, records: records.into_iter(), predicates, modules, nodes })
+        Ok(Self {
+            lines,
+            names,
+            types,
+            program,
+            functions,
+            last_line,
+            records: records.into_iter(),
+            predicates,
+            modules,
+            nodes,
+        })
     }
 
     /// The next line of something that is not closed yet.
@@ -79,7 +98,7 @@ impl<'a> Parser<'a> {
     /// Reads a statement; false where `line` does not begin one.
     pub(super) fn statement(&mut self, line: Cursor<'a>) -> Result<bool, ParseError> {
         match { line }.word() {
-            Some("option" | "constraint" | "enum") => {}
+            Some("option" | "constraint" | "enum" | "external") => {}
             Some("predicate") => self.predicate_parts(line.opens())?,
             Some("record") => self.record()?,
             Some("module") => self.module(line.opens())?,
@@ -117,9 +136,9 @@ impl<'a> Parser<'a> {
     /// Reads the computation of the predicate declared on the line before, where it `opens`.
     fn predicate_parts(&mut self, opens: bool) -> Result<(), ParseError> {
         let (Some(id), true) = (self.predicates.next(), opens) else { return Ok(()) };
-        let known = self.program.predicates[id].computed.iter().map(|computed| variable(&computed.input)).collect();
-        let computation = self.computation(known)?;
-        if let Some(computed) = &mut self.program.predicates[id].computed {
+        let known = self.program.predicates[id].computed().map(|computed| variable(&computed.input)).into_iter();
+        let computation = self.computation(known.collect())?;
+        if let TestedBy::Computed(computed) = &mut self.program.predicates[id].tested_by {
             computed.computation = computation;
         }
         Ok(())
@@ -154,10 +173,13 @@ impl<'a> Parser<'a> {
     fn node(&mut self, opens: bool) -> Result<(), ParseError> {
         let (Some(id), true) = (self.nodes.next(), opens) else { return Ok(()) };
         let mut requirements = vec![];
-        let mut body = Body::Concrete;
+        let mut body = None;
         loop {
             let mut line = self.next_line()?;
             if line.eat("}") {
+                if body.is_some() && self.functions.says_of_node(id) {
+                    return Err(line.error("only a function in C or C++ is called, or promises something"));
+                }
                 line.finish()?;
                 break;
             }
@@ -166,7 +188,7 @@ impl<'a> Parser<'a> {
                 line.finish()?;
                 let node = &self.program.nodes[id];
                 let known = node.inputs().iter().chain(node.outputs()).map(variable).collect();
-                body = Body::Computed(self.computation(known)?);
+                body = Some(Body::Computed(self.computation(known)?));
                 continue;
             }
             if line.eat_word("holds") {
@@ -179,22 +201,29 @@ impl<'a> Parser<'a> {
         }
         let node = &mut self.program.nodes[id];
         node.requirements = requirements;
-        node.body = body;
+        node.body = body.unwrap_or(NO_FLOW);
         Ok(())
     }
 
+    /// The program that has been read, in which a node without a flow is a function.
+    pub(super) fn finish(mut self) -> Program {
+        for (id, node) in self.program.nodes.iter_mut().filter(|(_, node)| node.body == NO_FLOW) {
+            let external = self.functions.node(id, &node.name, &mut self.program.externals);
+            node.body = Body::External(external);
+        }
+        self.program
+    }
+
     /// Reads one flow of a node, or one of several, into what its body is so far.
-    fn flow(&self, line: &mut Cursor<'_>, node: NodeId, body: &mut Body) -> Result<(), ParseError> {
+    fn flow(&self, line: &mut Cursor<'_>, node: NodeId, body: &mut Option<Body>) -> Result<(), ParseError> {
         match body {
-            Body::Dispatch(lines) if line.at("[") => lines.push(self.line(line, node)?),
-            Body::Concrete if line.at("[") => *body = Body::Dispatch(vec![self.line(line, node)?]),
-            Body::Concrete => {
+            Some(Body::Dispatch(lines)) if line.at("[") => lines.push(self.line(line, node)?),
+            None if line.at("[") => *body = Some(Body::Dispatch(vec![self.line(line, node)?])),
+            None => {
                 line.expect("=")?;
-                *body = Body::Chain(self.chain(line, &mut Scope::of(Ports::NodeInputs(node)), 0)?);
+                *body = Some(Body::Chain(self.chain(line, &mut Scope::of(Ports::NodeInputs(node)), 0)?));
             }
-            Body::Chain(_) | Body::Dispatch(_) | Body::Computed(_) => {
-                return Err(line.error("a node with several flows has patterns on each"));
-            }
+            Some(_) => return Err(line.error("a node with several flows has patterns on each")),
         }
         Ok(())
     }
@@ -287,7 +316,12 @@ impl<'a> Parser<'a> {
             Origin::Timer(_) => Scope::default(),
         };
         let arguments = self.values("takes", &mut line, &given)?;
-        let session = if line.eat_word("session") { Some(line.declared_name("a function")?) } else { None };
+        let has_session = line.eat_word("session");
+        let session = if has_session {
+            Some(self.functions.mention(&mut line, ExternalRole::Session, &mut self.program.externals)?)
+        } else {
+            None
+        };
         line.finish()?;
         self.program.sources.push(Source { origin, session, target, arguments, span });
         Ok(())
@@ -303,7 +337,11 @@ impl<'a> Parser<'a> {
             HandlerTarget::Node(self.node_id(&mut line)?)
         } else {
             line.expect_word("function")?;
-            HandlerTarget::Function(line.declared_name("a function")?)
+            HandlerTarget::External(self.functions.mention(
+                &mut line,
+                ExternalRole::Handler,
+                &mut self.program.externals,
+            )?)
         };
         let replacements = match target {
             HandlerTarget::Node(node) if line.eat("{") => {
@@ -417,7 +455,12 @@ fn is_record(program: &Program, id: TypeId) -> bool {
 
 /// Adds what `line` declares and others may mention: an option, a predicate, a constraint; a module or a node without
 /// its parts.
-fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Result<(), ParseError> {
+fn declare(
+    mut line: Cursor<'_>,
+    types: &TypeNames,
+    functions: &mut Functions,
+    program: &mut Program,
+) -> Result<(), ParseError> {
     if line.eat_word("module") {
         let span = line.span()?;
         let name = line.name("the module's name")?;
@@ -428,18 +471,16 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
     } else if line.eat_word("predicate") {
         let span = line.span()?;
         let name = line.declared_name("the predicate's name")?;
-        let (mut function, mut computed) = (name.clone(), None);
-        if line.eat("(") {
+        let tested_by = if line.eat("(") {
             let (input, computation) = (line.parameter(types)?, Computation::default());
-            computed = Some(ComputedPredicate { input, computation });
             line.expect(")")?;
             line.expect("{")?;
+            TestedBy::Computed(ComputedPredicate { input, computation })
         } else {
             line.expect("=")?;
-            function = line.declared_name("a function")?;
-        }
-        let effects = effects_of(&mut line);
-        program.predicates.add(Predicate { name, function, computed, effects, span });
+            TestedBy::External(functions.predicate(&mut line, &mut program.externals)?)
+        };
+        program.predicates.add(Predicate { name, tested_by, span });
     } else if line.eat_word("constraint") {
         let span = line.span()?;
         let name = line.declared_name("the constraint's name")?;
@@ -460,19 +501,14 @@ fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Re
         }
         let blocking = line.eat_word("blocking");
         let replicable = line.eat_word("replicable");
-        let effects = effects_of(&mut line);
+        functions.node_line(&mut line)?;
         line.eat("{");
-        let (body, requirements) = (Body::Concrete, vec![]);
-        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, effects, span });
+        let (body, requirements) = (NO_FLOW, vec![]);
+        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, span });
     } else {
         return Ok(());
     }
     line.finish()
-}
-
-/// What is promised, where something is.
-fn effects_of(line: &mut Cursor<'_>) -> Effects {
-    Effects::PROMISES.into_iter().find(|promise| line.eat_word(promise.name())).unwrap_or_default()
 }
 
 /// `(inputs) => (outputs)`

@@ -4,6 +4,7 @@ use super::Options;
 use super::lexical;
 use super::names::{Names, Ports};
 use super::printer::Printer;
+use crate::external::{External, ExternalRole};
 use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, HeldKey, Line, Operand, Role,
     Step, StepId, StepPaths,
@@ -149,14 +150,14 @@ impl FunctionPrinter<'_> {
 
     fn callee(&mut self, callee: &Callee) {
         let printer = &mut *self.printer;
-        let (kind, name, node) = match callee {
+        match callee {
             Callee::Node(node) => {
                 printer.write("node ");
-                return printer.mention(|names| &names.nodes, node.index());
+                printer.mention(|names| &names.nodes, node.index());
             }
             Callee::Function(function) => {
                 printer.write("function ");
-                return printer.mention(|names| &names.functions, function.index());
+                printer.mention(|names| &names.functions, function.index());
             }
             Callee::Fork(branches) => {
                 printer.write("fork ");
@@ -166,13 +167,20 @@ impl FunctionPrinter<'_> {
                         printer.write(format!(" after {after}"));
                     }
                 };
-                return printer.separated(" & ", branches, branch);
+                printer.separated(" & ", branches, branch);
             }
-            Callee::Handler { function, node } => ("handler", function, node),
-            Callee::Session { function, node } => ("session", function, node),
-        };
-        printer.write(format!("{kind} {} for ", lexical::declared(name)));
-        printer.mention(|names| &names.nodes, node.index());
+            Callee::External { external, node } => {
+                let is_session = |external: &External| external.role == ExternalRole::Session;
+                let role = match printer.names.called(*external).is_some_and(is_session) {
+                    true => ExternalRole::Session,
+                    false => ExternalRole::Handler,
+                };
+                printer.write(format!("{} ", role.name()));
+                printer.external(*external, role);
+                printer.write(" for ");
+                printer.mention(|names| &names.nodes, node.index());
+            }
+        }
     }
 
     fn acquisition(&mut self, acquisition: &Acquisition) {

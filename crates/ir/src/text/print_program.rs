@@ -4,10 +4,10 @@ use super::Options;
 use super::lexical;
 use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
-use crate::effects::Effects;
+use crate::external::ExternalRole;
 use crate::program::{
     self, Application, Body, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
-    Parameter, Program, Replacement, Requirement, ServerOption, Source, TypeBody, TypeDeclaration,
+    Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy, TypeBody, TypeDeclaration,
 };
 
 /// The text of `program`.
@@ -47,16 +47,21 @@ impl Printer {
         }
         program.types.iter().for_each(|(_, declared)| self.type_declaration(declared));
         program.options.iter().for_each(|(_, option)| self.option(option));
+        self.externals(program);
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);
-            let (name, function) = (lexical::declared(&predicate.name), lexical::declared(&predicate.function));
-            let Some(computed) = &predicate.computed else {
-                self.write(format!("predicate {name} = {function}"));
-                self.effects(predicate.effects);
-                self.end_line();
-                continue;
+            self.write(format!("predicate {} ", lexical::declared(&predicate.name)));
+            let computed = match &predicate.tested_by {
+                TestedBy::Computed(computed) => computed,
+                TestedBy::External(external) => {
+                    self.write("= ");
+                    self.external(*external, ExternalRole::Predicate);
+                    self.promised(*external);
+                    self.end_line();
+                    continue;
+                }
             };
-            self.write(format!("predicate {name} ("));
+            self.write("(");
             self.span(computed.input.span);
             self.write(lexical::parameter(&computed.input));
             self.write(") ");
@@ -146,9 +151,12 @@ impl Printer {
         }
         self.write(if node.blocking { " blocking" } else { "" });
         self.write(if node.replicable { " replicable" } else { "" });
-        self.effects(node.effects);
-        if node.requirements.is_empty() && node.body == Body::Concrete {
-            return self.end_line();
+        if let Body::External(external) = node.body {
+            self.promised(external);
+            self.calls(external, &node.name);
+            if node.requirements.is_empty() {
+                return self.end_line();
+            }
         }
         self.write(" ");
         self.open();
@@ -158,7 +166,7 @@ impl Printer {
             self.end_line();
         }
         match &node.body {
-            Body::Concrete => {}
+            Body::External(_) => {}
             Body::Computed(computation) => {
                 self.write("compute ");
                 self.open();
@@ -173,12 +181,6 @@ impl Printer {
             Body::Dispatch(lines) => lines.iter().for_each(|line| self.line(id, line)),
         }
         self.close();
-    }
-
-    fn effects(&mut self, effects: Effects) {
-        if effects != Effects::Unknown {
-            self.write(format!(" {}", effects.name()));
-        }
     }
 
     /// Writes ` (inputs) => (outputs)`.
@@ -264,7 +266,8 @@ impl Printer {
         };
         self.values(" takes (", source.arguments.as_deref(), &given);
         if let Some(session) = &source.session {
-            self.write(format!(" session {}", lexical::declared(session)));
+            self.write(" session ");
+            self.external(*session, ExternalRole::Session);
         }
         self.end_line();
     }
@@ -277,7 +280,10 @@ impl Printer {
             Some(node) => printer.mention(|names| &names.nodes, node.index()),
         });
         match &handler.target {
-            HandlerTarget::Function(function) => self.write(format!(" => function {}", lexical::declared(function))),
+            HandlerTarget::External(external) => {
+                self.write(" => function ");
+                self.external(*external, ExternalRole::Handler);
+            }
             HandlerTarget::Node(node) => {
                 self.write(" => node ");
                 self.mention(|names| &names.nodes, node.index());

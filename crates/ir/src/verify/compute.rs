@@ -17,7 +17,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         }
     }
     for (_, predicate) in program.predicates.iter() {
-        if let Some(computed) = &predicate.computed {
+        if let Some(computed) = predicate.computed() {
             let mut checker = Checker::new(program, &computed.computation, &predicate.name, predicate.span, violations);
             checker.begins_with(std::slice::from_ref(&computed.input), &[]);
             checker.run();

@@ -4,6 +4,7 @@
 use super::Violations;
 use super::names::is_free_identifier;
 use super::program::{constraint_and_key, is_known, within};
+use crate::external::{External, ExternalId, ExternalRole};
 use crate::flow::{
     Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
     StepId,
@@ -213,7 +214,7 @@ impl<'a> Checker<'a> {
 
     /// Whether a step is a handler that is handed all that the node left which failed.
     fn takes_what_failed(&self, step: &Step) -> bool {
-        let Callee::Handler { node, .. } = step.callee else { return false };
+        let Callee::External { node, .. } = step.callee else { return false };
         let failing = self.failing.last().filter(|failing| failing.node == Some(node));
         let left = failing.and_then(|failing| Some((failing.id, failing.inputs?.len())));
         left.is_some_and(|(id, count)| {
@@ -240,18 +241,32 @@ impl<'a> Checker<'a> {
                     |branch: &Branch| self.callee(branch.function, span).map(|callee| callee.inputs.as_slice());
                 branches.iter().map(inputs).collect()
             }
-            Callee::Handler { function, node } => {
-                let failing = !self.failing.is_empty();
-                self.require(failing, span, || format!("it calls the handler `{function}` where nothing has failed"));
-                self.node(*node, span).map(|node| vec![node.inputs()])
-            }
-            Callee::Session { function, node } => {
-                let runs = matches!(self.function.role, Role::Run(_));
-                self.require(runs, span, || format!("it asks `{function}` for a session, and is not run by a source"));
+            Callee::External { external, node } => {
+                self.external(*external, span);
                 self.node(*node, span).map(|node| vec![node.inputs()])
             }
         };
         callee.unwrap_or_default()
+    }
+
+    /// A function that is no node's is called where there is what it is for.
+    fn external(&mut self, id: ExternalId, span: Span) {
+        let Some(External { name, role, .. }) = self.flow.program.externals.find(id) else {
+            return self.require(false, span, || format!("there is no external {id:?}"));
+        };
+        match role {
+            ExternalRole::Handler => {
+                let failing = !self.failing.is_empty();
+                self.require(failing, span, || format!("it calls the handler `{name}` where nothing has failed"));
+            }
+            ExternalRole::Session => {
+                let runs = matches!(self.function.role, Role::Run(_));
+                self.require(runs, span, || format!("it asks `{name}` for a session, and is not run by a source"));
+            }
+            ExternalRole::Node | ExternalRole::Predicate => {
+                self.require(false, span, || format!("it calls the {} `{name}` by itself", role.name()));
+            }
+        }
     }
 
     /// Constraints are taken in the one order, each once.
@@ -371,7 +386,7 @@ impl<'a> Checker<'a> {
                 let predicate = self.flow.program.predicates.find(test.predicate);
                 self.require(predicate.is_some(), line.span, || format!("there is no predicate {:?}", test.predicate));
                 let value = self.value(&test.value, line.span);
-                let computed = predicate.and_then(|predicate| predicate.computed.as_ref());
+                let computed = predicate.and_then(|predicate| predicate.computed());
                 let fits = computed.zip(value).is_none_or(|(computed, value)| computed.input.ty == value.ty);
                 self.require(fits, line.span, || "a predicate is asked of a value of another type".to_owned());
             }

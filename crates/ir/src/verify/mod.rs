@@ -7,6 +7,7 @@
 mod bindings;
 mod compute;
 mod constraints;
+mod externals;
 mod flow;
 mod names;
 mod paths;
@@ -60,6 +61,9 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     let mut violations = Violations::default();
     program::check_resolved(program, &mut violations);
     if violations.is_empty() {
+        externals::check(program, &mut violations);
+    }
+    if violations.is_empty() {
         compute::check(program, &mut violations);
     }
     // Once an id leads nowhere, what it leads to cannot be judged.
@@ -67,6 +71,7 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
         program::check_typed(program, &mut violations);
     }
     if violations.is_empty() && stage >= Stage::Bound {
+        externals::check_promises(program, &mut violations);
         bindings::check(program, &mut violations);
     }
     violations.found

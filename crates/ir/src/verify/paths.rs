@@ -108,7 +108,7 @@ impl Checker<'_> {
     /// Follows a step before which the numbers `0..arriving` arrive; the result is how many go on after it.
     fn step(&mut self, step: &Step, arriving: u64) -> u64 {
         let radix = match &step.callee {
-            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {
+            Callee::Node(_) | Callee::External { .. } => {
                 if step.paths != StepPaths::default() {
                     self.violation(&format!("step %{} calls no function and has path numbers", step.id.0));
                 }

@@ -5,6 +5,7 @@
 //! side calls may acquire such a constraint, nor anything that runs without that step.
 
 use super::Violations;
+use crate::external::ExternalRole;
 use crate::flow::{Callee, Flow, Function, FunctionId, Step};
 use crate::program::{ConstraintId, Scope};
 use std::collections::HashMap;
@@ -22,9 +23,11 @@ pub(super) fn check(flow: &Flow, violations: &mut Violations) {
         let first = function.body.all_steps().into_iter().find_map(|step| by_step(step, &acquired));
         acquired.extend(first.map(|first| (id, first)));
     }
-    let has_session = |function: &Function| {
-        function.body.steps.first().is_some_and(|step| matches!(step.callee, Callee::Session { .. }))
+    let is_asked = |step: &Step| match step.callee {
+        Callee::External { external, .. } => flow.program.externals[external].role == ExternalRole::Session,
+        _ => false,
     };
+    let has_session = |function: &Function| function.body.steps.first().is_some_and(is_asked);
     for entry in &flow.entries {
         let run = Some(entry.run).filter(|run| !has_session(&flow.functions[*run]));
         for id in entry.produce.into_iter().chain(run) {

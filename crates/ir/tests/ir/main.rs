@@ -5,6 +5,7 @@
 mod bindings;
 mod compute;
 mod constraints;
+mod externals;
 mod paths;
 mod random;
 mod run;

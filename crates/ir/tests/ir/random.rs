@@ -8,6 +8,7 @@ use flux_ir::compute::{
     self, Computation, ComputedPredicate, Expression, Operator, Statement, Term, Variable, VariableId,
 };
 use flux_ir::effects::Effects;
+use flux_ir::external::{External, ExternalRole};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{self, *};
@@ -161,17 +162,19 @@ impl<'a> Choices<'a> {
 fn any_predicate(choices: &mut Choices) -> Predicate {
     let (name, span) = (choices.declared(), choices.span());
     if choices.chance() {
-        let (function, effects) = (choices.declared(), any_effects(choices));
-        return Predicate { name, function, computed: None, effects, span };
+        return Predicate { name, tested_by: TestedBy::External(choices.id(EXTERNALS)), span };
     }
     let input = choices.parameter();
     let computation = any_computation(choices, std::slice::from_ref(&input));
-    let (function, effects) = (name.clone(), Effects::Unknown);
-    Predicate { function, name, computed: Some(ComputedPredicate { input, computation }), effects, span }
+    Predicate { name, tested_by: TestedBy::Computed(ComputedPredicate { input, computation }), span }
 }
 
-fn any_effects(choices: &mut Choices) -> Effects {
-    choices.of(&[Effects::Unknown, Effects::Silent, Effects::Pure])
+/// How many functions a program mostly calls.
+const EXTERNALS: usize = 4;
+
+fn any_external(choices: &mut Choices) -> External {
+    let effects = choices.of(&[Effects::Unknown, Effects::Silent, Effects::Pure]);
+    External { name: choices.declared(), role: choices.of(&ExternalRole::ALL), effects }
 }
 
 /// The name of a type; every other one is of a module.
@@ -222,6 +225,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
     let counts =
         Counts { nodes: choices.below(6), predicates: choices.below(3), constraints: choices.below(4), functions: 0 };
     add_types(&mut program, choices);
+    program.externals = choices.list(EXTERNALS, any_external).into_iter().collect();
     for _ in 0..counts.predicates {
         program.predicates.add(any_predicate(choices));
     }
@@ -237,18 +241,18 @@ pub fn any_program(choices: &mut Choices) -> Program {
             false => Origin::Node(any_application(choices, counts)),
             true => Origin::Timer(choices.number()),
         },
-        session: choices.chance().then(|| choices.declared()),
+        session: choices.chance().then(|| choices.id(EXTERNALS)),
         target: choices.id(counts.nodes),
         arguments: any_arguments(choices),
         span: choices.span(),
     });
     program.handlers = choices.list(3, |choices| {
         let target = match choices.chance() {
-            false => HandlerTarget::Function(choices.declared()),
+            false => HandlerTarget::External(choices.id(EXTERNALS)),
             true => HandlerTarget::Node(choices.id(counts.nodes)),
         };
         let replacements = match target {
-            HandlerTarget::Function(_) => vec![],
+            HandlerTarget::External(_) => vec![],
             HandlerTarget::Node(_) => choices.list(2, |choices| any_replacement(choices, counts)),
         };
         program::Handler {
@@ -291,7 +295,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
         name: choices.declared(),
         signature,
         body: match choices.below(4) {
-            0 => Body::Concrete,
+            0 => Body::External(choices.id(EXTERNALS)),
             3 => Body::Computed(any_computation(choices, &known)),
             1 => Body::Chain(any_chain(choices, counts, 3)),
             _ => Body::Dispatch((0..=choices.below(3)).map(|_| any_program_line(choices, counts)).collect()),
@@ -304,7 +308,6 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
         }),
         blocking: choices.chance(),
         replicable: choices.chance(),
-        effects: any_effects(choices),
         span: choices.span(),
     }
 }
@@ -487,12 +490,11 @@ fn any_branch(choices: &mut Choices, counts: Counts) -> Branch {
 fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flow::Step {
     flux_ir::flow::Step {
         id: StepId(choices.below(12) as u32),
-        callee: match choices.below(5) {
+        callee: match choices.below(4) {
             0 => Callee::Node(choices.id(counts.nodes)),
             1 => Callee::Function(choices.id(counts.functions)),
             2 => Callee::Fork(choices.list(3, |choices| any_branch(choices, counts))),
-            3 => Callee::Handler { function: choices.declared(), node: choices.id(counts.nodes) },
-            _ => Callee::Session { function: choices.declared(), node: choices.id(counts.nodes) },
+            _ => Callee::External { external: choices.id(EXTERNALS), node: choices.id(counts.nodes) },
         },
         inputs: choices.list(3, any_operand),
         within: choices.chance().then(|| choices.constant()),

@@ -2,8 +2,8 @@
 
 use crate::random::{self, Choices};
 use crate::sound::sound_flow;
+use flux_ir::external::ExternalId;
 use flux_ir::flow::{Exit, Flow, FunctionId};
-use flux_ir::name::Name;
 use flux_ir::paths::{self, Event, graph};
 use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
@@ -35,12 +35,8 @@ impl World for Chance<'_> {
         Ok(vec![(); node.outputs().len()])
     }
 
-    fn handler(&mut self, function: &Name, _: NodeId, _: Vec<()>, _: bool, (): &()) -> Result<(), ()> {
-        self.call(function.to_string())
-    }
-
-    fn session(&mut self, _: &Name, _: NodeId, _: Vec<()>) -> bool {
-        true
+    fn external(&mut self, external: ExternalId, _: NodeId, _: Vec<()>, _: bool, (): &()) -> Result<(), ()> {
+        self.call(self.flow.program.externals[external].name.to_string())
     }
 
     fn test(&mut self, _: PredicateId, (): ()) -> Option<bool> {
@@ -81,8 +77,8 @@ proptest! {
                 continue;
             }
             let events = graph.decode(id, ran.exit, ran.number).unwrap().into_iter();
-            let calls = events.filter(|event| matches!(event, Event::Node(_) | Event::Handler(_)));
-            let called: Vec<_> = calls.map(|event| graph.text(&flow, event)).collect();
+            let calls = events.filter(|event| matches!(event, Event::Node(_) | Event::External(_)));
+            let called: Vec<_> = calls.map(|event| event.text(&flow)).collect();
             prop_assert_eq!(&called, &world.called, "{}", text::print_flow(&flow));
         }
     }

@@ -2,11 +2,11 @@
 //! fallbacks, dispatch and constraints.
 
 use crate::random::Choices;
-use flux_ir::effects::Effects;
+use flux_ir::external::{External, ExternalId, ExternalRole};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
-use flux_ir::program::{Constraint, Predicate, Source};
+use flux_ir::program::{Constraint, Predicate, Source, TestedBy};
 use flux_ir::types::Type;
 use flux_source::Span;
 
@@ -17,7 +17,7 @@ pub fn sound_flow(choices: &mut Choices) -> Flow {
     let nodes: Vec<NodeId> = maker.flow.program.nodes.ids().collect();
     for id in nodes {
         let node = maker.flow.program.nodes[id].clone();
-        if node.body == Body::Concrete {
+        if node.body.is_external() {
             continue;
         }
         let role = if maker.choices.below(3) == 2 { Role::Branch(id) } else { Role::Abstract(id) };
@@ -42,13 +42,9 @@ pub fn sound_flow(choices: &mut Choices) -> Flow {
 fn program(choices: &mut Choices) -> Program {
     let span = Span::default();
     let mut program = Program { name: "random".to_owned(), ..Program::default() };
-    program.predicates.add(Predicate {
-        name: Name::new("test"),
-        function: Name::new("is_test"),
-        computed: None,
-        effects: Effects::Unknown,
-        span,
-    });
+    let is_test = external(&mut program, "is_test", ExternalRole::Predicate);
+    program.predicates.add(Predicate { name: Name::new("test"), tested_by: TestedBy::External(is_test), span });
+    external(&mut program, "handle", ExternalRole::Handler);
     for name in ["d", "c", "b", "a"] {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
         program.constraints.add(Constraint { name: Name::new(name), scope, span });
@@ -56,20 +52,14 @@ fn program(choices: &mut Choices) -> Program {
     let (concrete, all) = (1 + choices.below(3), 2 + choices.below(4));
     for index in 0..concrete + all {
         let signature = Signature { inputs: parameters(choices), outputs: parameters(choices), inferred: false };
-        let body =
-            if index < concrete { Body::Concrete } else { Body::Chain(Chain { steps: vec![], results: None, span }) };
         let (name, requirements) = (format!("N{index}"), vec![]);
+        let body = match index < concrete {
+            true => function(&mut program, &name),
+            false => Body::Chain(Chain { steps: vec![], results: None, span }),
+        };
         let signature = Some(signature);
-        program.nodes.add(Node {
-            name: Name::new(name),
-            signature,
-            body,
-            requirements,
-            blocking: false,
-            replicable: false,
-            effects: Effects::Unknown,
-            span,
-        });
+        let name = Name::new(name);
+        program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
     }
     for _ in 0..choices.below(3) {
         let timer = choices.chance();
@@ -78,21 +68,22 @@ fn program(choices: &mut Choices) -> Program {
         if !timer {
             let name = format!("S{}", program.nodes.len());
             let signature = Some(Signature::default());
-            let (body, requirements) = (Body::Concrete, vec![]);
-            program.nodes.add(Node {
-                name: Name::new(name),
-                signature,
-                body,
-                requirements,
-                blocking: false,
-                replicable: false,
-                effects: Effects::Unknown,
-                span,
-            });
+            let (body, requirements) = (function(&mut program, &name), vec![]);
+            let name = Name::new(name);
+            program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
         }
         program.sources.push(Source { origin, session: None, target: NodeId::new(0), arguments: None, span });
     }
     program
+}
+
+fn external(program: &mut Program, name: &str, role: ExternalRole) -> ExternalId {
+    program.externals.add(External::new(Name::new(name), role))
+}
+
+/// The function of a node.
+fn function(program: &mut Program, name: &str) -> Body {
+    Body::External(external(program, name, ExternalRole::Node))
 }
 
 fn source_application(node: NodeId) -> flux_ir::program::Application {
@@ -206,7 +197,7 @@ impl Maker<'_, '_> {
 
     fn callee(&mut self, failing: bool) -> Callee {
         let (program, functions) = (&self.flow.program, &self.flow.functions);
-        let concrete = program.nodes.iter().filter(|(_, node)| node.body == Body::Concrete);
+        let concrete = program.nodes.iter().filter(|(_, node)| node.body.is_external());
         let node = self.choices.of(&concrete.map(|(id, _)| id).collect::<Vec<_>>());
         let ids: Vec<FunctionId> = functions.ids().collect();
         match self.choices.below(5) {
@@ -220,7 +211,10 @@ impl Maker<'_, '_> {
                     std::iter::once(first).chain(others).map(|function| Branch { function, after: None }).collect(),
                 )
             }
-            4 if failing => Callee::Handler { function: Name::new("handle"), node },
+            4 if failing => {
+                let known = program.externals.iter().find(|(_, one)| one.role == ExternalRole::Handler);
+                Callee::External { external: known.map(|(id, _)| id).unwrap(), node }
+            }
             _ => Callee::Node(node),
         }
     }

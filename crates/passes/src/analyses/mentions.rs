@@ -19,7 +19,7 @@ pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
     let handled = program.handlers.iter().flat_map(|handler| {
         let target = match handler.target {
             HandlerTarget::Node(node) => Some(node),
-            HandlerTarget::Function(_) => None,
+            HandlerTarget::External(_) => None,
         };
         handler.path.iter().copied().flatten().chain(target)
     });

@@ -5,7 +5,7 @@
 
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Body, Node, Parameter, Program, Source};
+use flux_ir::program::{Node, Parameter, Program, Source};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ pub fn check_blocking(program: &Program, diagnostics: &mut Diagnostics) {
     // A source has a thread of its own, and what it gives comes to a loop later.
     let sources: HashSet<_> = program.sources.iter().filter_map(Source::producer).collect();
     let nodes = program.nodes.iter().filter(|(id, node)| node.blocking && !sources.contains(id));
-    for (_, node) in nodes.filter(|(_, node)| matches!(node.body, Body::Concrete)) {
+    for (_, node) in nodes.filter(|(_, node)| node.body.is_external()) {
         check(node).into_iter().for_each(|warning| diagnostics.push(warning));
     }
 }

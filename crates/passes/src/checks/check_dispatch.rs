@@ -50,7 +50,7 @@ fn check_lines(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
 fn check_types(program: &Program, node: &Node, line: &Line, diagnostics: &mut Diagnostics) {
     for (pattern, input) in line.patterns.iter().zip(node.inputs()) {
         let Some(predicate) = pattern.map(|pattern| &program.predicates[pattern]) else { continue };
-        let Some(computed) = predicate.computed.as_ref().filter(|computed| computed.input.ty != input.ty) else {
+        let Some(computed) = predicate.computed().filter(|computed| computed.input.ty != input.ty) else {
             continue;
         };
         let (asked, given) = (&computed.input.ty, &input.ty);

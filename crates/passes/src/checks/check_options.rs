@@ -34,7 +34,7 @@ fn computed(program: &Program) -> Vec<OptionId> {
         Body::Computed(computation) => Some(computation),
         _ => None,
     });
-    let of_predicates = program.predicates.iter().filter_map(|(_, one)| Some(&one.computed.as_ref()?.computation));
+    let of_predicates = program.predicates.iter().filter_map(|(_, one)| Some(&one.computed()?.computation));
     let mut found = vec![];
     for computation in of_nodes.chain(of_predicates) {
         let mut note = |expression: &Expression| {

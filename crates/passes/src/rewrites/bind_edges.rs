@@ -75,7 +75,7 @@ impl Binder<'_> {
         }
         for id in program.nodes.ids().collect::<Vec<_>>() {
             // The body comes back changed; all else stays in the program, to be looked at meanwhile.
-            let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Concrete);
+            let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Dispatch(vec![]));
             for (index, chain) in body.chains_mut().enumerate() {
                 self.flow(program, id, index, chain);
             }

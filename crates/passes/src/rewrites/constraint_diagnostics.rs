@@ -100,7 +100,7 @@ fn callee_name(flow: &Flow, step: &Step) -> String {
         Callee::Node(node) => flow.program.nodes[*node].name.to_string(),
         Callee::Function(function) => node_name(flow, flow.functions[*function].node()),
         Callee::Fork(_) => "the parallel step".to_owned(),
-        Callee::Handler { function, .. } | Callee::Session { function, .. } => function.to_string(),
+        Callee::External { external, .. } => flow.program.externals[*external].name.to_string(),
     }
 }
 

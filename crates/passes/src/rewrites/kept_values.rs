@@ -45,14 +45,14 @@ pub fn keep(program: &mut Program, wanted: &Wanted) -> Vec<Unkept> {
     let mut used: HashSet<NodeId> = chains.flat_map(Chain::applications).map(|one| one.node).collect();
     used.extend(program.handlers.iter().filter_map(|handler| match handler.target {
         HandlerTarget::Node(target) => Some(target),
-        HandlerTarget::Function(_) => None,
+        HandlerTarget::External(_) => None,
     }));
     for node in wanted.keys().filter(|node| !used.contains(node)) {
         keeps_nothing(*node, program.nodes[*node].span);
     }
     for id in program.nodes.ids().collect::<Vec<_>>() {
         // The body comes back changed; all else stays in the program, to be looked at meanwhile.
-        let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Concrete);
+        let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Dispatch(vec![]));
         for chain in body.chains_mut() {
             let node = &program.nodes[id];
             let values = VisibleValues::new(&node.name, node.inputs());

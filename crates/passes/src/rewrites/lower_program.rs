@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
         let body = match &node.body {
             Body::Dispatch(lines) => self.dispatch(&mut current, lines, node.inputs()),
             Body::Chain(chain) => self.chain(&mut current, chain, node.inputs()),
-            Body::Concrete | Body::Computed(_) => return,
+            Body::External(_) | Body::Computed(_) => return,
         };
         let function = self.add(context, current.finish(node.inputs(), node.outputs(), body, node.span));
         self.of.insert((id, context), function);
@@ -149,9 +149,9 @@ impl<'a> Lowering<'a> {
             span: source.span,
         };
         let mut steps = vec![];
-        if let Some(function) = &source.session {
+        if let Some(external) = source.session {
             let inputs = current.operands(source.arguments.as_deref());
-            let callee = Callee::Session { function: function.clone(), node: target.node };
+            let callee = Callee::External { external, node: target.node };
             current.may_fault = true;
             steps.push(current.step(callee, inputs, vec![], failed(), source.span));
         }
@@ -255,16 +255,14 @@ impl<'a> Lowering<'a> {
         let failed_node = &self.program.nodes[node];
         let ended = End::Ended { offset: 0 };
         match &handler.target {
-            HandlerTarget::Function(function) => {
+            HandlerTarget::External(external) => {
                 // The function gets what its node has, so that it sees what that has done. An abstract node passes its
                 // inputs on, so what it has is gone.
-                let inputs = match failed_node.body {
-                    Body::Concrete | Body::Computed(_) => {
-                        (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect()
-                    }
-                    Body::Chain(_) | Body::Dispatch(_) => failing.inputs.clone(),
+                let inputs = match failed_node.body.is_leaf() {
+                    true => (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect(),
+                    false => failing.inputs.clone(),
                 };
-                let callee = Callee::Handler { function: function.clone(), node };
+                let callee = Callee::External { external: *external, node };
                 Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
             }
             HandlerTarget::Node(target) => {

@@ -92,7 +92,7 @@ fn renumber_callees(block: &mut Block, renumber: &impl Fn(&mut FunctionId)) {
         match &mut step.callee {
             Callee::Function(function) => renumber(function),
             Callee::Fork(branches) => branches.iter_mut().for_each(|branch| renumber(&mut branch.function)),
-            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => {}
+            Callee::Node(_) | Callee::External { .. } => {}
         }
         renumber_callees(&mut step.failure, renumber);
     }
@@ -330,7 +330,7 @@ impl<'a> Order<'a> {
                 }
                 if escapes.is_empty() { Ok(Callee::Fork(made)) } else { Err(escapes) }
             }
-            Callee::Node(_) | Callee::Handler { .. } | Callee::Session { .. } => Ok(callee.clone()),
+            Callee::Node(_) | Callee::External { .. } => Ok(callee.clone()),
         }
     }
 

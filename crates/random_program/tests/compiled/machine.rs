@@ -1,7 +1,7 @@
 //! Runs a compiled flow on one thread over the world of its random program, and reads the paths back.
 
+use flux_ir::external::ExternalId;
 use flux_ir::flow::{Exit, Flow, FunctionId};
-use flux_ir::name::Name;
 use flux_ir::paths::{Event, PathGraph, graph};
 use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
@@ -69,7 +69,7 @@ impl<'a> Machine<'a> {
         let mut cut = cut.into_iter();
         let expand = |event: Event| match event {
             Event::Function(_) => cut.next().expect("as many paths were cut out as the path says"),
-            event => vec![self.graph.text(self.flow, event)],
+            event => vec![event.text(self.flow)],
         };
         let labels = decoded.into_iter().flat_map(expand).collect();
         assert_eq!(cut.next(), None, "as many paths were cut out as the path says");
@@ -92,9 +92,9 @@ impl World for Around<'_> {
         Ok(outputs(node, inputs[0], |index, ty| Behaviour::output(digest, index, ty)))
     }
 
-    fn handler(
+    fn external(
         &mut self,
-        function: &Name,
+        external: ExternalId,
         node: NodeId,
         inputs: Vec<u64>,
         changed: bool,
@@ -106,12 +106,8 @@ impl World for Around<'_> {
             let failed = behaviour(node).digest(inputs.iter().copied());
             Behaviour::changed(failed, &node.inputs, &mut inputs);
         }
-        let behaviour = self.machine.handlers[function.own()];
+        let behaviour = self.machine.handlers[self.machine.flow.program.externals[external].name.own()];
         decide(behaviour, behaviour.digest(inputs.into_iter().chain([Type::Error.narrow(*error)])))
-    }
-
-    fn session(&mut self, _function: &Name, _node: NodeId, _inputs: Vec<u64>) -> bool {
-        panic!("random programs have no sessions")
     }
 
     fn test(&mut self, predicate: PredicateId, value: u64) -> Option<bool> {

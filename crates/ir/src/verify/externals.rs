@@ -1,0 +1,69 @@
+//! What must hold of the functions in C and C++: whoever names one means one that is for that, a name and a role mean
+//! one function, that of a node is of this node alone, and promises are not contradicted.
+
+use super::Violations;
+use crate::effects::Effects;
+use crate::external::{ExternalId, ExternalRole};
+use crate::program::{Body, HandlerTarget, Program};
+use flux_source::Span;
+use std::collections::HashSet;
+
+/// What must hold in any program. O(size of the program).
+pub(super) fn check(program: &Program, violations: &mut Violations) {
+    let mut names = HashSet::new();
+    for (_, external) in program.externals.iter() {
+        let (name, role) = (&external.name, external.role);
+        violations.require(names.insert((role, name)), Span::default(), || {
+            format!("two functions of the role {} are called `{name}`", role.name())
+        });
+    }
+    let mut of_nodes = HashSet::new();
+    for (_, node) in program.nodes.iter() {
+        let Body::External(id) = node.body else { continue };
+        named(program, id, ExternalRole::Node, node.span, violations);
+        violations.require(of_nodes.insert(id), node.span, || format!("`{}` has the function of another", node.name));
+        let is_own = program.externals.find(id).is_none_or(|external| external.name == node.name);
+        violations.require(is_own, node.span, || format!("the function of `{}` is called otherwise", node.name));
+    }
+    for (_, predicate) in program.predicates.iter() {
+        if let Some(id) = predicate.external() {
+            named(program, id, ExternalRole::Predicate, predicate.span, violations);
+        }
+    }
+    for source in &program.sources {
+        if let Some(id) = source.session {
+            named(program, id, ExternalRole::Session, source.span, violations);
+        }
+    }
+    for handler in &program.handlers {
+        if let HandlerTarget::External(id) = handler.target {
+            named(program, id, ExternalRole::Handler, handler.span, violations);
+        }
+    }
+    for (id, external) in program.externals.iter().filter(|(_, external)| external.role == ExternalRole::Node) {
+        violations.require(of_nodes.contains(&id), Span::default(), || {
+            format!("the function `{}` is one of a node, and no node has it", external.name)
+        });
+    }
+}
+
+/// What is named is there, and for this.
+fn named(program: &Program, id: ExternalId, role: ExternalRole, span: Span, violations: &mut Violations) {
+    match program.externals.find(id) {
+        None => violations.add(span, format!("there is no external {id:?}")),
+        Some(external) => violations.require(external.role == role, span, || {
+            format!("the {} `{}` is named as a {}", external.role.name(), external.name, role.name())
+        }),
+    }
+}
+
+/// What is said to be pure neither shares something nor waits for the outside. O(nodes).
+pub(super) fn check_promises(program: &Program, violations: &mut Violations) {
+    for (_, node) in program.nodes.iter() {
+        let Body::External(id) = node.body else { continue };
+        let is_free = !node.blocking && node.requirements.is_empty();
+        violations.require(is_free || program.externals[id].effects != Effects::Pure, node.span, || {
+            format!("`{}` is pure, and shares something or waits", node.name)
+        });
+    }
+}
