@@ -26,6 +26,8 @@ const char *error_name(int error) noexcept
         return "no_element";
     case not_a_number:
         return "not_a_number";
+    case too_large:
+        return "too_large";
     default:
         return nullptr;
     }

@@ -297,6 +297,15 @@ impl Printer {
                 self.operand(right, operator, true, tail);
             }
             Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
+            Expression::Prefix(operator, value) => {
+                self.write(operator);
+                self.operand(value, operator, true, tail);
+            }
+            Expression::Lambda(parameters, refers, value) => {
+                self.write(&lambda(parameters, *refers));
+                self.expression(value, LAMBDA_END.len() + tail);
+                self.write(LAMBDA_END);
+            }
             _ => self.flat(expression, whole),
         }
     }
@@ -398,8 +407,20 @@ fn flat(expression: &Expression, text: &mut String) {
             text.push_str(name);
             flat_list("{", values, ", ", "}", text);
         }
+        Expression::Lambda(parameters, refers, value) => {
+            text.push_str(&lambda(parameters, *refers));
+            flat(value, text);
+            text.push_str(LAMBDA_END);
+        }
     }
 }
+
+/// What comes before the value of a lambda, and after it.
+fn lambda(parameters: &[Declarator], refers: bool) -> String {
+    let parameters: Vec<_> = parameters.iter().map(declarator).collect();
+    format!("[&]({}){} {{ return ", parameters.join(", "), if refers { " -> const auto &" } else { "" })
+}
+const LAMBDA_END: &str = "; }";
 
 fn flat_operand(operand: &Expression, operator: &str, is_right: bool, text: &mut String) {
     let is_enclosed = is_enclosed(operand, operator, is_right);
@@ -454,6 +475,9 @@ fn width(expression: &Expression) -> usize {
         }
         Expression::Prefix(operator, value) => characters(operator) + operand_width(value, operator, true),
         Expression::Made(name, values) => characters(name) + 2 + list(values, 2),
+        Expression::Lambda(parameters, refers, value) => {
+            characters(&lambda(parameters, *refers)) + width(value) + LAMBDA_END.len()
+        }
     }
 }
 

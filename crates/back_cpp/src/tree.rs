@@ -41,6 +41,8 @@ pub enum Expression {
     Prefix(&'static str, Box<Self>),
     /// `hit{values}`
     Made(String, Vec<Self>),
+    /// `[&](const hit &h) { return value; }`, or, where it is true, `[&](const hit &h) -> const auto & { … }`.
+    Lambda(Vec<Declarator>, bool, Box<Self>),
 }
 
 /// How a variable starts.

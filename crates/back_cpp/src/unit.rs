@@ -1,7 +1,7 @@
 //! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
 
 use crate::Context;
-use crate::compute::{computations, has_computations};
+use crate::compute::{computations, headers};
 use crate::copies::copies;
 use crate::fork::branch_structs;
 use crate::function::function;
@@ -33,10 +33,9 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     } else {
         unit.extend([own, Declaration::Blank]);
         unit.extend(support);
-        if has_computations(context) {
-            let header = contract::HEADER_COMPUTE.spelling.to_owned();
-            unit.extend([Declaration::SystemInclude(header), Declaration::Blank]);
-        }
+        let headers = headers(context);
+        unit.extend(headers.iter().map(|header| Declaration::SystemInclude(header.spelling.to_owned())));
+        unit.extend((!headers.is_empty()).then_some(Declaration::Blank));
     }
     if has_start(context) {
         unit.extend([

@@ -74,6 +74,9 @@ symbols! {
     /// What bodies of nodes and predicates compute with, where the program has some.
     HEADER_COMPUTE = Header "flux/flow/compute.hpp",
         "";
+    /// What loops of bodies go through, where the program has some.
+    HEADER_TURNS = Header "flux/io/turns.hpp",
+        "";
     /// What the first member of every `X_in` points to in such sources; there is never one.
     SESSION = Type "flux::session",
         "static_assert(sizeof(flux::session *) > 0);";
@@ -275,6 +278,53 @@ symbols! {
     COMPUTE_VALUE = Function "flux::compute::value",
         "static_assert(requires(std::optional<int> of) { flux::compute::value(of) + 1; });";
 
+    /// The element of a list, or of a map by its key, or else another value.
+    COMPUTE_GET = Function "flux::compute::get",
+        "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \
+             flux::compute::get(list, 1, 2) + flux::compute::get(map, 1, 2);\n\
+         });";
+    /// Adds an element to the end of a list.
+    COMPUTE_APPEND_ONE = Function "flux::compute::append_one",
+        "static_assert(requires(std::vector<int> list) { flux::compute::append_one(list, 1); });";
+    /// A text that a loop makes; fails where it is too long.
+    COMPUTE_BOUNDED = Function "flux::compute::bounded",
+        "static_assert(std::is_same_v<decltype(flux::compute::bounded(\"a\")), std::string>);";
+    /// Gives an element of a list, or the key of a map, a value.
+    COMPUTE_PUT = Function "flux::compute::put",
+        "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \
+             flux::compute::put(list, 1, 2);\n    \
+             flux::compute::put(map, 1, 2);\n\
+         });";
+    /// A map of entries.
+    COMPUTE_MAP = Function "flux::compute::map",
+        "static_assert(requires { flux::compute::map<int, int>({{1, 2}, {3, 4}}).size(); });";
+    /// What a loop goes through, in turns with other flows.
+    COMPUTE_IN_TURNS = Function "flux::compute::in_turns",
+        "static_assert(requires(std::map<int, int> map) { flux::compute::in_turns<1>(map).begin(); });";
+    /// The list of a comprehension.
+    COMPUTE_COLLECT = Function "flux::compute::collect",
+        "static_assert(requires(std::vector<int> list) {\n    \
+             flux::compute::collect<int>(list, std::identity(), std::identity()).size();\n\
+         });";
+    /// How many elements the list of a comprehension has.
+    COMPUTE_LENGTH = Function "flux::compute::length",
+        "static_assert(requires(std::vector<int> list) { flux::compute::length(list, std::identity()) + 1; });";
+    /// The sum of the list of a comprehension.
+    COMPUTE_SUM = Function "flux::compute::sum",
+        "static_assert(requires(std::vector<int> list) { flux::compute::sum<int>(list, std::identity()) + 1; });";
+    /// The smallest of the list of a comprehension.
+    COMPUTE_MIN = Function "flux::compute::min",
+        "static_assert(requires(std::vector<int> list) { flux::compute::min<int>(list, std::identity()) + 1; });";
+    /// The largest of the list of a comprehension.
+    COMPUTE_MAX = Function "flux::compute::max",
+        "static_assert(requires(std::vector<int> list) { flux::compute::max<int>(list, std::identity()) + 1; });";
+    /// Whether one of the list of a comprehension is true.
+    COMPUTE_ANY = Function "flux::compute::any",
+        "static_assert(requires(std::vector<bool> list) { !flux::compute::any(list, std::identity()); });";
+    /// Whether all of the list of a comprehension are true.
+    COMPUTE_ALL = Function "flux::compute::all",
+        "static_assert(requires(std::vector<bool> list) { !flux::compute::all(list, std::identity()); });";
+
     /// The lock of a constraint that all flows share, made of its number in the table of constraints.
     PROGRAM_LOCK = Type "flux::program_lock",
         "constinit flux::program_lock program_lock{0};";
@@ -463,7 +513,7 @@ struct values {
 
 /// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
 pub fn probe() -> String {
-    let headers = [HEADER, HEADER_COMPUTE, HEADER_2006, STD_2006]
+    let headers = [HEADER, HEADER_COMPUTE, HEADER_TURNS, HEADER_2006, STD_2006]
         .map(|header| format!("#include <{}>\n", header.spelling))
         .concat();
     let mut text = format!("{headers}\n{PROBE_START}");

@@ -14,6 +14,12 @@ pub struct Blocks<'text> {
     /// Each with whether it is broken into lines, and in how many brackets its statements are.
     open: Vec<(bool, usize)>,
     depth: usize,
+    /// The brackets that are open, each with whether a comprehension is in it.
+    brackets: Vec<bool>,
+    /// The two tokens before: spelled so.
+    last: [&'text str; 2],
+    /// Whether what comes is the type of a variable.
+    in_type: bool,
 }
 
 /// The words of bodies after which an expression starts.
@@ -22,7 +28,7 @@ const WORDS: [&str; 7] = ["if", "else", "let", "fail", "in", "for", "return"];
 impl<'text> Blocks<'text> {
     /// None open.
     pub fn new(text: &'text str, kind: StatementKind, breaks_all: bool) -> Self {
-        Self { text, kind, breaks_all, open: vec![], depth: 0 }
+        Self { text, kind, breaks_all, open: vec![], depth: 0, brackets: vec![], last: [""; 2], in_type: false }
     }
 
     /// Whether what comes is in braces, or closes them.
@@ -34,6 +40,19 @@ impl<'text> Blocks<'text> {
     pub fn pass(&mut self, token: &Token, next: Option<&Token>) {
         self.depth += usize::from(opens(token.kind));
         self.depth = self.depth.saturating_sub(usize::from(closes(token.kind)));
+        if opens(token.kind) {
+            self.brackets.push(next.is_some_and(|next| self.spelling(next) == "for"));
+        } else if closes(token.kind) {
+            self.brackets.pop();
+        }
+        self.in_type = match token.kind {
+            TokenKind::Colon => self.after_variable(),
+            TokenKind::Equals | TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace => false,
+            _ => self.in_type,
+        };
+        if !is_comment(token.kind) {
+            self.last = [self.last[1], self.spelling(token)];
+        }
         let has_blocks = matches!(self.kind, StatementKind::Declaration | StatementKind::Type);
         match token.kind {
             TokenKind::OpenBrace if has_blocks => {
@@ -43,6 +62,11 @@ impl<'text> Blocks<'text> {
             TokenKind::CloseBrace => _ = self.open.pop(),
             _ => {}
         }
+    }
+
+    /// Whether `let` and a name come before.
+    fn after_variable(&self) -> bool {
+        self.kind == StatementKind::Declaration && self.last[0] == "let"
     }
 
     /// Says how `token` stands to those `before` it, itself in `depth` brackets.
@@ -84,7 +108,13 @@ impl<'text> Blocks<'text> {
             (_, T::Comma | T::Semicolon) | (T::Dot, _) | (_, T::Dot) => false,
             (T::OpenBrace | T::Comma | T::Semicolon, _) | (_, T::OpenBrace | T::CloseBrace) => true,
             _ if opens(first.kind) || closes(second.kind) => false,
-            (_, T::Colon) => self.kind == StatementKind::Type,
+            (_, T::Colon) => {
+                let in_comprehension = self.brackets.last().is_some_and(|comprehension| *comprehension);
+                self.kind == StatementKind::Type || in_comprehension || self.after_variable()
+            }
+            _ if self.in_type && first.kind != T::Colon && second.kind != T::Equals => {
+                is_spaced_in_type(first.kind, second.kind)
+            }
             _ if self.kind == StatementKind::Type && first.kind != T::Colon => {
                 is_spaced_in_type(first.kind, second.kind)
             }

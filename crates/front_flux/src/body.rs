@@ -18,16 +18,42 @@ pub struct Body<'text> {
 /// One statement of a body.
 #[derive(Clone, Debug)]
 pub enum Statement<'text> {
-    /// `let x = e;`
-    Let(Name<'text>, Value<'text>),
+    /// `let x = e;`, or `let x : type = e;`
+    Let(Name<'text>, Option<Spelled>, Value<'text>),
+    /// `let (x, y) = e;`
+    LetAll(Vec<Name<'text>>, Value<'text>),
     /// `x = e;`
     Assign(Name<'text>, Value<'text>),
     /// `if c { … } else { … }`
     If(Value<'text>, Vec<Self>, Vec<Self>),
-    /// `for x in e { … }`
-    For(Name<'text>, Value<'text>, Vec<Self>),
+    /// `x[e] = e;`
+    Put(Name<'text>, Value<'text>, Value<'text>),
+    /// `for x in e { … }`, or `for x, y in e { … }`
+    For(Vec<Name<'text>>, Value<'text>, Vec<Self>),
     /// `fail 404;`
     Fail(i64, Span),
+}
+
+/// A type, normalised as those of parameters.
+#[derive(Clone, Debug)]
+pub struct Spelled {
+    /// The type.
+    pub ty: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// `for x in e if e : e`
+#[derive(Clone, Debug)]
+pub struct Comprehension<'text> {
+    /// The element, or the key and the value.
+    pub names: Vec<Name<'text>>,
+    /// What it goes through.
+    pub over: Value<'text>,
+    /// Which elements count.
+    pub condition: Option<Value<'text>>,
+    /// What is made of them; they themselves where nothing is.
+    pub value: Option<Value<'text>>,
 }
 
 /// Something with a value.
@@ -64,6 +90,10 @@ pub enum Form<'text> {
     Call(Box<Value<'text>>, Vec<Argument<'text>>),
     /// `[e, e]`
     List(Vec<Value<'text>>),
+    /// `[e: e, e: e]`
+    Map(Vec<[Value<'text>; 2]>),
+    /// `[for x in e if e : e]`
+    Comprehension(Box<Comprehension<'text>>),
     /// `e[e]`
     Element(Box<[Value<'text>; 2]>),
     /// `e[e..e]`
@@ -89,6 +119,10 @@ impl<'text> Value<'text> {
                 std::iter::once(&mut **callee).chain(arguments.iter_mut().map(|argument| &mut argument.value)).collect()
             }
             Form::List(all) => all.iter_mut().collect(),
+            Form::Map(all) => all.iter_mut().flatten().collect(),
+            Form::Comprehension(it) => {
+                std::iter::once(&mut it.over).chain(&mut it.condition).chain(&mut it.value).collect()
+            }
             Form::Slice(of, from, to) => {
                 let bounds = from.iter_mut().chain(to).map(|bound| &mut **bound);
                 std::iter::once(&mut **of).chain(bounds).collect()
@@ -98,13 +132,19 @@ impl<'text> Value<'text> {
     }
 }
 
-/// Every value of a body that is no part of another.
-pub fn values_mut<'a, 'text>(body: &'a mut Body<'text>) -> Vec<&'a mut Value<'text>> {
+/// Every value of a body that is no part of another, and every type.
+pub fn values_and_types_mut<'a, 'text>(body: &'a mut Body<'text>) -> (Vec<&'a mut Value<'text>>, Vec<&'a mut Spelled>) {
     let mut values: Vec<&mut Value> = body.says.iter_mut().collect();
+    let mut types = vec![];
     let mut open: Vec<&mut Statement> = body.block.iter_mut().collect();
     while let Some(statement) = open.pop() {
         match statement {
-            Statement::Let(_, value) | Statement::Assign(_, value) => values.push(value),
+            Statement::Let(_, ty, value) => {
+                types.extend(ty);
+                values.push(value);
+            }
+            Statement::Assign(_, value) | Statement::LetAll(_, value) => values.push(value),
+            Statement::Put(_, key, value) => values.extend([key, value]),
             Statement::If(condition, then, otherwise) => {
                 values.push(condition);
                 open.extend(then.iter_mut().chain(otherwise));
@@ -116,20 +156,20 @@ pub fn values_mut<'a, 'text>(body: &'a mut Body<'text>) -> Vec<&'a mut Value<'te
             Statement::Fail(..) => {}
         }
     }
-    values
+    (values, types)
 }
 
 /// The names that `block` gives values to, in whatever block of it.
 pub fn assigned<'a, 'text>(block: &'a [Statement<'text>], found: &mut Vec<&'a str>) {
     for statement in block {
         match statement {
-            Statement::Assign(name, _) => found.push(name.as_str()),
+            Statement::Assign(name, _) | Statement::Put(name, ..) => found.push(name.as_str()),
             Statement::If(_, then, otherwise) => {
                 assigned(then, found);
                 assigned(otherwise, found);
             }
             Statement::For(_, _, block) => assigned(block, found),
-            Statement::Let(..) | Statement::Fail(..) => {}
+            Statement::Let(..) | Statement::LetAll(..) | Statement::Fail(..) => {}
         }
     }
 }

@@ -5,7 +5,7 @@
 //! sees its own names and those of the modules that it uses itself. Types are C++, of which Flux knows no names: those
 //! of a module are always written with its name, and become what C++ calls them, `tcp::Address`.
 
-use crate::body::{Body, Form, Value, values_mut};
+use crate::body::{Body, Form, Value, values_and_types_mut};
 use crate::cpp_type::{last_word, type_name};
 use crate::ids;
 use crate::load::LoadedFile;
@@ -85,7 +85,11 @@ pub fn qualify<'text>(
             let mut is_own = true;
             walk(statement, &mut |kind, name, defines| is_own &= scope.name(kind, name, defines));
             types(statement, &mut |ty, span| scope.ty(ty, span));
-            bodies(statement).into_iter().flat_map(values_mut).for_each(|value| scope.value(value));
+            if let Some(body) = bodies(statement) {
+                let (values, types) = values_and_types_mut(body);
+                values.into_iter().for_each(|value| scope.value(value));
+                types.into_iter().for_each(|spelled| scope.ty(&mut spelled.ty, spelled.span));
+            }
             is_own
         });
         whole.statements.append(&mut tree.statements);

@@ -312,6 +312,11 @@ impl Type {
         !matches!(self.kind(), TypeKind::Foreign(_))
     }
 
+    /// Whether bodies know what its values are: it is the language's own, or one of the integers of C++.
+    pub fn is_value(&self) -> bool {
+        self.is_own() || self.integer().is_some() && !self.is_array()
+    }
+
     /// Whether it is a pointer.
     pub fn is_pointer(&self) -> bool {
         matches!(self.kind(), TypeKind::Foreign(Form::Pointer | Form::PointerToConst))
@@ -462,8 +467,14 @@ impl Hash for Type {
     }
 }
 
+/// As the author wrote it; in the alternate form, `{:#}`, as in a sentence: "an `int32`".
 impl fmt::Display for Type {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if out.alternate() {
+            // `uint8` begins with the sound of a consonant.
+            let article = if self.0.written.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+            return write!(out, "{article} `{self}`");
+        }
         write!(out, "{}{}", self.0.written, self.0.array)
     }
 }

@@ -26,6 +26,8 @@ inline constexpr int division_by_zero = -1'000'000'007;
 inline constexpr int no_element = -1'000'000'008;
 /// A computation read a number in a text that is none.
 inline constexpr int not_a_number = -1'000'000'009;
+/// A loop of a computation made a text, a list or a map that is too large (`flux::compute::most`).
+inline constexpr int too_large = -1'000'000'010;
 
 /// The name of a code of Flux's own; null for any other.
 const char *error_name(int error) noexcept;

@@ -65,7 +65,13 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 
 std::string join(const std::vector<std::string> &texts, std::string_view separator)
 {
+    std::size_t size = 0;
+    for (const std::string &text : texts) {
+        size += text.size() + separator.size();
+    }
+    require_room(size);
     std::string all;
+    all.reserve(size);
     for (const std::string &text : texts) {
         all += &text == texts.data() ? std::string_view() : separator;
         all += text;

@@ -109,4 +109,72 @@ TEST(Compute, AListIsAddedToItself)
     EXPECT_EQ(compute::joined(list, {4}).back(), 4);
 }
 
+TEST(Compute, WhatIsNotThereHasAnotherValue)
+{
+    const std::vector<int> list = {1, 2, 3};
+    EXPECT_EQ(compute::get(list, 2, 9), 3);
+    EXPECT_EQ(compute::get(list, 3, 9), 9);
+    const std::map<std::string, int> map = {{"a", 1}};
+    EXPECT_EQ(compute::get(map, "a", 9), 1);
+    EXPECT_EQ(compute::get(map, "b", 9), 9);
+}
+
+TEST(Compute, ElementsArePut)
+{
+    std::vector<std::string> list = {"a", "b"};
+    compute::put(list, 1, "c");
+    EXPECT_EQ(list, (std::vector<std::string>{"a", "c"}));
+    EXPECT_EQ(code_of([&] { compute::put(list, 2, "d"); }), flux::no_element);
+    compute::append_one(list, "e");
+    EXPECT_EQ(list.back(), "e");
+    auto map = compute::map<std::string, int>({{"b", 1}, {"a", 2}, {"b", 3}});
+    EXPECT_EQ(map, (std::map<std::string, int>{{"a", 2}, {"b", 3}})) << "the later one counts";
+    compute::put(map, "a", 4);
+    compute::put(map, "c", 5);
+    EXPECT_EQ(map, (std::map<std::string, int>{{"a", 4}, {"b", 3}, {"c", 5}}));
+}
+
+TEST(Compute, WhatLoopsMakeIsBounded)
+{
+    std::string text(compute::most, 'x');
+    EXPECT_EQ(compute::bounded(text).size(), compute::most);
+    EXPECT_EQ(code_of([&] { compute::append(text, "y"); }), flux::too_large);
+    EXPECT_EQ(text.size(), compute::most);
+    EXPECT_EQ(code_of([&] { compute::bounded(text + "y"); }), flux::too_large);
+    EXPECT_EQ(code_of([&] { compute::join({text, text}, ""); }), flux::too_large);
+    std::vector<bool> list(compute::most);
+    EXPECT_EQ(code_of([&] { compute::append_one(list, true); }), flux::too_large);
+    EXPECT_EQ(code_of([&] { compute::append(list, list); }), flux::too_large);
+    EXPECT_EQ(code_of([&] { compute::joined(list, {true}); }), flux::too_large);
+}
+
+TEST(Compute, ListsAreMadeOfLists)
+{
+    const std::vector<int> list = {3, 1, 2};
+    const auto twice = [](int number) { return 2 * number; };
+    const auto odd = [](int number) { return number % 2 == 1; };
+    EXPECT_EQ(compute::collect<int>(list, twice), (std::vector<int>{6, 2, 4}));
+    EXPECT_EQ(compute::collect<int>(list, twice, odd), (std::vector<int>{6, 2}));
+    const std::map<std::string, int> map = {{"b", 1}, {"a", 2}};
+    const auto row = [](const std::string &key, int value) { return key + std::to_string(value); };
+    EXPECT_EQ(compute::collect<std::string>(map, row), (std::vector<std::string>{"a2", "b1"}));
+    EXPECT_EQ(compute::length(list, twice, odd), 2u);
+    EXPECT_EQ(compute::sum<int>(list, twice, odd), 8);
+    EXPECT_EQ(compute::min<int>(list, twice), 2);
+    EXPECT_EQ(compute::max<int>(list, std::identity()), 3);
+    EXPECT_TRUE(compute::any(list, odd) && !compute::all(list, odd) && compute::all(list, odd, odd));
+    EXPECT_FALSE(compute::any(list, odd, [](int number) { return number == 2; }));
+}
+
+TEST(Compute, NothingHasASumAndNoSmallest)
+{
+    const std::vector<std::uint8_t> none;
+    EXPECT_EQ(compute::sum<std::uint8_t>(none, std::identity()), 0);
+    EXPECT_EQ(code_of([&] { compute::min<std::uint8_t>(none, std::identity()); }), flux::no_element);
+    EXPECT_EQ(code_of([&] { compute::max<std::uint8_t>(none, std::identity()); }), flux::no_element);
+    EXPECT_TRUE(compute::all(none, std::identity()) && !compute::any(none, std::identity()));
+    const std::vector<std::uint8_t> much = {200, 56};
+    EXPECT_EQ(code_of([&] { compute::sum<std::uint8_t>(much, std::identity()); }), flux::overflow);
+}
+
 } // namespace

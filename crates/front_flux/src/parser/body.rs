@@ -1,15 +1,17 @@
 //! Bodies in braces: of computed nodes, and of computed predicates.
 
 use super::{DEPTH_LIMIT, Parsed, Parser};
-use crate::body::{Body, Statement, Value};
+use crate::body::{Body, Spelled, Statement, Value};
+use crate::cpp_type::normalise;
 use crate::ids;
-use crate::syntax::QualifiedName;
+use crate::syntax::{Name, QualifiedName};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
+use std::fmt::Arguments;
 
 /// What may stand in a body.
-const STATEMENTS: &str =
-    "in a body stand `let x = …;`, `x = …;`, `if … { … } else { … }`, `for x in … { … }` and `fail 404;`";
+const STATEMENTS: &str = "in a body stand `let x = …;`, `x = …;`, `x[…] = …;`, `if … { … } else { … }`, \
+                          `for x in … { … }` and `fail 404;`";
 
 impl<'text> Parser<'text, '_> {
     /// `body = "{" { statement } [ expression [ ";" ] ] "}"`; the last only where it `says` something, as a predicate.
@@ -45,12 +47,33 @@ impl<'text> Parser<'text, '_> {
             return false;
         }
         let starts = match word {
-            "let" | "for" => second.kind == TokenKind::Word,
+            "let" => matches!(second.kind, TokenKind::Word | TokenKind::OpenParenthesis),
+            "for" => second.kind == TokenKind::Word,
             "if" => true,
             "fail" => matches!(second.kind, TokenKind::Number | TokenKind::Minus),
             _ => false,
         };
-        starts || second.kind == TokenKind::Equals && !self.is_equality(self.position + 1)
+        let after = if second.kind == TokenKind::OpenBracket { self.after_bracket() } else { self.position + 1 };
+        starts || self.token(after).kind == TokenKind::Equals && !self.is_equality(after)
+    }
+
+    /// The position after the bracket that closes the one which comes after the next token.
+    fn after_bracket(&self) -> usize {
+        let (mut position, mut depth) = (self.position + 1, 0_usize);
+        loop {
+            match self.token(position).kind {
+                TokenKind::OpenBracket => depth += 1,
+                TokenKind::CloseBracket => depth = depth.saturating_sub(1),
+                TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End => {
+                    return position;
+                }
+                _ => {}
+            }
+            position += 1;
+            if depth == 0 {
+                return position;
+            }
+        }
     }
 
     /// Whether the `=` at `position` is the first of `==`.
@@ -74,31 +97,27 @@ impl<'text> Parser<'text, '_> {
         match self.spelling(self.peek()) {
             "if" if !is_assignment => return self.body_if(),
             "for" if !is_assignment => {
-                self.bump();
-                let help = format_args!("a loop goes through a list: `for x in … {{ … }}`");
-                let name = self.name("a name", format_args!("after `for`"), help)?;
-                if !self.at_word("in") {
-                    return self.fail_expecting("`in`", format_args!("after `for {}`", name.text), help);
-                }
-                self.bump();
-                let list = self.value()?;
-                return Ok(Statement::For(name, list, self.block("the loop")?));
+                let (names, over) = self.walk()?;
+                return Ok(Statement::For(names, over, self.block("the loop")?));
             }
             _ => {}
         }
         let statement = match self.spelling(self.peek()) {
             "fail" if !is_assignment => self.fail_statement()?,
-            "let" if !is_assignment => {
-                self.bump();
-                let help = format_args!("write `let x = …;`");
-                let name = self.name("a name", format_args!("after `let`"), help)?;
-                self.expect(TokenKind::Equals, format_args!("after `let {}`", name.text), help)?;
-                Statement::Let(name, self.value()?)
-            }
+            "let" if !is_assignment => self.let_statement()?,
             _ => {
                 let name = self.name("a name", format_args!("here"), format_args!("{STATEMENTS}"))?;
-                self.bump();
-                Statement::Assign(name, self.value()?)
+                let open = self.bump();
+                match open.kind {
+                    TokenKind::OpenBracket => {
+                        let key = self.value()?;
+                        let help = "an element is given a value by `list[0] = …;`";
+                        self.expect_close(open, "an operator", format_args!("the element"), help)?;
+                        self.bump();
+                        Statement::Put(name, key, self.value()?)
+                    }
+                    _ => Statement::Assign(name, self.value()?),
+                }
             }
         };
         if self.take(TokenKind::Semicolon).is_none() {
@@ -111,6 +130,62 @@ impl<'text> Parser<'text, '_> {
             return self.fail_expecting("`;`", format_args!("after the value"), format_args!("{help}"));
         }
         Ok(statement)
+    }
+
+    /// `"let" ( NAME [ ":" type ] | "(" NAME { "," NAME } ")" ) "=" expression`
+    fn let_statement(&mut self) -> Parsed<Statement<'text>> {
+        self.bump();
+        if let Some(open) = self.take(TokenKind::OpenParenthesis) {
+            let help = "what a node gives is named by `let (x, y) = Node(…);`";
+            let names = self.names(format_args!("after `let (`"), format_args!("{help}"))?;
+            self.expect_close(open, "`,`", format_args!("the names"), help)?;
+            self.expect(TokenKind::Equals, format_args!("after the names"), format_args!("{help}"))?;
+            return Ok(Statement::LetAll(names, self.value()?));
+        }
+        let help = format_args!("write `let x = …;`");
+        let name = self.name("a name", format_args!("after `let`"), help)?;
+        let ty = if self.take(TokenKind::Colon).is_some() { Some(self.spelled(&name)?) } else { None };
+        self.expect(TokenKind::Equals, format_args!("after `let {}`", name.text), help)?;
+        Ok(Statement::Let(name, ty, self.value()?))
+    }
+
+    /// The type of a variable, up to its `=`.
+    fn spelled(&mut self, of: &Name) -> Parsed<Spelled> {
+        let start = self.position;
+        while !matches!(
+            self.peek().kind,
+            TokenKind::Equals | TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End
+        ) {
+            self.bump();
+        }
+        let ty = normalise(self.text, self.tokens.get(start..self.position).unwrap_or_default());
+        if ty.is_empty() {
+            let help = format_args!("write `let {} : list<text> = …;`", of.text);
+            return self.fail_expecting("a type", format_args!("after `let {} :`", of.text), help);
+        }
+        Ok(Spelled { ty, span: self.span_from(start) })
+    }
+
+    /// `NAME { "," NAME }`
+    fn names(&mut self, place: Arguments<'_>, help: Arguments<'_>) -> Parsed<Vec<Name<'text>>> {
+        let mut names = vec![self.name("a name", place, help)?];
+        while self.take(TokenKind::Comma).is_some() {
+            names.push(self.name("a name", format_args!("after `,`"), help)?);
+        }
+        Ok(names)
+    }
+
+    /// `"for" NAME [ "," NAME ] "in" expression`
+    pub(super) fn walk(&mut self) -> Parsed<(Vec<Name<'text>>, Value<'text>)> {
+        self.bump();
+        let help = format_args!("write `for x in …`; of a map, `for key, value in …`");
+        let names = self.names(format_args!("after `for`"), help)?;
+        if !self.at_word("in") {
+            let place = format_args!("after `for {}`", names.last().map_or("", Name::as_str));
+            return self.fail_expecting("`in`", place, help);
+        }
+        self.bump();
+        Ok((names, self.value()?))
     }
 
     /// `"fail" INT`

@@ -1,7 +1,7 @@
 //! Expressions in bodies: operators by how tightly they bind, then what has a value by itself.
 
 use super::{Parsed, Parser};
-use crate::body::{Argument, Form, Value};
+use crate::body::{Argument, Comprehension, Form, Value};
 use crate::ids;
 use crate::syntax::Name;
 use crate::token::TokenKind;
@@ -197,21 +197,54 @@ impl<'text> Parser<'text, '_> {
                 self.expect_close(token, "an operator", format_args!("the parentheses"), "write `)` after the value")?;
                 return Ok(Value { span: self.span_from(start), ..inner });
             }
-            TokenKind::OpenBracket => {
-                self.bump();
-                let mut elements = vec![];
-                while !self.at(TokenKind::CloseBracket) {
-                    elements.push(self.value()?);
-                    if self.take(TokenKind::Comma).is_none() {
-                        break;
-                    }
-                }
-                self.expect_close(token, "`,`", format_args!("the list"), "elements are separated by `,`")?;
-                Form::List(elements)
-            }
+            TokenKind::OpenBracket => self.list()?,
             _ => return self.fail_expecting("a value", format_args!("here"), format_args!("{VALUES}")),
         };
         Ok(Value { form, span: self.span_from(start) })
+    }
+
+    /// `"[" [ expression { "," expression } ] "]"`, the same of `expression ":" expression`, or a comprehension.
+    fn list(&mut self) -> Parsed<Form<'text>> {
+        let open = self.bump();
+        if self.at_word("for") && self.second().kind == TokenKind::Word {
+            let comprehension = self.comprehension()?;
+            let help = "write `[for x in list if … : …]`: which of its elements, and what is made of each";
+            self.expect_close(open, "`if` or `:`", format_args!("the list"), help)?;
+            return Ok(Form::Comprehension(Box::new(comprehension)));
+        }
+        let (mut elements, mut entries) = (vec![], vec![]);
+        let mut is_map = false;
+        while !self.at(TokenKind::CloseBracket) {
+            let value = self.value()?;
+            is_map |= elements.is_empty() && self.at(TokenKind::Colon);
+            if is_map {
+                let help = format_args!("an entry of a map is a key and a value, `\"a\": 1`");
+                self.expect(TokenKind::Colon, format_args!("after the key"), help)?;
+                entries.push([value, self.value()?]);
+            } else {
+                elements.push(value);
+            }
+            if self.take(TokenKind::Comma).is_none() {
+                break;
+            }
+        }
+        let what = if is_map { "the map" } else { "the list" };
+        self.expect_close(open, "`,`", format_args!("{what}"), "elements are separated by `,`")?;
+        Ok(if is_map { Form::Map(entries) } else { Form::List(elements) })
+    }
+
+    /// `"for" NAME [ "," NAME ] "in" expression [ "if" expression ] [ ":" expression ]`
+    fn comprehension(&mut self) -> Parsed<Comprehension<'text>> {
+        self.nest()?;
+        let (names, over) = self.walk()?;
+        let mut condition = None;
+        if self.at_word("if") {
+            self.bump();
+            condition = Some(self.value()?);
+        }
+        let value = if self.take(TokenKind::Colon).is_some() { Some(self.value()?) } else { None };
+        self.depth -= 1;
+        Ok(Comprehension { names, over, condition, value })
     }
 
     /// `1.5`

@@ -5,13 +5,13 @@
 //! another value, the output is the input.
 
 use super::Resolver;
-use crate::body::{self, Body, Value, assigned};
+use crate::body::{self, Body, Spelled, Value, assigned};
 use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::compute::{Computation, Expression, Statement, Term, Typing, Variable, VariableId, always_fails};
 use flux_ir::program::Parameter;
-use flux_ir::types::{Type, TypeKind};
+use flux_ir::types::{Type, TypeKind, built_in_names};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ pub(super) struct BodyResolver<'resolver, 'syntax, 'run> {
     /// The variables that have a value here.
     pub(super) given: HashSet<VariableId>,
     /// The variables that `let` made, and the outputs.
-    assignable: HashSet<VariableId>,
+    pub(super) assignable: HashSet<VariableId>,
     /// The names that are input and output, and still mean the input.
     both: HashMap<String, (VariableId, VariableId)>,
 }
@@ -173,7 +173,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     }
 
     /// The statements of a block in braces; what `let` names in it ends with it.
-    fn block(&mut self, statements: &'syntax [body::Statement<'syntax>]) -> Result<Vec<Statement>, Reported> {
+    pub(super) fn block(
+        &mut self,
+        statements: &'syntax [body::Statement<'syntax>],
+    ) -> Result<Vec<Statement>, Reported> {
         self.scopes.push(HashMap::new());
         let (mut block, mut result) = (vec![], Ok(()));
         for statement in statements {
@@ -189,7 +192,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     /// One statement. The recursion is as deep as blocks are in each other, which the parser bounds.
     fn statement(&mut self, statement: &'syntax body::Statement<'syntax>) -> Result<Statement, Reported> {
         match statement {
-            body::Statement::Let(name, value) => self.let_value(name, value),
+            body::Statement::Let(name, ty, value) => self.let_value(name, ty.as_ref(), value),
+            body::Statement::LetAll(names, value) => self.let_all(names, value),
+            body::Statement::Put(name, key, value) => self.put(name, key, value),
             body::Statement::Assign(name, value) => self.assign(name, value),
             body::Statement::If(condition, then, otherwise) => {
                 let condition = self.wanted(condition, &Type::of_kind(TypeKind::Bool));
@@ -205,7 +210,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
                 }
                 Ok(Statement::If(condition, then, otherwise))
             }
-            body::Statement::For(name, list, block) => self.for_each(name, list, block),
+            body::Statement::For(names, over, block) => self.for_each(names, over, block),
             body::Statement::Fail(code, span) => match i32::try_from(*code) {
                 Ok(code) if code != 0 => Ok(Statement::Fail(code)),
                 Ok(_) => {
@@ -224,10 +229,16 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     fn let_value(
         &mut self,
         name: &'syntax Name<'syntax>,
+        ty: Option<&'syntax Spelled>,
         value: &'syntax Value<'syntax>,
     ) -> Result<Statement, Reported> {
         self.resolver.check_word(&name.text, name.span, "variable");
-        let value = self.value(value).and_then(|value| self.typed(self.typing().settle(value)));
+        let (ty, value) = (ty.map(|ty| self.spelled(ty)).transpose(), self.value(value));
+        let value = match (ty, value) {
+            (Ok(Some(ty)), Ok(value)) => self.typed(self.typing().coerce(value, &ty)),
+            (Ok(None), Ok(value)) => self.typed(self.typing().settle(value)),
+            _ => Err(Reported),
+        };
         let variable = value.as_ref().ok().map(|value| self.new_variable(name, &value.ty));
         if let Some(variable) = variable {
             self.assignable.insert(variable);
@@ -239,14 +250,34 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         }
     }
 
-    fn new_variable(&mut self, name: &Name, ty: &Type) -> VariableId {
+    /// The type that is spelled so, whose values a body knows.
+    fn spelled(&mut self, Spelled { ty, span }: &'syntax Spelled) -> Result<Type, Reported> {
+        let read = self.resolver.type_names.read(ty, "");
+        if read.is_value() {
+            return Ok(read);
+        }
+        let error = Diagnostic::error(ids::EXPRESSION_TYPE, format!("`{ty}` is no type of the language"), *span);
+        let may_suggest = self.resolver.may_suggest(ty);
+        let declared = self.resolver.program.types.iter().map(|(_, declared)| declared.name.to_string());
+        let names: Vec<String> = built_in_names().map(str::to_owned).chain(declared).collect();
+        let words = read.words().map(str::to_owned).collect::<Vec<_>>();
+        let wrong = words.iter().find(|word| !names.contains(word)).map_or(ty.as_str(), String::as_str);
+        let meant = if may_suggest { nearest(wrong, names.iter().map(String::as_str)) } else { None };
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "a variable is of a type of the language: `uint32`, `text`, a record, `list<text>`".to_owned(),
+        };
+        Err(self.report(error.help(help)))
+    }
+
+    pub(super) fn new_variable(&mut self, name: &Name, ty: &Type) -> VariableId {
         let variable = VariableId::new(self.computation.variables.len());
         self.computation.variables.push(Variable { name: name.text.to_string(), ty: ty.clone() });
         self.given.insert(variable);
         variable
     }
 
-    fn name_it(&mut self, name: &Name, variable: Option<VariableId>) {
+    pub(super) fn name_it(&mut self, name: &Name, variable: Option<VariableId>) {
         // A name that is given again means the new one, an output too.
         self.both.retain(|both, _| self.scopes.len() > 1 || *both != name.text);
         if let Some(innermost) = self.scopes.last_mut() {
@@ -256,22 +287,14 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
 
     /// `x = e;` of an output, or of what `let` has made.
     fn assign(&mut self, name: &'syntax Name<'syntax>, value: &'syntax Value<'syntax>) -> Result<Statement, Reported> {
-        let found = match self.both.get(name.as_str()) {
-            Some((_, output)) => Some(Some(*output)),
-            None => self.find(name.as_str()),
+        let variable = match self.assignable(name) {
+            Ok(variable) => variable,
+            Err(reported) => {
+                // The value may be wrong, too.
+                let _ = self.value(value);
+                return Err(reported);
+            }
         };
-        let Some(found) = found else {
-            // The value may be wrong, too.
-            let _ = self.value(value);
-            return Err(self.report_unassignable(name));
-        };
-        let Some(variable) = found else { return Err(Reported) };
-        if !self.assignable.contains(&variable) {
-            let headline = format!("`{}` is given its value from outside", name.text);
-            let error = Diagnostic::error(ids::ASSIGNED_VALUE, headline, name.span);
-            let help = format!("give a name of its own to the new one: `let new_{} = …;`", name.text);
-            return Err(self.report(error.help(help)));
-        }
         let ty = self.computation.variable(variable).map(|variable| variable.ty.clone());
         let value = self.wanted(value, &ty.unwrap_or_else(|| Type::new("bool")));
         // Also where it is wrong: nothing more is to be said of the variable.
@@ -280,6 +303,46 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
             self.mean(&name.text, variable);
         }
         Ok(Statement::Set { variable, is_new: false, value: value? })
+    }
+
+    /// `x[k] = e;` of such a variable.
+    fn put(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        key: &'syntax Value<'syntax>,
+        value: &'syntax Value<'syntax>,
+    ) -> Result<Statement, Reported> {
+        let variable = self.assignable(name);
+        let (key, value) = (self.value(key), self.value(value));
+        let variable = variable?;
+        let Some(ty) = self.computation.variable(variable).map(|variable| variable.ty.clone()) else {
+            return Err(Reported);
+        };
+        if !self.given.contains(&variable) {
+            let headline = format!("`{}` has no value here", name.text);
+            let error = Diagnostic::error(ids::UNSET_VALUE, headline, name.span);
+            return Err(self.report(error.help(format!("begin with one: `{} = [];`", name.text))));
+        }
+        let put = self.typing().put((&ty, name.span), key?, value?);
+        let (key, value) = put.map_err(|mistake| self.report_mistake(ids::EXPRESSION_TYPE, *mistake))?;
+        Ok(Statement::Put { variable, key, value })
+    }
+
+    /// The variable called so that can be given a value: an output, or what `let` has made.
+    fn assignable(&mut self, name: &'syntax Name<'syntax>) -> Result<VariableId, Reported> {
+        let found = match self.both.get(name.as_str()) {
+            Some((_, output)) => Some(Some(*output)),
+            None => self.find(name.as_str()),
+        };
+        let Some(found) = found else { return Err(self.report_unassignable(name)) };
+        let Some(variable) = found else { return Err(Reported) };
+        if !self.assignable.contains(&variable) {
+            let headline = format!("`{}` is given its value from outside", name.text);
+            let error = Diagnostic::error(ids::ASSIGNED_VALUE, headline, name.span);
+            let help = format!("give a name of its own to the new one: `let new_{} = …;`", name.text);
+            return Err(self.report(error.help(help)));
+        }
+        Ok(variable)
     }
 
     fn report_unassignable(&mut self, name: &'syntax Name<'syntax>) -> Reported {
@@ -295,34 +358,6 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
             None => format!("give a value a name by `let {} = …;`; the outputs have theirs", name.text),
         };
         self.report(error.help(help))
-    }
-
-    fn for_each(
-        &mut self,
-        name: &'syntax Name<'syntax>,
-        list: &'syntax Value<'syntax>,
-        statements: &'syntax [body::Statement<'syntax>],
-    ) -> Result<Statement, Reported> {
-        self.resolver.check_word(&name.text, name.span, "variable");
-        let list = self.value(list).and_then(|list| self.typed(self.typing().settle(list)));
-        let element = match list.as_ref().map(|list| list.ty.kind()) {
-            Ok(TypeKind::List(element)) => Some(element.clone()),
-            _ => None,
-        };
-        let before = self.given.clone();
-        self.scopes.push(HashMap::new());
-        let variable = element.as_ref().map(|element| self.new_variable(name, element));
-        self.name_it(name, variable);
-        let block = self.block(statements);
-        self.scopes.pop();
-        self.given = before;
-        let list = list?;
-        let Some(variable) = variable else {
-            let headline = format!("a loop goes through a list, and this is a `{}`", list.ty);
-            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, list.span);
-            return Err(self.report(error.help("write a list: `split(line, \" \")` makes one of a text")));
-        };
-        Ok(Statement::For(variable, list, block?))
     }
 
     /// The variable that a name means here; inside, none where its value was wrong.

@@ -23,7 +23,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         result.map_err(|mistake| self.report_mistake(ids::EXPRESSION_TYPE, *mistake))
     }
 
-    fn report_mistake(&mut self, id: Id, mistake: Mistake) -> Reported {
+    pub(super) fn report_mistake(&mut self, id: Id, mistake: Mistake) -> Reported {
         self.report(Diagnostic::error(id, mistake.headline, mistake.span).help(mistake.help))
     }
 
@@ -58,6 +58,12 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
                 let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
                 self.typing().list(elements.into_iter().collect::<Result<_, _>>()?, span)
             }
+            Form::Map(entries) => {
+                let entries: Vec<_> =
+                    entries.iter().map(|[key, value]| Ok([self.value(key)?, self.value(value)?])).collect();
+                self.typing().map(entries.into_iter().collect::<Result<_, Reported>>()?, span)
+            }
+            Form::Comprehension(it) => return self.comprehension(it, span),
             Form::Element(two) => {
                 let [of, key] = &**two;
                 let (of, key) = (self.value(of), self.value(key));
@@ -74,7 +80,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     }
 
     /// Where a name may be declared: in the module that stands before it, or in this one, and else in the program.
-    fn homes<'n>(&'n self, name: &'n QualifiedName<'_>) -> [(Option<&'n str>, &'n str); 2] {
+    pub(super) fn homes<'n>(&'n self, name: &'n QualifiedName<'_>) -> [(Option<&'n str>, &'n str); 2] {
         let (module, own) = name.parts();
         [(module.or(self.module), own), (module, own)]
     }
@@ -84,7 +90,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         if name.module.is_none() { self.find(&name.own) } else { None }
     }
 
-    fn named(&mut self, name: &'syntax QualifiedName<'syntax>) -> Result<Expression, Reported> {
+    pub(super) fn named(&mut self, name: &'syntax QualifiedName<'syntax>) -> Result<Expression, Reported> {
         let span = name.span;
         if let Some(found) = self.variable(name) {
             let variable = found.ok_or(Reported)?;
@@ -208,10 +214,11 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         if let Some(id) = self.type_called(name) {
             return self.record(id, arguments, span);
         }
+        if let Some(callee) = self.callable(name) {
+            return self.apply(callee, name, arguments, span);
+        }
         if let Some(field) = arguments.iter().find_map(|argument| argument.field.as_ref()) {
-            let headline = format!("`{}` is no record, and has no field `{}`", name, field.text);
-            let error = Diagnostic::error(ids::UNKNOWN_FIELD, headline, field.span);
-            return Err(self.report(error.help("the values of functions have no names")));
+            return Err(self.report_named_value(name, field));
         }
         let values: Vec<_> = arguments.iter().map(|argument| self.value(&argument.value)).collect();
         let mut values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -234,20 +241,26 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         }
     }
 
+    pub(super) fn report_named_value(&mut self, name: &QualifiedName<'_>, field: &Name) -> Reported {
+        let headline = format!("`{name}` is no record, and has no field `{}`", field.text);
+        let error = Diagnostic::error(ids::UNKNOWN_FIELD, headline, field.span);
+        self.report(error.help("the values of functions have no names"))
+    }
+
     fn report_unknown_function(&mut self, name: &QualifiedName<'_>) -> Reported {
         let word = &name.to_string();
         let headline = format!("there is no function `{word}`");
         let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, name.span);
         let types = self.resolver.program.types.iter().map(|(_, declared)| declared.name.to_string());
         let known = Function::ALL.into_iter().map(Function::name).chain(built_in_names()).map(str::to_owned);
-        let names: Vec<String> = known.chain(types).collect();
+        let nodes = self.resolver.program.nodes.iter().map(|(_, node)| node).filter(|node| node.body.is_leaf());
+        let predicates = self.resolver.program.predicates.iter().map(|(_, predicate)| predicate.name.to_string());
+        let own = nodes.map(|node| node.name.to_string()).chain(predicates);
+        let names: Vec<String> = known.chain(types).chain(own).collect();
         let may_suggest = self.resolver.may_suggest(word);
         let meant = if may_suggest { nearest(word, names.iter().map(String::as_str)) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if self.resolver.known_node(name).is_some() => {
-                "bodies do not call nodes: put the node before this one in the flow".to_owned()
-            }
             None => {
                 let all: Vec<_> = Function::ALL.into_iter().map(|function| format!("`{}`", function.name())).collect();
                 format!("the functions are {}, types such as `text` and `uint32`, and records", all.join(", "))

@@ -9,6 +9,7 @@
 
 mod attribute;
 mod body;
+mod call;
 mod constraint;
 mod expression;
 mod flow;
@@ -18,12 +19,13 @@ mod link;
 mod name;
 mod option;
 mod type_declaration;
+mod walk;
 
 use crate::attribute::Attribute;
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax};
+use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax, Typedef};
 use flux_diagnostic::{Diagnostic, Diagnostics, Id};
-use flux_ir::compute::ComputedPredicate;
+use flux_ir::compute::{Computation, ComputedPredicate};
 use flux_ir::external::{ExternalNames, ExternalRole};
 use flux_ir::name::{self as declared, NameMap};
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature, TestedBy};
@@ -61,6 +63,7 @@ pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diag
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
+    resolver.resolve_bodies();
     resolver.resolve_flows();
     resolver.resolve_handlers();
     resolver.resolve_functions();
@@ -138,13 +141,13 @@ impl<'syntax> Resolver<'syntax, '_> {
                 continue;
             }
             let computed = match &typedef.tested_by {
-                syntax::TestedBy::Body(input, body) => self.computed_predicate(name, input, body),
+                syntax::TestedBy::Body(input, _) => self.computed_predicate(name, input),
                 syntax::TestedBy::Function(_) => None,
             };
             let tested_by = match (&typedef.tested_by, computed) {
                 (_, Some(computed)) => TestedBy::Computed(computed),
                 (syntax::TestedBy::Function(function), None) => self.predicate_function(function, &typedef.attributes),
-                // A body with a mistake, which is reported.
+                // An input with a mistake, which is reported.
                 (syntax::TestedBy::Body(..), None) => self.predicate_function(name, &[]),
             };
             let declared = name.declared();
@@ -161,24 +164,55 @@ impl<'syntax> Resolver<'syntax, '_> {
         TestedBy::External(external)
     }
 
-    /// What a predicate computes of its input; where it has a mistake, which is reported, nothing.
+    /// A predicate with a body, which comes later.
     fn computed_predicate(
         &mut self,
         name: &'syntax QualifiedName<'syntax>,
         input: &'syntax syntax::Parameter<'syntax>,
-        body: &'syntax crate::body::Body<'syntax>,
     ) -> Option<ComputedPredicate> {
         self.check_word(&name.own, name.span, "predicate type");
         self.check_taken(name);
-        let mut inputs = self.parameters(std::slice::from_ref(input), "input", name);
-        if body.says.is_none() {
-            let headline = format!("the predicate type `{}` says neither true nor false", name);
-            let error = Diagnostic::error(ids::UNSET_VALUE, headline, body.span);
-            self.report(error.help("end its body with what it says: `{ h.bytes > 1M }`"));
-            return None;
+        let input = self.parameters(std::slice::from_ref(input), "input", name).pop()?;
+        Some(ComputedPredicate { input, computation: Computation::default() })
+    }
+
+    /// The bodies, which may call what is declared anywhere. One with a mistake, which is reported, computes nothing.
+    fn resolve_bodies(&mut self) {
+        let syntax = self.syntax;
+        let mut done = HashSet::new();
+        for statement in &syntax.statements {
+            match statement {
+                Statement::Typedef(Typedef { name, tested_by: syntax::TestedBy::Body(_, body), .. }) => {
+                    let Some(id) = self.known_predicate(name) else { continue };
+                    let computed = self.program.predicates[id].computed();
+                    let Some(input) = computed.map(|computed| computed.input.clone()) else { continue };
+                    if !done.insert(id) {
+                        continue;
+                    }
+                    if body.says.is_none() {
+                        let headline = format!("the predicate type `{}` says neither true nor false", name);
+                        let error = Diagnostic::error(ids::UNSET_VALUE, headline, body.span);
+                        self.report(error.help("end its body with what it says: `{ h.bytes > 1M }`"));
+                        continue;
+                    }
+                    let computation = self.body(name, (&[input], &[]), body);
+                    if let (TestedBy::Computed(computed), Some(computation)) =
+                        (&mut self.program.predicates[id].tested_by, computation)
+                    {
+                        computed.computation = computation;
+                    }
+                }
+                Statement::Declaration(Declaration { name, body: Some(body), .. }) => {
+                    let Some(id) = self.known_node(name) else { continue };
+                    let is_first = self.declarations.get(&id).is_some_and(|first| first.name.span == name.span);
+                    if let (true, Some(signature)) = (is_first, self.program.nodes[id].signature.clone()) {
+                        let computation = self.body(name, (&signature.inputs, &signature.outputs), body);
+                        self.program.nodes[id].body = Body::Computed(computation.unwrap_or_default());
+                    }
+                }
+                _ => {}
+            }
         }
-        let computation = self.body(name, (&inputs, &[]), body)?;
-        Some(ComputedPredicate { input: inputs.pop()?, computation })
     }
 
     /// The nodes that are declared or have a flow, in the order of the text.
@@ -209,13 +243,12 @@ impl<'syntax> Resolver<'syntax, '_> {
         let inputs = self.parameters(&declaration.inputs, "input", name);
         let outputs = self.parameters(&declaration.outputs, "output", name);
         let attributes = self.node_attributes(&declaration.attributes);
-        let computed = declaration.body.as_ref().map(|body| self.body(&declaration.name, (&inputs, &outputs), body));
         let node = &mut self.program.nodes[id];
         node.blocking = attributes.contains(&Attribute::Blocking);
         node.replicable = attributes.contains(&Attribute::Replicable);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
-        if let Some(computation) = computed {
-            node.body = Body::Computed(computation.unwrap_or_default());
+        if declaration.body.is_some() {
+            node.body = Body::Computed(Computation::default());
         }
         node.span = declaration.span;
         if let Some(declared) = self.node_names.get_mut(id.index()) {

@@ -1,19 +1,23 @@
 //! Computations: what a node or a predicate does that has no function in C++, but a body in the program.
 //!
 //! A computation is typed, has no effects, and is total: it ends, or it fails with an error code. There is no
-//! recursion, and the only loop is over a list, so it ends. Integers are checked, and so is whatever may not be there,
-//! so it means the same on every machine; only which of two failures in one expression comes first is not said. The
-//! tree here is typed in every part: [`Typing`] makes it, and is what any front uses, so that one rule says what fits.
+//! recursion, and loops go through lists and maps alone, so it ends. Integers are checked, and so is whatever may not
+//! be there, so it means the same on every machine; only which of two failures in one expression comes first is not
+//! said. The tree here is typed in every part: [`Typing`] makes it, and is what any front uses, so that one rule says
+//! what fits.
 //!
 //! Integers of two types meet in the one that has the values of both, if that is one of the two: a `uint32` and a
 //! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact
 //! whatever the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
 
+mod calls;
+mod functions;
 mod typing;
 
+pub use calls::{Call, callees_first, calls_of};
 pub use typing::{Mistake, Typing, integer, real, text};
 
-use crate::program::{OptionId, Parameter};
+use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;
 use flux_source::Span;
 
@@ -76,10 +80,62 @@ pub enum Statement {
     },
     /// `if c { … } else { … }`
     If(Expression, Vec<Self>, Vec<Self>),
-    /// `for x in list { … }`: the list is as it was before.
-    For(VariableId, Expression, Vec<Self>),
+    /// `for x in list { … }`
+    For(Walk, Vec<Self>),
+    /// `let (name, rest) = Split(line);`
+    Take {
+        /// They begin here, one for each output of the node.
+        variables: Vec<VariableId>,
+        /// A node that bodies can call.
+        node: NodeId,
+        /// Its inputs.
+        arguments: Vec<Expression>,
+        /// The call.
+        span: Span,
+    },
+    /// `counts[word] = 1;`: the map has this value for the key, whether it had another or none; the element of a list
+    /// is replaced, and where there is none that fails.
+    Put {
+        /// Of a list or a map.
+        variable: VariableId,
+        /// The index or the key.
+        key: Expression,
+        /// Of the type of the elements.
+        value: Expression,
+    },
     /// `fail 404;`, never 0.
     Fail(i32),
+}
+
+/// What a loop or a comprehension goes through: a list, or a map in the order of its keys. It is as it was before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Walk {
+    /// The element, or the key.
+    pub element: VariableId,
+    /// The value of the key, where it goes through a map.
+    pub value: Option<VariableId>,
+    /// The list or the map.
+    pub over: Expression,
+}
+
+/// `for h in hits if h.bytes > 1k : h.path`, between brackets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comprehension {
+    /// What it goes through; its variables are there in the rest alone.
+    pub walk: Walk,
+    /// What is made of each element.
+    pub value: Expression,
+    /// Which elements count; all of them where there is none.
+    pub condition: Option<Expression>,
+}
+
+/// What a body calls of its program, without effects itself: it ends, or fails, and with it fails who calls it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Callable {
+    /// A computed predicate.
+    Predicate(PredicateId),
+    /// A computed node.
+    Node(NodeId),
 }
 
 /// Something with a value.
@@ -128,6 +184,10 @@ pub enum Term {
     Record(Vec<Expression>),
     /// A list, by its elements.
     List(Vec<Expression>),
+    /// A map, by its keys and their values; of two equal keys the later one counts.
+    Map(Vec<[Expression; 2]>),
+    /// The list of a comprehension, or what an aggregate makes of it, without the list.
+    Comprehension(Option<Function>, Box<Comprehension>),
     /// The element of a list at an index from 0, or of a map by its key; fails where there is none.
     Element(Box<[Expression; 2]>),
     /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so
@@ -135,6 +195,8 @@ pub enum Term {
     Slice(Box<Expression>, Box<Expression>, Option<Box<Expression>>),
     /// A function of the language.
     Call(Function, Vec<Expression>),
+    /// What the program itself computes: a node that gives one value, or a predicate.
+    Apply(Callable, Vec<Expression>),
 }
 
 /// What joins two values.
@@ -255,11 +317,23 @@ pub enum Function {
     Has,
     /// The value of an optional; fails where it has none.
     Value,
+    /// The element of a list or the value of a key in a map, or else another value.
+    Get,
+    /// The sum of a list of numbers.
+    Sum,
+    /// The smallest of a list; fails where that is empty.
+    Min,
+    /// The largest of a list; fails where that is empty.
+    Max,
+    /// Whether one of a list is true.
+    Any,
+    /// Whether all of a list are true.
+    All,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 18] = [
         Self::Length,
         Self::StartsWith,
         Self::EndsWith,
@@ -272,6 +346,12 @@ impl Function {
         Self::Join,
         Self::Has,
         Self::Value,
+        Self::Get,
+        Self::Sum,
+        Self::Min,
+        Self::Max,
+        Self::Any,
+        Self::All,
     ];
 
     /// What it is called.
@@ -289,6 +369,12 @@ impl Function {
             Self::Join => "join",
             Self::Has => "has",
             Self::Value => "value",
+            Self::Get => "get",
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Any => "any",
+            Self::All => "all",
         }
     }
 
@@ -296,12 +382,24 @@ impl Function {
     pub fn arity(self) -> usize {
         match self {
             Self::Length | Self::Lower | Self::Upper | Self::Trim | Self::Has | Self::Value => 1,
+            Self::Sum | Self::Min | Self::Max | Self::Any | Self::All => 1,
+            Self::Get => 3,
             _ => 2,
         }
+    }
+
+    /// Whether it is of a list as a whole, so that of a comprehension no list need be made.
+    pub fn is_aggregate(self) -> bool {
+        matches!(self, Self::Length | Self::Sum | Self::Min | Self::Max | Self::Any | Self::All)
     }
 }
 
 impl Computation {
+    /// Whether `visit` says true of some expression in it. O(its size).
+    pub fn any(&self, visit: &mut dyn FnMut(&Expression) -> bool) -> bool {
+        any_expression(&self.block, visit) || self.says.as_ref().is_some_and(|says| says.any(visit))
+    }
+
     /// What a variable is; none of one that there is not.
     pub fn variable(&self, id: VariableId) -> Option<&Variable> {
         self.variables.get(id.index())
@@ -316,7 +414,9 @@ impl Expression {
                 vec![one]
             }
             Term::Binary(_, two) | Term::Element(two) => two.iter().collect(),
-            Term::Record(all) | Term::List(all) | Term::Call(_, all) => all.iter().collect(),
+            Term::Record(all) | Term::List(all) | Term::Call(_, all) | Term::Apply(_, all) => all.iter().collect(),
+            Term::Map(all) => all.iter().flatten().collect(),
+            Term::Comprehension(_, it) => [&it.walk.over, &it.value].into_iter().chain(&it.condition).collect(),
             Term::Slice(of, from, to) => [of, from].into_iter().chain(to).map(|part| &**part).collect(),
             _ => vec![],
         }
@@ -330,13 +430,15 @@ impl Expression {
 }
 
 impl Statement {
-    /// The expression of its own, and the blocks in it.
-    pub fn parts(&self) -> (Option<&Expression>, Vec<&[Self]>) {
+    /// The expressions of its own, and the blocks in it.
+    pub fn parts(&self) -> (Vec<&Expression>, Vec<&[Self]>) {
         match self {
-            Self::Set { value, .. } => (Some(value), vec![]),
-            Self::If(condition, then, otherwise) => (Some(condition), vec![then, otherwise]),
-            Self::For(_, list, block) => (Some(list), vec![block]),
-            Self::Fail(_) => (None, vec![]),
+            Self::Set { value, .. } => (vec![value], vec![]),
+            Self::If(condition, then, otherwise) => (vec![condition], vec![then, otherwise]),
+            Self::For(walk, block) => (vec![&walk.over], vec![block]),
+            Self::Take { arguments, .. } => (arguments.iter().collect(), vec![]),
+            Self::Put { key, value, .. } => (vec![key, value], vec![]),
+            Self::Fail(_) => (vec![], vec![]),
         }
     }
 }
@@ -345,14 +447,15 @@ impl Statement {
 pub fn any_expression(block: &[Statement], visit: &mut dyn FnMut(&Expression) -> bool) -> bool {
     block.iter().any(|statement| {
         let (own, blocks) = statement.parts();
-        own.is_some_and(|own| own.any(visit)) || blocks.into_iter().any(|block| any_expression(block, visit))
+        own.into_iter().any(|own| own.any(visit)) || blocks.into_iter().any(|block| any_expression(block, visit))
     })
 }
 
 /// Whether `block` gives `variable` a value anywhere.
 pub fn sets(block: &[Statement], variable: VariableId) -> bool {
     block.iter().any(|statement| match statement {
-        Statement::Set { variable: set, .. } => *set == variable,
+        Statement::Set { variable: set, .. } | Statement::Put { variable: set, .. } => *set == variable,
+        Statement::Take { variables, .. } => variables.contains(&variable),
         other => other.parts().1.into_iter().any(|block| sets(block, variable)),
     })
 }
@@ -362,6 +465,6 @@ pub fn always_fails(block: &[Statement]) -> bool {
     block.iter().any(|statement| match statement {
         Statement::Fail(_) => true,
         Statement::If(_, then, otherwise) => always_fails(then) && always_fails(otherwise),
-        Statement::Set { .. } | Statement::For(..) => false,
+        Statement::Set { .. } | Statement::For(..) | Statement::Take { .. } | Statement::Put { .. } => false,
     })
 }

@@ -1,8 +1,9 @@
 //! The rules of types in computations: each function makes an expression of others, or says why there is none.
 //!
-//! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`.
+//! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`. What functions take
+//! and give is in [`super::functions`].
 
-use super::{Expression, Function, Operator, Term};
+use super::{Comprehension, Expression, Operator, Term};
 use crate::arena::Arena;
 use crate::program::{TypeBody, TypeDeclaration};
 use crate::types::{Float, Integer, Type, TypeKind};
@@ -20,7 +21,7 @@ pub struct Mistake {
 }
 
 /// What comes of a rule.
-type Typed = Result<Expression, Box<Mistake>>;
+pub(super) type Typed = Result<Expression, Box<Mistake>>;
 
 /// The rules, in a program that declares these types.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub struct Typing<'a> {
     pub types: &'a Arena<TypeDeclaration>,
 }
 
-fn mistake<T>(span: Span, headline: impl Into<String>, help: impl Into<String>) -> Result<T, Box<Mistake>> {
+pub(super) fn mistake<T>(span: Span, headline: impl Into<String>, help: impl Into<String>) -> Result<T, Box<Mistake>> {
     Err(Box::new(Mistake { headline: headline.into(), help: help.into(), span }))
 }
 
@@ -49,15 +50,15 @@ pub fn text(value: String, span: Span) -> Expression {
     Expression { term: Term::Text(value), ty: Type::of_kind(TypeKind::Text), span }
 }
 
-fn truth_type() -> Type {
+pub(super) fn truth_type() -> Type {
     Type::of_kind(TypeKind::Bool)
 }
 
-fn is_float(ty: &Type) -> bool {
+pub(super) fn is_float(ty: &Type) -> bool {
     matches!(ty.kind(), TypeKind::Float(_))
 }
 
-fn is_string(ty: &Type) -> bool {
+pub(super) fn is_string(ty: &Type) -> bool {
     matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes)
 }
 
@@ -66,7 +67,7 @@ fn is_literal(expression: &Expression) -> bool {
 }
 
 /// What a value is counted and found by.
-fn index_type() -> Type {
+pub(super) fn index_type() -> Type {
     Integer { signed: false, bits: 64 }.ty()
 }
 
@@ -84,11 +85,22 @@ impl Typing<'_> {
                 if (low..=high).contains(value) {
                     return as_wanted(expression.term);
                 }
-                mistake(span, format!("`{wanted}` has no {value}"), format!("a `{wanted}` is from {low} to {high}"))
+                mistake(span, format!("`{wanted}` has no {value}"), format!("{wanted:#} is from {low} to {high}"))
             }
             (Term::Integer(value), TypeKind::Float(_)) => as_wanted(Term::Real((*value as f64).to_bits())),
             (Term::Real(_), TypeKind::Float(_)) => as_wanted(expression.term),
             (Term::None, TypeKind::Optional(_)) => as_wanted(Term::None),
+            (Term::List(elements), TypeKind::Map(..)) if elements.is_empty() => as_wanted(Term::Map(vec![])),
+            (Term::Map(entries), TypeKind::Map(key, value)) => {
+                let entry = |[one, other]: &[Expression; 2]| {
+                    Ok([self.coerce(one.clone(), key)?, self.coerce(other.clone(), value)?])
+                };
+                as_wanted(Term::Map(entries.iter().map(entry).collect::<Result<_, Box<Mistake>>>()?))
+            }
+            (Term::Comprehension(None, it), TypeKind::List(element)) => {
+                let made = Comprehension { value: self.coerce(it.value.clone(), element)?, ..(**it).clone() };
+                as_wanted(Term::Comprehension(None, Box::new(made)))
+            }
             (Term::List(elements), TypeKind::List(element)) => {
                 let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
                 as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
@@ -105,14 +117,14 @@ impl Typing<'_> {
     fn does_not_fit<T>(self, expression: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
         let found = &expression.ty;
         let headline = match expression.term {
-            Term::None => format!("a `{wanted}` is wanted here, which is never `none`"),
-            Term::List(_) if is_unsettled(expression) => format!("a `{wanted}` is wanted here, and this is a list"),
-            _ => format!("a `{wanted}` is wanted here, and this is a `{found}`"),
+            Term::None => format!("{wanted:#} is wanted here, which is never `none`"),
+            Term::List(_) if is_unsettled(expression) => format!("{wanted:#} is wanted here, and this is a list"),
+            _ => format!("{wanted:#} is wanted here, and this is {found:#}"),
         };
         let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
         let help = match (found.kind(), wanted.kind()) {
             _ if is_number(found) && is_number(wanted) => {
-                format!("convert it, which fails where the value is none of a `{wanted}`: `{wanted}(…)`")
+                format!("convert it, which fails where the value is none of {wanted:#}: `{wanted}(…)`")
             }
             (TypeKind::Text, _) if is_number(wanted) => format!("read the number in it: `{wanted}(…)`"),
             (_, TypeKind::Text) if is_number(found) || is_string(found) || *found == truth_type() => {
@@ -123,7 +135,7 @@ impl Typing<'_> {
                 "take its value, which fails where there is none: `value(…)`".to_owned()
             }
             (_, TypeKind::Bool) if is_number(found) => "compare it: `… != 0`".to_owned(),
-            _ => format!("write a `{wanted}`"),
+            _ => format!("write {wanted:#}"),
         };
         mistake(expression.span, headline, help)
     }
@@ -131,11 +143,7 @@ impl Typing<'_> {
     /// `expression`, unless nothing says of what type it is.
     pub fn settle(self, expression: Expression) -> Typed {
         match is_unsettled(&expression) {
-            true => mistake(
-                expression.span,
-                "nothing says of what type this is",
-                "give it where its type is known, to an output or a field of a record",
-            ),
+            true => mistake(expression.span, "nothing says of what type this is", "say it: `let x : list<text> = …;`"),
             false => Ok(expression),
         }
     }
@@ -180,7 +188,7 @@ impl Typing<'_> {
             return Ok([self.coerce(left, &wanted)?, right]);
         }
         let culprit = if is_left { &right } else { &left };
-        let headline = format!("`{}` does not take a `{}`", operator.symbol(), culprit.ty);
+        let headline = format!("`{}` does not take {:#}", operator.symbol(), culprit.ty);
         let help = match adds {
             true => "it adds numbers, and joins texts, bytes and lists",
             false if operator == Operator::Remainder => "it takes integers",
@@ -205,7 +213,7 @@ impl Typing<'_> {
             return Ok([self.coerce(left, &wanted)?, right]);
         }
         let (one, other) = (&left.ty, &right.ty);
-        let headline = format!("`{}` has a `{one}` on its left and a `{other}` on its right", operator.symbol());
+        let headline = format!("`{}` has {one:#} on its left and {other:#} on its right", operator.symbol());
         let help = format!("no value may be lost: convert one, `{other}(…)` on the left or `{one}(…)` on the right");
         mistake(left.span.to(right.span), headline, help)
     }
@@ -236,7 +244,7 @@ impl Typing<'_> {
         if operator.is_equality() && one.ty.is_own() || is_string(&one.ty) {
             return Ok(two);
         }
-        let headline = format!("`{}` does not compare a `{}`", operator.symbol(), one.ty);
+        let headline = format!("`{}` does not compare {:#}", operator.symbol(), one.ty);
         let help = match one.ty.is_own() {
             true => "only numbers and texts have an order; `==` and `!=` compare all values of the language",
             false => "Flux knows nothing of the values of C++ types: compare them in a function",
@@ -268,14 +276,14 @@ impl Typing<'_> {
     /// `e.name`; `name` stands at `at`. The names that there are come with the mistake of one that there is not.
     pub fn field(self, of: Expression, name: &str, at: Span) -> Result<Expression, (Box<Mistake>, Vec<String>)> {
         let TypeKind::Record(id) = of.ty.kind() else {
-            let headline = format!("a `{}` has no fields", of.ty);
+            let headline = format!("{:#} has no fields", of.ty);
             let help = "records have fields".to_owned();
             return Err((Box::new(Mistake { headline, help, span: at }), vec![]));
         };
         let TypeBody::Record(fields) = &self.types[*id].body else { return Ok(of) };
         let found = fields.iter().enumerate().find(|(_, field)| field.name == name);
         let Some((index, field)) = found else {
-            let headline = format!("a `{}` has no field `{name}`", of.ty);
+            let headline = format!("{:#} has no field `{name}`", of.ty);
             let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
             let listed: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
             let help = format!("it has {}", listed.join(", "));
@@ -286,18 +294,35 @@ impl Typing<'_> {
     }
 
     /// `[a, b]`
-    pub fn list(self, mut elements: Vec<Expression>, span: Span) -> Typed {
-        let first = elements.iter().find(|element| !is_literal(element) && !is_unsettled(element));
-        let Some(ty) = first.or(elements.first()).map(|element| element.ty.clone()) else {
+    pub fn list(self, elements: Vec<Expression>, span: Span) -> Typed {
+        let Some((ty, elements)) = self.alike(elements)? else {
             // Of no type yet.
             return Ok(Expression { term: Term::List(vec![]), ty: Type::of_kind(TypeKind::List(truth_type())), span });
         };
-        elements = elements.into_iter().map(|element| self.coerce(element, &ty)).collect::<Result<_, _>>()?;
-        if !ty.is_own() {
-            let headline = format!("a list has no elements of the C++ type `{ty}`");
-            return mistake(span, headline, "lists are of types of the language");
-        }
         Ok(Expression { term: Term::List(elements), ty: Type::of_kind(TypeKind::List(ty)), span })
+    }
+
+    /// `[a: b, c: d]`
+    pub fn map(self, entries: Vec<[Expression; 2]>, span: Span) -> Typed {
+        let (keys, values) = entries.into_iter().map(|[key, value]| (key, value)).unzip();
+        let (Some((key, keys)), Some((value, values))) = (self.alike(keys)?, self.alike(values)?) else {
+            return self.list(vec![], span);
+        };
+        let entries = keys.into_iter().zip(values).map(|(key, value)| [key, value]).collect();
+        Ok(Expression { term: Term::Map(entries), ty: Type::of_kind(TypeKind::Map(key, value)), span })
+    }
+
+    /// Values of one type, and which that is; none where there are none.
+    fn alike(self, elements: Vec<Expression>) -> Result<Option<(Type, Vec<Expression>)>, Box<Mistake>> {
+        let first = elements.iter().find(|element| !is_literal(element) && !is_unsettled(element));
+        let Some(first) = first.or(elements.first()) else { return Ok(None) };
+        let (ty, span) = (first.ty.clone(), first.span);
+        if !ty.is_own() {
+            let headline = format!("a list or map has no elements of the C++ type `{ty}`");
+            return mistake(span, headline, "they are of types of the language");
+        }
+        let elements = elements.into_iter().map(|element| self.coerce(element, &ty)).collect::<Result<_, _>>()?;
+        Ok(Some((ty, elements)))
     }
 
     /// `none`
@@ -307,21 +332,37 @@ impl Typing<'_> {
 
     /// `e[key]`
     pub fn element(self, of: Expression, key: Expression, span: Span) -> Typed {
-        let (wanted, ty) = match of.ty.kind() {
-            TypeKind::List(element) => (index_type(), element.clone()),
-            TypeKind::Map(key, value) => (key.clone(), value.clone()),
-            _ if is_string(&of.ty) => {
-                let headline = format!("a `{}` has no elements", of.ty);
-                return mistake(of.span, headline, "take a part of it: `line[0..1]`");
-            }
-            _ => return mistake(of.span, format!("a `{}` has no elements", of.ty), "lists and maps have elements"),
-        };
+        let (wanted, ty) = self.elements(&of.ty, of.span)?;
         let key = self.index(key, &wanted)?;
         Ok(Expression { term: Term::Element(Box::new([of, key])), ty, span })
     }
 
+    /// What the elements of a list or a map are found by, and of what type they are.
+    pub(super) fn elements(self, of: &Type, span: Span) -> Result<(Type, Type), Box<Mistake>> {
+        match of.kind() {
+            TypeKind::List(element) => Ok((index_type(), element.clone())),
+            TypeKind::Map(key, value) => Ok((key.clone(), value.clone())),
+            _ => {
+                let is_text = is_string(of);
+                let help = if is_text { "take a part of it: `line[0..1]`" } else { "lists and maps have elements" };
+                mistake(span, format!("{of:#} has no elements"), help)
+            }
+        }
+    }
+
+    /// `of[key] = value;`: the key and the value, as those of a variable of this type are.
+    pub fn put(
+        self,
+        of: (&Type, Span),
+        key: Expression,
+        value: Expression,
+    ) -> Result<(Expression, Expression), Box<Mistake>> {
+        let (wanted, element) = self.elements(of.0, of.1)?;
+        Ok((self.index(key, &wanted)?, self.coerce(value, &element)?))
+    }
+
     /// An index of any integer type: what is below zero is no element.
-    fn index(self, index: Expression, wanted: &Type) -> Typed {
+    pub(super) fn index(self, index: Expression, wanted: &Type) -> Typed {
         let is_index = *wanted == index_type() && !is_literal(&index) && index.ty.integer().is_some();
         if is_index && index.ty != *wanted {
             let (ty, span) = (wanted.clone(), index.span);
@@ -333,7 +374,7 @@ impl Typing<'_> {
     /// `e[from..to]`
     pub fn slice(self, of: Expression, from: Option<Expression>, to: Option<Expression>, span: Span) -> Typed {
         if !is_string(&of.ty) && !matches!(of.ty.kind(), TypeKind::List(_)) {
-            let headline = format!("a `{}` has no parts", of.ty);
+            let headline = format!("{:#} has no parts", of.ty);
             return mistake(of.span, headline, "texts, bytes and lists have parts");
         }
         let from =
@@ -366,60 +407,10 @@ impl Typing<'_> {
             true => Ok(Expression { term: Term::Convert(Box::new(expression)), ty: to.clone(), span }),
             false => mistake(
                 span,
-                format!("a `{from}` cannot be made a `{to}`"),
+                format!("{from:#} cannot be made {to:#}"),
                 "numbers are made of numbers and texts, and texts of these, of `bool` and of `bytes`",
             ),
         }
-    }
-
-    /// A function of the language.
-    pub fn call(self, function: Function, arguments: Vec<Expression>, span: Span) -> Typed {
-        let name = function.name();
-        if arguments.len() != function.arity() {
-            let count =
-                if function.arity() == 1 { "1 value".to_owned() } else { format!("{} values", function.arity()) };
-            let headline = format!("`{name}` takes {count}, and {} are given", arguments.len());
-            return mistake(span, headline, format!("write `{name}({})`", vec!["…"; function.arity()].join(", ")));
-        }
-        let mut rest = arguments.into_iter();
-        let Some(first) = rest.next() else { return mistake(span, "a function takes values", "write them") };
-        let first = self.settle(first)?;
-        let of = first.ty.clone();
-        let refuse = |what: &str| mistake(first.span, format!("`{name}` does not take a `{of}`"), what.to_owned());
-        let (ty, second) = match (function, of.kind()) {
-            (Function::Length, TypeKind::Text | TypeKind::Bytes | TypeKind::List(_) | TypeKind::Map(..)) => {
-                (index_type(), None)
-            }
-            (Function::Length, _) => return refuse("texts, bytes, lists and maps have a length"),
-            (Function::Contains, TypeKind::List(element)) => (truth_type(), Some(element.clone())),
-            (Function::Contains, TypeKind::Map(key, _)) => (truth_type(), Some(key.clone())),
-            (Function::Contains | Function::StartsWith | Function::EndsWith, TypeKind::Text | TypeKind::Bytes) => {
-                (truth_type(), Some(of.clone()))
-            }
-            (Function::Contains, _) => return refuse("it takes a text, bytes, a list or a map"),
-            (Function::Position, TypeKind::Text | TypeKind::Bytes) => (index_type(), Some(of.clone())),
-            (Function::StartsWith | Function::EndsWith | Function::Position, _) => {
-                return refuse("it takes a text or bytes");
-            }
-            (Function::Lower | Function::Upper | Function::Trim, TypeKind::Text) => (of.clone(), None),
-            (Function::Split, TypeKind::Text) => (Type::of_kind(TypeKind::List(of.clone())), Some(of.clone())),
-            (Function::Lower | Function::Upper | Function::Trim | Function::Split, _) => {
-                return refuse("it takes a text");
-            }
-            (Function::Join, TypeKind::List(element)) if *element.kind() == TypeKind::Text => {
-                (element.clone(), Some(element.clone()))
-            }
-            (Function::Join, _) => return refuse("it takes a `list<text>`"),
-            (Function::Has, TypeKind::Optional(_)) => (truth_type(), None),
-            (Function::Value, TypeKind::Optional(inner)) => (inner.clone(), None),
-            (Function::Has | Function::Value, _) => return refuse("it takes an optional"),
-        };
-        let second = match (second, rest.next()) {
-            (Some(wanted), Some(second)) => Some(self.coerce(second, &wanted)?),
-            _ => None,
-        };
-        let arguments = std::iter::once(first).chain(second).collect();
-        Ok(Expression { term: Term::Call(function, arguments), ty, span })
     }
 }
 
@@ -428,6 +419,7 @@ fn is_unsettled(expression: &Expression) -> bool {
     match &expression.term {
         Term::None => true,
         Term::List(elements) => elements.is_empty(),
+        Term::Comprehension(None, it) => is_unsettled(&it.value),
         _ => false,
     }
 }

@@ -36,10 +36,13 @@
 //! computed   = { "variable" parameter } { statement } [ "says" expression ]     variables beside inputs and outputs
 //! statement  = ( "let" | "set" ) "#" INT "=" expression | "fail" [ "-" ] INT
 //!            | "if" expression "{" { statement } "}" "else" "{" { statement } "}"
-//!            | "for" "#" INT "in" expression "{" { statement } "}"
+//!            | "for" "#" INT [ "," "#" INT ] "in" expression "{" { statement } "}"
+//!            | "take" "#" INT { "," "#" INT } "=" node "(" [ expression { "," expression } ] ")"
+//!            | "put" "#" INT "[" expression "]" "=" expression
 //! expression = term ":" TEXT [ TEXT ] [ value ] [ "(" [ expression { "," expression } ] ")" ]
 //!              type and array suffix, then what the term is of
-//! term       = an operator, a function, or a word such as "field"; value = its number or index, or "=" TEXT
+//! term       = an operator, a function, or a word such as "field"
+//! value      = its number or index | "=" ( TEXT | node | predicate ) | ( "list" | function ) "#" INT [ "," "#" INT ]
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate
 //! steps      = [ step { "->" step } ] [ "gives" arguments ]            left out until they have been bound; as `takes`

@@ -4,7 +4,9 @@ use super::cursor::Cursor;
 use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
-use crate::compute::{Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId};
+use crate::compute::{
+    Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
+};
 
 impl Parser<'_> {
     /// Reads a computation up to its `}`, the first of its variables being `known`.
@@ -66,12 +68,31 @@ impl Parser<'_> {
                 Ok(Statement::If(condition, then, self.compute_block(depth + 1)?))
             }
             Some("for") => {
-                let variable = variable(&mut line)?;
+                let (element, value) = walked(&mut line)?;
                 line.expect_word("in")?;
-                let list = self.expression(&mut line, 0)?;
+                let over = self.expression(&mut line, 0)?;
                 line.expect("{")?;
                 line.finish()?;
-                Ok(Statement::For(variable, list, self.compute_block(depth + 1)?))
+                Ok(Statement::For(Walk { element, value, over }, self.compute_block(depth + 1)?))
+            }
+            Some("take") => {
+                let span = line.span()?;
+                let variables = line.separated(",", variable)?;
+                line.expect("=")?;
+                let node = self.node_id(&mut line)?;
+                let arguments = line.list("(", ")", |line| self.expression(line, 0))?;
+                line.finish()?;
+                Ok(Statement::Take { variables, node, arguments, span })
+            }
+            Some("put") => {
+                let variable = variable(&mut line)?;
+                line.expect("[")?;
+                let key = self.expression(&mut line, 0)?;
+                line.expect("]")?;
+                line.expect("=")?;
+                let value = self.expression(&mut line, 0)?;
+                line.finish()?;
+                Ok(Statement::Put { variable, key, value })
             }
             Some("fail") => {
                 let minus = line.eat("-");
@@ -102,18 +123,73 @@ impl Parser<'_> {
         let spelling = line.text()?;
         let array = if line.at("\"") { line.text()? } else { String::new() };
         let ty = self.types.read(&spelling, &array);
-        let own = own_part(name, line)?;
+        let own = self.own_part(name, line)?;
         let parts = match line.at("(") {
             true => line.list("(", ")", |line| self.expression(line, depth + 1))?,
             false => vec![],
         };
         let unknown = line.error(format!("there is no expression `{name}` with {} parts", parts.len()));
         let term = match own {
-            Ok(term) => parts.is_empty().then_some(term),
-            Err(index) => of_parts(name, operator, index, parts),
+            Own::Term(term) => parts.is_empty().then_some(term),
+            Own::Callable(callee) => Some(Term::Apply(callee, parts)),
+            Own::Walk(function, element, value) => comprehension(function, (element, value), parts),
+            Own::Index(index) => of_parts(name, operator, index, parts),
         };
         term.map(|term| Expression { term, ty, span }).ok_or(unknown)
     }
+
+    /// What stands before the parts of a term.
+    fn own_part(&self, name: &str, line: &mut Cursor<'_>) -> Result<Own, ParseError> {
+        let index = |line: &mut Cursor<'_>| line.number::<u32>("an index").map(|index| index as usize);
+        Ok(Own::Term(match name {
+            "integer" => {
+                let minus = line.eat("-");
+                let magnitude: u64 = line.number("an integer")?;
+                Term::Integer(if minus { -i128::from(magnitude) } else { i128::from(magnitude) })
+            }
+            "real" => Term::Real(line.number("the bits of a number")?),
+            "truth" => Term::Truth(line.word() == Some("true")),
+            "string" => {
+                line.expect("=")?;
+                Term::Text(line.text()?)
+            }
+            "variable" => Term::Variable(VariableId(line.number("a variable")?)),
+            "option" => Term::Option(ArenaId::new(index(line)?)),
+            "enumerator" => Term::Enumerator(index(line)?),
+            "none" => Term::None,
+            "field" => return index(line).map(Own::Index),
+            "apply" => {
+                line.expect("=")?;
+                return Ok(Own::Callable(Callable::Node(self.node_id(line)?)));
+            }
+            "ask" => {
+                line.expect("=")?;
+                return Ok(Own::Callable(Callable::Predicate(self.predicate(line)?)));
+            }
+            "comprehension" => {
+                let word = line.word().unwrap_or_default();
+                let function = Function::ALL.into_iter().find(|function| function.name() == word);
+                if function.is_none() && word != "list" {
+                    return Err(line.expected("`list`, or a function"));
+                }
+                let (element, value) = walked(line)?;
+                return Ok(Own::Walk(function, element, value));
+            }
+            _ => return Ok(Own::Index(0)),
+        }))
+    }
+}
+
+/// What stands between the type of a term and its parts.
+enum Own {
+    /// The whole term, which has no parts.
+    Term(Term),
+    /// The number of a field, or nothing.
+    Index(usize),
+    /// What is called.
+    Callable(Callable),
+    /// What is made of the list, and what its variables are.
+    Walk(Option<Function>, VariableId, Option<VariableId>),
 }
 
 fn variable(line: &mut Cursor<'_>) -> Result<VariableId, ParseError> {
@@ -121,28 +197,24 @@ fn variable(line: &mut Cursor<'_>) -> Result<VariableId, ParseError> {
     line.number("a variable").map(VariableId)
 }
 
-/// The term, where it has no parts; else the number that stands before the parts of a field.
-fn own_part(name: &str, line: &mut Cursor<'_>) -> Result<Result<Term, usize>, ParseError> {
-    let index = |line: &mut Cursor<'_>| line.number::<u32>("an index").map(|index| index as usize);
-    Ok(Ok(match name {
-        "integer" => {
-            let minus = line.eat("-");
-            let magnitude: u64 = line.number("an integer")?;
-            Term::Integer(if minus { -i128::from(magnitude) } else { i128::from(magnitude) })
-        }
-        "real" => Term::Real(line.number("the bits of a number")?),
-        "truth" => Term::Truth(line.word() == Some("true")),
-        "string" => {
-            line.expect("=")?;
-            Term::Text(line.text()?)
-        }
-        "variable" => Term::Variable(VariableId(line.number("a variable")?)),
-        "option" => Term::Option(ArenaId::new(index(line)?)),
-        "enumerator" => Term::Enumerator(index(line)?),
-        "none" => Term::None,
-        "field" => return index(line).map(Err),
-        _ => return Ok(Err(0)),
-    }))
+/// The variables of what is gone through.
+fn walked(line: &mut Cursor<'_>) -> Result<(VariableId, Option<VariableId>), ParseError> {
+    let element = variable(line)?;
+    let value = if line.eat(",") { Some(variable(line)?) } else { None };
+    Ok((element, value))
+}
+
+/// A comprehension of these parts; none where there are too few or too many.
+fn comprehension(
+    function: Option<Function>,
+    (element, value): (VariableId, Option<VariableId>),
+    parts: Vec<Expression>,
+) -> Option<Term> {
+    let mut parts = parts.into_iter();
+    let (over, made, condition) = (parts.next()?, parts.next()?, parts.next());
+    let walk = Walk { element, value, over };
+    let whole = Comprehension { walk, value: made, condition };
+    parts.next().is_none().then(|| Term::Comprehension(function, Box::new(whole)))
 }
 
 /// The term of this name that has these parts; none where there is no such term.
@@ -151,6 +223,7 @@ fn of_parts(name: &str, operator: Option<Operator>, index: usize, parts: Vec<Exp
     match (name, operator, function) {
         ("record", ..) => return Some(Term::Record(parts)),
         ("list", ..) => return Some(Term::List(parts)),
+        ("map", ..) => return entries(parts).map(Term::Map),
         (_, _, Some(function)) => return Some(Term::Call(function, parts)),
         _ => {}
     }
@@ -169,4 +242,14 @@ fn of_parts(name: &str, operator: Option<Operator>, index: usize, parts: Vec<Exp
         ("convert", _, 1, Some(one), ..) => Some(Term::Convert(Box::new(one))),
         _ => None,
     }
+}
+
+/// Keys with their values; none where one has none.
+fn entries(parts: Vec<Expression>) -> Option<Vec<[Expression; 2]>> {
+    let mut parts = parts.into_iter();
+    let mut entries = vec![];
+    while let Some(key) = parts.next() {
+        entries.push([key, parts.next()?]);
+    }
+    Some(entries)
 }

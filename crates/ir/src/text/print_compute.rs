@@ -2,7 +2,7 @@
 
 use super::lexical;
 use super::printer::Printer;
-use crate::compute::{Computation, Expression, Statement, Term, VariableId};
+use crate::compute::{Callable, Computation, Expression, Function, Statement, Term, VariableId, Walk};
 
 impl Printer {
     /// Writes the parts of a computation, of whose variables the first `known` stand elsewhere.
@@ -42,11 +42,31 @@ impl Printer {
                     self.statements(otherwise);
                     self.close();
                 }
-                Statement::For(variable, list, block) => {
-                    self.write("for ");
+                Statement::Take { variables, node, arguments, span } => {
+                    self.span(*span);
+                    self.write("take ");
+                    self.separated(", ", variables, |printer, variable| printer.variable(*variable));
+                    self.write(" = ");
+                    self.mention(|names| &names.nodes, node.index());
+                    self.write("(");
+                    self.separated(", ", arguments, Self::expression);
+                    self.write(")");
+                    self.end_line();
+                }
+                Statement::Put { variable, key, value } => {
+                    self.write("put ");
                     self.variable(*variable);
+                    self.write(" [");
+                    self.expression(key);
+                    self.write("] = ");
+                    self.expression(value);
+                    self.end_line();
+                }
+                Statement::For(walk, block) => {
+                    self.write("for ");
+                    self.walked(walk);
                     self.write(" in ");
-                    self.expression(list);
+                    self.expression(&walk.over);
                     self.write(" ");
                     self.open();
                     self.statements(block);
@@ -58,6 +78,13 @@ impl Printer {
                 }
             }
         }
+    }
+
+    /// The variables of what is gone through.
+    fn walked(&mut self, walk: &Walk) {
+        self.separated(", ", std::iter::once(&walk.element).chain(&walk.value), |printer, variable| {
+            printer.variable(*variable);
+        });
     }
 
     fn variable(&mut self, variable: VariableId) {
@@ -80,11 +107,26 @@ impl Printer {
             Term::Variable(variable) => self.write(format!(" {}", variable.0)),
             Term::Option(option) => self.write(format!(" {}", option.index())),
             Term::Enumerator(index) | Term::Field(_, index) => self.write(format!(" {index}")),
+            Term::Apply(Callable::Node(node), _) => {
+                self.write(" = ");
+                self.mention(|names| &names.nodes, node.index());
+            }
+            Term::Apply(Callable::Predicate(predicate), _) => {
+                self.write(" = ");
+                self.mention(|names| &names.predicates, predicate.index());
+            }
+            Term::Comprehension(function, it) => {
+                self.write(format!(" {} ", function.map_or("list", Function::name)));
+                self.walked(&it.walk);
+            }
             _ => {}
         }
         let parts = expression.parts();
-        let has_parts =
-            !parts.is_empty() || matches!(expression.term, Term::Record(_) | Term::List(_) | Term::Call(..));
+        let has_parts = !parts.is_empty()
+            || matches!(
+                expression.term,
+                Term::Record(_) | Term::List(_) | Term::Map(_) | Term::Call(..) | Term::Apply(..)
+            );
         if has_parts {
             self.write("(");
             self.separated(", ", parts, Self::expression);
@@ -114,6 +156,10 @@ fn term_name(term: &Term) -> &'static str {
         Term::List(_) => "list",
         Term::Element(_) => "element",
         Term::Slice(..) => "slice",
+        Term::Map(_) => "map",
+        Term::Comprehension(..) => "comprehension",
         Term::Call(function, _) => function.name(),
+        Term::Apply(Callable::Node(_), _) => "apply",
+        Term::Apply(Callable::Predicate(_), _) => "ask",
     }
 }

@@ -2,7 +2,9 @@
 //! is read and is in scope there, and every way to the end has given all outputs.
 
 use super::Violations;
-use crate::compute::{Computation, Expression, Function, Operator, Statement, Term, VariableId};
+use crate::compute::{
+    Callable, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk, callees_first, calls_of,
+};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Type, TypeKind};
@@ -23,6 +25,18 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
             checker.run();
             checker.require(computed.computation.says.is_some(), "says nothing");
         }
+    }
+}
+
+/// No computation calls itself.
+pub(super) fn check_acyclic(program: &Program, violations: &mut Violations) {
+    let ordered: HashSet<Callable> = callees_first(program).into_iter().collect();
+    for (caller, _) in calls_of(program).into_iter().filter(|(caller, _)| !ordered.contains(caller)) {
+        let (name, span) = match caller {
+            Callable::Node(node) => (&program.nodes[node].name, program.nodes[node].span),
+            Callable::Predicate(predicate) => (&program.predicates[predicate].name, program.predicates[predicate].span),
+        };
+        violations.add(span, format!("the computation of `{name}` calls itself, or calls one that does"));
     }
 }
 
@@ -101,27 +115,43 @@ impl<'a, 'b> Checker<'a, 'b> {
                 Statement::Set { variable, is_new, value } => {
                     self.expression(value);
                     self.is_of_type(*variable, &value.ty);
-                    self.require(!(*is_new && self.given.contains(variable)), "begins a variable twice");
+                    match is_new {
+                        true => self.begin(*variable),
+                        false => _ = self.given.insert(*variable),
+                    }
                     own.extend(is_new.then_some(*variable));
-                    self.given.insert(*variable);
                 }
                 Statement::If(condition, then, otherwise) => {
                     self.expression(condition);
                     self.require(*condition.ty.kind() == TypeKind::Bool, "has an `if` of something else than a bool");
                     ends &= self.either(then, otherwise);
                 }
-                Statement::For(variable, list, inner) => {
-                    self.expression(list);
-                    let element = match list.ty.kind() {
-                        TypeKind::List(element) => Some(element.clone()),
-                        _ => None,
-                    };
-                    self.require(element.is_some(), "goes through something else than a list");
-                    element.iter().for_each(|element| self.is_of_type(*variable, element));
+                Statement::For(walk, inner) => {
                     let before = self.given.clone();
-                    self.given.insert(*variable);
+                    self.walk(walk);
                     self.block(inner);
                     self.given = before;
+                }
+                Statement::Take { variables, node, arguments, .. } => {
+                    arguments.iter().for_each(|argument| self.expression(argument));
+                    let (_, outputs) = self.called(Callable::Node(*node), arguments);
+                    self.require(outputs.len() == variables.len(), "takes another number of values than a node gives");
+                    for (variable, ty) in variables.iter().zip(&outputs) {
+                        self.is_of_type(*variable, ty);
+                        self.begin(*variable);
+                    }
+                    own.extend(variables);
+                }
+                Statement::Put { variable, key, value } => {
+                    self.expression(key);
+                    self.expression(value);
+                    let elements = self.computation.variable(*variable).is_some_and(|put| match put.ty.kind() {
+                        TypeKind::List(element) => *element == value.ty && is_index(&key.ty),
+                        TypeKind::Map(wanted, element) => *element == value.ty && *wanted == key.ty,
+                        _ => false,
+                    });
+                    self.require(elements, "puts a value where none of its type is");
+                    self.require(self.given.contains(variable), "puts a value into what has none");
                 }
                 Statement::Fail(code) => {
                     self.require(*code != 0, "fails with the code of success");
@@ -146,17 +176,72 @@ impl<'a, 'b> Checker<'a, 'b> {
         then_ends || otherwise_ends
     }
 
+    fn begin(&mut self, variable: VariableId) {
+        let is_new = self.given.insert(variable);
+        self.require(is_new, "begins a variable twice");
+    }
+
+    /// What is gone through; its variables begin.
+    fn walk(&mut self, Walk { element, value, over }: &'a Walk) {
+        self.expression(over);
+        let types = match (over.ty.kind(), value) {
+            (TypeKind::List(ty), None) => vec![(*element, ty)],
+            (TypeKind::Map(key, ty), Some(value)) => vec![(*element, key), (*value, ty)],
+            _ => vec![],
+        };
+        self.require(!types.is_empty(), "goes through something else than a list or a map");
+        for (variable, ty) in types {
+            self.is_of_type(variable, ty);
+            self.begin(variable);
+        }
+    }
+
+    /// Whether something that can be called is called with values of its types, and what it then gives.
+    fn called(&mut self, callee: Callable, arguments: &[Expression]) -> (bool, Vec<Type>) {
+        let (inputs, outputs): (&[Parameter], Vec<Type>) = match callee {
+            Callable::Node(node) => match self.program.nodes.find(node) {
+                Some(node) if matches!(node.body, Body::Computed(_)) => {
+                    (node.inputs(), node.outputs().iter().map(|output| output.ty.clone()).collect())
+                }
+                _ => (&[], vec![]),
+            },
+            Callable::Predicate(predicate) => {
+                match self.program.predicates.find(predicate).and_then(|it| it.computed()) {
+                    Some(computed) => (std::slice::from_ref(&computed.input), vec![Type::of_kind(TypeKind::Bool)]),
+                    None => (&[], vec![]),
+                }
+            }
+        };
+        let fits = inputs.iter().map(|input| &input.ty).eq(arguments.iter().map(|argument| &argument.ty));
+        self.require(fits && !outputs.is_empty(), "calls what cannot be called so");
+        (fits, outputs)
+    }
+
     fn is_of_type(&mut self, variable: VariableId, ty: &Type) {
         let fits = self.computation.variable(variable).is_some_and(|variable| variable.ty == *ty);
         self.require(fits, "gives a variable a value of another type");
     }
 
-    fn expression(&mut self, expression: &Expression) {
-        expression.parts().into_iter().for_each(|part| self.expression(part));
-        let is_right = self.is_typed(expression);
+    fn expression(&mut self, expression: &'a Expression) {
+        let mut is_right = true;
+        match &expression.term {
+            Term::Comprehension(_, it) => {
+                let before = self.given.clone();
+                self.walk(&it.walk);
+                self.expression(&it.value);
+                it.condition.iter().for_each(|condition| self.expression(condition));
+                self.given = before;
+            }
+            _ => expression.parts().into_iter().for_each(|part| self.expression(part)),
+        }
+        if let Term::Apply(callee, arguments) = &expression.term {
+            let (_, outputs) = self.called(*callee, arguments);
+            is_right = outputs == [expression.ty.clone()];
+        }
+        is_right &= self.is_typed(expression);
         let (name, span) = (self.name, expression.span);
         self.violations.require(is_right, span, || {
-            format!("in the computation of `{name}` a `{}` is not of that type", expression.ty)
+            format!("in the computation of `{name}` {:#} is not of that type", expression.ty)
         });
     }
 
@@ -201,6 +286,21 @@ impl<'a, 'b> Checker<'a, 'b> {
                 !wanted.is_empty() && fields.iter().map(|field| &field.ty).eq(wanted.iter().map(|field| &field.ty))
             }
             Term::List(elements) => matches!(ty.kind(), TypeKind::List(element) if are_alike(elements, element)),
+            Term::Map(entries) => match ty.kind() {
+                TypeKind::Map(key, value) => entries.iter().all(|[one, other]| one.ty == *key && other.ty == *value),
+                _ => false,
+            },
+            Term::Comprehension(function, it) => {
+                let is_filter = |condition: &Expression| *condition.ty.kind() == TypeKind::Bool;
+                let list = Type::of_kind(TypeKind::List(it.value.ty.clone()));
+                let is_made = match function {
+                    None => *ty == list,
+                    Some(function) => function.is_aggregate() && is_called(*function, &[&list], ty),
+                };
+                it.condition.iter().all(is_filter) && is_made
+            }
+            // Whoever looked at the call has said it.
+            Term::Apply(..) => true,
             Term::Element(two) => match (&**two, two.each_ref().map(|one| one.ty.kind())) {
                 ([_, key], [TypeKind::List(element), _]) => element == ty && is_index(&key.ty),
                 ([_, key], [TypeKind::Map(wanted, value), _]) => value == ty && key.ty == *wanted,
@@ -210,7 +310,9 @@ impl<'a, 'b> Checker<'a, 'b> {
                 let has_parts = matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::List(_));
                 of.ty == *ty && has_parts && is_index(&from.ty) && to.iter().all(|to| is_index(&to.ty))
             }
-            Term::Call(function, arguments) => is_called(*function, arguments, ty),
+            Term::Call(function, arguments) => {
+                is_called(*function, &arguments.iter().map(|argument| &argument.ty).collect::<Vec<_>>(), ty)
+            }
         }
     }
 
@@ -255,11 +357,13 @@ fn is_converted(from: &Type, to: &Type) -> bool {
     }
 }
 
-fn is_called(function: Function, arguments: &[Expression], ty: &Type) -> bool {
-    let kind = |index: usize| arguments.get(index).map(|argument| argument.ty.kind());
-    let same = || matches!(arguments, [one, other] if one.ty == other.ty);
+fn is_called(function: Function, arguments: &[&Type], ty: &Type) -> bool {
+    let kind = |index: usize| arguments.get(index).map(|argument| argument.kind());
+    let same = || matches!(arguments, [one, other] if one == other);
     let is_string = matches!(kind(0), Some(TypeKind::Text | TypeKind::Bytes));
     let is_bool = *ty.kind() == TypeKind::Bool;
+    let is_list_of = |wanted: &Type| matches!(kind(0), Some(TypeKind::List(element)) if element == wanted);
+    let is_number = ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_));
     let fits = match function {
         Function::Length => {
             is_index(ty) && (is_string || matches!(kind(0), Some(TypeKind::List(_) | TypeKind::Map(..))))
@@ -267,7 +371,7 @@ fn is_called(function: Function, arguments: &[Expression], ty: &Type) -> bool {
         Function::StartsWith | Function::EndsWith => is_bool && is_string && same(),
         Function::Contains => {
             let has_key = match (kind(0), arguments.get(1)) {
-                (Some(TypeKind::List(wanted) | TypeKind::Map(wanted, _)), Some(key)) => *wanted == key.ty,
+                (Some(TypeKind::List(wanted) | TypeKind::Map(wanted, _)), Some(key)) => wanted == *key,
                 _ => is_string && same(),
             };
             is_bool && has_key
@@ -279,12 +383,22 @@ fn is_called(function: Function, arguments: &[Expression], ty: &Type) -> bool {
         Function::Split => {
             kind(0) == Some(&TypeKind::Text) && same() && *ty == Type::of_kind(TypeKind::List(Type::new("text")))
         }
-        Function::Join => {
-            let is_list = matches!(kind(0), Some(TypeKind::List(element)) if *element.kind() == TypeKind::Text);
-            is_list && kind(1) == Some(&TypeKind::Text) && *ty.kind() == TypeKind::Text
-        }
+        Function::Join => is_list_of(ty) && kind(1) == Some(&TypeKind::Text) && *ty.kind() == TypeKind::Text,
         Function::Has => is_bool && matches!(kind(0), Some(TypeKind::Optional(_))),
         Function::Value => matches!(kind(0), Some(TypeKind::Optional(inner)) if inner == ty),
+        Function::Get => match arguments {
+            [of, key, other] => match of.kind() {
+                TypeKind::List(element) => element == ty && *other == ty && is_index(key),
+                TypeKind::Map(wanted, value) => value == ty && *other == ty && wanted == *key,
+                _ => false,
+            },
+            _ => false,
+        },
+        Function::Sum => is_number && is_list_of(ty),
+        Function::Min | Function::Max => {
+            (is_number || matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes)) && is_list_of(ty)
+        }
+        Function::Any | Function::All => is_bool && is_list_of(ty),
     };
     fits && arguments.len() == function.arity()
 }

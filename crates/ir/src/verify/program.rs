@@ -198,6 +198,7 @@ pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
         }
     }
     check_acyclic(program, violations);
+    super::compute::check_acyclic(program, violations);
 }
 
 /// Lists in a node are as long as signatures say.

@@ -38,10 +38,52 @@ node Worth (hit h, list<hit> more) => (uint64 points, text path) {
 }
 ";
 
+/// Calls, comprehensions, maps.
+const CALLS: &str = "program p
+
+predicate long (text word) {
+  says >:\"bool\"(length:\"uint64\"(variable:\"text\" 0), integer:\"uint64\" 9)
+}
+
+node Two (text line) => (text a, uint64 b) {
+  compute {
+    set #1 = variable:\"text\" 0
+    set #2 = apply:\"uint64\" = One(variable:\"text\" 0)
+  }
+}
+node One (text line) => (uint64 n) {
+  compute {
+    set #1 = length:\"uint64\"(variable:\"text\" 0)
+  }
+}
+node Use (list<text> words, map<text, uint64> counts) => (uint64 sum, map<text, uint64> more) {
+  compute {
+    variable text word
+    variable uint64 count
+    variable text other
+    variable text a
+    variable uint64 b
+    set #2 = comprehension:\"uint64\" sum #4, #5(\
+     variable:\"map<text, uint64>\" 1, variable:\"uint64\" 5, ask:\"bool\" = long(variable:\"text\" 4))
+    set #3 = map:\"map<text, uint64>\"(string:\"text\" = \"a\", get:\"uint64\"(\
+     variable:\"map<text, uint64>\" 1, string:\"text\" = \"b\", integer:\"uint64\" 0))
+    for #4, #5 in variable:\"map<text, uint64>\" 1 {
+      put #3 [variable:\"text\" 4] = variable:\"uint64\" 5
+    }
+    take #7, #8 = Two(element:\"text\"(\
+     comprehension:\"list<text>\" list #6(variable:\"list<text>\" 0, variable:\"text\" 6), integer:\"uint64\" 0))
+  }
+}
+";
+
 /// What is wrong once `old`, which is there once, is `new`.
 fn broken(old: &str, new: &str) -> Vec<String> {
-    assert_eq!(COMPUTED.matches(old).count(), 1, "`{old}` is not there once");
-    let program = parse_program(&COMPUTED.replace(old, new)).unwrap();
+    broken_in(COMPUTED, old, new)
+}
+
+fn broken_in(text: &str, old: &str, new: &str) -> Vec<String> {
+    assert_eq!(text.matches(old).count(), 1, "`{old}` is not there once");
+    let program = parse_program(&text.replace(old, new)).unwrap();
     verify::program(&program, Stage::Resolved).into_iter().map(|violation| violation.message).collect()
 }
 
@@ -50,6 +92,97 @@ fn a_computation_reads_back_and_is_well_formed() {
     let program = parse_program(COMPUTED).unwrap();
     assert_eq!(verify::program(&program, Stage::Resolved), []);
     assert_eq!(print_program(&program), COMPUTED);
+}
+
+#[test]
+fn calls_comprehensions_and_maps_read_back_and_are_well_formed() {
+    let program = parse_program(CALLS).unwrap();
+    assert_eq!(verify::program(&program, Stage::Resolved), []);
+    assert_eq!(print_program(&program), CALLS);
+}
+
+#[test]
+fn calls_are_of_what_can_be_called_and_end() {
+    let wrong = |old: &str, new: &str| broken_in(CALLS, old, new)[0].clone();
+    let cannot = "the computation of `Use` calls what cannot be called so";
+    assert_eq!(wrong("= Two(", "= Two(string:\"text\" = \"\", "), cannot);
+    assert_eq!(wrong("take #7, #8 = Two(", "take #7, #8 = #9("), cannot);
+    let number = "the computation of `Use` takes another number of values than a node gives";
+    assert_eq!(wrong("take #7, #8 =", "take #7 ="), number);
+    let of_another = "the computation of `Use` gives a variable a value of another type";
+    assert_eq!(wrong("take #7, #8 =", "take #8, #7 ="), of_another);
+    assert_eq!(wrong("take #7, #8 =", "take #7, #2 ="), "the computation of `Use` begins a variable twice");
+    let not_bool = "in the computation of `Use` a `uint64` is not of that type";
+    assert_eq!(wrong("ask:\"bool\" = long(", "ask:\"uint64\" = long("), not_bool);
+    assert_eq!(
+        wrong("apply:\"uint64\" = One(", "apply:\"text\" = One("),
+        "in the computation of `Two` a `text` is not of that type"
+    );
+    assert_eq!(
+        wrong("apply:\"uint64\" = One(", "apply:\"uint64\" = Two("),
+        "in the computation of `Two` a `uint64` is not of that type"
+    );
+}
+
+#[test]
+fn no_computation_calls_itself() {
+    let text = "program p
+
+predicate q (uint8 n) {
+  says ask:\"bool\" = r(variable:\"uint8\" 0)
+}
+predicate r (uint8 n) {
+  says ask:\"bool\" = q(variable:\"uint8\" 0)
+}
+";
+    let said = verify::program(&parse_program(text).unwrap(), Stage::Typed);
+    let said: Vec<_> = said.into_iter().map(|violation| violation.message).collect();
+    let itself = |name: &str| format!("the computation of `{name}` calls itself, or calls one that does");
+    assert_eq!(said, [itself("q"), itself("r")]);
+}
+
+#[test]
+fn what_is_gone_through_has_elements_and_their_names_end_with_it() {
+    let wrong = |old: &str, new: &str| broken_in(CALLS, old, new)[0].clone();
+    let no_list = "the computation of `Use` goes through something else than a list or a map";
+    assert_eq!(wrong("for #4, #5 in", "for #4 in"), no_list);
+    assert_eq!(wrong("list #6(variable:\"list<text>\" 0", "list #6(string:\"text\" = \"\""), no_list);
+    let of_another = "the computation of `Use` gives a variable a value of another type";
+    assert_eq!(wrong("for #4, #5 in", "for #5, #4 in"), of_another);
+    assert_eq!(wrong("for #4, #5 in", "for #6, #5 in"), "in the computation of `Use` a `text` is not of that type");
+    assert_eq!(
+        wrong("list #6(variable:\"list<text>\" 0", "list #6(variable:\"list<text>\" 6"),
+        "in the computation of `Use` a `list<text>` is not of that type"
+    );
+    assert_eq!(
+        wrong("integer:\"uint64\" 0))\n  }", "length:\"uint64\"(variable:\"text\" 6)))\n  }"),
+        "in the computation of `Use` a `text` is not of that type"
+    );
+    let no_sum = "in the computation of `Use` a `uint64` is not of that type";
+    assert_eq!(wrong("uint64\" sum #4", "uint64\" join #4"), no_sum);
+    assert_eq!(wrong("uint64\" sum #4", "uint64\" any #4"), no_sum);
+    assert_eq!(wrong("variable:\"uint64\" 5, ask", "variable:\"text\" 4, ask"), no_sum);
+    assert_eq!(wrong("ask:\"bool\" = long(variable:\"text\" 4)", "variable:\"text\" 4"), no_sum);
+}
+
+#[test]
+fn what_is_put_is_of_the_type_of_the_elements() {
+    let wrong = |old: &str, new: &str| broken_in(CALLS, old, new)[0].clone();
+    let none = "the computation of `Use` puts a value where none of its type is";
+    assert_eq!(wrong("put #3 [variable:\"text\" 4]", "put #3 [variable:\"uint64\" 5]"), none);
+    assert_eq!(wrong("] = variable:\"uint64\" 5", "] = variable:\"text\" 4"), none);
+    assert_eq!(wrong("put #3 [", "put #2 ["), none);
+    let map = "in the computation of `Use` a `map<text, uint64>` is not of that type";
+    assert_eq!(
+        wrong("map:\"map<text, uint64>\"(string:\"text\" = \"a\"", "map:\"map<text, uint64>\"(integer:\"uint64\" 1"),
+        map
+    );
+    let get = "in the computation of `Use` a `uint64` is not of that type";
+    assert_eq!(
+        wrong("string:\"text\" = \"b\", integer:\"uint64\" 0", "integer:\"uint64\" 1, integer:\"uint64\" 0"),
+        get
+    );
+    assert!(parse_program(&CALLS.replace("= \"a\", get:", "= \"a\", integer:\"uint64\" 1, get:")).is_err());
 }
 
 #[test]

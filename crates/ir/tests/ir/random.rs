@@ -5,7 +5,8 @@
 
 use flux_ir::arena::ArenaId;
 use flux_ir::compute::{
-    self, Computation, ComputedPredicate, Expression, Operator, Statement, Term, Variable, VariableId,
+    self, Callable, Comprehension, Computation, ComputedPredicate, Expression, Operator, Statement, Term, Variable,
+    VariableId, Walk,
 };
 use flux_ir::effects::Effects;
 use flux_ir::external::{External, ExternalRole};
@@ -327,19 +328,34 @@ fn any_statement(choices: &mut Choices, depth: usize) -> Statement {
         0 => vec![],
         _ => choices.list(2, |choices| any_statement(choices, depth - 1)),
     };
-    match choices.below(4) {
+    match choices.below(6) {
         0 => Statement::Fail(choices.of(&[1, 0, i32::MIN, i32::MAX])),
         1 => Statement::Set { variable, is_new: choices.chance(), value: any_expression(choices, 3) },
         2 => Statement::If(any_expression(choices, 2), inner(choices), inner(choices)),
-        _ => Statement::For(variable, any_expression(choices, 2), inner(choices)),
+        3 => {
+            let (key, value) = (any_expression(choices, 2), any_expression(choices, 2));
+            Statement::Put { variable, key, value }
+        }
+        4 => Statement::Take {
+            variables: (0..=choices.below(2)).map(VariableId::new).collect(),
+            node: choices.id(2),
+            arguments: choices.list(2, |choices| any_expression(choices, 2)),
+            span: choices.span(),
+        },
+        _ => Statement::For(any_walk(choices, 2), inner(choices)),
     }
+}
+
+fn any_walk(choices: &mut Choices, depth: usize) -> Walk {
+    let (element, over) = (VariableId::new(choices.below(5)), any_expression(choices, depth));
+    Walk { element, value: choices.chance().then(|| VariableId::new(choices.below(5))), over }
 }
 
 fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
     let (ty, span) = (choices.parameter().ty, choices.span());
     let one = |choices: &mut Choices| any_expression(choices, depth.saturating_sub(1));
     let boxed = |choices: &mut Choices| Box::new(one(choices));
-    let terms = if depth == 0 { 8 } else { 18 };
+    let terms = if depth == 0 { 8 } else { 21 };
     let term = match choices.below(terms) {
         0 => Term::Integer(choices.of(&[0, i128::from(u64::MAX), i128::from(i64::MIN)])),
         1 => Term::Real(choices.number()),
@@ -361,6 +377,17 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
         16 => {
             let (of, from, ends) = (boxed(choices), boxed(choices), choices.chance());
             Term::Slice(of, from, if ends { Some(boxed(choices)) } else { None })
+        }
+        17 => Term::Map(choices.list(2, |choices| [one(choices), one(choices)])),
+        18 => Term::Apply(
+            if choices.chance() { Callable::Node(choices.id(2)) } else { Callable::Predicate(choices.id(2)) },
+            choices.list(2, one),
+        ),
+        19 => {
+            let (walk, value) = (any_walk(choices, depth - 1), one(choices));
+            let condition = choices.chance().then(|| one(choices));
+            let function = choices.chance().then(|| choices.of(&compute::Function::ALL));
+            Term::Comprehension(function, Box::new(Comprehension { walk, value, condition }))
         }
         _ => Term::Call(choices.of(&compute::Function::ALL), choices.list(2, one)),
     };

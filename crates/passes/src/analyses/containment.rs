@@ -1,9 +1,10 @@
 //! Which nodes a node contains: those that its flow applies, and those that stand in for it when it fails.
 //!
-//! A depth-first search with an explicit stack: a program may nest as deep as it likes. A handler that is a node counts
-//! as part of the node it stands in for, since that node's failure runs it.
+//! A handler that is a node counts as part of the node it stands in for, since that node's failure runs it.
 
+use crate::analyses::depth_first::depth_first;
 use crate::analyses::walks::{Meeting, Walks};
+use flux_ir::arena::ArenaId;
 use flux_ir::program::{Handler, HandlerTarget, Node, NodeId, Program};
 use flux_source::Span;
 use std::collections::BTreeSet;
@@ -28,54 +29,14 @@ pub fn callees_first(program: &Program) -> Vec<NodeId> {
 /// last one the first node again. Then the order is that in which the search has left them.
 pub fn search(program: &Program, mut cycle: impl FnMut(&[(NodeId, Contained)])) -> Vec<NodeId> {
     let contained = contained(program);
-    let next_of = |node: NodeId, next: usize| contained.get(node.index())?.get(next).copied();
-    let mut states = vec![State::New; program.nodes.len()];
-    let mut left = vec![];
-    for root in program.nodes.ids() {
-        if state(&states, root) != State::New {
-            continue;
-        }
-        let mut open: Vec<(NodeId, usize)> = vec![(root, 0)];
-        set(&mut states, root, State::Open);
-        while let Some((node, next)) = open.pop() {
-            let Some(Contained { node: child, .. }) = next_of(node, next) else {
-                set(&mut states, node, State::Closed);
-                left.push(node);
-                continue;
-            };
-            open.push((node, next + 1));
-            match state(&states, child) {
-                State::New => {
-                    set(&mut states, child, State::Open);
-                    open.push((child, 0));
-                }
-                State::Open => {
-                    let steps = open.iter().skip_while(|(node, _)| *node != child);
-                    let steps = steps.filter_map(|(node, next)| Some((*node, next_of(*node, next.checked_sub(1)?)?)));
-                    cycle(&steps.collect::<Vec<_>>());
-                }
-                State::Closed => {}
-            }
-        }
-    }
-    left
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    New,
-    Open,
-    Closed,
-}
-
-fn state(states: &[State], node: NodeId) -> State {
-    states.get(node.index()).copied().unwrap_or(State::Closed)
-}
-
-fn set(states: &mut [State], node: NodeId, state: State) {
-    if let Some(slot) = states.get_mut(node.index()) {
-        *slot = state;
-    }
+    let edges: Vec<Vec<usize>> =
+        contained.iter().map(|list| list.iter().map(|contained| contained.node.index()).collect()).collect();
+    let left = depth_first(&edges, |steps| {
+        let steps =
+            steps.iter().filter_map(|(node, next)| Some((ArenaId::new(*node), *contained.get(*node)?.get(*next)?)));
+        cycle(&steps.collect::<Vec<_>>());
+    });
+    left.into_iter().map(ArenaId::new).collect()
 }
 
 /// For each node those that it contains.

@@ -1,5 +1,6 @@
 //! Where a program names its nodes.
 
+use flux_ir::compute::{Callable, calls_of};
 use flux_ir::program::{Application, HandlerTarget, NodeId, Origin, Program};
 
 /// Every step, and every source that is a node.
@@ -12,7 +13,7 @@ pub fn applications(program: &Program) -> impl Iterator<Item = &Application> {
     in_chains.chain(in_sources)
 }
 
-/// The nodes that flows, sources and handlers name, each as often as they do.
+/// The nodes that flows, sources, handlers and bodies name, each as often as they do.
 pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
     let applied = applications(program).map(|application| application.node);
     let targets = program.sources.iter().map(|source| source.target);
@@ -23,5 +24,9 @@ pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
         };
         handler.path.iter().copied().flatten().chain(target)
     });
-    applied.chain(targets).chain(handled)
+    let called = calls_of(program).into_iter().flat_map(|(_, calls)| calls).filter_map(|call| match call.callee {
+        Callable::Node(node) => Some(node),
+        Callable::Predicate(_) => None,
+    });
+    applied.chain(targets).chain(handled).chain(called)
 }

@@ -2,6 +2,7 @@
 //! author.
 
 pub mod containment;
+pub mod depth_first;
 pub mod edges;
 pub mod fit;
 pub mod handler_paths;

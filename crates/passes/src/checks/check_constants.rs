@@ -54,7 +54,7 @@ fn check_range(application: &Application, constant: &Constant, input: &Parameter
     if !(low..=high).contains(&i128::from(*number)) {
         let headline = format!("`{}` has no {number}", show_one(input));
         let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
-        let help = format!("a `{}` is from {low} to {high}: write another constant, or a wider type", input.ty);
+        let help = format!("{:#} is from {low} to {high}: write another constant, or a wider type", input.ty);
         diagnostics.push(error.mark(input.span, "declared here").help(help));
     }
 }

@@ -1,10 +1,14 @@
 //! Checks that the graph is acyclic. Requires: resolved. Establishes: no node reaches itself, so later passes may
-//! recurse.
+//! recurse; no body calls itself, so that it ends.
 
 use crate::analyses::containment::{Contained, search};
+use crate::analyses::depth_first::depth_first;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::compute::{Callable, calls_of};
 use flux_ir::program::{NodeId, Program};
+use flux_source::Span;
+use std::collections::HashMap;
 
 /// Reports each cycle once, at the mention that closes it. O(size of the program).
 pub fn check_cycles(program: &Program, diagnostics: &mut Diagnostics) {
@@ -12,6 +16,37 @@ pub fn check_cycles(program: &Program, diagnostics: &mut Diagnostics) {
         if let Some(error) = describe(program, cycle) {
             diagnostics.push(error);
         }
+    });
+    search_calls(program, diagnostics);
+}
+
+/// Reports each cycle of calls in bodies once, at the call that closes it.
+fn search_calls(program: &Program, diagnostics: &mut Diagnostics) {
+    let all = calls_of(program);
+    let indices: HashMap<Callable, usize> =
+        all.iter().enumerate().map(|(index, (caller, _))| (*caller, index)).collect();
+    let calls: Vec<Vec<(usize, Span)>> = all
+        .iter()
+        .map(|(_, calls)| calls.iter().filter_map(|call| Some((*indices.get(&call.callee)?, call.span))).collect())
+        .collect();
+    let edges: Vec<Vec<usize>> = calls.iter().map(|calls| calls.iter().map(|(callee, _)| *callee).collect()).collect();
+    let named = |index: usize| match all.get(index) {
+        Some((Callable::Node(node), _)) => program.nodes[*node].name.to_string(),
+        Some((Callable::Predicate(predicate), _)) => program.predicates[*predicate].name.to_string(),
+        None => String::new(),
+    };
+    depth_first(&edges, |cycle| {
+        let Some((first, (last, call))) = cycle.first().map(|(first, _)| *first).zip(cycle.last().copied()) else {
+            return;
+        };
+        let Some((_, span)) = calls.get(last).and_then(|calls| calls.get(call)) else { return };
+        let shown: Vec<_> = cycle.iter().map(|(caller, _)| named(*caller)).chain([named(first)]).collect();
+        let headline = match cycle {
+            [_] => format!("`{}` calls itself", named(first)),
+            _ => format!("`{}` calls itself, through {}", named(first), shown.join(" → ")),
+        };
+        let error = Diagnostic::error(ids::CYCLE, headline, *span).label(format!("`{}` again", named(first)));
+        diagnostics.push(error.help("a body always ends, so it has no recursion: go through a list, `for x in …`"));
     });
 }
 

@@ -54,7 +54,7 @@ fn check_types(program: &Program, node: &Node, line: &Line, diagnostics: &mut Di
             continue;
         };
         let (asked, given) = (&computed.input.ty, &input.ty);
-        let headline = format!("`{}` is asked of a `{asked}`, and `{}` is a `{given}`", predicate.name, input.name);
+        let headline = format!("`{}` is asked of {asked:#}, and `{}` is {given:#}", predicate.name, input.name);
         let error = Diagnostic::error(ids::PATTERN_TYPE, headline, line.span);
         let error = error.mark(computed.input.span, "what it is asked of");
         diagnostics.push(error.help("move the pattern to another place, or declare one for this type"));

@@ -32,7 +32,7 @@ fn describe(program: &Program, requirement: &Requirement, input: &Parameter) -> 
     let error = Diagnostic::error(ids::KEY_TYPE, headline, requirement.span);
     let help =
         "keys are integers, `bool`, enumerators, `text`, `bytes`, and records of these: two of them are equal, or not";
-    error.mark(culprit.span, format!("a `{}`", culprit.ty)).help(help)
+    error.mark(culprit.span, format!("{:#}", culprit.ty)).help(help)
 }
 
 /// What of an input cannot be in a key: the way to it, `h.weight`, and itself.

@@ -4,7 +4,7 @@
 use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::compute::{Expression, Term, any_expression};
+use flux_ir::compute::{Expression, Term};
 use flux_ir::program::{Body, Constant, OptionId, Program};
 use std::collections::HashSet;
 
@@ -41,8 +41,7 @@ fn computed(program: &Program) -> Vec<OptionId> {
             found.extend(if let Term::Option(option) = expression.term { Some(option) } else { None });
             false
         };
-        any_expression(&computation.block, &mut note);
-        computation.says.iter().for_each(|says| _ = says.any(&mut note));
+        computation.any(&mut note);
     }
     found
 }

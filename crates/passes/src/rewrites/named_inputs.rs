@@ -124,10 +124,10 @@ fn no_value(
                 .help("change one of the two declarations, or put a node between that converts")
         }
         Missing::Uncopied(given) => error(format!("a branch gets copies, and `{value}` cannot be copied"))
-            .fact(format!("a `{}` cannot be copied", given.ty))
+            .fact(format!("{:#} cannot be copied", given.ty))
             .help("take it before the parallel step, or after it"),
         Missing::Taken(taker) if input.ty.is_move_only() => error(format!("`{taker}` took `{value}`"))
-            .fact(format!("a `{}` cannot be copied", input.ty))
+            .fact(format!("{:#} cannot be copied", input.ty))
             .help(format!("let `{taker}` give it back: `=> ({})`", show_one(input))),
         // There is one that was made last.
         Missing::Taken(taker) | Missing::Two(Made { maker: taker, .. }, _) => {

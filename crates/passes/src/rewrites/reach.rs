@@ -249,7 +249,7 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
         Missing::Taken(by) => {
             let error = gone(format!("`{by}` took `{name}` and did not give it back, so {taker} cannot reach it"));
             let why = match wanted.ty.is_move_only() {
-                true => format!("a `{}` cannot be copied", wanted.ty),
+                true => format!("{:#} cannot be copied", wanted.ty),
                 false => "who takes a pointer may end what it points to".to_owned(),
             };
             error.fact(why).help(format!("let `{by}` give it back: `=> ({})`", show_one(wanted)))
@@ -258,7 +258,7 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
             let error =
                 gone(format!("a branch gets copies, and `{name}` cannot be copied, so {taker} cannot reach it"));
             error
-                .fact(format!("a `{}` cannot be copied", wanted.ty))
+                .fact(format!("{:#} cannot be copied", wanted.ty))
                 .help("take it before the parallel step, or after it")
         }
         Missing::Two(earlier, later) => {

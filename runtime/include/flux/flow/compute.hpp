@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -191,6 +193,20 @@ const Value &at(const std::map<Key, Value> &map, const std::type_identity_t<Key>
     return found->second;
 }
 
+/// The element at an index, or the value of a key; where there is none, `other`.
+template <class Element>
+Element get(const std::vector<Element> &list, std::uint64_t index, std::type_identity_t<Element> other)
+{
+    return index < list.size() ? list[index] : other;
+}
+
+template <class Key, class Value>
+Value get(const std::map<Key, Value> &map, const std::type_identity_t<Key> &key, std::type_identity_t<Value> other)
+{
+    const auto found = map.find(key);
+    return found == map.end() ? std::move(other) : found->second;
+}
+
 /// The value of an optional; fails with `flux::no_element`.
 template <class Value>
 const Value &value(const std::optional<Value> &of)
@@ -236,23 +252,198 @@ bool contains(const std::map<Key, Value> &map, const std::type_identity_t<Key> &
     return map.contains(key);
 }
 
-/// Two lists one after the other.
+/// How many bytes, elements or entries a text, a list or a map can come to have in a loop. A loop that doubles a text
+/// at each turn would else take all memory.
+inline constexpr std::size_t most = std::size_t{1} << 24;
+
+/// Fails with `flux::too_large` where so many are too many.
+inline void require_room(std::size_t count)
+{
+    if (count > most) [[unlikely]] {
+        fail(too_large);
+    }
+}
+
+/// A text that a loop has made; fails with `flux::too_large` where it is too long.
+inline std::string bounded(std::string text)
+{
+    require_room(text.size());
+    return text;
+}
+
+/// Two lists one after the other; fails with `flux::too_large`.
 template <class Element>
 std::vector<Element> joined(std::vector<Element> first, const std::type_identity_t<std::vector<Element>> &second)
 {
+    require_room(first.size() + second.size());
     first.insert(first.end(), second.begin(), second.end());
     return first;
 }
 
-/// Adds a list to the end of another.
+/// Adds a list to the end of another; fails with `flux::too_large`.
 template <class Element>
 void append(std::vector<Element> &to, const std::type_identity_t<std::vector<Element>> &more)
 {
     if (&to == &more) {
         to = joined(to, more);
     } else {
+        require_room(to.size() + more.size());
         to.insert(to.end(), more.begin(), more.end());
     }
+}
+
+/// Adds one element to the end of a list; fails with `flux::too_large`.
+template <class Element>
+void append_one(std::vector<Element> &to, std::type_identity_t<Element> element)
+{
+    require_room(to.size() + 1);
+    to.push_back(std::move(element));
+}
+
+/// Adds a text to the end of another in a loop; fails with `flux::too_large`.
+inline void append(std::string &to, std::string_view more)
+{
+    require_room(to.size() + more.size());
+    to += more;
+}
+
+/// Gives the element at an index another value; fails with `flux::no_element`.
+template <class Element>
+void put(std::vector<Element> &list, std::uint64_t index, std::type_identity_t<Element> value)
+{
+    if (index >= list.size()) [[unlikely]] {
+        fail(no_element);
+    }
+    list[index] = std::move(value);
+}
+
+/// Gives a key a value, whether it had one or none; fails with `flux::too_large`.
+template <class Key, class Value>
+void put(std::map<Key, Value> &map, std::type_identity_t<Key> key, std::type_identity_t<Value> value)
+{
+    map.insert_or_assign(std::move(key), std::move(value));
+    require_room(map.size());
+}
+
+/// A map of these entries; of two equal keys the later one counts.
+template <class Key, class Value>
+std::map<Key, Value> map(std::initializer_list<std::pair<Key, Value>> entries)
+{
+    std::map<Key, Value> made;
+    for (const auto &[key, value] : entries) {
+        made.insert_or_assign(key, value);
+    }
+    return made;
+}
+
+/// What `function` says of an element of a list, or of an entry of a map.
+template <class Function, class Element>
+decltype(auto) ask(Function &function, const Element &element)
+{
+    if constexpr (requires { function(element.first, element.second); }) {
+        return function(element.first, element.second);
+    } else {
+        return function(element);
+    }
+}
+
+/// The condition of a comprehension that has none.
+struct always {
+    constexpr bool operator()(const auto &...) const { return true; }
+};
+
+/// The list of what `value` makes of each element that `condition` is true of.
+template <class To, class Elements, class Value, class Condition = always>
+std::vector<To> collect(Elements &&elements, Value value, Condition condition = {})
+{
+    std::vector<To> made;
+    for (const auto &element : elements) {
+        if (ask(condition, element)) {
+            made.push_back(ask(value, element));
+        }
+    }
+    return made;
+}
+
+/// As `collect`, how many elements such a list has.
+template <class Elements, class Value, class Condition = always>
+std::uint64_t length(Elements &&elements, Value value, Condition condition = {})
+{
+    std::uint64_t count = 0;
+    for (const auto &element : elements) {
+        if (ask(condition, element)) {
+            // It may fail.
+            static_cast<void>(ask(value, element));
+            ++count;
+        }
+    }
+    return count;
+}
+
+/// As `collect`, the sum of such a list; fails with `flux::overflow`.
+template <class Number, class Elements, class Value, class Condition = always>
+Number sum(Elements &&elements, Value value, Condition condition = {})
+{
+    Number total = 0;
+    for (const auto &element : elements) {
+        if (ask(condition, element)) {
+            total = add<Number>(total, ask(value, element));
+        }
+    }
+    return total;
+}
+
+/// The first that `is_better` than all others of such a list; fails with `flux::no_element` where that is empty.
+template <class Ordered, class Elements, class Value, class Condition, class Better>
+Ordered best(Elements &&elements, Value value, Condition condition, Better is_better)
+{
+    std::optional<Ordered> found;
+    for (const auto &element : elements) {
+        if (ask(condition, element)) {
+            decltype(auto) one = ask(value, element);
+            if (!found || is_better(one, *found)) {
+                found = one;
+            }
+        }
+    }
+    return flux::compute::value(found);
+}
+
+/// As `collect`, the smallest, or the largest, of such a list; fails with `flux::no_element`.
+template <class Ordered, class Elements, class Value, class Condition = always>
+Ordered min(Elements &&elements, Value value, Condition condition = {})
+{
+    return best<Ordered>(elements, value, condition, std::less<>());
+}
+
+template <class Ordered, class Elements, class Value, class Condition = always>
+Ordered max(Elements &&elements, Value value, Condition condition = {})
+{
+    return best<Ordered>(elements, value, condition, std::greater<>());
+}
+
+/// As `collect`, whether one of such a list is true; what comes after it is not looked at.
+template <class Elements, class Value, class Condition = always>
+bool any(Elements &&elements, Value value, Condition condition = {})
+{
+    for (const auto &element : elements) {
+        if (ask(condition, element) && ask(value, element)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// As `collect`, whether all of such a list are true; what comes after one that is not is not looked at.
+template <class Elements, class Value, class Condition = always>
+bool all(Elements &&elements, Value value, Condition condition = {})
+{
+    for (const auto &element : elements) {
+        if (ask(condition, element) && !ask(value, element)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// Where a text has a part; fails with `flux::no_element` where it has not.

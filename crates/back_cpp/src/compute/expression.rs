@@ -1,0 +1,279 @@
+//! The expressions of a body as C++.
+
+use super::passed;
+use super::statement::{Writer, in_turns, root_of};
+use crate::tree::{Declarator, Expression as Cpp};
+use flux_contract as contract;
+use flux_ir::compute::{Callable, Comprehension, Expression, Function as Called, Operator, Term, VariableId};
+use flux_ir::program::{Constant, OptionKind, TypeBody};
+use flux_ir::types::{Float, Type, TypeKind, record_fields};
+
+/// Whether the time that an expression takes depends on its values: whoever goes through a list with it looks at the
+/// time after each element.
+pub(super) fn takes_time(expression: &Expression) -> bool {
+    match &expression.term {
+        Term::Comprehension(..) | Term::Apply(..) | Term::Slice(..) => true,
+        Term::Call(function, _) => !matches!(function, Called::Length | Called::Has | Called::Value | Called::Get),
+        Term::Binary(Operator::Add, _) => matches!(expression.ty.kind(), TypeKind::List(_)),
+        _ => false,
+    }
+}
+
+/// Whether it is one that goes through a list.
+pub(super) fn is_loop(expression: &Expression) -> bool {
+    use Called::{All, Any, Max, Min, Sum};
+    matches!(expression.term, Term::Comprehension(..) | Term::Call(Sum | Min | Max | Any | All, _))
+}
+
+/// The function that makes a list, or what is made of it.
+fn aggregate(function: Option<Called>, ty: &Type) -> Cpp {
+    let (symbol, is_typed) = match function {
+        None => (contract::COMPUTE_COLLECT, true),
+        Some(Called::Sum) => (contract::COMPUTE_SUM, true),
+        Some(Called::Min) => (contract::COMPUTE_MIN, true),
+        Some(Called::Max) => (contract::COMPUTE_MAX, true),
+        Some(Called::Any) => (contract::COMPUTE_ANY, false),
+        Some(Called::All) => (contract::COMPUTE_ALL, false),
+        Some(_) => (contract::COMPUTE_LENGTH, false),
+    };
+    let made = match (function, ty.kind()) {
+        (None, TypeKind::List(element)) => element.cpp(),
+        _ => ty.cpp(),
+    };
+    match is_typed {
+        true => Cpp::Instance(symbol.spelling.to_owned(), vec![Cpp::name(made)]),
+        false => Cpp::name(symbol.spelling),
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// An expression. The recursion is as deep as it is.
+    pub(super) fn value(&self, expression: &Expression) -> Cpp {
+        let ty = &expression.ty;
+        let call = |function: contract::Symbol, arguments: Vec<Cpp>| Cpp::name(function.spelling).call(arguments);
+        match &expression.term {
+            Term::Integer(value) => integer(*value),
+            Term::Real(bits) => {
+                let suffix = if *ty.kind() == TypeKind::Float(Float::Single) { "f" } else { "" };
+                Cpp::name(format!("{:?}{suffix}", f64::from_bits(*bits)))
+            }
+            Term::Truth(truth) => Cpp::name(truth),
+            Term::Text(text) => Cpp::Text(text.clone()),
+            Term::Variable(variable) => self.place(*variable),
+            Term::Option(option) => {
+                let value = self.context.constant(&Constant::Option(*option));
+                match self.context.flow.program.options[*option].kind {
+                    OptionKind::Text | OptionKind::Path => Cpp::name("std::string").call(vec![value]),
+                    _ => value,
+                }
+            }
+            Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
+            Term::None => Cpp::name("std::nullopt"),
+            Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),
+            Term::Field(of, index) => self.value(of).member(self.field(&of.ty, *index)),
+            Term::Not(inner) => Cpp::Prefix("!", Box::new(self.value(inner))),
+            Term::Negate(inner) => call(contract::COMPUTE_NEGATE, vec![self.value(inner)]),
+            Term::Binary(operator, two) => self.binary(*operator, two, ty),
+            Term::Convert(inner) => self.convert(inner, ty),
+            Term::Record(values) | Term::List(values) => {
+                Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
+            }
+            Term::Element(two) => call(contract::COMPUTE_AT, two.iter().map(|one| self.value(one)).collect()),
+            Term::Slice(of, from, to) => {
+                let bounds = std::iter::once(from).chain(to).map(|bound| self.value(bound));
+                call(contract::COMPUTE_SLICE, std::iter::once(self.object(of)).chain(bounds).collect())
+            }
+            Term::Map(entries) => {
+                let entry = |entry: &[Expression; 2]| Cpp::Braces(entry.iter().map(|one| self.value(one)).collect());
+                let TypeKind::Map(key, value) = ty.kind() else { return Cpp::name(0) };
+                match entries.as_slice() {
+                    [] => Cpp::Made(ty.cpp().to_owned(), vec![]),
+                    entries => {
+                        let types = [key, value].map(|ty| Cpp::name(ty.cpp())).to_vec();
+                        let entries = Cpp::Braces(entries.iter().map(entry).collect());
+                        Cpp::Instance(contract::COMPUTE_MAP.spelling.to_owned(), types).call(vec![entries])
+                    }
+                }
+            }
+            Term::Comprehension(function, it) => self.comprehension(*function, it, ty),
+            Term::Call(function, arguments) => self.call(*function, arguments, ty),
+            Term::Apply(callee, arguments) => self.apply(*callee, arguments),
+        }
+    }
+
+    /// A value with members: a text that is a literal becomes one.
+    fn object(&self, expression: &Expression) -> Cpp {
+        match expression.term {
+            Term::Text(_) => Cpp::name("std::string").call(vec![self.value(expression)]),
+            _ => self.value(expression),
+        }
+    }
+
+    fn enumerator(&self, ty: &Type, index: usize) -> String {
+        let TypeKind::Enum(id) = ty.kind() else { return String::new() };
+        match &self.context.flow.program.types[*id].body {
+            TypeBody::Enum(values) => values.get(index).cloned().unwrap_or_default(),
+            TypeBody::Record(_) => String::new(),
+        }
+    }
+
+    fn field(&self, ty: &Type, index: usize) -> &'a str {
+        let TypeKind::Record(id) = ty.kind() else { return "" };
+        record_fields(&self.context.flow.program, *id).get(index).map_or("", |field| &field.name)
+    }
+
+    fn binary(&self, operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> Cpp {
+        let is_literal = |one: &Expression| matches!(one.term, Term::Integer(_) | Term::Real(_) | Term::Text(_));
+        let infix = |symbol, left, right| Cpp::Infix(Box::new(left), symbol, Box::new(right));
+        let are_texts = matches!(left.term, Term::Text(_)) && matches!(right.term, Term::Text(_));
+        if operator.is_comparison() {
+            let signs = [left, right].map(|one| one.ty.integer().map(|integer| integer.signed));
+            if signs[0] != signs[1] && !is_literal(left) && !is_literal(right) {
+                return Cpp::name(exact(operator)).call(vec![self.value(left), self.value(right)]);
+            }
+            let left = if are_texts { self.object(left) } else { self.value(left) };
+            return infix(operator.symbol(), left, self.value(right));
+        }
+        let function = match (operator, ty.kind()) {
+            (Operator::And | Operator::Or, _) => {
+                return infix(operator.symbol(), self.value(left), self.value(right));
+            }
+            (_, TypeKind::Text | TypeKind::Bytes) => {
+                // The whole is looked at once.
+                let is_bounded = self.is_bounded.replace(false);
+                let sides = (if are_texts { self.object(left) } else { self.value(left) }, self.value(right));
+                self.is_bounded.set(is_bounded);
+                let joined = infix("+", sides.0, sides.1);
+                return match is_bounded {
+                    true => Cpp::name(contract::COMPUTE_BOUNDED.spelling).call(vec![joined]),
+                    false => joined,
+                };
+            }
+            (_, TypeKind::List(_)) => contract::COMPUTE_JOINED,
+            (Operator::Add, _) => contract::COMPUTE_ADD,
+            (Operator::Subtract, _) => contract::COMPUTE_SUBTRACT,
+            (Operator::Multiply, _) => contract::COMPUTE_MULTIPLY,
+            (Operator::Divide, _) => contract::COMPUTE_DIVIDE,
+            (_, _) => contract::COMPUTE_REMAINDER,
+        };
+        // The type is that of the left side, which a literal does not show.
+        let function = match is_literal(left) {
+            true => Cpp::Instance(function.spelling.to_owned(), vec![Cpp::name(ty.cpp())]),
+            false => Cpp::name(function.spelling),
+        };
+        function.call(vec![self.value(left), self.value(right)])
+    }
+
+    fn convert(&self, inner: &Expression, to: &Type) -> Cpp {
+        let from = &inner.ty;
+        let is_string = |ty: &Type| matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes);
+        if is_string(from) && is_string(to) {
+            return self.value(inner);
+        }
+        if is_string(to) {
+            return Cpp::name(contract::COMPUTE_TEXT.spelling).call(vec![self.value(inner)]);
+        }
+        let is_whole = match (from.integer(), to.integer()) {
+            (Some(from), Some(to)) => to.includes(from),
+            (_, to) => to.is_none(),
+        };
+        let function = if is_string(from) {
+            contract::COMPUTE_READ.spelling
+        } else if is_whole {
+            "static_cast"
+        } else {
+            contract::COMPUTE_TO.spelling
+        };
+        Cpp::Instance(function.to_owned(), vec![Cpp::name(to.cpp())]).call(vec![self.value(inner)])
+    }
+
+    /// What the program computes.
+    pub(super) fn apply(&self, callee: Callable, arguments: &[Expression]) -> Cpp {
+        let name = match callee {
+            Callable::Node(node) => self.context.names.computed(node),
+            Callable::Predicate(predicate) => self.context.names.predicate(predicate),
+        };
+        Cpp::name(name).call(arguments.iter().map(|argument| self.object(argument)).collect())
+    }
+
+    /// `collect<T>(in_turns(list), [&](const hit &h) { … }, [&](const hit &h) { … })`
+    fn comprehension(&self, function: Option<Called>, it: &Comprehension, ty: &Type) -> Cpp {
+        let parts = || [&it.value].into_iter().chain(&it.condition);
+        let is_quick = !parts().any(|part| part.any(&mut takes_time));
+        let parameters = || {
+            let parameter = |variable: VariableId| {
+                let ty =
+                    self.computation.variable(variable).map(|variable| variable.ty.clone()).unwrap_or(Type::new(""));
+                let name = match self.place(variable) {
+                    Cpp::Name(name) => name,
+                    _ => String::new(),
+                };
+                (variable, passed(&ty, &name))
+            };
+            std::iter::once(it.walk.element).chain(it.walk.value).map(parameter).collect::<Vec<_>>()
+        };
+        let lambda = |part: &Expression| {
+            if part.term == Term::Variable(it.walk.element) && it.walk.value.is_none() {
+                return Cpp::name("std::identity").call(vec![]);
+            }
+            let is_read = |variable| part.any(&mut |inner| inner.term == Term::Variable(variable));
+            let parameters = parameters().into_iter().map(|(variable, declarator)| match is_read(variable) {
+                true => declarator,
+                false => Declarator { name: String::new(), ..declarator },
+            });
+            // What is there already is not copied to be looked at.
+            let is_there = root_of(part).is_some() && !part.ty.is_scalar();
+            Cpp::Lambda(parameters.collect(), is_there, Box::new(self.value(part)))
+        };
+        let arguments = parts().map(lambda);
+        let arguments = std::iter::once(in_turns(self.value(&it.walk.over), is_quick)).chain(arguments).collect();
+        aggregate(function, ty).call(arguments)
+    }
+
+    fn call(&self, function: Called, arguments: &[Expression], ty: &Type) -> Cpp {
+        let Some((first, rest)) = arguments.split_first() else { return Cpp::name(0) };
+        let rest: Vec<Cpp> = rest.iter().map(|argument| self.value(argument)).collect();
+        let member = |name: &str| self.object(first).member(name).call(rest.clone());
+        let symbol = match function {
+            Called::Length => return member("size"),
+            Called::StartsWith => return member("starts_with"),
+            Called::EndsWith => return member("ends_with"),
+            Called::Has => return member("has_value"),
+            Called::Contains => contract::COMPUTE_CONTAINS,
+            Called::Position => contract::COMPUTE_POSITION,
+            Called::Lower => contract::COMPUTE_LOWER,
+            Called::Upper => contract::COMPUTE_UPPER,
+            Called::Trim => contract::COMPUTE_TRIM,
+            Called::Split => contract::COMPUTE_SPLIT,
+            Called::Join => contract::COMPUTE_JOIN,
+            Called::Value => contract::COMPUTE_VALUE,
+            Called::Get => contract::COMPUTE_GET,
+            Called::Sum | Called::Min | Called::Max | Called::Any | Called::All => {
+                let arguments = vec![in_turns(self.value(first), true), Cpp::name("std::identity").call(vec![])];
+                return aggregate(Some(function), ty).call(arguments);
+            }
+        };
+        Cpp::name(symbol.spelling).call(std::iter::once(self.value(first)).chain(rest.clone()).collect())
+    }
+}
+
+/// The literal of an integer: C++ has none for the smallest, and takes what is beyond `long` with a `u`.
+fn integer(value: i128) -> Cpp {
+    match value {
+        _ if value == i128::from(i64::MIN) => Cpp::name(format!("(-{} - 1)", i64::MAX)),
+        _ if value > i128::from(i64::MAX) => Cpp::name(format!("{value}u")),
+        _ => Cpp::name(value),
+    }
+}
+
+/// What compares integers of which only one has a sign.
+fn exact(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Equal => "std::cmp_equal",
+        Operator::Unequal => "std::cmp_not_equal",
+        Operator::Less => "std::cmp_less",
+        Operator::LessOrEqual => "std::cmp_less_equal",
+        Operator::Greater => "std::cmp_greater",
+        _ => "std::cmp_greater_equal",
+    }
+}

@@ -1,0 +1,165 @@
+//! Computations as C++: a function for each computed node, `int Worth(Worth_in &in, Worth_out &out)`, and one for each
+//! computed predicate, `bool large(const hit &h)`. What bodies call is a function of values, `uint64_t Worth(const hit
+//! &h)`, beside the other where a flow applies the node, too: so a step costs no more for being called elsewhere.
+//!
+//! The code is what one would write by hand: members are read and set in place, and only what may fail has a name of
+//! the runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself is the return of a code,
+//! but in a function of values.
+//! Where an output is an input as it is, the value is moved, at the very end, when nothing can fail any more.
+
+mod expression;
+mod statement;
+
+use crate::Context;
+use crate::names::Locals;
+use crate::structs::{Side, node_struct};
+use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
+use flux_contract as contract;
+use flux_ir::compute::{Callable, VariableId, always_fails, callees_first, calls_of};
+use flux_ir::flow::Step;
+use flux_ir::program::{Body, Node, NodeId, Predicate, PredicateId, Program};
+use flux_ir::types::Type;
+use flux_source::Span;
+use statement::Writer;
+use std::cell::Cell;
+use std::collections::HashSet;
+
+/// The functions of all computed nodes and predicates, each after those that it calls, under a comment.
+pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
+    let program = &context.flow.program;
+    let called = called(program);
+    let applied: HashSet<NodeId> = steps(context).filter_map(|step| context.flow.callee_node(&step.callee)).collect();
+    let mut functions = vec![];
+    for one in callees_first(program) {
+        match one {
+            Callable::Predicate(id) => functions.extend(predicate_function(context, id, &program.predicates[id])),
+            Callable::Node(id) => {
+                let node = &program.nodes[id];
+                functions.extend(called.contains(&id).then(|| value_function(context, id, node)).flatten());
+                functions.extend(applied.contains(&id).then(|| node_function(context, id, node)).flatten());
+            }
+        }
+    }
+    let with_comments = functions.into_iter().flat_map(|(span, function)| {
+        [Declaration::Blank, Declaration::Comment(context.statement(span)), Declaration::Function(function)]
+    });
+    with_comments.collect()
+}
+
+fn steps<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Step> {
+    context.flow.functions.iter().flat_map(|(_, function)| function.body.all_steps())
+}
+
+/// The nodes that bodies call.
+fn called(program: &Program) -> HashSet<NodeId> {
+    let calls = calls_of(program).into_iter().flat_map(|(_, calls)| calls);
+    let nodes = calls.filter_map(|call| match call.callee {
+        Callable::Node(node) => Some(node),
+        Callable::Predicate(_) => None,
+    });
+    nodes.collect()
+}
+
+/// The headers that the functions need.
+pub fn headers(context: &Context<'_>) -> Vec<contract::Symbol> {
+    let program = &context.flow.program;
+    let of_nodes = program.nodes.iter().filter_map(|(_, node)| match &node.body {
+        Body::Computed(computation) => Some(computation),
+        _ => None,
+    });
+    let of_predicates = program.predicates.iter().filter_map(|(_, one)| Some(&one.computed()?.computation));
+    let all: Vec<_> = of_nodes.chain(of_predicates).collect();
+    let has_loops = all.iter().any(|one| statement::has_loop(&one.block) || one.any(&mut expression::is_loop));
+    let turns = has_loops.then_some(contract::HEADER_TURNS);
+    if all.is_empty() { vec![] } else { [contract::HEADER_COMPUTE].into_iter().chain(turns).collect() }
+}
+
+fn node_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {
+    let Body::Computed(computation) = &node.body else { return None };
+    let mut locals = Locals::new(&context.names);
+    let [input, output] = ["in", "out"].map(|name| locals.claim(name));
+    let mut places = vec![];
+    for (parameters, object) in [(node.inputs(), &input), (node.outputs(), &output)] {
+        places.extend(parameters.iter().map(|parameter| Cpp::name(object).member(&parameter.name)));
+    }
+    let inputs = node.inputs().len();
+    let is_seen = context.handlers.iter().any(|handler| handler.node == id);
+    let writer = Writer { is_seen, moves: true, ..Writer::new(context, computation, inputs, places, locals) };
+    let mut body = writer.body();
+    if !always_fails(&computation.block) {
+        body.push(CppStatement::Return(Cpp::name(0)));
+    }
+    let parameter = |side, name: &str, from: usize, to: usize| {
+        let ty = node_struct(node, side)?;
+        let is_used = (from..to).any(|index| writer.names(VariableId::new(index)));
+        Some(Declarator::new(format!("{ty} &"), if is_used { name } else { "" }))
+    };
+    let count = inputs + node.outputs().len();
+    let parameters = [parameter(Side::In, &input, 0, inputs), parameter(Side::Out, &output, inputs, count)];
+    let (result, name) = ("int".to_owned(), context.names.computed(id).to_owned());
+    let parameters = parameters.into_iter().flatten().collect();
+    Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+/// What bodies call: it takes the inputs, and returns the output, or the struct of the outputs.
+fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {
+    let Body::Computed(computation) = &node.body else { return None };
+    let mut locals = Locals::new(&context.names);
+    let inputs: Vec<String> = node.inputs().iter().map(|input| locals.claim(&input.name)).collect();
+    let single = if let [output] = node.outputs() { Some(output) } else { None };
+    let given = locals.claim(single.map_or("out", |output| output.name.as_str()));
+    let mut places: Vec<Cpp> = inputs.iter().map(Cpp::name).collect();
+    places.extend(node.outputs().iter().map(|output| match single {
+        Some(_) => Cpp::name(&given),
+        None => Cpp::name(&given).member(&output.name),
+    }));
+    let result = single.map_or_else(|| node_struct(node, Side::Out), |output| Some(output.ty.cpp().to_owned()))?;
+    let writer = Writer {
+        throws: true,
+        is_bounded: Cell::new(true),
+        ..Writer::new(context, computation, inputs.len(), places, locals)
+    };
+    let parameters = node.inputs().iter().zip(&inputs).enumerate().map(|(index, (input, name))| {
+        let is_used = writer.names(VariableId::new(index));
+        passed(&input.ty, if is_used { name } else { "" })
+    });
+    let parameters = parameters.collect();
+    let body = match writer.last_value(VariableId::new(inputs.len())).filter(|_| single.is_some()) {
+        Some((before, value)) => {
+            let mut body = writer.block(before);
+            body.push(CppStatement::Return(writer.value(value)));
+            body
+        }
+        None => {
+            let begin = CppStatement::Variable(Declarator::new(&result, &given), Initial::Braces(vec![]));
+            let mut body = vec![begin];
+            body.extend(writer.body());
+            body.push(CppStatement::Return(Cpp::name(&given)));
+            body
+        }
+    };
+    let name = context.names.computed(id).to_owned();
+    Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predicate) -> Option<(Span, Function)> {
+    let computed = predicate.computed()?;
+    let computation = &computed.computation;
+    let mut locals = Locals::new(&context.names);
+    let name = locals.claim(&computed.input.name);
+    let writer = Writer { throws: true, ..Writer::new(context, computation, 1, vec![Cpp::name(&name)], locals) };
+    let mut body = writer.body();
+    body.extend(computation.says.as_ref().map(|says| CppStatement::Return(writer.value(says))));
+    let is_used = writer.names(VariableId(0));
+    let parameters = vec![passed(&computed.input.ty, if is_used { &name } else { "" })];
+    let (result, name) = ("bool".to_owned(), context.names.predicate(id).to_owned());
+    Some((predicate.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+/// A value that is only looked at: a scalar itself, any other by reference.
+fn passed(ty: &Type, name: &str) -> Declarator {
+    match ty.is_scalar() {
+        true => Declarator::new(ty.cpp(), name),
+        false => Declarator::new(format!("const {} &", ty.cpp()), name),
+    }
+}
