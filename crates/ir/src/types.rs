@@ -473,7 +473,7 @@ impl fmt::Display for Type {
         if out.alternate() {
             // `uint8` begins with the sound of a consonant.
             let article = if self.0.written.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-            return write!(out, "{article} `{self}`");
+            return write!(out, "{article} `{}{}`", self.0.written, self.0.array);
         }
         write!(out, "{}{}", self.0.written, self.0.array)
     }

@@ -1,7 +1,7 @@
 //! The rules of types in computations: each function makes an expression of others, or says why there is none.
 //!
-//! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`. What functions take
-//! and give is in [`super::functions`].
+//! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`. What functions
+//! take and give is in [`super::functions`].
 
 use super::{Comprehension, Expression, Operator, Term};
 use crate::arena::Arena;
