@@ -140,6 +140,7 @@ fn defined_in_2006() -> BTreeMap<String, Vec<Definition>> {
         ("void", "Done", "struct Done_in * in, struct Done_out * out"),
         ("int", "Failed", "Parse_in * in"),
         ("int", "User", "Listen_out * out"),
+        ("int", "Turn", "Tick_out * out"),
     ];
     let mut functions: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
     for (result, name, parameters) in all {
