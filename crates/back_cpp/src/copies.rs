@@ -93,15 +93,22 @@ fn given_to_branches<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
     let flow = context.flow;
     let mut copies = vec![];
     for step in flow.functions.iter().flat_map(|(_, function)| function.body.all_steps()) {
-        let Callee::Fork(branches) = &step.callee else { continue };
-        let Some(first) = branches.first().filter(|_| branches.len() > 1) else { continue };
-        let function = &flow.functions[first.function];
+        let (function, who) = match &step.callee {
+            Callee::Fork(branches) if branches.len() > 1 => {
+                (branches.first().map(|one| one.function), "parallel branches")
+            }
+            Callee::Each(each) => (Some(each.function), "instances"),
+            _ => continue,
+        };
+        let Some(function) = function.map(|function| &flow.functions[function]) else { continue };
         let (owner, _) = function_structs(flow, function);
-        copies.extend(function.inputs.iter().map(|input| Copied {
+        // Elements, and what instances hand on, are moved.
+        let inputs = function.inputs.iter().enumerate().filter(|(at, _)| step.passed(*at).is_some());
+        copies.extend(inputs.map(|(_, input)| Copied {
             owner: owner.clone().unwrap_or_default(),
             input,
             span: step.span,
-            reason: format!("parallel branches take copies of '{}'", input.name),
+            reason: format!("{who} take copies of '{}'", input.name),
         }));
     }
     copies

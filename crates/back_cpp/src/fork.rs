@@ -4,6 +4,7 @@
 //! themselves where nothing reads them afterwards.
 
 use crate::Context;
+use crate::each::each_steps;
 use crate::function::Writer;
 use crate::header::declarator;
 use crate::structs::function_structs;
@@ -24,7 +25,10 @@ pub fn branch_structs(context: &Context<'_>) -> Vec<Declaration> {
         }
     }
     if !structs.is_empty() {
-        let comment = "What the branches of parallel steps take and give.";
+        let comment = match each_steps(context).is_empty() {
+            true => "What the branches of parallel steps take and give.",
+            false => "What branches of parallel steps, and instances of each steps, take and give.",
+        };
         structs.insert(0, Declaration::Comment(comment.to_owned()));
     }
     structs

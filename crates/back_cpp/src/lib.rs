@@ -12,6 +12,7 @@ mod comments;
 mod compute;
 mod copies;
 mod dispatch;
+mod each;
 mod fork;
 mod function;
 mod handlers;

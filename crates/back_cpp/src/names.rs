@@ -4,6 +4,7 @@
 //! where the user already has such a name. The user's functions are called as `::Name`, so that nothing local can hide
 //! them; everything that generated code names without `::` is here.
 
+use crate::each::lists_struct;
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
 use flux_ir::external::ExternalId;
@@ -86,7 +87,9 @@ impl Names {
         let functions = flow.functions.iter().map(|(_, function)| function.name.clone());
         let sides = |(_, node): (_, &Node)| [struct_name(node, Side::In), struct_name(node, Side::Out)];
         let branches = flow.functions.iter().filter(|(_, function)| function.is_branch());
-        let of_branch = |(_, function): (_, &Function)| [Side::In, Side::Out].map(|side| side.of(&function.name));
+        let of_branch = |(_, function): (_, &Function)| {
+            [Side::In.of(&function.name), Side::Out.of(&function.name), lists_struct(function)]
+        };
         let structs = program.nodes.iter().flat_map(sides).chain(branches.flat_map(of_branch));
         // Nothing may hide the namespace of a module.
         let modules = program.modules.iter().map(|(_, module)| module.name.clone());

@@ -7,7 +7,7 @@ use crate::Context;
 use crate::names::word;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Row, Statement};
 use flux_contract as contract;
-use flux_ir::flow::{Callee, Operand};
+use flux_ir::flow::{Callee, EachOrder, Operand};
 use flux_ir::program::{Constant, OptionId, OptionKind, ServerOption};
 use std::collections::BTreeSet;
 
@@ -141,6 +141,11 @@ fn types(context: &Context<'_>, option: OptionId) -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     for (_, function) in context.flow.functions.iter() {
         for step in function.body.all_steps().into_iter().filter(|step| !matches!(step.callee, Callee::Fork(_))) {
+            if let Callee::Each(each) = &step.callee
+                && each.order == EachOrder::AtOnce(Constant::Option(option))
+            {
+                types.insert(contract::EACH_WIDTH.spelling.to_owned());
+            }
             let inputs = step.inputs.iter().zip(context.flow.callee_inputs(&step.callee));
             types.extend(inputs.filter(|(operand, _)| **operand == given).map(|(_, input)| input.ty.cpp().to_owned()));
         }

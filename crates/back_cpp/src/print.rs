@@ -243,6 +243,7 @@ impl Printer {
                 self.body(body);
                 self.line("}");
             }
+            Statement::Break => self.line("break;"),
             Statement::Return(value) => {
                 self.write("return ");
                 self.ending(value);

@@ -27,6 +27,7 @@ impl Writer<'_> {
             },
             Callee::Function(callee) => self.call_function(step, *callee, out),
             Callee::Fork(branches) => self.fork(step, branches, out),
+            Callee::Each(each) => self.each(step, each, out),
         }
     }
 
@@ -199,7 +200,7 @@ impl Writer<'_> {
     }
 
     /// The deadline of a step, where it has one. It stands before the constraints, so what waits for them counts.
-    fn deadline(&mut self, step: &Step) -> Vec<Statement> {
+    pub(crate) fn deadline(&mut self, step: &Step) -> Vec<Statement> {
         let Some(time_ms) = &step.within else { return vec![] };
         let arguments = vec![Expression::name(&self.flow), self.context.constant(time_ms)];
         let declarator = Declarator::constant(contract::WITHIN.spelling, self.locals.claim("limit"));

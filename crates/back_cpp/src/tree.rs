@@ -79,6 +79,8 @@ pub enum Statement {
     Try(Vec<Self>, Vec<Self>),
     /// `{ … }`
     Scope(Vec<Self>),
+    /// `break;`
+    Break,
     /// `return value;`
     Return(Expression),
 }

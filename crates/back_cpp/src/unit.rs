@@ -3,6 +3,7 @@
 use crate::Context;
 use crate::compute::{computations, headers};
 use crate::copies::copies;
+use crate::each::lists_structs;
 use crate::fork::branch_structs;
 use crate::function::function;
 use crate::keys::keys;
@@ -45,6 +46,7 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
         ]);
     }
     unit.extend(branch_structs(context));
+    unit.extend(lists_structs(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
     unit.extend([Declaration::Blank, main_function(context)]);
     unit

@@ -100,6 +100,11 @@ fn constraints_moved_up_and_functions_for_what_is_held() {
 }
 
 #[test]
+fn chains_for_each_element_of_a_list() {
+    page("each");
+}
+
+#[test]
 fn saved_and_cut_paths() {
     page("paths");
 }

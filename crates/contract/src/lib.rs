@@ -94,6 +94,9 @@ symbols! {
     /// How a generated function ended.
     OUTCOME = Type "flux::outcome",
         "static_assert(std::is_enum_v<flux::outcome>);";
+    /// What was called is done.
+    OUTCOME_DONE = Enumerator "flux::outcome::done",
+        "static_assert(std::is_same_v<decltype(flux::outcome::done), flux::outcome>);";
     /// It failed, and nobody has taken care of that yet.
     OUTCOME_FAILED = Enumerator "flux::outcome::failed",
         "static_assert(static_cast<int>(flux::outcome::failed) == 1);";
@@ -183,6 +186,23 @@ symbols! {
     JOIN_CUT = Function "flux::join_cut",
         "static_assert(requires(flux::flow &flow, flux::branch<values> &first, flux::branch<> &second) {\n    \
              { flux::join_cut(flow, first, second) } noexcept -> std::same_as<flux::outcome>;\n\
+         });";
+
+    /// Calls a function for what stands at each place of some lists, so many places, with a limit on how many calls run
+    /// at once; when all have ended, gives how the step did. The path of each is counted by itself.
+    EACH = Function "flux::each",
+        "static_assert(requires(flux::flow &flow, std::vector<values> &inputs) {\n    \
+             { flux::each(flow, flux::function_number{}, 4, run_branch, inputs.size(), inputs) } -> \
+             std::same_as<flux::outcome>;\n\
+         });";
+    /// What an option is that says how many run at once: a number above zero.
+    EACH_WIDTH = Type "flux::each_width",
+        "static_assert(flux::each_width::least == 1);";
+    /// The list of one member of all elements of a list.
+    GATHERED = Function "flux::gathered",
+        "struct gathered_values {\n    int member;\n};\n\
+         static_assert(requires(std::vector<gathered_values> &outputs) {\n    \
+             { flux::gathered(outputs, &gathered_values::member) } -> std::same_as<std::vector<int>>;\n\
          });";
 
     /// The error code of a dispatch in which no line matches.

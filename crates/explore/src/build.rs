@@ -8,9 +8,14 @@ use crate::Bounds;
 use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};
 use crate::relevance::{Relevant, relevant};
 use flux_ir::external::ExternalRole;
-use flux_ir::flow::{Block, Branch, Callee, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId};
+use flux_ir::flow::{
+    Block, Branch, Callee, Each, EachOrder, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId,
+};
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
+
+/// How many elements the longest list has that is followed: two instances meet each other as any number of them do.
+const ELEMENTS: usize = 2;
 
 /// A program that can be explored.
 pub struct Built<'a> {
@@ -213,7 +218,55 @@ impl<'a> Builder<'a> {
                 self.graph.using(&uses, point)
             }
             Callee::Fork(branches) => self.fork(branches, step, frame, outcomes),
+            Callee::Each(each) => self.each(each, step, frame, outcomes),
         }
+    }
+
+    /// A list of any length up to [`ELEMENTS`]. An element is any value, and so is what an instance hands on.
+    fn each(&mut self, each: &Each, step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {
+        let passed: Vec<_> = (0..step.inputs.len()).map(|at| step.passed(at)).collect();
+        let passed: Vec<_> = passed.into_iter().map(|input| input.map(|input| self.value(input, frame))).collect();
+        let with_known = |mut choice: Vec<u8>| {
+            passed.iter().zip(&mut choice).for_each(|(known, value)| *value = known.unwrap_or(*value));
+            choice
+        };
+        let mut choices: Vec<_> = self.choices(each.function).into_iter().map(with_known).collect();
+        choices.sort();
+        choices.dedup();
+        let mut lengths = vec![outcomes.done];
+        match each.order {
+            EachOrder::Loop(_) => {
+                let around = frame.call.around.clone();
+                let mut next = outcomes.done;
+                for _ in 0..ELEMENTS {
+                    let call = |inputs: &Vec<u8>| Call {
+                        inputs: inputs.clone(),
+                        session: frame.call.session,
+                        around: around.clone(),
+                    };
+                    let exits = Outcomes { done: next, ..outcomes };
+                    let starts: Vec<_> =
+                        choices.iter().map(|inputs| self.function(each.function, call(inputs), exits)).collect();
+                    next = self.graph.union(&starts);
+                    lengths.push(next);
+                }
+            }
+            EachOrder::AtOnce(_) | EachOrder::InTurn => {
+                let exits = self.exits();
+                let call =
+                    |inputs: &Vec<u8>| Call { inputs: inputs.clone(), session: frame.call.session, around: vec![] };
+                let starts: Vec<_> =
+                    choices.iter().map(|inputs| self.function(each.function, call(inputs), exits)).collect();
+                let in_turn = each.order == EachOrder::InTurn;
+                let point = self.graph.union(&starts);
+                for count in 1..=ELEMENTS {
+                    let after = |at: usize| at.checked_sub(1).filter(|_| in_turn);
+                    let branches = (0..count).map(|at| Start { point, after: after(at) }).collect();
+                    lengths.push(self.edge(Action::Fork(branches, outcomes), &frame.call.around, outcomes.done));
+                }
+            }
+        }
+        self.graph.union(&lengths)
     }
 
     fn fork(&mut self, branches: &[Branch], step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {

@@ -123,6 +123,9 @@ fn is_spaced(kind: StatementKind, depth: usize, first: TokenKind, second: TokenK
         _ if kind == StatementKind::Declaration && depth > 0 => is_spaced_in_type(first, second),
         (T::Word, T::OpenParenthesis) => kind == StatementKind::Declaration,
         (T::Question | T::Exclamation | T::Minus, _) | (_, T::Question | T::Exclamation) => false,
+        // An each step stands where a node may, and its width right after it.
+        (T::Arrow | T::Equals | T::Ampersand, T::OpenBracket) => true,
+        (T::CloseBracket, T::OpenParenthesis) => false,
         (_, T::OpenBracket) | (T::Colon, T::OpenBrace) => false,
         (_, T::Colon) => kind == StatementKind::Option,
         _ => true,

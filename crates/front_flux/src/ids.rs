@@ -42,12 +42,14 @@ ids! {
     UNCLOSED_BRACKET = "unclosed-bracket";
     /// `->`, `=>` or `=` in place of another of them.
     WRONG_ARROW = "wrong-arrow";
-    /// Parallel steps in parallel steps, too deep.
+    /// Chains in chains, too deep.
     NESTING_TOO_DEEP = "nesting-too-deep";
     /// A heartbeat that is not a duration above zero.
     TIMER_PERIOD = "timer-period";
     /// A deadline that is not a duration above zero.
     DEADLINE_DURATION = "deadline-duration";
+    /// A width that is not a number above zero.
+    EACH_WIDTH = "each-width";
 
     // Parameters.
     /// A parameter without a name or without a type.

@@ -338,12 +338,16 @@ fn walk_pattern(kind: Kind, pattern: &mut NameOrAny<'_>, visit: &mut Visit<'_>) 
     }
 }
 
-/// The recursion is as deep as parallel steps are in each other, which the parser bounds.
+/// The recursion is as deep as chains are in each other, which the parser bounds.
 fn walk_chain(chain: &mut Chain<'_>, visit: &mut Visit<'_>) {
     for step in &mut chain.steps {
         match &mut step.action {
             Action::Apply(application) => walk_application(application, visit),
             Action::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
+            Action::Each(chain, width, _) => {
+                walk_chain(chain, visit);
+                width.iter_mut().for_each(|width| walk_constant(width, visit));
+            }
         }
         step.within.iter_mut().for_each(|time| walk_constant(time, visit));
     }

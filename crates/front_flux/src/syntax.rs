@@ -357,6 +357,8 @@ pub enum Action<'text> {
     Apply(Application<'text>),
     /// `(A & B)`: at least one branch.
     Parallel(Vec<Chain<'text>>, Span),
+    /// `[A -> B](4)`: at least one step, and how many run at once where that is said.
+    Each(Chain<'text>, Option<Constant<'text>>, Span),
 }
 
 /// A node applied, with constants where there are any.

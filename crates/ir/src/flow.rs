@@ -64,7 +64,7 @@ pub struct Function {
 pub enum Role {
     /// An abstract node.
     Abstract(NodeId),
-    /// A branch of a parallel step of this node.
+    /// A branch of a parallel step of this node, or the instances of an each step.
     Branch(NodeId),
     /// The producing side of the source at this index: runs where the source does, before the flow is queued.
     Produce(usize),
@@ -244,6 +244,8 @@ pub enum Callee {
     /// All of them concurrently, each with copies of the same inputs; the outputs are joined, one list after the other.
     /// When all have ended it has failed if one did, with the error of the first; else it has ended if one did.
     Fork(Vec<Branch>),
+    /// A function once for each element of a list.
+    Each(Each),
     /// A function in C++ that is no node's: an error handler, `void H(X_in *in, int error)`, or what gives a flow its
     /// session, `int F(X_in *in)`.
     External {
@@ -253,6 +255,32 @@ pub enum Callee {
         /// left other values than it was given ([`Operand::Changed`]).
         node: NodeId,
     },
+}
+
+/// What an each step calls: an instance of the function for each element of a list. They end as branches do; those of a
+/// loop after the first that is not done do not begin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Each {
+    /// What an instance runs: a branch, whose first input is the element.
+    pub function: FunctionId,
+    /// What the step takes: the list, and what each instance gets a copy of, as its further inputs.
+    pub inputs: Vec<Parameter>,
+    /// What the step gives: of each output of the function a list, in the order of the elements; or the last value.
+    pub outputs: Vec<Parameter>,
+    /// When instances begin.
+    pub order: EachOrder,
+}
+
+/// When the instances of an each step begin: always in the order of the list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EachOrder {
+    /// One after the other, until one is not done. Of these outputs of the function the step gives the last value, and
+    /// the next instance takes it as this one of its inputs; before the first it is the step's input.
+    Loop(Vec<(usize, usize)>),
+    /// So many at once: a number above 1, or an option. The next one begins when an earlier one has ended.
+    AtOnce(Constant),
+    /// One after the other, and all of them: a pass found that they conflict with themselves.
+    InTurn,
 }
 
 /// A branch of a parallel step.
@@ -331,7 +359,27 @@ impl Callee {
         match self {
             Self::Function(function) => vec![*function],
             Self::Fork(branches) => branches.iter().map(|branch| branch.function).collect(),
+            Self::Each(each) => vec![each.function],
             Self::Node(_) | Self::External { .. } => vec![],
+        }
+    }
+}
+
+impl Each {
+    /// Whether an input of the function has another value in each instance: it is the element, or handed on.
+    pub fn changes(&self, input: usize) -> bool {
+        let is_carried = || matches!(&self.order, EachOrder::Loop(carried) if carried.iter().any(|one| one.1 == input));
+        input == 0 || is_carried()
+    }
+}
+
+impl Step {
+    /// The value that what is called gets as this input, where it is one that the step has: an element of a list is
+    /// none, nor is what an instance of a loop hands on.
+    pub fn passed(&self, input: usize) -> Option<&Operand> {
+        match &self.callee {
+            Callee::Each(each) if each.changes(input) => None,
+            _ => self.inputs.get(input),
         }
     }
 }
@@ -342,27 +390,29 @@ impl Flow {
         match callee {
             Callee::Node(node) => Some(*node),
             Callee::Function(function) => self.functions[*function].node(),
-            Callee::Fork(_) | Callee::External { .. } => None,
+            Callee::Fork(_) | Callee::Each(_) | Callee::External { .. } => None,
         }
     }
 
     /// The inputs of what `callee` calls.
-    pub fn callee_inputs(&self, callee: &Callee) -> &[Parameter] {
+    pub fn callee_inputs<'a>(&'a self, callee: &'a Callee) -> &'a [Parameter] {
         match callee {
             Callee::Node(node) | Callee::External { node, .. } => self.program.nodes[*node].inputs(),
             Callee::Function(function) => &self.functions[*function].inputs,
             Callee::Fork(branches) => branches.first().map_or(&[], |branch| &self.functions[branch.function].inputs),
+            Callee::Each(each) => &each.inputs,
         }
     }
 
     /// The outputs of what `callee` calls; only nodes and flows have some.
-    pub fn callee_outputs(&self, callee: &Callee) -> Vec<&Parameter> {
+    pub fn callee_outputs<'a>(&'a self, callee: &'a Callee) -> Vec<&'a Parameter> {
         match callee {
             Callee::Node(node) => self.program.nodes[*node].outputs().iter().collect(),
             Callee::Function(function) => self.functions[*function].outputs.iter().collect(),
             Callee::Fork(branches) => {
                 branches.iter().flat_map(|branch| &self.functions[branch.function].outputs).collect()
             }
+            Callee::Each(each) => each.outputs.iter().collect(),
             Callee::External { .. } => vec![],
         }
     }
@@ -405,7 +455,7 @@ impl Flow {
 }
 
 impl Function {
-    /// Whether it is that of a branch of a parallel step.
+    /// Whether it is that of a branch of a parallel step, or of the instances of an each step.
     pub fn is_branch(&self) -> bool {
         matches!(self.role, Role::Branch(_))
     }

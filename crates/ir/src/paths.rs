@@ -15,14 +15,15 @@
 //! A parallel step is a call of all its branches, whose numbers are the digits of its own, that of the last branch the
 //! lowest. Where all are done, a digit is a number of the branch's paths to that exit. Else it is one of all its paths,
 //! those that are done first, then the failed and the ended ones: so the step has, by these exits, some numbers that
-//! are those of no path. Where it is cut, each branch is counted by itself.
+//! are those of no path. Where it is cut, each branch is counted by itself. A step that runs a function for each
+//! element of a list is always cut, as nobody knows how many elements there will be.
 //!
 //! A number is read back from an exit towards the start: of the edges into a vertex the one with the largest offset not
 //! above the number was taken; at a call the remainder by the radix is the callee's own number.
 
 use crate::arena::Arena;
 use crate::external::{External, ExternalId};
-use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
+use crate::flow::{Block, Branch, Callee, Each, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
 use crate::program::NodeId;
 use std::collections::HashMap;
 
@@ -171,6 +172,7 @@ impl Counter<'_> {
         let counted = match &step.callee {
             Callee::Function(callee) => self.known.get(callee).copied().unwrap_or_default(),
             Callee::Fork(branches) => self.fork(branches),
+            Callee::Each(each) => self.each(each),
             Callee::Node(_) | Callee::External { .. } => {
                 step.paths = StepPaths::default();
                 let resumed = self.block(&mut step.failure, arriving, arriving);
@@ -178,13 +180,20 @@ impl Counter<'_> {
             }
         };
         let fits = |count: u64| arriving.checked_mul(count).is_some_and(|product| product <= LIMIT);
-        let cut = !Exit::ALL.iter().all(|exit| fits(counted.get(*exit)));
+        let is_each = matches!(step.callee, Callee::Each(_));
+        let cut = is_each || !Exit::ALL.iter().all(|exit| fits(counted.get(*exit)));
         let radix = if cut { one_each(counted) } else { counted };
         let leaving = |exit| arriving.saturating_mul(radix.get(exit));
         step.paths = StepPaths { save: arriving > 1 || cut, cut, radix, ended_offset: self.totals.ended };
         self.totals.ended = self.totals.ended.saturating_add(leaving(Exit::Ended));
         let done = leaving(Exit::Done);
         done.saturating_add(self.block(&mut step.failure, leaving(Exit::Failed), done))
+    }
+
+    /// The ways out of an each step: without an element it is done.
+    fn each(&self, each: &Each) -> Exits {
+        let known = self.known.get(&each.function).copied().unwrap_or_default();
+        Exits { done: 1, ..one_each(known) }
     }
 
     /// The paths of a parallel step: all branches done; or any other combination of their exits, where there is one.
@@ -319,8 +328,12 @@ impl<'a> Drawer<'a> {
                 self.come_back(step, |drawer, exit| drawer.vertex(kind(exit), vec![Edge { from: at, offset: 0 }]))
             }
             Callee::Fork(branches) => self.come_back(step, |drawer, exit| drawer.fork(step, branches, exit, at)),
+            Callee::Each(each) => {
+                let kind = |exit| VertexKind::Cut(each.function, exit);
+                self.come_back(step, |drawer, exit| drawer.vertex(kind(exit), vec![Edge { from: at, offset: 0 }]))
+            }
         };
-        let calls_functions = matches!(step.callee, Callee::Function(_) | Callee::Fork(_));
+        let calls_functions = !step.callee.functions().is_empty();
         let never_done = calls_functions && step.paths.radix.done == 0;
         if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
             self.block(&step.failure, failed, None);

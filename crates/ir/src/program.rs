@@ -277,6 +277,8 @@ pub enum Action {
     Apply(Application),
     /// Chains run concurrently.
     Parallel(Parallel),
+    /// A chain runs for every element of a list.
+    Each(Each),
 }
 
 /// The value that an input takes, or an output. It is named, not found by its place in a list: what is put in or taken
@@ -289,6 +291,8 @@ pub enum Argument {
     /// An output of an earlier step of the same flow. Those of a parallel step are what its branches give, one list
     /// after the other.
     Output(StepNumber, usize),
+    /// In the chain of the each step with this number: the element that the instance is for.
+    Element(StepNumber),
     /// For an error handler: the error code, an `int`.
     Error,
     /// For an error handler: a value that whoever applied the node that failed has [kept](Application::kept) for it.
@@ -305,6 +309,35 @@ pub struct Parallel {
     pub arguments: Option<Vec<Argument>>,
     /// From one parenthesis to the other.
     pub span: Span,
+}
+
+/// `[Chain](n)`: the chain runs once for every element of a list, and what these instances give is gathered in lists.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Each {
+    /// What an instance does.
+    pub chain: Chain,
+    /// How many instances may run at once: an integer above 1, or an option that is an `int`. None for a loop: the
+    /// instances run one after the other until one fails, and may hand values on.
+    pub width: Option<Constant>,
+    /// Which values it takes and gives. None until they have been bound.
+    pub values: Option<EachValues>,
+    /// From the first bracket on, the width included.
+    pub span: Span,
+}
+
+/// The values of an each step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EachValues {
+    /// The list.
+    pub list: Argument,
+    /// An element of it: [`Argument::Element`] names it.
+    pub element: Parameter,
+    /// What each instance gets a copy of. Inside, these values are named as outside, and no other from outside can be.
+    pub copied: Vec<Argument>,
+    /// What an instance of a loop hands on: results of the chain, by position, each with the one of `copied` whose
+    /// place it takes in the next instance. The step gives what the last instance gave, or the copied value where the
+    /// list is empty; its other outputs are lists.
+    pub carried: Vec<(usize, usize)>,
 }
 
 /// A node applied, with constants bound to its leading inputs.
@@ -586,16 +619,34 @@ impl Body {
     }
 }
 
+impl Action {
+    /// The chains inside it: the branches of a parallel step, the chain of an each step.
+    pub fn chains(&self) -> &[Chain] {
+        match self {
+            Self::Apply(_) => &[],
+            Self::Parallel(parallel) => &parallel.branches,
+            Self::Each(each) => std::slice::from_ref(&each.chain),
+        }
+    }
+
+    /// As [`Self::chains`], to change.
+    pub fn chains_mut(&mut self) -> &mut [Chain] {
+        match self {
+            Self::Apply(_) => &mut [],
+            Self::Parallel(parallel) => &mut parallel.branches,
+            Self::Each(each) => std::slice::from_mut(&mut each.chain),
+        }
+    }
+}
+
 impl Chain {
-    /// Every step in it, those of parallel branches after the step that they are of, in textual order.
+    /// Every step in it, those inside of a step after it, in textual order.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut found = vec![];
         let mut open: Vec<&Step> = self.steps.iter().rev().collect();
         while let Some(step) = open.pop() {
             found.push(step);
-            if let Action::Parallel(parallel) = &step.action {
-                open.extend(parallel.branches.iter().flat_map(|chain| &chain.steps).rev());
-            }
+            open.extend(step.action.chains().iter().flat_map(|chain| &chain.steps).rev());
         }
         found
     }
@@ -606,18 +657,16 @@ impl Chain {
         for number in 1.. {
             let Some(step) = open.pop() else { break };
             step.number = StepNumber(number);
-            if let Action::Parallel(parallel) = &mut step.action {
-                open.extend(parallel.branches.iter_mut().flat_map(|chain| &mut chain.steps).rev());
-            }
+            open.extend(step.action.chains_mut().iter_mut().flat_map(|chain| &mut chain.steps).rev());
         }
     }
 
-    /// Every application in it, parallel branches included, in textual order.
+    /// Every application in it, those inside of other steps included, in textual order.
     pub fn applications(&self) -> Vec<&Application> {
         fn applied(step: &Step) -> Option<&Application> {
             match &step.action {
                 Action::Apply(application) => Some(application),
-                Action::Parallel(..) => None,
+                Action::Parallel(_) | Action::Each(_) => None,
             }
         }
         self.all_steps().into_iter().filter_map(applied).collect()

@@ -2,11 +2,13 @@
 //!
 //! How values go, which function is called, which line is taken and what is added to the path register is read from the
 //! flow, and done as generated code does it. What a value is, what nodes, predicates and handlers do, and what can
-//! throw, is the world's business. Branches of a parallel step run one after the other, as they may.
+//! throw, is the world's business. Branches of a parallel step run one after the other, as they may; so do the
+//! instances of an each step.
 
 use crate::external::ExternalId;
 use crate::flow::{
-    Block, Branch, Callee, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId, StepPaths,
+    Block, Branch, Callee, Each, EachOrder, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId,
+    StepPaths,
 };
 use crate::paths::any;
 use crate::program::{Constant, NodeId, Parameter, PredicateId};
@@ -45,6 +47,12 @@ pub trait World {
 
     /// The error of what is no node's: nothing matched, or something outside of a node threw.
     fn fault(&mut self) -> Self::Value;
+
+    /// The elements of a list.
+    fn elements(&mut self, list: Self::Value) -> Vec<Self::Value>;
+
+    /// The list of these elements.
+    fn list(&mut self, elements: Vec<Self::Value>) -> Self::Value;
 
     /// Whether values can be copied and moved into these parameters; false where that throws.
     fn takes(&mut self, parameters: &[&Parameter], values: &[Self::Value]) -> bool;
@@ -241,6 +249,10 @@ impl<W: World> Machine<'_, W> {
                 let (exit, given) = self.fork(step.paths, branches, &inputs)?;
                 return Some(Left::By(exit, given));
             }
+            Callee::Each(each) => {
+                let (exit, given) = self.each(step.paths, each, inputs)?;
+                return Some(Left::By(exit, given));
+            }
         };
         Some(match came {
             Ok(given) => Left::By(Exit::Done, given),
@@ -275,6 +287,47 @@ impl<W: World> Machine<'_, W> {
             false => before.checked_mul(radix.get(exit))?.checked_add(self.register)?,
         };
         Some((exit, given))
+    }
+
+    /// Instances, one after the other, and what they come to together.
+    fn each(&mut self, paths: StepPaths, each: &Each, inputs: Vec<W::Value>) -> Option<(Exit, Vec<W::Value>)> {
+        let carried = match &each.order {
+            EachOrder::Loop(carried) => Some(carried.as_slice()),
+            EachOrder::AtOnce(_) | EachOrder::InTurn => None,
+        };
+        let hands_on = carried.unwrap_or_default();
+        let list = inputs.first()?.clone();
+        let (mut next, mut exit, mut error) = (inputs, Exit::Done, None);
+        let mut gathered = vec![vec![]; each.outputs.len()];
+        for element in self.world.elements(list) {
+            *next.first_mut()? = element;
+            let (by, given) = self.callee(paths, each.function, next.clone())?;
+            match by {
+                Exit::Done => {
+                    for (output, input) in hands_on {
+                        *next.get_mut(*input)? = given.get(*output)?.clone();
+                    }
+                    gathered.iter_mut().zip(given).for_each(|(values, value)| values.push(value));
+                }
+                Exit::Failed if exit != Exit::Failed => (exit, error) = (by, Some(self.error.clone())),
+                Exit::Failed => {}
+                Exit::Ended if exit == Exit::Done => exit = by,
+                Exit::Ended => {}
+            }
+            if carried.is_some() && exit != Exit::Done {
+                break;
+            }
+        }
+        self.error = error.unwrap_or_else(|| self.error.clone());
+        if exit != Exit::Done {
+            return Some((exit, vec![]));
+        }
+        let given =
+            gathered.into_iter().enumerate().map(|(at, values)| match hands_on.iter().find(|one| one.0 == at) {
+                Some((_, input)) => next.get(*input).cloned(),
+                None => Some(self.world.list(values)),
+            });
+        Some((exit, given.collect::<Option<_>>()?))
     }
 
     /// Branches, one after the other, and what joining them comes to.

@@ -254,6 +254,14 @@ impl Type {
         Self::own(kind, written, None)
     }
 
+    /// The type of lists of `element`, which is no array. Of C++'s types they are C++'s, too.
+    pub fn list_of(element: &Self) -> Self {
+        match element.is_own() {
+            true => Self::of_kind(TypeKind::List(element.clone())),
+            false => Self::foreign(&format!("std::vector<{}>", element.cpp()), ""),
+        }
+    }
+
     /// The record or enumeration `id` of `program`.
     pub fn declared(program: &Program, id: TypeId) -> Self {
         let declared = &program.types[id];

@@ -22,6 +22,12 @@ pub const REACH_AMBIGUOUS: Id = Id("reach-ambiguous");
 pub const REACH_GONE: Id = Id("reach-gone");
 /// Values that fit by name only, with what is dropped.
 pub const EDGE_BY_NAME: Id = Id("edge-by-name");
+/// An each step that has no list, or two.
+pub const EACH_LIST: Id = Id("each-list");
+/// An each step whose chain takes or gives what cannot be in a list.
+pub const EACH_ELEMENT: Id = Id("each-element");
+/// A value that an instance of a loop hands on as one of another type.
+pub const EACH_CARRIED: Id = Id("each-carried");
 /// More constants than a node has inputs.
 pub const TOO_MANY_CONSTANTS: Id = Id("too-many-constants");
 /// A constant for an input of another type.

@@ -10,7 +10,7 @@ use crate::looks::{Look, Looks};
 use crate::makers::{Makers, Taken};
 use crate::{Arrow, Frame, FrameId, Picture, Shape, ShapeId, ShapeKind, Way, label};
 use flux_ir::external::External;
-use flux_ir::flow::{Block, Branch, Callee, End, Entry, Flow, FunctionId, Line, Role, Step};
+use flux_ir::flow::{Block, Branch, Callee, Each, End, Entry, Flow, FunctionId, Line, Role, Step};
 use flux_ir::name::Name;
 use flux_ir::program::{Constant, Origin, Source};
 use flux_source::{SourceMap, Span};
@@ -264,11 +264,12 @@ impl<'a> Drawer<'a> {
                 self.handler(id, name, step.span, tails)
             }
             Callee::Fork(branches) => {
-                let tails = match label::within(&self.flow.program, step) {
-                    Some(limit) => tails.into_iter().map(|tail| tail.labelled(limit.clone())).collect(),
-                    None => tails,
-                };
+                let tails = self.limited(step, tails);
                 self.fork(branches, &taken, tails, depth)
+            }
+            Callee::Each(each) => {
+                let tails = self.limited(step, tails);
+                self.each(each, &taken, tails, depth)
             }
             Callee::Function(callee) => self.function(id, step, (*callee, &taken), tails, depth),
         };
@@ -324,6 +325,27 @@ impl<'a> Drawer<'a> {
         self.connect(tails, handler, None);
         self.handlers.insert((id, name), handler);
         Drawn::at(handler)
+    }
+
+    /// The tails before a step without a box, which say its deadline where it has one.
+    fn limited(&self, step: &Step, tails: Vec<Tail>) -> Vec<Tail> {
+        match label::within(&self.flow.program, step) {
+            Some(limit) => tails.into_iter().map(|tail| tail.labelled(limit.clone())).collect(),
+            None => tails,
+        }
+    }
+
+    /// Draws what runs for each element of a list: once, between two bars.
+    fn each(&mut self, each: &Each, taken: &[Taken], tails: Vec<Tail>, depth: usize) -> Drawn {
+        let begin = self.point(ShapeKind::Bar);
+        self.connect(tails, begin, None);
+        let start = Tail::of(begin).labelled(label::each(self.flow, each));
+        let body = &self.flow.functions[each.function].body;
+        let mut makers = Makers::inside(each.function, taken);
+        let done = self.block(&mut makers, body, vec![start], depth).done;
+        let end = self.point(ShapeKind::Bar);
+        self.connect(done, end, None);
+        Drawn { takes: None, ..Drawn::at(end) }
     }
 
     /// Draws what runs concurrently between two bars.

@@ -1,6 +1,6 @@
 //! What is written in boxes and at arrows, in the words of the program.
 
-use flux_ir::flow::{Flow, Function, Line, Operand, Step};
+use flux_ir::flow::{Each, EachOrder, Flow, Function, Line, Operand, Step};
 use flux_ir::program::{NodeId, Program, Requirement};
 
 /// A node's name with the constants that it is applied to: `Listen(8080)`.
@@ -16,6 +16,16 @@ pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
 /// `within 300ms`, where a step has a deadline.
 pub(crate) fn within(program: &Program, step: &Step) -> Option<String> {
     step.within.as_ref().map(|time| format!("within {}", program.duration_text(time)))
+}
+
+/// `each url`, and how many of them at once.
+pub(crate) fn each(flow: &Flow, each: &Each) -> String {
+    let element = flow.functions[each.function].inputs.first().map_or("", |element| &element.name);
+    match &each.order {
+        EachOrder::Loop(_) => format!("each {element}"),
+        EachOrder::AtOnce(width) => format!("each {element}, {} at once", flow.program.constant_text(width)),
+        EachOrder::InTurn => format!("each {element}, in turn"),
+    }
 }
 
 /// The deadline of a step, and what it takes, as a program would say it: `within 300ms`, `cache`, `hits?`,

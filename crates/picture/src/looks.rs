@@ -77,7 +77,7 @@ impl Looks {
     pub fn of_callee(&self, callee: &Callee) -> Option<Look> {
         match callee {
             Callee::Function(function) => self.find(*function),
-            Callee::Node(_) | Callee::Fork(_) | Callee::External { .. } => None,
+            Callee::Node(_) | Callee::Fork(_) | Callee::Each(_) | Callee::External { .. } => None,
         }
     }
 }
@@ -92,6 +92,7 @@ fn seen(function: &Function, numbers: &HashMap<FunctionId, usize>) -> Seen {
             Callee::External { external, .. } => parts.push(Part::External(*external)),
             Callee::Function(function) => parts.push(part(function)),
             Callee::Fork(branches) => parts.extend(branches.iter().map(|branch| part(&branch.function))),
+            Callee::Each(each) => parts.push(part(&each.function)),
         }
         parts.push(Part::Handled(step.failure.steps.len()));
     }

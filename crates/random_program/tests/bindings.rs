@@ -72,6 +72,7 @@ fn change(program: &Program, chain: &mut Chain, mut names: Names, extra: Option<
                     change(program, branch, names.clone(), extra, count);
                 }
             }
+            Action::Each(each) => change(program, &mut each.chain, names.clone(), extra, count),
         }
         steps.push(step);
     }
@@ -110,7 +111,7 @@ fn without(program: &mut Program, extra: Option<NodeId>) {
         for step in &mut chain.steps {
             match &mut step.action {
                 Action::Apply(application) => application.named.clear(),
-                Action::Parallel(parallel) => parallel.branches.iter_mut().for_each(|branch| clean(branch, extra)),
+                other => other.chains_mut().iter_mut().for_each(|chain| clean(chain, extra)),
             }
         }
     }
@@ -188,7 +189,7 @@ fn applications(chain: &Chain) -> HashMap<StepNumber, &Application> {
     fn numbered(step: &Step) -> Option<(StepNumber, &Application)> {
         match &step.action {
             Action::Apply(one) => Some((step.number, one)),
-            Action::Parallel(_) => None,
+            Action::Parallel(_) | Action::Each(_) => None,
         }
     }
     chain.all_steps().into_iter().filter_map(numbered).collect()
@@ -201,7 +202,7 @@ fn changed_at(program: &Program, id: NodeId, at: usize, change: Change) -> (Prog
         let chain = program.nodes[id].chains().next()?;
         match &chain.steps.get(at)?.action {
             Action::Apply(application) => Some(application.node),
-            Action::Parallel(_) => None,
+            Action::Parallel(_) | Action::Each(_) => None,
         }
     };
     let node = applied(program);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/flow/branch.hpp"
+#include "flux/flow/each.hpp"
 #include "flux/constraint/constraint.hpp"
 #include "flux/error.hpp"
 #include "flux/expected.hpp"

@@ -75,7 +75,7 @@ outcome fork::exit() noexcept
     for (const branch_base *const each : branches_) {
         parent_.add_counters(each->own_);
         if (each->exit_ == outcome::failed && exit != outcome::failed) {
-            parent_.fail_as(each->own_);
+            parent_.fail_as(each->own_.failed_node(), each->own_.error());
             exit = outcome::failed;
         } else if (each->exit_ == outcome::ended && exit == outcome::done) {
             exit = outcome::ended;
@@ -102,6 +102,11 @@ void fork::cut_path() noexcept
     for (const branch_base *const each : branches_) {
         parent_.on().counts().took(each->number_, each->exit_, each->own_.path());
     }
+}
+
+void run_branches(flow &parent, std::span<branch_base *const> branches) noexcept
+{
+    fork(parent, branches).run();
 }
 
 outcome join_all(flow &parent, std::span<branch_base *const> branches, bool cut) noexcept

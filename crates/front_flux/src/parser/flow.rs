@@ -7,6 +7,7 @@ use crate::syntax::{
 };
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
+use flux_source::Span;
 use std::fmt;
 
 impl<'text> Parser<'text, '_> {
@@ -41,6 +42,7 @@ impl<'text> Parser<'text, '_> {
                 ("`->` or `;`", format!("after the step `{}`", last.node))
             }
             Some(Step { within: Some(_), .. }) => ("`->` or `;`", "after the deadline of a step".to_owned()),
+            Some(Step { action: Action::Each(..), .. }) => ("`->` or `;`", "after an each step".to_owned()),
             Some(_) => ("`->` or `;`", "after a parallel step".to_owned()),
         };
         let span = self.end_statement(start, expected, format_args!("{place}"), help)?;
@@ -117,10 +119,13 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// `step = ( step1 | "(" [ chain ] { "&" [ chain ] } ")" ) [ "within" constant ]`
+    /// `step = ( step1 | "(" [ chain ] { "&" [ chain ] } ")" | "[" chain "]" [ "(" constant ")" ] ) [ "within" constant
+    /// ]`
     fn step(&mut self, place: fmt::Arguments) -> Parsed<Step<'text>> {
         let action = if self.at(TokenKind::OpenParenthesis) {
             self.parallel()?
+        } else if self.at(TokenKind::OpenBracket) {
+            self.each()?
         } else {
             let help = self.advice_for_step();
             Action::Apply(self.application(place, format_args!("{help}"))?)
@@ -140,12 +145,7 @@ impl<'text> Parser<'text, '_> {
     /// `"(" [ chain ] { "&" [ chain ] } ")"`
     fn parallel(&mut self) -> Parsed<Action<'text>> {
         let (start, open) = (self.position, self.bump());
-        if self.depth == DEPTH_LIMIT {
-            let headline = format!("more than {DEPTH_LIMIT} parallel steps in each other");
-            let diagnostic = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, open.span);
-            return self.fail(diagnostic.help("give the inner ones names: a node with a flow of its own"));
-        }
-        self.depth += 1;
+        self.enter(open.span)?;
         let mut branches = vec![];
         loop {
             branches.push(if matches!(self.peek().kind, TokenKind::Ampersand | TokenKind::CloseParenthesis) {
@@ -167,6 +167,38 @@ impl<'text> Parser<'text, '_> {
             branch.span = span;
         }
         Ok(Action::Parallel(branches, span))
+    }
+
+    /// `"[" chain "]" [ "(" constant ")" ]`
+    fn each(&mut self) -> Parsed<Action<'text>> {
+        let (start, open) = (self.position, self.bump());
+        if self.at(TokenKind::CloseBracket) {
+            let help = format_args!("in the brackets stands what is done with each element of a list: `[Node](4)`");
+            return self.fail_expecting("a node", format_args!("after `[`"), help);
+        }
+        self.enter(open.span)?;
+        let chain = self.chain(format_args!("in an each step"))?;
+        self.depth -= 1;
+        let help = "steps are joined by `->`; how many run at once stands after the `]`: `[Node](4)`";
+        self.expect_close(open, "`->`", format_args!("an each step"), help)?;
+        let mut width = None;
+        if self.take(TokenKind::OpenParenthesis).is_some() {
+            width = Some(self.constant(format_args!("after the `]` of an each step"))?);
+            let help = format_args!("how many run at once is one number, or one option");
+            self.expect(TokenKind::CloseParenthesis, format_args!("after the width of an each step"), help)?;
+        }
+        Ok(Action::Each(chain, width, self.span_from(start)))
+    }
+
+    /// Goes into the chains of a step.
+    fn enter(&mut self, open: Span) -> Parsed<()> {
+        if self.depth == DEPTH_LIMIT {
+            let headline = format!("more than {DEPTH_LIMIT} parallel and each steps in each other");
+            let diagnostic = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, open);
+            return self.fail(diagnostic.help("give the inner ones names: a node with a flow of its own"));
+        }
+        self.depth += 1;
+        Ok(())
     }
 
     /// `step1 = qname [ "(" binding { "," binding } ")" ]`, where constants come first

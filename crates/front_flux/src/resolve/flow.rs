@@ -7,7 +7,8 @@ use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, QualifiedName, Statem
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::external::ExternalRole;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source, Step, StepNumber,
+    Action, Application, Body, Chain, Constant, Each, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source,
+    Step, StepNumber,
 };
 use std::collections::HashMap;
 
@@ -180,7 +181,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         self.report(diagnostic);
     }
 
-    /// The recursion is as deep as parallel steps are in each other, which the parser bounds.
+    /// The recursion is as deep as chains are in each other, which the parser bounds.
     fn chain(&mut self, chain: &'syntax syntax::Chain<'syntax>) -> Chain {
         let mut steps = Vec::with_capacity(chain.steps.len());
         for step in &chain.steps {
@@ -201,6 +202,12 @@ impl<'syntax> Resolver<'syntax, '_> {
                         }
                         _ => Action::Parallel(Parallel { branches, arguments: None, span: *span }),
                     }
+                }
+                syntax::Action::Each(chain, width, span) => {
+                    let width = width.as_ref().and_then(|width| self.width(width));
+                    // One at a time is a loop.
+                    let width = width.filter(|width| *width != Constant::Integer(1));
+                    Action::Each(Each { chain: self.chain(chain), width, values: None, span: *span })
                 }
             };
             steps.push(Step { number: StepNumber::default(), action, within });

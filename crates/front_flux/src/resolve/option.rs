@@ -4,14 +4,35 @@ use super::Resolver;
 use crate::ids;
 use crate::quantity::{Quantity, Unit};
 use crate::syntax::{self, ConstantValue, OptionDeclaration, QualifiedName, Statement};
-use flux_diagnostic::{Diagnostic, nearest};
+use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::program::{Constant, OptionKind, ServerOption};
 
 /// The flags that every server has, and what its runtime's flags start with.
 const TAKEN_FLAGS: [&str; 3] = ["help", "flux", "flux-"];
 
-/// How a deadline is written.
-const DEADLINE: &str = "write a duration, `within 300ms`, or the name of an option that is one";
+/// Something that limits a step, as a constant or an option says.
+struct Limit {
+    id: Id,
+    kind: OptionKind,
+    /// What it is.
+    is: &'static str,
+    /// How it is written.
+    help: &'static str,
+}
+
+const DEADLINE: Limit = Limit {
+    id: ids::DEADLINE_DURATION,
+    kind: OptionKind::Duration,
+    is: "a deadline is a duration",
+    help: "write a duration, `within 300ms`, or the name of an option that is one",
+};
+
+const WIDTH: Limit = Limit {
+    id: ids::EACH_WIDTH,
+    kind: OptionKind::Int,
+    is: "how many run at once is a number",
+    help: "write a number above zero, `[Node](4)`, or the name of an option that is an `int`",
+};
 
 /// What a constant can be.
 const CONSTANT: &str = "a constant is a number, a string, `true`, `false` or the name of an option";
@@ -120,10 +141,10 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     /// The time that a step has; none where it is wrong, which has been reported or is now.
     pub(super) fn deadline(&mut self, time: &'syntax syntax::Constant) -> Option<Constant> {
-        let name = match &time.value {
-            ConstantValue::Wrong => return None,
+        match &time.value {
+            ConstantValue::Wrong => None,
             ConstantValue::Number(Quantity { value: value @ 1.., unit: Unit::Millisecond }) => {
-                return Some(Constant::Integer(*value));
+                Some(Constant::Integer(*value))
             }
             ConstantValue::Number(Quantity { value, unit }) => {
                 let headline = match unit {
@@ -131,39 +152,62 @@ impl<'syntax> Resolver<'syntax, '_> {
                     Unit::Byte => "a deadline is a duration, not a size".to_owned(),
                     Unit::One => format!("the deadline `{value}` has no unit"),
                 };
-                return self.report_deadline(headline, time);
+                self.report_limit(&DEADLINE, headline, time)
             }
             ConstantValue::Text(_) | ConstantValue::Boolean(_) => {
-                return self.report_deadline("a deadline is a duration".to_owned(), time);
+                self.report_limit(&DEADLINE, DEADLINE.is.to_owned(), time)
             }
-            ConstantValue::Option(name) => name,
-        };
+            ConstantValue::Option(name) => self.limit_by_option(&DEADLINE, name, time),
+        }
+    }
+
+    /// How many instances of an each step run at once; none where it is wrong, which has been reported or is now.
+    pub(super) fn width(&mut self, width: &'syntax syntax::Constant) -> Option<Constant> {
+        match &width.value {
+            ConstantValue::Wrong => None,
+            ConstantValue::Number(Quantity { value: value @ 1.., unit: Unit::One }) => Some(Constant::Integer(*value)),
+            ConstantValue::Number(Quantity { value, unit: Unit::One }) => {
+                self.report_limit(&WIDTH, format!("with {value} at once, nothing would ever run"), width)
+            }
+            ConstantValue::Number(_) | ConstantValue::Text(_) | ConstantValue::Boolean(_) => {
+                self.report_limit(&WIDTH, WIDTH.is.to_owned(), width)
+            }
+            ConstantValue::Option(name) => self.limit_by_option(&WIDTH, name, width),
+        }
+    }
+
+    fn limit_by_option(
+        &mut self,
+        limit: &Limit,
+        name: &'syntax QualifiedName<'syntax>,
+        constant: &'syntax syntax::Constant,
+    ) -> Option<Constant> {
         if let Some(id) = self.known_option(name) {
             let option = &self.program.options[id];
-            if option.kind == OptionKind::Duration {
+            if option.kind == limit.kind {
                 return Some(Constant::Option(id));
             }
-            let headline = format!("a deadline is a duration, and the option `{name}` is {}", described(option.kind));
-            return self.report_deadline(headline, time);
+            let headline = format!("{}, and the option `{name}` is {}", limit.is, described(option.kind));
+            return self.report_limit(limit, headline, constant);
         }
         if self.is_unknown(ids::UNKNOWN_OPTION, name) {
             let written = name.to_string();
             let may_suggest = self.may_suggest(&written);
-            let is_candidate = |option: &ServerOption| may_suggest && option.kind == OptionKind::Duration;
-            let durations = self.program.options.iter().filter(|(_, option)| is_candidate(option));
-            let durations: Vec<_> = durations.map(|(_, option)| option.name.to_string()).collect();
-            let help = match nearest(&written, durations.iter().map(String::as_str)) {
+            let is_candidate = |option: &ServerOption| may_suggest && option.kind == limit.kind;
+            let fitting = self.program.options.iter().filter(|(_, option)| is_candidate(option));
+            let fitting: Vec<_> = fitting.map(|(_, option)| option.name.to_string()).collect();
+            let help = match nearest(&written, fitting.iter().map(String::as_str)) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => DEADLINE.to_owned(),
+                None => limit.help.to_owned(),
             };
             let headline = format!("there is no option `{name}`");
-            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, time.span).help(help));
+            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
         }
         None
     }
 
-    fn report_deadline(&mut self, headline: String, time: &syntax::Constant) -> Option<Constant> {
-        self.report(Diagnostic::error(ids::DEADLINE_DURATION, headline, time.span).help(DEADLINE));
+    fn report_limit(&mut self, limit: &Limit, headline: String, constant: &syntax::Constant) -> Option<Constant> {
+        self.report(Diagnostic::error(limit.id, headline, constant.span).help(limit.help));
         None
     }
 

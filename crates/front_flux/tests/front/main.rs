@@ -73,6 +73,7 @@ fn chain(program: &Program, chain_read: &Chain) -> String {
             let branches: Vec<_> = branches.iter().map(|branch| chain(program, branch)).collect();
             format!("({})", branches.join(" & "))
         }
+        Action::Each(each) => format!("[{}]({:?})", chain(program, &each.chain), each.width),
     };
     chain_read.steps.iter().map(step).collect::<Vec<_>>().join(" -> ")
 }

@@ -46,11 +46,15 @@
 //! chain      = "flow" [ "[" [ pattern { "," pattern } ] "]" ] "=" steps     brackets make it a line of a dispatch
 //! pattern    = "_" | predicate
 //! steps      = [ step { "->" step } ] [ "gives" arguments ]            left out until they have been bound; as `takes`
-//! step       = [ "%" INT ] ( apply | "(" steps { "&" steps } ")" ) [ takes ] [ within ]
+//! step       = [ "%" INT ] ( apply [ takes ] | "(" steps { "&" steps } ")" [ takes ] | each ) [ within ]
 //!              its number, where left out one more than that of the step before in the text
+//! each       = "[" steps "]" [ "(" constant ")" ]
+//!              [ "each" "(" parameter ")" "of" argument [ takes ] [ "carries" "(" carried { "," carried } ")" ] ]
+//! carried    = INT "as" INT                                            an output, and the input that it is next time
 //! takes      = "takes" arguments
 //! arguments  = "(" [ argument { "," argument } ] ")"
-//! argument   = "in" "." position | "%" INT "." position | "error"      an input; an output of a step; the error code
+//! argument   = "in" "." position | "%" INT "." position | "element" "of" "%" INT | "error"
+//!              an input; an output of a step; an element of the list of a step; the error code
 //! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
 //! named      = name ":" name                                           an input, and the value that it takes
@@ -75,6 +79,9 @@
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
 //! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
+//!            | "each" function signature ( "loop" [ "carrying" carried { "," carried } ] | "at" "once" constant
+//!              | "in" "turn" )                                        what the step takes and gives; the function's
+//!                                                                     inputs and outputs are those of one element
 //!            | ( "handler" | "session" ) external "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
@@ -95,7 +102,8 @@
 //! ```
 //!
 //! A name means the first thing so called; what has no name of its own is called by its index. The outputs of a fork
-//! are always called by index, as those of several branches may share a name. `//` starts a comment.
+//! are always called by index, as those of several branches may share a name, and so are those of an each step. `//`
+//! starts a comment.
 //!
 //! A line may end in the spans of what it declares or mentions, `@file:start-end`, in the order in which those things
 //! begin, outer before inner; the file is left out where it is that of the span before: `@0:120-135 140-145`. Without
@@ -119,7 +127,7 @@ use crate::flow::Flow;
 use crate::program::Program;
 use std::fmt;
 
-/// How deep blocks and parallel steps may nest in a text that is parsed.
+/// How deep blocks and chains may nest in a text that is parsed.
 pub const NESTING_LIMIT: usize = 200;
 
 /// How to print.

@@ -63,6 +63,7 @@ impl Ports {
             Callee::Node(node) | Callee::External { node, .. } => Some(Self::NodeInputs(*node)),
             Callee::Function(function) => Some(Self::FunctionInputs(*function)),
             Callee::Fork(branches) => branches.first().map(|branch| Self::FunctionInputs(branch.function)),
+            Callee::Each(_) => None,
         }
     }
 
@@ -71,7 +72,7 @@ impl Ports {
         match callee {
             Callee::Node(node) => Some(Self::NodeOutputs(*node)),
             Callee::Function(function) => Some(Self::FunctionOutputs(*function)),
-            Callee::Fork(_) | Callee::External { .. } => None,
+            Callee::Fork(_) | Callee::Each(_) | Callee::External { .. } => None,
         }
     }
 }

@@ -4,16 +4,16 @@ use super::cursor::Cursor;
 use super::names::{Ports, Scope};
 use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
-use crate::program::{Action, Argument, Chain, Parallel, Step, StepNumber};
+use crate::program::{Action, Argument, Chain, Each, EachValues, Parallel, Step, StepNumber};
 
 impl Parser<'_> {
-    /// A chain inside of `depth` parallel steps; `scope` is what its arguments may name.
+    /// A chain inside of `depth` others; `scope` is what its arguments may name.
     pub(super) fn chain(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Chain, ParseError> {
         if depth > NESTING_LIMIT {
-            return Err(line.error("parallel steps are nested too deep"));
+            return Err(line.error("chains are nested too deep"));
         }
         let span = line.span()?;
-        let empty = line.at_end() || line.at("&") || line.at(")") || line.at_word("gives");
+        let empty = line.at_end() || line.at("&") || line.at(")") || line.at("]") || line.at_word("gives");
         let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, scope, depth))? };
         Ok(Chain { steps, results: self.values("gives", line, scope)?, span })
     }
@@ -32,6 +32,8 @@ impl Parser<'_> {
             line.expect(")")?;
             let arguments = self.values("takes", line, scope)?;
             (Action::Parallel(Parallel { branches, arguments, span }), None)
+        } else if line.at("[") {
+            (Action::Each(self.each(line, scope, depth)?), None)
         } else {
             let mut application = self.application(line)?;
             application.arguments = self.values("takes", line, scope)?;
@@ -41,6 +43,29 @@ impl Parser<'_> {
         };
         scope.add(number, outputs);
         Ok(Step { number, action, within: self.within(line)? })
+    }
+
+    fn each(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Each, ParseError> {
+        let span = line.span()?;
+        line.expect("[")?;
+        let chain = self.chain(line, scope, depth + 1)?;
+        line.expect("]")?;
+        let mut width = None;
+        if line.eat("(") {
+            width = Some(line.constant(&self.names.options)?);
+            line.expect(")")?;
+        }
+        if !line.eat_word("each") {
+            return Ok(Each { chain, width, values: None, span });
+        }
+        line.expect("(")?;
+        let element = line.parameter(&self.types)?;
+        line.expect(")")?;
+        line.expect_word("of")?;
+        let list = self.argument(line, scope)?;
+        let copied = self.values("takes", line, scope)?.unwrap_or_default();
+        let carried = if line.eat_word("carries") { line.list("(", ")", carried)? } else { vec![] };
+        Ok(Each { chain, width, values: Some(EachValues { list, element, copied, carried }), span })
     }
 
     /// `takes (in.x, %1.y)`, where it comes next.
@@ -60,6 +85,10 @@ impl Parser<'_> {
         if line.eat_word("error") {
             return Ok(Argument::Error);
         }
+        if line.eat_word("element") {
+            line.expect_word("of")?;
+            return step_number(line).map(Argument::Element);
+        }
         if line.eat_word("kept") {
             line.expect(".")?;
             return line.number("the number of a value that is kept").map(Argument::Kept);
@@ -72,6 +101,13 @@ impl Parser<'_> {
         line.expect(".")?;
         line.position(self.names.ports(scope.outputs(step))).map(|index| Argument::Output(step, index))
     }
+}
+
+/// `0 as 1`: an output of an instance, and the input that it is in the next.
+pub(super) fn carried(line: &mut Cursor<'_>) -> Result<(usize, usize), ParseError> {
+    let output = line.number("the position of an output")?;
+    line.expect_word("as")?;
+    Ok((output, line.number("the position of an input")?))
 }
 
 /// `%1`

@@ -2,13 +2,14 @@
 
 use super::cursor::Cursor;
 use super::names::{Names, Ports};
+use super::parse_chain::carried;
 use super::parse_program::{Parser, signature_of};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::{Arena, ArenaId};
 use crate::external::ExternalRole;
 use crate::flow::{
-    Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey, Line, Operand,
-    Role, Step, StepId, StepPaths, Test,
+    Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey,
+    Line, Operand, Role, Step, StepId, StepPaths, Test,
 };
 use crate::types::TypeNames;
 use std::collections::HashMap;
@@ -255,6 +256,7 @@ impl<'text> FunctionParser<'_, 'text> {
         match line.word() {
             Some("node") => parser.node_id(line).map(Callee::Node),
             Some("function") => parser.function_id(line).map(Callee::Function),
+            Some("each") => self.each(line).map(Callee::Each),
             Some("fork") if line.at("(") => Ok(Callee::Fork(vec![])),
             Some("fork") => line.separated("&", |line| self.branch(line)).map(Callee::Fork),
             Some(kind @ ("handler" | "session")) => {
@@ -263,8 +265,27 @@ impl<'text> FunctionParser<'_, 'text> {
                 line.expect_word("for")?;
                 Ok(Callee::External { external, node: parser.node_id(line)? })
             }
-            _ => Err(line.error("a step calls a `node`, `function`, `fork`, `handler` or `session`")),
+            _ => Err(line.error("a step calls a `node`, `function`, `fork`, `each`, `handler` or `session`")),
         }
+    }
+
+    fn each(&self, line: &mut Cursor<'_>) -> Result<Each, ParseError> {
+        let function = self.parser.function_id(line)?;
+        let (inputs, outputs) = signature_of(line, &self.parser.types)?;
+        let order = match line.word() {
+            Some("loop") if line.eat_word("carrying") => EachOrder::Loop(line.separated(",", carried)?),
+            Some("loop") => EachOrder::Loop(vec![]),
+            Some("at") => {
+                line.expect_word("once")?;
+                EachOrder::AtOnce(line.constant(&self.parser.names.options)?)
+            }
+            Some("in") => {
+                line.expect_word("turn")?;
+                EachOrder::InTurn
+            }
+            _ => return Err(line.error("instances run as a `loop`, `at once` or `in turn`")),
+        };
+        Ok(Each { function, inputs, outputs, order })
     }
 
     fn branch(&self, line: &mut Cursor<'_>) -> Result<Branch, ParseError> {

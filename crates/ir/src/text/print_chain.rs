@@ -2,7 +2,7 @@
 
 use super::names::{Ports, Scope};
 use super::printer::Printer;
-use crate::program::{Action, Argument, Chain, Step};
+use crate::program::{Action, Argument, Chain, Each, Step};
 
 impl Printer {
     /// Writes a chain; `scope` is what its arguments may name.
@@ -30,8 +30,40 @@ impl Printer {
                 self.values(" takes (", parallel.arguments.as_deref(), scope);
                 scope.add(step.number, None);
             }
+            Action::Each(each) => {
+                self.each(each, scope);
+                scope.add(step.number, None);
+            }
         }
         self.within(step.within.as_ref());
+    }
+
+    fn each(&mut self, each: &Each, scope: &mut Scope) {
+        self.span(each.span);
+        self.write("[");
+        self.chain(&each.chain, scope);
+        self.write("]");
+        if let Some(width) = &each.width {
+            self.write("(");
+            self.constant(width);
+            self.write(")");
+        }
+        let Some(values) = &each.values else { return };
+        self.write(" each (");
+        self.parameter(&values.element);
+        self.write(") of ");
+        self.argument(values.list, scope);
+        self.values(" takes (", Some(&values.copied), scope);
+        if !values.carried.is_empty() {
+            self.write(" carries (");
+            self.carried(&values.carried);
+            self.write(")");
+        }
+    }
+
+    /// `0 as 1, 2 as 0`: outputs of an instance, and the inputs that they are in the next.
+    pub(super) fn carried(&mut self, carried: &[(usize, usize)]) {
+        self.separated(", ", carried, |printer, (output, input)| printer.write(format!("{output} as {input}")));
     }
 
     /// ` takes (in.x, %1.y)`, where the values are known; `opening` is what comes before the first.
@@ -58,6 +90,7 @@ impl Printer {
                 self.write(format!("%{}.", step.0));
                 self.position(scope.outputs(step), index);
             }
+            Argument::Element(step) => self.write(format!("element of %{}", step.0)),
             Argument::Error => self.write("error"),
             Argument::Kept(index) => self.write(format!("kept.{index}")),
         }

@@ -6,8 +6,8 @@ use super::names::{Names, Ports};
 use super::printer::Printer;
 use crate::external::{External, ExternalRole};
 use crate::flow::{
-    Acquisition, Block, Branch, Callee, End, Entry, Exits, Flow, Function, FunctionId, HeldKey, Line, Operand, Role,
-    Step, StepId, StepPaths,
+    Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Exits, Flow, Function, FunctionId, HeldKey, Line,
+    Operand, Role, Step, StepId, StepPaths,
 };
 use std::collections::HashMap;
 
@@ -169,6 +169,7 @@ impl FunctionPrinter<'_> {
                 };
                 printer.separated(" & ", branches, branch);
             }
+            Callee::Each(each) => printer.each_callee(each),
             Callee::External { external, node } => {
                 let is_session = |external: &External| external.role == ExternalRole::Session;
                 let role = match printer.names.called(*external).is_some_and(is_session) {
@@ -259,6 +260,25 @@ impl FunctionPrinter<'_> {
 }
 
 impl Printer {
+    /// A function that is called for each element of a list, with what its step takes and gives.
+    fn each_callee(&mut self, each: &Each) {
+        self.write("each ");
+        self.mention(|names| &names.functions, each.function.index());
+        self.signature(&each.inputs, &each.outputs);
+        match &each.order {
+            EachOrder::Loop(carried) => {
+                self.write(if carried.is_empty() { " loop" } else { " loop carrying " });
+                self.carried(carried);
+            }
+            EachOrder::AtOnce(width) => {
+                self.write(" at once ");
+                self.constant(width);
+            }
+            EachOrder::InTurn => self.write(" in turn"),
+        }
+        self.write(" ");
+    }
+
     /// A key that a caller holds, as the function sees it.
     fn held_key(&mut self, ports: Ports, key: &[HeldKey]) {
         if key.is_empty() {

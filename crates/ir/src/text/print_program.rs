@@ -185,15 +185,16 @@ impl Printer {
 
     /// Writes ` (inputs) => (outputs)`.
     pub(super) fn signature(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {
-        let parameter = |printer: &mut Self, parameter: &Parameter| {
-            printer.span(parameter.span);
-            printer.write(lexical::parameter(parameter));
-        };
         self.write(" (");
-        self.separated(", ", inputs, parameter);
+        self.separated(", ", inputs, Self::parameter);
         self.write(") => (");
-        self.separated(", ", outputs, parameter);
+        self.separated(", ", outputs, Self::parameter);
         self.write(")");
+    }
+
+    pub(super) fn parameter(&mut self, parameter: &Parameter) {
+        self.span(parameter.span);
+        self.write(lexical::parameter(parameter));
     }
 
     fn requirement(&mut self, node: NodeId, requirement: &Requirement) {

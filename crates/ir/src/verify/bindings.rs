@@ -1,20 +1,22 @@
 //! What must hold of the values that a program's inputs and outputs name: each is there, and of the type that is taken.
 //!
 //! A value is there from the step that makes it to the end of its chain, in the branches of a parallel step only where
-//! they get a copy. So no step can name one that a later step makes, or another chain. Who takes a pointer may end what
-//! it points to: if it does not give it back, the pointer is there no more. Nor is a value that can only be moved.
+//! they get a copy; so it is in the instances of an each step. So no step can name one that a later step makes, or
+//! another chain. Who takes a pointer may end what it points to: if it does not give it back, the pointer is there no
+//! more. Nor is a value that can only be moved.
 
 use super::Violations;
 use crate::name::Name;
 use crate::program::{
-    Action, Argument, Chain, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
+    Action, Argument, Chain, Each, EachValues, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter,
+    Program, Replacement, StepNumber,
 };
 use crate::types::Type;
 use flux_source::Span;
 use std::collections::HashMap;
 
 /// The values that are there, with their types.
-type Values<'a> = HashMap<Argument, &'a Type>;
+type Values = HashMap<Argument, Type>;
 
 /// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
@@ -43,8 +45,8 @@ fn types(parameters: &[Parameter]) -> impl ExactSizeIterator<Item = &Type> {
     parameters.iter().map(|parameter| &parameter.ty)
 }
 
-fn inputs(parameters: &[Parameter]) -> Values<'_> {
-    types(parameters).enumerate().map(|(index, ty)| (Argument::Input(index), ty)).collect()
+fn inputs(parameters: &[Parameter]) -> Values {
+    types(parameters).cloned().enumerate().map(|(index, ty)| (Argument::Input(index), ty)).collect()
 }
 
 /// Whether `node` may be the last to have what it takes as `input`.
@@ -62,32 +64,33 @@ struct Checker<'a, 'b> {
 
 impl<'a> Checker<'a, '_> {
     /// Goes along a chain; adds what its steps make to `values`.
-    fn steps(&mut self, chain: &'a Chain, values: &mut Values<'a>) {
+    fn steps(&mut self, chain: &'a Chain, values: &mut Values) {
         for step in &chain.steps {
-            let made: Vec<&'a Type> = match &step.action {
+            let made: Vec<Type> = match &step.action {
                 Action::Apply(application) => {
                     let node: &Node = &self.program.nodes[application.node];
                     let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
                     self.takes(application.arguments.as_deref(), types(open), values, application.span, &node.name);
                     let kept = self.named(Some(&application.kept), values, application.span, "a handler");
-                    let kept = kept.into_iter().flatten().cloned().collect();
+                    let kept = kept.into_iter().flatten().collect();
                     self.keeps(application.node, kept, application.span);
                     let taken = application.arguments.iter().flatten().zip(open);
                     for (argument, _) in taken.filter(|(_, input)| takes_away(node, input)) {
                         values.remove(argument);
                     }
-                    types(node.outputs()).collect()
+                    types(node.outputs()).cloned().collect()
                 }
                 Action::Parallel(parallel) => self.branches(parallel, values),
+                Action::Each(each) => self.each(each, step.number, values),
             };
             values.extend(made.into_iter().enumerate().map(|(index, ty)| (Argument::Output(step.number, index), ty)));
         }
     }
 
     /// What the branches of a parallel step give, given copies of some of `values`.
-    fn branches(&mut self, parallel: &'a Parallel, values: &mut Values<'a>) -> Vec<&'a Type> {
+    fn branches(&mut self, parallel: &'a Parallel, values: &mut Values) -> Vec<Type> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
-        let copied: Values<'a> =
+        let copied: Values =
             copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
         let mut made = vec![];
         for branch in &parallel.branches {
@@ -97,6 +100,35 @@ impl<'a> Checker<'a, '_> {
             values.retain(|argument, _| inside.contains_key(argument) || !copied.contains_key(argument));
         }
         made
+    }
+
+    /// What an each step gives, given a list and copies of some of `values`.
+    fn each(&mut self, each: &'a Each, number: StepNumber, values: &mut Values) -> Vec<Type> {
+        let (what, span) = ("an each step", each.span);
+        let Some(EachValues { list, element, copied, carried }) = &each.values else {
+            self.violations.add(span, format!("{what} does not say which values it has"));
+            return vec![];
+        };
+        let of_list = self.named(Some(std::slice::from_ref(list)), values, span, what);
+        let is_list = of_list.is_none_or(|types| types == [Type::list_of(&element.ty)]);
+        self.violations.require(is_list, span, || format!("{what} is over something else than a list of its elements"));
+        let inputs = self.named(Some(copied), values, span, what).unwrap_or_default();
+        let outside: Values = copied.iter().copied().zip(inputs.iter().cloned()).collect();
+        let mut inside = outside.clone();
+        inside.insert(Argument::Element(number), element.ty.clone());
+        self.steps(&each.chain, &mut inside);
+        let made = self.named(each.chain.results.as_deref(), &inside, span, "an instance").unwrap_or_default();
+        values.retain(|argument, _| inside.contains_key(argument) || !outside.contains_key(argument));
+        self.violations.require(carried.is_empty() || each.width.is_none(), span, || {
+            "instances that run at once hand values on".to_owned()
+        });
+        let hands_on = |at: usize| carried.iter().find(|one| one.0 == at);
+        for (output, input) in carried {
+            let is_same = made.get(*output).is_some_and(|ty| inputs.get(*input) == Some(ty));
+            self.violations.require(is_same, span, || "an instance hands on a value as one of another type".to_owned());
+        }
+        let gathered = |(at, ty): (usize, Type)| if hands_on(at).is_some() { ty } else { Type::list_of(&ty) };
+        made.into_iter().enumerate().map(gathered).collect()
     }
 
     /// Notes what an application of `node` keeps: every one keeps the same.
@@ -159,7 +191,6 @@ impl<'a> Checker<'a, '_> {
         };
         let target = &self.program.nodes[target];
         let values = self.for_handlers(replacement.failing);
-        let values = values.iter().map(|(argument, ty)| (*argument, ty)).collect();
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
         if let Some(resume) = &replacement.resume {
             let given = resume.iter().map(|index| target.outputs().get(*index).map(|output| &output.ty));
@@ -175,7 +206,7 @@ impl<'a> Checker<'a, '_> {
         &mut self,
         arguments: Option<&[Argument]>,
         wanted: impl ExactSizeIterator<Item = &'w Type>,
-        values: &Values<'_>,
+        values: &Values,
         span: Span,
         name: &Name,
     ) {
@@ -184,25 +215,19 @@ impl<'a> Checker<'a, '_> {
         if named != count {
             return self.violations.add(span, format!("`{name}` has {count} values and names {named}"));
         }
-        let differs = types.into_iter().zip(wanted).position(|(one, other)| one != other);
+        let differs = types.iter().zip(wanted).position(|(one, other)| one != other);
         self.violations.require(differs.is_none(), span, || {
             format!("`{name}` names a value of another type as number {}", differs.unwrap_or_default() + 1)
         });
     }
 
     /// The types of `arguments`, where all of them are among `values`.
-    fn named<'v>(
-        &mut self,
-        arguments: Option<&[Argument]>,
-        values: &Values<'v>,
-        span: Span,
-        what: &str,
-    ) -> Option<Vec<&'v Type>> {
+    fn named(&mut self, arguments: Option<&[Argument]>, values: &Values, span: Span, what: &str) -> Option<Vec<Type>> {
         let Some(arguments) = arguments else {
             self.violations.add(span, format!("{what} does not say which values it has"));
             return None;
         };
-        let types: Option<Vec<_>> = arguments.iter().map(|argument| values.get(argument).copied()).collect();
+        let types: Option<Vec<_>> = arguments.iter().map(|argument| values.get(argument).cloned()).collect();
         self.violations.require(types.is_some(), span, || format!("{what} names a value that is not there"));
         types
     }

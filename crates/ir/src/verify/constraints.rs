@@ -10,13 +10,15 @@
 //! - what a function says its callers hold, they hold.
 //!
 //! And of a parallel step: branches that may be inside at once do not both rely on a hold of the flow around them that
-//! only one of them may have.
+//! only one of them may have. Nor do instances of an each step.
 //!
 //! What is held and comes before all that a function mentions can neither be missed nor be exceeded there, so it is
 //! left out of the context: the walk is near-linear even where a node is shared by many.
 
 use super::Violations;
-use crate::flow::{Acquisition, Branch, Callee, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId};
+use crate::flow::{
+    Acquisition, Branch, Callee, Each, EachOrder, Flow, Function, FunctionId, Held, HeldKey, Operand, Step, StepId,
+};
 use crate::name::Name;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
@@ -182,8 +184,10 @@ impl<'a> Checker<'a, '_> {
             let held: BTreeSet<Hold> = context.held.iter().cloned().chain(taken()).collect();
             self.required(function, step, &held, &value);
             self.calls(step, &held, &value);
-            if let Callee::Fork(branches) = &step.callee {
-                self.parallel(function, step, branches, &value);
+            match &step.callee {
+                Callee::Fork(branches) => self.parallel(function, step, branches, &value),
+                Callee::Each(each) => self.instances(function, step, each, &value),
+                _ => {}
             }
         }
     }
@@ -220,9 +224,12 @@ impl<'a> Checker<'a, '_> {
 
     /// Enters the functions that a step calls, in the context that it makes for them.
     fn calls(&mut self, step: &Step, held: &BTreeSet<Hold>, value: &impl Fn(&Operand) -> Value) {
-        let passed: Vec<Value> = step.inputs.iter().map(value).collect();
+        let passes = |at: usize| step.passed(at).map_or(Value::Unknown, value);
+        let passed: Vec<Value> = (0..step.inputs.len()).map(passes).collect();
         let inside = |value: &Value| inside(value, &passed);
-        let inputs: Vec<Value> = passed.iter().map(inside).collect();
+        // What only the callee has, such as an element of a list, is a value of its own there.
+        let own = |at: usize, value| if step.passed(at).is_some() { inside(value) } else { Value::Input(at) };
+        let inputs: Vec<Value> = passed.iter().enumerate().map(|(at, value)| own(at, value)).collect();
         let held: BTreeSet<Hold> =
             held.iter().map(|hold| Hold { key: hold.key.iter().map(inside).collect(), ..hold.clone() }).collect();
         for function in step.callee.functions() {
@@ -242,6 +249,18 @@ impl<'a> Checker<'a, '_> {
                     self.add(function, step.span, &message);
                 }
             }
+        }
+    }
+
+    /// Instances that may be inside at once do not rely on one hold that only one of them may have.
+    fn instances(&mut self, function: &Function, step: &Step, each: &Each, value: &impl Fn(&Operand) -> Value) {
+        if !matches!(each.order, EachOrder::AtOnce(_)) {
+            return;
+        }
+        let needs = self.passed_needs(each.function, step, value);
+        if let Some(clash) = needs.iter().find(|one| needs.iter().any(|other| one.conflicts(other))) {
+            let name = self.name(clash.constraint);
+            self.add(function, step.span, &format!("two instances may be inside `{name}` at once"));
         }
     }
 
@@ -274,7 +293,7 @@ impl<'a> Checker<'a, '_> {
     /// What a callee needs held, in terms of the caller.
     fn passed_needs(&self, callee: FunctionId, step: &Step, value: &impl Fn(&Operand) -> Value) -> Vec<Hold> {
         let part = |part: &Value| match part {
-            Value::Input(at) => step.inputs.get(*at).map_or(Value::Unknown, value),
+            Value::Input(at) => step.passed(*at).map_or(Value::Unknown, value),
             Value::Constant(_) => part.clone(),
             Value::Made(..) | Value::Unknown => Value::Unknown,
         };

@@ -3,11 +3,11 @@
 
 use super::Violations;
 use super::names::is_free_identifier;
-use super::program::{constraint_and_key, is_known, within};
+use super::program::{constraint_and_key, is_known, width, within};
 use crate::external::{External, ExternalId, ExternalRole};
 use crate::flow::{
-    Acquisition, Block, Branch, Callee, End, Entry, Flow, Function, FunctionId, HeldKey, Line, Operand, Role, Step,
-    StepId,
+    Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Flow, Function, FunctionId, HeldKey, Line,
+    Operand, Role, Step, StepId,
 };
 use crate::program::{ConstraintId, Node, NodeId, Origin, Parameter, Source};
 use crate::types::Type;
@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
         }
         self.acquisitions(step);
         within(&self.flow.program, self.violations, step.within.as_ref(), step.span);
-        let runs = matches!(step.callee, Callee::Node(_) | Callee::Function(_) | Callee::Fork(_));
+        let runs = !matches!(step.callee, Callee::External { .. });
         self.require(step.within.is_none() || runs, step.span, || format!("step %{number} cannot have a deadline"));
         let node = match step.callee {
             Callee::Node(node) => Some(node),
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The inputs of each thing that `step` calls; none where something is wrong with one of them.
-    fn called(&mut self, step: &Step) -> Vec<&'a [Parameter]> {
+    fn called(&mut self, step: &'a Step) -> Vec<&'a [Parameter]> {
         let span = step.span;
         let callee: Option<Vec<&[Parameter]>> = match &step.callee {
             Callee::Node(id) => self.node(*id, span).map(|node| {
@@ -241,6 +241,7 @@ impl<'a> Checker<'a> {
                     |branch: &Branch| self.callee(branch.function, span).map(|callee| callee.inputs.as_slice());
                 branches.iter().map(inputs).collect()
             }
+            Callee::Each(each) => self.each(each, span).map(|()| vec![each.inputs.as_slice()]),
             Callee::External { external, node } => {
                 self.external(*external, span);
                 self.node(*node, span).map(|node| vec![node.inputs()])
@@ -267,6 +268,35 @@ impl<'a> Checker<'a> {
                 self.require(false, span, || format!("it calls the {} `{name}` by itself", role.name()));
             }
         }
+    }
+
+    /// What an each step takes and gives is what its function takes and gives for one element.
+    fn each(&mut self, each: &'a Each, span: Span) -> Option<()> {
+        let function = self.callee(each.function, span)?;
+        let carried = match &each.order {
+            EachOrder::Loop(carried) => carried.as_slice(),
+            EachOrder::AtOnce(count) => {
+                width(&self.flow.program, self.violations, Some(count), span);
+                &[]
+            }
+            EachOrder::InTurn => &[],
+        };
+        let types = |parameters: &[Parameter]| parameters.iter().map(|one| one.ty.clone()).collect::<Vec<_>>();
+        let mut takes = types(&function.inputs);
+        let list = takes.first_mut().map(|element| *element = Type::list_of(element));
+        self.require(list.is_some(), span, || "it has an instance for each element, which takes none".to_owned());
+        self.require(takes == types(&each.inputs), span, || "its instances do not take what it takes".to_owned());
+        let hands_on = |at: usize| carried.iter().any(|one| one.0 == at);
+        let gives = function.outputs.iter().enumerate();
+        let gives: Vec<Type> =
+            gives.map(|(at, one)| if hands_on(at) { one.ty.clone() } else { Type::list_of(&one.ty) }).collect();
+        self.require(gives == types(&each.outputs), span, || "its instances do not give what it gives".to_owned());
+        for (output, input) in carried {
+            let (from, to) = (function.outputs.get(*output), function.inputs.get(*input).filter(|_| *input > 0));
+            let fits = from.zip(to).is_some_and(|(from, to)| from.ty == to.ty);
+            self.require(fits, span, || "an instance hands on what the next one does not take".to_owned());
+        }
+        Some(())
     }
 
     /// Constraints are taken in the one order, each once.

@@ -6,7 +6,7 @@
 //! lie end to end from 0. A call that comes back by an exit with `radix` paths turns `0..n` into `0..n * radix`.
 
 use super::Violations;
-use crate::flow::{Block, Branch, Callee, End, Exit, Exits, Flow, Function, Step, StepPaths};
+use crate::flow::{Block, Branch, Callee, Each, End, Exit, Exits, Flow, Function, Step, StepPaths};
 use crate::paths::LIMIT;
 
 /// What must hold once paths have numbers, of a flow that is well-formed otherwise.
@@ -116,6 +116,7 @@ impl Checker<'_> {
             }
             Callee::Function(function) => self.call(step, arriving, self.flow.functions[*function].paths),
             Callee::Fork(branches) => self.call(step, arriving, self.fork(branches)),
+            Callee::Each(each) => self.call(step, arriving, self.each(each)),
         };
         let [done, failed, ended] = Exit::ALL.map(|exit| arriving.checked_mul(radix.get(exit)));
         let (Some(done), Some(failed), Some(ended)) = (done, failed, ended) else {
@@ -137,7 +138,7 @@ impl Checker<'_> {
         let StepPaths { save, cut, radix, .. } = step.paths;
         let number = step.id.0;
         let exceeds = |exit| u128::from(arriving) * u128::from(counted.get(exit)) > u128::from(LIMIT);
-        if cut != Exit::ALL.into_iter().any(exceeds) {
+        if cut != (matches!(step.callee, Callee::Each(_)) || Exit::ALL.into_iter().any(exceeds)) {
             self.violation(&format!("step %{number} is cut where numbers fit, or not cut where they do not"));
         }
         let expected = |exit| if cut { counted.get(exit).min(1) } else { counted.get(exit) };
@@ -148,6 +149,12 @@ impl Checker<'_> {
             self.violation(&format!("step %{number} loses the path register of its caller"));
         }
         radix
+    }
+
+    /// An each step is one path to every exit that it can have, whatever its instances do: a list may be empty.
+    fn each(&self, each: &Each) -> Exits {
+        let paths = self.flow.functions[each.function].paths;
+        Exits { done: 1, failed: paths.failed.min(1), ended: paths.ended.min(1) }
     }
 
     /// The paths of a parallel step: all branches done; or, to an exit that a branch has, any combination of exits.

@@ -140,10 +140,14 @@ impl Checker<'_> {
             let StepNumber(number) = step.number;
             self.violations
                 .require(numbers.insert(number), chain.span, || format!("two steps have the number {number}"));
-            if let Action::Parallel(parallel) = &step.action {
-                self.violations.require(!parallel.branches.is_empty(), parallel.span, || {
-                    "a parallel step has no branch".to_owned()
-                });
+            match &step.action {
+                Action::Apply(_) => {}
+                Action::Parallel(parallel) => {
+                    self.violations.require(!parallel.branches.is_empty(), parallel.span, || {
+                        "a parallel step has no branch".to_owned()
+                    });
+                }
+                Action::Each(each) => width(self.program, self.violations, each.width.as_ref(), each.span),
             }
             within(self.program, self.violations, step.within.as_ref(), chain.span);
         }
@@ -160,6 +164,18 @@ pub(super) fn within(program: &Program, violations: &mut Violations, within: Opt
         Some(Constant::Text(_) | Constant::Boolean(_)) => false,
     };
     violations.require(is_time, span, || "a step has a deadline that is no duration".to_owned());
+}
+
+/// How many instances run at once is a number above 1, or an option that is one.
+pub(super) fn width(program: &Program, violations: &mut Violations, width: Option<&Constant>, span: Span) {
+    let is_number = |option: &ServerOption| option.kind == OptionKind::Int;
+    let is_width = match width {
+        None => true,
+        Some(Constant::Integer(count)) => *count > 1,
+        Some(Constant::Option(option)) => program.options.find(*option).is_some_and(is_number),
+        Some(Constant::Text(_) | Constant::Boolean(_)) => false,
+    };
+    violations.require(is_width, span, || "an each step has a width that is no number above 1".to_owned());
 }
 
 /// A constraint is one that there is, and has a key exactly where its scope is keyed.

@@ -409,6 +409,16 @@ fn any_chain(choices: &mut Choices, counts: Counts, depth: usize) -> Chain {
             let branches = (0..=choices.below(3)).map(|_| any_chain(choices, counts, depth - 1)).collect();
             let (arguments, span) = (any_arguments(choices), choices.span());
             program::Action::Parallel(Parallel { branches, arguments, span })
+        } else if depth > 0 && choices.below(4) == 3 {
+            let (chain, span) = (any_chain(choices, counts, depth - 1), choices.span());
+            let width = choices.chance().then(|| choices.constant());
+            let values = choices.chance().then(|| program::EachValues {
+                list: any_argument(choices),
+                element: choices.parameter(),
+                copied: choices.list(3, any_argument),
+                carried: choices.list(2, any_pair),
+            });
+            program::Action::Each(program::Each { chain, width, values, span })
         } else {
             let (arguments, kept) = (any_arguments(choices), choices.list(2, any_argument));
             program::Action::Apply(Application { arguments, kept, ..any_application(choices, counts) })
@@ -424,10 +434,11 @@ fn any_arguments(choices: &mut Choices) -> Option<Vec<Argument>> {
 }
 
 fn any_argument(choices: &mut Choices) -> Argument {
-    match choices.below(4) {
+    match choices.below(5) {
         0 => Argument::Input(choices.below(4)),
         1 => Argument::Output(StepNumber(choices.below(5) as u32), choices.below(4)),
         2 => Argument::Kept(choices.below(3)),
+        3 => Argument::Element(StepNumber(choices.below(5) as u32)),
         _ => Argument::Error,
     }
 }
@@ -514,13 +525,28 @@ fn any_branch(choices: &mut Choices, counts: Counts) -> Branch {
     Branch { function: choices.id(counts.functions), after }
 }
 
+fn any_pair(choices: &mut Choices) -> (usize, usize) {
+    (choices.below(4), choices.below(4))
+}
+
+fn any_each(choices: &mut Choices, counts: Counts) -> flux_ir::flow::Each {
+    let order = match choices.below(3) {
+        0 => EachOrder::InTurn,
+        1 => EachOrder::AtOnce(choices.constant()),
+        _ => EachOrder::Loop(choices.list(2, any_pair)),
+    };
+    let (inputs, outputs) = (choices.list(3, Choices::parameter), choices.list(3, Choices::parameter));
+    flux_ir::flow::Each { function: choices.id(counts.functions), inputs, outputs, order }
+}
+
 fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flow::Step {
     flux_ir::flow::Step {
         id: StepId(choices.below(12) as u32),
-        callee: match choices.below(4) {
+        callee: match choices.below(5) {
             0 => Callee::Node(choices.id(counts.nodes)),
             1 => Callee::Function(choices.id(counts.functions)),
             2 => Callee::Fork(choices.list(3, |choices| any_branch(choices, counts))),
+            3 => Callee::Each(any_each(choices, counts)),
             _ => Callee::External { external: choices.id(EXTERNALS), node: choices.id(counts.nodes) },
         },
         inputs: choices.list(3, any_operand),

@@ -47,6 +47,12 @@ impl World for Chance<'_> {
 
     fn fault(&mut self) {}
 
+    fn elements(&mut self, (): ()) -> Vec<()> {
+        vec![(); self.choices.below(3)]
+    }
+
+    fn list(&mut self, _: Vec<()>) {}
+
     fn takes(&mut self, parameters: &[&Parameter], values: &[()]) -> bool {
         assert_eq!(parameters.len(), values.len());
         true

@@ -143,7 +143,7 @@ fn errors_name_the_line_and_what_is_wrong() {
     expect(&with_body("%1 = node N(%9.c, 1) else failed\ndone"), "line 8: no parameter is called `c` there");
     expect(
         &with_body("%1 = N(1, 1) else failed\ndone"),
-        "line 8: a step calls a `node`, `function`, `fork`, `handler` or `session`",
+        "line 8: a step calls a `node`, `function`, `fork`, `each`, `handler` or `session`",
     );
     expect(&with_body("done\nfailed"), "line 9: expected `}`, found `failed`");
     expect(

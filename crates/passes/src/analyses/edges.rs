@@ -1,12 +1,16 @@
 //! The edges of a program: where values pass from one list of parameters to another.
 //!
-//! Inference and binding see the same edges through this module. A [`Port`] is one side of a node; what
-//! passes along an edge is the ports' lists one after the other, since a parallel step joins its branches' outputs.
+//! Inference and binding see the same edges through this module. A [`Port`] is one side of a node; what passes along an
+//! edge is the list of a port, or is made of several ([`Passed`]): a parallel step joins its branches' outputs, an each
+//! step gathers lists.
 
+use crate::analyses::each_steps::First;
 use flux_ir::program::{
-    Action, Argument, Chain, NamedInput, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
+    Action, Chain, Each, NamedInput, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
 };
+use flux_ir::types::Type;
 use flux_source::Span;
+use std::borrow::Cow;
 
 /// One side of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -58,17 +62,78 @@ pub enum EdgeEnd {
     End(NodeId, usize),
 }
 
-/// Values pass from the ports `from` to the port `to`.
+/// What passes along an edge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// The list of a port.
+    Of(Port),
+    /// These, one after the other: what a parallel step gives.
+    Joined(Vec<Self>),
+    /// An element of the one list of them, then the others: what an instance of an each step begins with.
+    Spread(Box<Self>, First),
+    /// Of each of them a list: what an each step gives. Of a loop it is the last value where `First` takes one of that
+    /// name.
+    Gathered(Box<Self>, Option<First>),
+}
+
+impl Passed {
+    /// The list that passes, where those of the ports are known, as `list` says; none where a list that must be there
+    /// is not.
+    pub fn list<'a>(&self, list: &impl Fn(Port) -> Option<&'a [Parameter]>) -> Option<Cow<'a, [Parameter]>> {
+        match self {
+            Self::Of(port) => list(*port).map(Cow::Borrowed),
+            Self::Joined(parts) => {
+                let lists: Option<Vec<_>> = parts.iter().map(|part| part.list(list)).collect();
+                Some(Cow::Owned(lists?.concat()))
+            }
+            Self::Spread(given, first) => {
+                let (given, element) = (given.list(list)?, first.element(list)?);
+                let position = first.list_position(&given, &element).ok()?;
+                let others = given.iter().enumerate().filter(|(at, _)| *at != position).map(|(_, one)| one.clone());
+                Some(Cow::Owned(std::iter::once(element).chain(others).collect()))
+            }
+            Self::Gathered(given, first) => {
+                let given = given.list(list)?;
+                let handed_on = match first {
+                    Some(first) => first.others(list)?,
+                    None => vec![],
+                };
+                let gathered = |one: &Parameter| match handed_on.iter().any(|other| other.name == one.name) {
+                    true => one.clone(),
+                    false => Parameter { ty: Type::list_of(&one.ty), ..one.clone() },
+                };
+                Some(Cow::Owned(given.iter().map(gathered).collect()))
+            }
+        }
+    }
+
+    /// The port whose list passes as it is.
+    pub fn port(&self) -> Option<Port> {
+        match self {
+            Self::Of(port) => Some(*port),
+            Self::Joined(_) | Self::Spread(..) | Self::Gathered(..) => None,
+        }
+    }
+
+    /// The last of the ports that it is made of.
+    pub fn last_port(&self) -> Option<Port> {
+        match self {
+            Self::Of(port) => Some(*port),
+            Self::Joined(parts) => parts.last().and_then(Self::last_port),
+            Self::Spread(given, _) | Self::Gathered(given, _) => given.last_port(),
+        }
+    }
+}
+
+/// Values pass to the port `to`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edge {
     /// What it is for.
     pub kind: EdgeKind,
-    /// Whence: several where a parallel step joins.
-    pub from: Vec<Port>,
+    /// What passes.
+    pub from: Passed,
     /// Whither.
     pub to: Port,
-    /// The step that gives the values; none where they are what the flow begins with.
-    pub giver: Option<StepNumber>,
     /// Where they go.
     pub place: EdgeEnd,
     /// Inputs of the port `to` that take other values, by name: these do not pass along the edge.
@@ -79,16 +144,6 @@ pub struct Edge {
     pub to_span: Span,
 }
 
-impl Edge {
-    /// The value at `position` in what the ports `from` carry.
-    pub fn value(&self, position: usize) -> Argument {
-        match self.giver {
-            None => Argument::Input(position),
-            Some(step) => Argument::Output(step, position),
-        }
-    }
-}
-
 /// Every edge of the program: those of sources, then those of each node's chains, in textual order.
 pub fn edges(program: &Program) -> Vec<Edge> {
     let mut found = vec![];
@@ -96,9 +151,8 @@ pub fn edges(program: &Program) -> Vec<Edge> {
         if let Origin::Node(application) = &source.origin {
             found.push(Edge {
                 kind: EdgeKind::Start,
-                from: vec![Port::Out(application.node)],
+                from: Passed::Of(Port::Out(application.node)),
                 to: Port::In(source.target, 0),
-                giver: None,
                 place: EdgeEnd::Start(index),
                 named: vec![],
                 from_span: application.span,
@@ -108,13 +162,12 @@ pub fn edges(program: &Program) -> Vec<Edge> {
     }
     for (id, node) in program.nodes.iter() {
         for (index, chain) in node.chains().enumerate() {
-            let start = At { ports: vec![Port::In(id, 0)], step: None, span: node.span };
+            let start = At { passed: Passed::Of(Port::In(id, 0)), is_first: true, span: node.span };
             let end = walk(chain, (id, index), start, &mut found);
             found.push(Edge {
                 kind: EdgeKind::Leave,
-                from: end.ports,
+                from: end.passed,
                 to: Port::Out(id),
-                giver: end.step,
                 place: EdgeEnd::End(id, index),
                 named: vec![],
                 // An empty flow gives what it takes: it is the flow that says so, not the node.
@@ -129,33 +182,45 @@ pub fn edges(program: &Program) -> Vec<Edge> {
 /// How far along a chain we are.
 #[derive(Clone)]
 struct At {
-    ports: Vec<Port>,
-    /// The step before; none before the first.
-    step: Option<StepNumber>,
+    passed: Passed,
+    /// Whether there is no step before.
+    is_first: bool,
     span: Span,
 }
 
 fn walk(chain: &Chain, flow: (NodeId, usize), mut at: At, found: &mut Vec<Edge>) -> At {
     for step in &chain.steps {
-        at = match &step.action {
+        let (passed, span) = match &step.action {
             Action::Apply(application) => {
                 found.push(Edge {
-                    kind: if at.step.is_some() { EdgeKind::Pass } else { EdgeKind::Enter },
-                    from: at.ports,
+                    kind: if at.is_first { EdgeKind::Enter } else { EdgeKind::Pass },
+                    from: at.passed,
                     to: Port::In(application.node, application.constants.len()),
-                    giver: at.step,
                     place: EdgeEnd::Step(flow.0, flow.1, step.number),
                     named: application.named.clone(),
                     from_span: at.span,
                     to_span: application.span,
                 });
-                At { ports: vec![Port::Out(application.node)], step: Some(step.number), span: application.span }
+                (Passed::Of(Port::Out(application.node)), application.span)
             }
             Action::Parallel(Parallel { branches, span, .. }) => {
-                let joined = branches.iter().flat_map(|branch| walk(branch, flow, at.clone(), found).ports).collect();
-                At { ports: joined, step: Some(step.number), span: *span }
+                let joined = branches.iter().map(|branch| walk(branch, flow, at.clone(), found).passed).collect();
+                (Passed::Joined(joined), *span)
             }
+            Action::Each(each) => (walk_each(each, flow, at, found), each.span),
         };
+        at = At { passed, is_first: false, span };
     }
     at
+}
+
+fn walk_each(each: &Each, flow: (NodeId, usize), at: At, found: &mut Vec<Edge>) -> Passed {
+    let first = First::of(&each.chain);
+    let passed = match &first {
+        Some(first) => Passed::Spread(Box::new(at.passed), first.clone()),
+        // Nothing takes the element, which is an error of its own.
+        None => at.passed,
+    };
+    let made = walk(&each.chain, flow, At { passed, ..at }, found).passed;
+    Passed::Gathered(Box::new(made), first.filter(|_| each.width.is_none()))
 }

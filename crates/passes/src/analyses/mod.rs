@@ -3,6 +3,7 @@
 
 pub mod containment;
 pub mod depth_first;
+pub mod each_steps;
 pub mod edges;
 pub mod fit;
 pub mod handler_paths;

@@ -2,9 +2,9 @@
 //! of it.
 //!
 //! What is made in a branch of a parallel step cannot be seen after the branch. A branch sees what was made before the
-//! parallel step, of which it gets copies. Who is given a pointer may end what it points to; so after a step that took
-//! one and did not give it back, under its name and type, it cannot be had any more. A value that cannot be copied is
-//! gone after any step that took it.
+//! parallel step, of which it gets copies. So it is with the instances of an each step. Who is given a pointer may end
+//! what it points to; so after a step that took one and did not give it back, under its name and type, it cannot be had
+//! any more. A value that cannot be copied is gone after any step that took it.
 
 use flux_ir::name::Name;
 use flux_ir::program::{Argument, Node, Parameter};
@@ -17,7 +17,7 @@ pub struct VisibleValues<'a> {
     values: Vec<Visible<'a>>,
     /// What the makers of values took, one list after the other.
     taken: Vec<Argument>,
-    /// The parallel steps around this place, the outermost first.
+    /// The parallel steps and each steps around this place, the outermost first.
     around: Vec<Around>,
     /// The positions of values by their names, of the first `indexed` values: most programs never ask.
     by_name: HashMap<&'a str, Vec<usize>>,
@@ -126,6 +126,21 @@ impl<'a> VisibleValues<'a> {
         self.around.push(Around { before: self.values.len(), copied });
     }
 
+    /// Adds the element that an instance of the each step around is for, in the flow of `node`.
+    pub fn add_element(&mut self, node: &'a Name, element: &'a Parameter, argument: Argument) {
+        let made = Made { argument, parameter: element, maker: node, span: element.span };
+        self.values.push(Visible { made, maker_took: 0..0, taken_by: None, back_of: None });
+    }
+
+    /// Notes that what is around this place gets copies of those of `taken` that were made before it.
+    pub fn copy(&mut self, taken: &[Argument]) {
+        for argument in taken {
+            let Some(at) = self.position(*argument) else { continue };
+            let around = self.around.iter_mut().filter(|around| at < around.before);
+            around.filter(|around| !around.copied.contains(argument)).for_each(|around| around.copied.push(*argument));
+        }
+    }
+
     /// Goes out of a branch, which gives `results`, or from one to the next.
     pub fn end_branch(&mut self, results: &[Argument]) -> Given<'a> {
         let before = self.around.last().map_or(0, |around| around.before);
@@ -171,13 +186,33 @@ impl<'a> VisibleValues<'a> {
     /// the branches get copies, also since they name it.
     pub fn leave(&mut self, branches: Vec<Given<'a>>, argument: impl Fn(usize) -> Argument) -> Vec<Argument> {
         for (index, outside) in branches.into_iter().flat_map(|branch| branch.0).enumerate() {
-            let start = self.taken.len();
-            self.taken.extend(outside.from);
-            let made = Made { argument: argument(index), ..outside.made };
-            let (maker_took, back_of) = (start..self.taken.len(), outside.back_of);
-            self.values.push(Visible { made, maker_took, taken_by: None, back_of });
+            self.add_outside(argument(index), outside);
         }
         self.around.pop().map(|around| around.copied).unwrap_or_default()
+    }
+
+    /// As [`Self::leave`], out of an each step whose instances give such values, and which gives `outputs` of them.
+    pub fn leave_each(
+        &mut self,
+        made: Given<'a>,
+        outputs: &'a [Parameter],
+        argument: impl Fn(usize) -> Argument,
+    ) -> Vec<Argument> {
+        for (index, (outside, parameter)) in made.0.into_iter().zip(outputs).enumerate() {
+            // A list of pointers is no pointer.
+            let back_of = outside.back_of.filter(|_| outside.made.parameter.ty == parameter.ty);
+            let made = Made { parameter, ..outside.made };
+            self.add_outside(argument(index), Outside { made, back_of, ..outside });
+        }
+        self.around.pop().map(|around| around.copied).unwrap_or_default()
+    }
+
+    fn add_outside(&mut self, argument: Argument, outside: Outside<'a>) {
+        let start = self.taken.len();
+        self.taken.extend(outside.from);
+        let made = Made { argument, ..outside.made };
+        let (maker_took, back_of) = (start..self.taken.len(), outside.back_of);
+        self.values.push(Visible { made, maker_took, taken_by: None, back_of });
     }
 
     /// The value called `name` of the type of `wanted` that was made last.

@@ -160,6 +160,10 @@ impl<'a> Walks<'a> {
                     parallel.branches.iter().for_each(|branch| self.along(branch, at));
                     self.pass(at, None)
                 }
+                Action::Each(each) => {
+                    self.along(&each.chain, at);
+                    self.pass(at, None)
+                }
             };
         }
     }

@@ -5,14 +5,14 @@ use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::compute::{Expression, Term};
-use flux_ir::program::{Body, Constant, OptionId, Program};
+use flux_ir::program::{Action, Body, Constant, OptionId, Program, Step};
 use std::collections::HashSet;
 
 /// Reports options that are not used. O(applications).
 pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
     let used: HashSet<OptionId> = applications(program)
         .flat_map(|application| &application.constants)
-        .chain(deadlines(program))
+        .chain(limits(program))
         .filter_map(|constant| match constant {
             Constant::Option(option) => Some(*option),
             Constant::Integer(_) | Constant::Text(_) | Constant::Boolean(_) => None,
@@ -46,8 +46,15 @@ fn computed(program: &Program) -> Vec<OptionId> {
     found
 }
 
-/// The deadlines of all steps.
-fn deadlines(program: &Program) -> impl Iterator<Item = &Constant> {
+fn width(step: &Step) -> Option<&Constant> {
+    match &step.action {
+        Action::Each(each) => each.width.as_ref(),
+        Action::Apply(_) | Action::Parallel(_) => None,
+    }
+}
+
+/// The deadlines of all steps, and how many instances of each steps run at once.
+fn limits(program: &Program) -> impl Iterator<Item = &Constant> {
     let chains = program.nodes.iter().flat_map(|(_, node)| node.chains());
-    chains.flat_map(|chain| chain.all_steps()).filter_map(|step| step.within.as_ref())
+    chains.flat_map(|chain| chain.all_steps()).flat_map(|step| step.within.as_ref().into_iter().chain(width(step)))
 }

@@ -10,16 +10,19 @@
 //! value: C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what
 //! B gives.
 
+use crate::analyses::each_steps::{EachStep, EachSteps, first_application};
 use crate::analyses::edges::{Edge, EdgeEnd, Port, edges};
 use crate::analyses::fit::{Fit, Misfit, dropped, fit};
-use crate::analyses::visible_values::{Given, VisibleValues};
+use crate::analyses::visible_values::VisibleValues;
 use crate::checks::check_constants::misbound;
+use crate::rewrites::each_diagnostics::{self, EachPlace};
 use crate::rewrites::edge_diagnostics::{SpoiledEdge, by_name, report, spoiled};
 use crate::rewrites::named_inputs;
 use crate::rewrites::reach::{Before, Findings, Unreached, reach};
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
+    Action, Application, Argument, Body, Chain, Each, EachValues, NodeId, Origin, Parallel, Parameter, Program,
+    Signature, Step, StepNumber,
 };
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -40,12 +43,13 @@ fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
     program.nodes[port.node()].signature.as_ref().map(|signature: &Signature| port.of(signature))
 }
 
-fn joined<'a>(program: &'a Program, ports: &[Port]) -> Option<Cow<'a, [Parameter]>> {
-    if let [port] = ports {
-        return list(program, *port).map(Cow::Borrowed);
-    }
-    let lists: Option<Vec<_>> = ports.iter().map(|port| list(program, *port)).collect();
-    lists.map(|lists| Cow::Owned(lists.concat()))
+/// What a step is given.
+#[derive(Clone)]
+struct Given<'a> {
+    /// The values; none where it is not known what they are.
+    values: Option<Cow<'a, [Parameter]>>,
+    /// Their names.
+    arguments: Vec<Argument>,
 }
 
 struct Binder<'d> {
@@ -61,6 +65,7 @@ struct Along<'a> {
     node: NodeId,
     /// Which of the node's chains it is.
     chain: usize,
+    each_steps: &'a EachSteps<'a>,
     values: VisibleValues<'a>,
     findings: Findings<'a>,
 }
@@ -94,14 +99,14 @@ impl Binder<'_> {
             return Some(vec![]);
         }
         let edge = self.edge_to(EdgeEnd::Start(index))?;
-        let (given, taken) = (joined(program, &edge.from)?, list(program, edge.to)?);
+        let (given, taken) = (edge.from.list(&|port| list(program, port))?, list(program, edge.to)?);
         match fit(&given, taken) {
             Ok(fit) => {
                 if let Fit::Name(positions) = &fit {
                     let lost = dropped(&given, positions);
                     self.diagnostics.push(by_name(program, &edge, &given, taken, &lost));
                 }
-                Some(fit.positions(taken.len()).into_iter().map(|position| edge.value(position)).collect())
+                Some(fit.positions(taken.len()).into_iter().map(Argument::Input).collect())
             }
             Err(misfit) => {
                 self.spoiled.push(spoiled(program, &edge, &given, taken, misfit));
@@ -112,71 +117,119 @@ impl Binder<'_> {
 
     fn flow(&mut self, program: &Program, id: NodeId, index: usize, chain: &mut Chain) {
         let node = &program.nodes[id];
+        let each_steps = &EachSteps::of(program, node, (id, index), chain);
         let (values, findings) = (VisibleValues::new(&node.name, node.inputs()), Findings::default());
-        let mut along = Along { program, node: id, chain: index, values, findings };
-        let given = (0..node.inputs().len()).map(Argument::Input).collect();
-        self.steps(&mut along, chain, given);
-        chain.results = self.edge_to(EdgeEnd::End(id, index)).and_then(|edge| self.bind(&mut along, &edge));
+        let mut along = Along { program, node: id, chain: index, each_steps, values, findings };
+        let arguments = (0..node.inputs().len()).map(Argument::Input).collect();
+        let given = Given { values: Some(Cow::Borrowed(node.inputs())), arguments };
+        let given = self.steps(&mut along, chain, given);
+        chain.results = self.edge_to(EdgeEnd::End(id, index)).and_then(|edge| self.bind(&mut along, &edge, &given));
         along.findings.report(program, chain, self.diagnostics, &mut self.spoiled);
     }
 
     /// Goes along a chain, from the values `given` to it to those that it gives at its end. What branches are given and
     /// give is all that there is at that place: nothing is declared there that it would have to fit.
-    fn steps(&mut self, along: &mut Along<'_>, chain: &mut Chain, mut given: Vec<Argument>) -> Vec<Argument> {
+    fn steps<'a>(&mut self, along: &mut Along<'a>, chain: &mut Chain, mut given: Given<'a>) -> Given<'a> {
         for step in &mut chain.steps {
             let number = step.number;
-            let count = match &mut step.action {
-                Action::Apply(application) => self.apply(along, application, number),
-                Action::Parallel(parallel) => self.branches(along, parallel, number, given),
+            let values = match &mut step.action {
+                Action::Apply(application) => self.apply(along, application, number, &given),
+                Action::Parallel(parallel) => self.branches(along, parallel, number, &given),
+                Action::Each(each) => self.each(along, each, number, &given),
             };
-            given = (0..count).map(|index| Argument::Output(number, index)).collect();
+            let count = values.as_ref().map_or(0, |values| values.len());
+            given = Given { values, arguments: (0..count).map(|index| Argument::Output(number, index)).collect() };
         }
         given
     }
 
-    /// Binds a step; how many values it makes.
-    fn apply(&mut self, along: &mut Along<'_>, application: &mut Application, number: StepNumber) -> usize {
+    /// Binds a step; gives the values that it makes.
+    fn apply<'a>(
+        &mut self,
+        along: &mut Along<'a>,
+        application: &mut Application,
+        number: StepNumber,
+        given: &Given<'a>,
+    ) -> Option<Cow<'a, [Parameter]>> {
         let place = EdgeEnd::Step(along.node, along.chain, number);
-        application.arguments = self.edge_to(place).and_then(|edge| self.bind(along, &edge));
+        application.arguments = self.edge_to(place).and_then(|edge| self.bind(along, &edge, given));
         let node = &along.program.nodes[application.node];
         let (bound, taken) = (application.constants.len(), application.arguments.as_deref().unwrap_or_default());
         along.values.take(node, bound, taken);
         along.values.add(node, application.span, (bound, taken), |index| Argument::Output(number, index));
-        node.outputs().len()
+        Some(Cow::Borrowed(node.outputs()))
     }
 
-    /// Binds the branches of a parallel step; how many values they make.
-    fn branches(
+    /// Binds the branches of a parallel step; gives the values that they make.
+    fn branches<'a>(
         &mut self,
-        along: &mut Along<'_>,
+        along: &mut Along<'a>,
         parallel: &mut Parallel,
         number: StepNumber,
-        given: Vec<Argument>,
-    ) -> usize {
-        along.values.enter(given.clone());
-        let (mut count, mut made): (usize, Vec<Given<'_>>) = (0, vec![]);
+        given: &Given<'a>,
+    ) -> Option<Cow<'a, [Parameter]>> {
+        along.values.enter(given.arguments.clone());
+        let (mut lists, mut made) = (vec![], vec![]);
         for branch in &mut parallel.branches {
             let results = self.steps(along, branch, given.clone());
-            count += results.len();
-            made.push(along.values.end_branch(&results));
-            branch.results = Some(results);
+            made.push(along.values.end_branch(&results.arguments));
+            lists.push(results.values);
+            branch.results = Some(results.arguments);
         }
         parallel.arguments = Some(along.values.leave(made, |index| Argument::Output(number, index)));
-        count
+        let lists: Option<Vec<_>> = lists.into_iter().collect();
+        lists.map(|lists| Cow::Owned(lists.concat()))
+    }
+
+    /// Binds the chain of an each step; gives the values that the step makes.
+    fn each<'a>(
+        &mut self,
+        along: &mut Along<'a>,
+        each: &mut Each,
+        number: StepNumber,
+        given: &Given<'a>,
+    ) -> Option<Cow<'a, [Parameter]>> {
+        let known = along.each_steps.get((along.node, along.chain, number))?;
+        let place = EachPlace { program: along.program, each, known };
+        let begins = each_diagnostics::check(&place, self.diagnostics);
+        let mut inside = Given { values: None, arguments: vec![] };
+        if let Some((element, list)) = begins {
+            let values = known.given.iter().flat_map(|given| given.iter()).zip(&given.arguments).enumerate();
+            let others = values.filter(|(at, _)| *at != list).map(|(_, value)| value);
+            let (others, arguments): (Vec<_>, Vec<_>) = others.map(|(one, argument)| (one.clone(), *argument)).unzip();
+            inside.values = Some(std::iter::once(element.clone()).chain(others).collect());
+            inside.arguments = std::iter::once(Argument::Element(number)).chain(arguments).collect();
+        }
+        along.values.enter(vec![]);
+        if let Some((element, _)) = begins {
+            let node = &along.program.nodes[along.node].name;
+            along.values.add_element(node, element, Argument::Element(number));
+        }
+        let results = self.steps(along, &mut each.chain, inside);
+        along.values.copy(&taken_inside(&each.chain, &results.arguments));
+        let made = along.values.end_branch(&results.arguments);
+        each.chain.results = Some(results.arguments);
+        let outputs = known.outputs.as_deref().unwrap_or_default();
+        let copied = along.values.leave_each(made, outputs, |index| Argument::Output(number, index));
+        each.values = begins.and_then(|(element, list)| {
+            let carried = carried(along.program, each, known, &copied)?;
+            Some(EachValues { list: *given.arguments.get(list)?, element: element.clone(), copied, carried })
+        });
+        known.outputs.as_deref().map(Cow::Borrowed)
     }
 
     /// The values that are taken at the end of an edge; none where there is an error.
-    fn bind(&mut self, along: &mut Along<'_>, edge: &Edge) -> Option<Vec<Argument>> {
+    fn bind(&mut self, along: &mut Along<'_>, edge: &Edge, given: &Given<'_>) -> Option<Vec<Argument>> {
         let program = along.program;
-        let (values, taken) = (joined(program, &edge.from)?, list(program, edge.to)?);
-        let arguments: Vec<_> = (0..values.len()).map(|position| edge.value(position)).collect();
+        let (values, taken) = (given.values.as_deref()?, list(program, edge.to)?);
+        let arguments = given.arguments.as_slice();
         if edge.named.is_empty() {
-            return self.fit(along, edge, Before { values: &values, arguments: &arguments }, taken);
+            return self.fit(along, edge, Before { values, arguments }, taken);
         }
         if !named_inputs::check(program, edge, self.diagnostics) {
             return None;
         }
-        let (left, values, others) = named_inputs::without(&edge.named, &values, taken);
+        let (left, values, others) = named_inputs::without(&edge.named, values, taken);
         let arguments: Vec<_> = left.into_iter().filter_map(|position| arguments.get(position).copied()).collect();
         let others = self.fit(along, edge, Before { values: &values, arguments: &arguments }, &others)?;
         let node = &program.nodes[edge.to.node()];
@@ -216,6 +269,31 @@ impl Binder<'_> {
         self.spoiled.push(spoiled(along.program, edge, before.values, taken, misfit));
         None
     }
+}
+
+/// The values that the steps of a chain, and what is inside of them, take, and those that it gives.
+fn taken_inside(chain: &Chain, results: &[Argument]) -> Vec<Argument> {
+    let taken = |step: &Step| match &step.action {
+        Action::Apply(application) => application.arguments.clone().unwrap_or_default(),
+        Action::Parallel(parallel) => parallel.arguments.clone().unwrap_or_default(),
+        Action::Each(each) => {
+            each.values.iter().flat_map(|values| values.copied.iter().copied().chain([values.list])).collect()
+        }
+    };
+    chain.all_steps().into_iter().flat_map(taken).chain(results.iter().copied()).collect()
+}
+
+/// What an instance hands on: of its results, and of the values that it gets copies of.
+fn carried(program: &Program, each: &Each, known: &EachStep<'_>, copied: &[Argument]) -> Option<Vec<(usize, usize)>> {
+    let first = first_application(&each.chain);
+    let carried = known.carried.iter().map(|(output, input)| {
+        let first = first?;
+        let inputs = program.nodes[first.node].inputs().get(first.constants.len()..)?;
+        let at = inputs.iter().position(|one| one.name == input.name)?;
+        let argument = first.arguments.as_ref()?.get(at)?;
+        Some((*output, copied.iter().position(|one| one == argument)?))
+    });
+    carried.collect()
 }
 
 #[cfg(test)]

@@ -59,6 +59,14 @@ pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &
     let wanted = &escape.acquisition;
     let (name, taker) = (constraint(flow, wanted.constraint), node_name(flow, wanted.moved_for));
     let holder = callee_name(flow, step);
+    if let Callee::Each(_) = &step.callee {
+        let headline =
+            format!("`{taker}` needs `{name}` before {holder} begins, but its key is another in each instance");
+        let error = Diagnostic::error(ids::KEY_UNREACHABLE, headline, wanted.span)
+            .label(format!("taken here by `{taker}`"))
+            .mark(step.span, "would have to be taken here, around all instances");
+        return diagnostics.push(error.help("take what is held around the step further in, in each instance"));
+    }
     let headline = format!("`{taker}` needs `{name}` before `{holder}` begins, but its key is made inside `{holder}`");
     let error = Diagnostic::error(ids::KEY_UNREACHABLE, headline, wanted.span)
         .label(format!("taken here by `{taker}`"))
@@ -70,20 +78,22 @@ pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &
     );
 }
 
-/// Branches of a parallel step share a hold that only one of them may have.
+/// Branches of a parallel step, or instances of an each step, share a hold that only one of them may have.
 pub fn serialised(flow: &Flow, step: &Step, shared: ConstraintId, authored: bool, diagnostics: &mut Diagnostics) {
     let name = constraint(flow, shared);
+    let (branches, instead) = match step.callee {
+        Callee::Each(_) => ("instances", "make it a loop, without a number after the brackets"),
+        _ => ("branches", "write `->` instead of `&`"),
+    };
     if authored {
-        let headline = format!("two branches take `{name}`, which is held around the whole step");
+        let headline = format!("two {branches} take `{name}`, which is held around the whole step");
         let error = Diagnostic::error(ids::BRANCHES_CONFLICT, headline, step.span);
-        diagnostics.push(
-            error.help(format!("leave `{name}` to the branches, or put one after the other: `->` instead of `&`")),
-        );
+        diagnostics.push(error.help(format!("leave `{name}` to the {branches}, or {instead}")));
     } else {
-        let headline = format!("these branches run one after the other, as they share `{name}`");
+        let headline = format!("these {branches} run one after the other, as they share `{name}`");
         let warning = Diagnostic::warning(ids::BRANCHES_SERIALISED, headline, step.span);
         let warning = warning.fact(format!("`{name}` was moved up above the step, so that nothing can deadlock"));
-        diagnostics.push(warning.help("write `->` instead of `&`, or give the branches nothing to share"));
+        diagnostics.push(warning.help(format!("{instead}, or give the {branches} nothing to share")));
     }
 }
 
@@ -101,6 +111,7 @@ fn callee_name(flow: &Flow, step: &Step) -> String {
         Callee::Function(function) => node_name(flow, flow.functions[*function].node()),
         Callee::Fork(_) => "the parallel step".to_owned(),
         Callee::External { external, .. } => flow.program.externals[*external].name.to_string(),
+        Callee::Each(_) => "the each step".to_owned(),
     }
 }
 

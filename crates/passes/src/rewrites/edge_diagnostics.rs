@@ -4,7 +4,7 @@
 //! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
 //! parameter is one message.
 
-use crate::analyses::edges::{Edge, EdgeKind, Port};
+use crate::analyses::edges::{Edge, EdgeKind, Passed, Port};
 use crate::analyses::fit::{Misfit, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
@@ -152,12 +152,14 @@ struct Sides {
 impl Sides {
     fn of(program: &Program, edge: &Edge) -> Self {
         let name = |node: NodeId| format!("`{}`", program.nodes[node].name);
-        let giver = match edge.from.as_slice() {
-            [port] => name(port.node()),
-            _ => "the parallel step".to_owned(),
+        let giver = match &edge.from {
+            Passed::Of(port) => name(port.node()),
+            Passed::Joined(_) => "the parallel step".to_owned(),
+            Passed::Gathered(..) => "the each step".to_owned(),
+            Passed::Spread(..) => "an instance".to_owned(),
         };
         let taker = name(edge.to.node());
-        let inside = matches!(edge.from.as_slice(), [Port::In(..)]);
+        let inside = matches!(edge.from, Passed::Of(Port::In(..)) | Passed::Spread(..));
         let (give, gives) = if inside { ("take", "takes") } else { ("give", "gives") };
         let takes = if edge.kind == EdgeKind::Leave { "gives" } else { "takes" };
         Self { giver, give, gives, taker, takes }
@@ -209,7 +211,7 @@ impl Sides {
     /// The error for lists that do not fit.
     fn misfit(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
         let headline = match edge.kind {
-            EdgeKind::Leave if edge.from == [Port::In(edge.to.node(), 0)] => {
+            EdgeKind::Leave if edge.from == Passed::Of(Port::In(edge.to.node(), 0)) => {
                 format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
             }
             _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
@@ -230,7 +232,7 @@ impl Sides {
             Some(parameter) => Suspect::Parameter(parameter.span),
             None => Suspect::End(end),
         };
-        let giver = suspect(given, edge.from.last().copied().unwrap_or(edge.to));
+        let giver = suspect(given, edge.from.last_port().unwrap_or(edge.to));
         let taker = suspect(taken, edge.to);
         let has_taker = format!("{} {} ({})", self.taker, self.takes, show(taken));
         let has_giver = format!("{} {} ({})", self.giver, self.gives, show(given));

@@ -7,13 +7,14 @@
 //! step takes by name says nothing of its neighbours.
 
 use crate::analyses::containment::callees_first;
-use crate::analyses::edges::{Edge, EdgeKind, Port, edges};
+use crate::analyses::edges::{Edge, EdgeKind, Passed, Port, edges};
 use crate::analyses::fit::{show, show_one, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::name::Name;
 use flux_ir::program::{NodeId, Origin, Parameter, Program, Signature};
 use flux_source::Span;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// How many nodes of a run get a "did you mean", which looks at every declared name.
@@ -105,9 +106,8 @@ impl Known {
         }
     }
 
-    fn joined(&self, ports: &[Port]) -> Option<List> {
-        let lists: Option<Vec<_>> = ports.iter().map(|port| self.list(*port)).collect();
-        lists.map(|lists| lists.concat())
+    fn passed(&self, passed: &Passed) -> Option<List> {
+        passed.list(&|port| self.list(port)).map(Cow::into_owned)
     }
 
     /// Gives each undeclared abstract node what its lines agree on, callees first.
@@ -115,8 +115,8 @@ impl Known {
         let mut entering: HashMap<NodeId, Vec<&Edge>> = HashMap::new();
         let mut leaving: HashMap<NodeId, Vec<&Edge>> = HashMap::new();
         for edge in edges {
-            match (edge.kind, edge.from.as_slice()) {
-                (EdgeKind::Enter, [Port::In(node, _)]) => entering.entry(*node).or_default().push(edge),
+            match (edge.kind, edge.from.port()) {
+                (EdgeKind::Enter, Some(Port::In(node, _))) => entering.entry(node).or_default().push(edge),
                 (EdgeKind::Leave, _) => leaving.entry(edge.to.node()).or_default().push(edge),
                 _ => {}
             }
@@ -133,7 +133,7 @@ impl Known {
             if let Some(list) = agreed(taken) {
                 self.lists.insert(Port::In(id, 0), list);
             }
-            let given = leaving.get(&id).into_iter().flatten().map(|edge| self.joined(&edge.from));
+            let given = leaving.get(&id).into_iter().flatten().map(|edge| self.passed(&edge.from));
             if let Some(list) = agreed(given) {
                 self.lists.insert(Port::Out(id), list);
             }
@@ -157,12 +157,12 @@ impl Known {
     fn unite(&mut self, edges: &[Edge]) -> Candidates {
         let mut classes = Classes::default();
         for edge in edges {
-            let ([from], Port::In(_, 0) | Port::Out(_), []) = (edge.from.as_slice(), edge.to, edge.named.as_slice())
+            let (Some(from), Port::In(_, 0) | Port::Out(_), []) = (edge.from.port(), edge.to, edge.named.as_slice())
             else {
                 continue;
             };
-            if self.list(*from).is_none() || self.list(edge.to).is_none() {
-                classes.unite(*from, edge.to);
+            if self.list(from).is_none() || self.list(edge.to).is_none() {
+                classes.unite(from, edge.to);
             }
         }
         let mut candidates: HashMap<usize, Vec<List>> = HashMap::new();

@@ -3,6 +3,7 @@
 //!
 //! Where a node is applied decides which values those are, so each application binds them by itself.
 
+use crate::analyses::each_steps::EachSteps;
 use crate::analyses::visible_values::{Missing, VisibleValues};
 use flux_ir::program::{Action, Argument, Body, Chain, HandlerTarget, NodeId, Origin, Parameter, Program};
 use flux_source::Span;
@@ -53,10 +54,11 @@ pub fn keep(program: &mut Program, wanted: &Wanted) -> Vec<Unkept> {
     for id in program.nodes.ids().collect::<Vec<_>>() {
         // The body comes back changed; all else stays in the program, to be looked at meanwhile.
         let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Dispatch(vec![]));
-        for chain in body.chains_mut() {
+        for (index, chain) in body.chains_mut().enumerate() {
             let node = &program.nodes[id];
             let values = VisibleValues::new(&node.name, node.inputs());
-            let mut keeper = Keeper { program, wanted, values, unkept: &mut unkept };
+            let each_steps = &EachSteps::of(program, node, (id, index), chain);
+            let mut keeper = Keeper { program, wanted, place: (id, index), each_steps, values, unkept: &mut unkept };
             keeper.steps(chain);
         }
         program.nodes[id].body = body;
@@ -67,6 +69,9 @@ pub fn keep(program: &mut Program, wanted: &Wanted) -> Vec<Unkept> {
 struct Keeper<'a, 'u> {
     program: &'a Program,
     wanted: &'a Wanted,
+    /// The flow that is gone along: its node, and the index among the node's chains.
+    place: (NodeId, usize),
+    each_steps: &'a EachSteps<'a>,
     values: VisibleValues<'a>,
     unkept: &'u mut Vec<Unkept>,
 }
@@ -92,6 +97,19 @@ impl Keeper<'_, '_> {
                         made.push(self.values.end_branch(branch.results.as_deref().unwrap_or_default()));
                     }
                     parallel.arguments = Some(self.values.leave(made, output));
+                }
+                Action::Each(each) => {
+                    let known = self.each_steps.get((self.place.0, self.place.1, step.number));
+                    let (Some(known), Some(bound)) = (known, &mut each.values) else { continue };
+                    self.values.enter(std::mem::take(&mut bound.copied));
+                    if let Some(element) = &known.element {
+                        let node = &self.program.nodes[self.place.0].name;
+                        self.values.add_element(node, element, Argument::Element(step.number));
+                    }
+                    self.steps(&mut each.chain);
+                    let made = self.values.end_branch(each.chain.results.as_deref().unwrap_or_default());
+                    let outputs = known.outputs.as_deref().unwrap_or_default();
+                    bound.copied = self.values.leave_each(made, outputs, output);
                 }
             }
         }

@@ -12,9 +12,10 @@ use crate::analyses::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, Handler, HandlerTarget, Line as ProgramLine, NodeId, Origin, Parallel,
-    Parameter, PredicateId, Program, Requirement, StepNumber,
+    self as program, Action, Application, Argument, Body, Chain, EachValues, Handler, HandlerTarget,
+    Line as ProgramLine, NodeId, Origin, Parallel, Parameter, PredicateId, Program, Requirement, StepNumber,
 };
+use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -198,6 +199,11 @@ impl<'a> Lowering<'a> {
                     current.context = self.walks.paths.after(current.context, None);
                     made
                 }
+                Action::Each(each) => {
+                    let made = self.each(current, steps, each, step.number);
+                    current.context = self.walks.paths.after(current.context, None);
+                    made
+                }
             };
             current.add(step.number, made);
             if let Some(last) = steps.last_mut() {
@@ -271,7 +277,7 @@ impl<'a> Lowering<'a> {
                     Argument::Input(index) => failing.inputs.get(*index).cloned(),
                     Argument::Error => Some(Operand::Error(failing.id)),
                     Argument::Kept(index) => kept.get(*index).cloned(),
-                    Argument::Output(..) => None,
+                    Argument::Output(..) | Argument::Element(_) => None,
                 };
                 let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(operand).collect();
                 let kept: Vec<_> = bound.into_iter().flat_map(|one| &one.kept).filter_map(operand).collect();
@@ -296,22 +302,70 @@ impl<'a> Lowering<'a> {
         let mut functions = vec![];
         let mut outputs = vec![];
         for branch in &parallel.branches {
-            current.branches += 1;
-            let name = format!("{}_branch_{}", current.name, current.branches);
-            let mut own = Current::new(Role::Branch(current.node()), name, current.context);
-            own.values = copied.unwrap_or_default().iter().copied().zip(inputs_of(&inputs)).collect();
-            let mut lowered = vec![];
-            self.steps(&mut own, &mut lowered, branch);
-            let given = own.parameters(branch.results.as_deref());
+            let (function, given) = self.branch(current, "branch", branch, (copied.unwrap_or_default(), &inputs));
             current.may_fault |= any_object(&given);
-            own.may_fault |= any_object(&given);
-            let body = Block { steps: lowered, end: done(own.operands(branch.results.as_deref())) };
-            let function = own.finish(&distinct(&inputs), &distinct(&given), body, branch.span);
-            let function = self.add(current.entered, function);
             functions.push(Branch { function, after: None });
             outputs.extend(given);
         }
         let step = current.step(Callee::Fork(functions), current.operands(copied), vec![], failed(), parallel.span);
+        let id = step.id;
+        steps.push(step);
+        outputs_of(id, &outputs)
+    }
+
+    /// The function of a branch, or of the instances of an each step, that is given these values; and what it gives.
+    fn branch(
+        &mut self,
+        current: &mut Current,
+        kind: &str,
+        chain: &Chain,
+        (named, inputs): (&[Argument], &[Parameter]),
+    ) -> (FunctionId, Vec<Parameter>) {
+        current.branches += 1;
+        let name = format!("{}_{kind}_{}", current.name, current.branches);
+        let mut own = Current::new(Role::Branch(current.node()), name, current.context);
+        own.values = named.iter().copied().zip(inputs_of(inputs)).collect();
+        let mut lowered = vec![];
+        self.steps(&mut own, &mut lowered, chain);
+        let given = own.parameters(chain.results.as_deref());
+        own.may_fault |= any_object(&given);
+        let body = Block { steps: lowered, end: done(own.operands(chain.results.as_deref())) };
+        let function = own.finish(&distinct(inputs), &distinct(&given), body, chain.span);
+        (self.add(current.entered, function), given)
+    }
+
+    /// Runs a chain for each element of a list, as a function of its own.
+    fn each(
+        &mut self,
+        current: &mut Current,
+        steps: &mut Vec<Step>,
+        each: &program::Each,
+        number: StepNumber,
+    ) -> Vec<Value> {
+        let Some(EachValues { list, element, copied, carried }) = &each.values else { return vec![] };
+        let named: Vec<_> = std::iter::once(Argument::Element(number)).chain(copied.iter().copied()).collect();
+        let mut taken: Vec<_> = current.parameters(Some(std::slice::from_ref(list)));
+        taken.extend(current.parameters(Some(copied)));
+        let mut inputs = taken.clone();
+        inputs.iter_mut().take(1).for_each(|first| first.clone_from(element));
+        let (function, given) = self.branch(current, "each", &each.chain, (&named, &inputs));
+        // The lists are made here, and may be too large.
+        current.may_fault = true;
+        let is_handed_on = |at: usize| carried.iter().any(|one| one.0 == at);
+        let gathered = |(at, one): (usize, &Parameter)| match is_handed_on(at) {
+            true => one.clone(),
+            false => Parameter { ty: Type::list_of(&one.ty), ..one.clone() },
+        };
+        let outputs: Vec<_> = given.iter().enumerate().map(gathered).collect();
+        let order = match &each.width {
+            // The element comes before what is copied.
+            None => EachOrder::Loop(carried.iter().map(|(output, input)| (*output, input + 1)).collect()),
+            Some(width) => EachOrder::AtOnce(width.clone()),
+        };
+        let operands = current.operands(Some(std::slice::from_ref(list)));
+        let operands = operands.into_iter().chain(current.operands(Some(copied))).collect();
+        let callee = Callee::Each(Each { function, inputs: distinct(&taken), outputs: distinct(&outputs), order });
+        let step = current.step(callee, operands, vec![], failed(), each.span);
         let id = step.id;
         steps.push(step);
         outputs_of(id, &outputs)

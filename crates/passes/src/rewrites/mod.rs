@@ -3,6 +3,7 @@
 pub mod bind_edges;
 pub mod bind_handlers;
 mod constraint_diagnostics;
+mod each_diagnostics;
 mod edge_diagnostics;
 pub mod infer_signatures;
 mod kept_values;

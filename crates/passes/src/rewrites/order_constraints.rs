@@ -19,7 +19,8 @@ use crate::rewrites::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
 use flux_ir::arena::Arena;
 use flux_ir::flow::{
-    Acquisition, Block, Branch, Callee, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand, Step,
+    Acquisition, Block, Branch, Callee, Each, EachOrder, End, Flow, Function, FunctionId, Held, HeldKey, Line, Operand,
+    Step,
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
 use flux_source::Span;
@@ -92,6 +93,7 @@ fn renumber_callees(block: &mut Block, renumber: &impl Fn(&mut FunctionId)) {
         match &mut step.callee {
             Callee::Function(function) => renumber(function),
             Callee::Fork(branches) => branches.iter_mut().for_each(|branch| renumber(&mut branch.function)),
+            Callee::Each(each) => renumber(&mut each.function),
             Callee::Node(_) | Callee::External { .. } => {}
         }
         renumber_callees(&mut step.failure, renumber);
@@ -330,6 +332,10 @@ impl<'a> Order<'a> {
                 }
                 if escapes.is_empty() { Ok(Callee::Fork(made)) } else { Err(escapes) }
             }
+            Callee::Each(each) => {
+                let function = self.specialise(each.function, inside.to_vec())?;
+                Ok(Callee::Each(Each { function, ..each.clone() }))
+            }
             Callee::Node(_) | Callee::External { .. } => Ok(callee.clone()),
         }
     }
@@ -337,7 +343,7 @@ impl<'a> Order<'a> {
     /// Has an escape of the callee taken by this step, or sends it further out. True where the step takes more than it
     /// did.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
-        let Some(key) = translate(&escape.acquisition.key, &made.inputs) else {
+        let Some(key) = translate(&escape.acquisition.key, made) else {
             if self.refused.insert((escape.acquisition.span, self.flow.callee_node(&made.callee))) {
                 report::unreachable_key(self.flow, made, escape, self.diagnostics);
             }
@@ -389,13 +395,20 @@ impl<'a> Order<'a> {
     /// What a callee relies on, its keys in terms of the caller.
     fn translated_uses(&self, function: FunctionId, made: &Step) -> Vec<Use> {
         let uses = self.uses.get(&function).into_iter().flatten();
-        uses.filter_map(|one| Some(Use { key: translate(&one.key, &made.inputs)?, ..one.clone() })).collect()
+        uses.filter_map(|one| Some(Use { key: translate(&one.key, made)?, ..one.clone() })).collect()
     }
 
     /// Branches that rely on one hold of which only one may be inside run one after the other. That is right where we
     /// moved the hold above the step; where the author wrote it there, the step cannot mean what it says.
     fn serialise(&mut self, made: &mut Step, walk: &Walk) {
-        let Callee::Fork(branches) = &made.callee else { return };
+        let branches = match &made.callee {
+            Callee::Fork(branches) => branches,
+            Callee::Each(Each { function, order: EachOrder::AtOnce(_), .. }) => {
+                let uses = self.translated_uses(*function, made);
+                return self.serialise_instances(&uses, made, walk);
+            }
+            _ => return,
+        };
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
         // Branches that conflict, and those that conflict with them, are of one group and run in turn.
         let mut groups: Vec<usize> = (0..branches.len()).collect();
@@ -419,6 +432,17 @@ impl<'a> Order<'a> {
             for (branch, after) in branches.iter_mut().zip(after) {
                 branch.after = after;
             }
+        }
+    }
+
+    /// The same for the instances of an each step: each conflicts with itself or with none.
+    fn serialise_instances(&mut self, uses: &[Use], made: &mut Step, walk: &Walk) {
+        let Some(shared) = conflict(uses, uses) else { return };
+        let authored = is_authored(shared, &made.acquire, &walk.held);
+        self.serialised.insert(shared.constraint);
+        report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
+        if let Callee::Each(each) = &mut made.callee {
+            each.order = EachOrder::InTurn;
         }
     }
 }
@@ -481,7 +505,8 @@ fn covers(held: &Held, wanted: &Acquisition) -> bool {
 /// What is held inside a step's call, its keys in terms of the callee. A constant that is passed is known in both ways.
 fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
     let passed = |is: &dyn Fn(&Operand) -> bool| {
-        let inputs: Vec<_> = step.inputs.iter().enumerate().filter(|(_, one)| is(one)).map(|(at, _)| at).collect();
+        let inputs = (0..step.inputs.len()).filter(|at| step.passed(*at).is_some_and(is));
+        let inputs: Vec<_> = inputs.collect();
         if inputs.is_empty() { HeldKey::Lost } else { HeldKey::Inputs(inputs) }
     };
     let constant = |constant: &Constant| match passed(&|operand| *operand == Operand::Constant(constant.clone())) {
@@ -517,10 +542,10 @@ fn each(parts: impl Iterator<Item = Vec<HeldKey>>) -> Vec<Vec<HeldKey>> {
     })
 }
 
-/// A key of a callee in terms of its caller; none where a value of it is made inside the callee.
-fn translate(key: &[Operand], inputs: &[Operand]) -> Option<Vec<Operand>> {
+/// A key of what a step calls in terms of the step; none where a value of it is made inside of the call.
+fn translate(key: &[Operand], step: &Step) -> Option<Vec<Operand>> {
     let part = |operand: &Operand| match operand {
-        Operand::Input(at) => inputs.get(*at).cloned(),
+        Operand::Input(at) => step.passed(*at).cloned(),
         Operand::Constant(_) => Some(operand.clone()),
         Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => None,
     };

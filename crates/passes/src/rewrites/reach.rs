@@ -172,6 +172,20 @@ impl Used {
                     }
                     parallel.branches.iter().for_each(|branch| self.chain(branch));
                 }
+                Action::Each(each) => {
+                    let Some(values) = &each.values else {
+                        self.is_known = false;
+                        continue;
+                    };
+                    self.values.insert(values.list);
+                    for (index, result) in each.chain.results.iter().flatten().enumerate() {
+                        let is_handed_on = values.carried.iter().any(|one| one.0 == index);
+                        if is_handed_on || self.values.contains(&Argument::Output(step.number, index)) {
+                            self.values.insert(*result);
+                        }
+                    }
+                    self.chain(&each.chain);
+                }
             }
         }
     }

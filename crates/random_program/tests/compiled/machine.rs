@@ -132,6 +132,14 @@ impl World for Around<'_> {
         0
     }
 
+    fn elements(&mut self, _list: u64) -> Vec<u64> {
+        panic!("random programs have no lists")
+    }
+
+    fn list(&mut self, _elements: Vec<u64>) -> u64 {
+        panic!("random programs have no lists")
+    }
+
     fn takes(&mut self, parameters: &[&Parameter], values: &[u64]) -> bool {
         let fragile = |parameter: &Parameter| parameter.ty.cpp() == Type::Fragile.spelling().0;
         !parameters.iter().zip(values).any(|(one, bits)| fragile(one) && Type::Fragile.breaks(*bits))

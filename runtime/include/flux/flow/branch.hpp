@@ -85,6 +85,9 @@ inline void start_after(branch_base &later, branch_base &earlier) noexcept
     later.starts_at_once_ = false;
 }
 
+/// Runs these branches, at least one, and returns when all have ended, whatever became of them.
+void run_branches(flow &parent, std::span<branch_base *const> branches) noexcept;
+
 /// Runs the branches of a step, and returns when all have ended: failed, with the error of the first that failed; else
 /// ended, if one did; else done. Then the flow's path register, which must be 0, is the number of the path that they
 /// took together; where `cut`, the path of each is counted by itself, and the register is 0.

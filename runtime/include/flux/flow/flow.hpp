@@ -173,10 +173,10 @@ class flow : public listed<flow>
     void add_counters(const flow &branch) noexcept { counters_ += branch.counters_; }
 
     /// A branch has failed: its error is now the one in hand.
-    void fail_as(const flow &branch) noexcept
+    void fail_as(node_number failed_node, int error) noexcept
     {
-        failed_node_ = branch.failed_node_;
-        error_ = branch.error_;
+        failed_node_ = failed_node;
+        error_ = error;
     }
 
     /// From now on the flow runs on this, and is before its first node.

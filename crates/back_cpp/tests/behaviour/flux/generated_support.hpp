@@ -100,6 +100,22 @@ outcome join_cut(flow &by, Branches &...) noexcept
     return by.done();
 }
 
+struct each_width {
+    static constexpr std::int64_t least = 1;
+};
+
+template <class... Values, class... Lists>
+outcome each(flow &by, function_number, std::int64_t, outcome (*)(flow &, Values &...), std::size_t, Lists &...)
+{
+    return by.done();
+}
+
+template <class Out, class Value>
+std::vector<Value> gathered(std::vector<Out> &, Value Out::*)
+{
+    return {};
+}
+
 template <class Element, std::size_t size>
 void copy(Element (&to)[size], const Element (&from)[size])
 {
