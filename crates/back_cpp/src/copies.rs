@@ -7,11 +7,11 @@
 //! of the user.
 
 use crate::Context;
-use crate::plain::Passing;
 use crate::structs::{Side, function_structs, struct_name};
 use crate::tree::{Declaration, Expression};
 use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
+use flux_ir::external::Passing;
 use flux_ir::flow::{Callee, Operand, Step};
 use flux_ir::program::{Node, Parameter};
 use flux_source::Span;
@@ -75,7 +75,7 @@ fn for_each_call<'c>(context: &Context<'c>, mut found: impl FnMut(&Uses<'c>, &'c
 fn kept<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
     let mut copies = vec![];
     for_each_call(context, |uses, step, node| {
-        let plain = context.options.visible.nodes.get(&node.name);
+        let plain = context.plain(node);
         let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
         let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
         let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));

@@ -11,9 +11,10 @@ use crate::structs::{Side, members, node_struct, struct_name};
 use crate::tree::{Declaration, Declarator};
 use crate::types::types_header_name;
 use crate::uses::Uses;
+use flux_ir::external::{Convention, External, ExternalId, Language};
 use flux_ir::flow::{End, Function, Operand};
 use flux_ir::name::Name;
-use flux_ir::program::{Module, ModuleId, Node, Parameter, Predicate, PredicateId};
+use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId};
 use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 struct UserFunction {
     /// The module that asks for it; none for the program's own file.
     asked_by: Option<ModuleId>,
+    external: ExternalId,
     name: Name,
     comment: String,
     declaration: Declaration,
@@ -74,7 +76,7 @@ fn in_c_too(context: &Context<'_>, name: String, members: &[Parameter]) -> Vec<D
     let in_cpp: Vec<_> = members.iter().map(declarator).collect();
     let of_c = |member: &Parameter| Some(Declarator { ty: member.ty.in_c()?, ..declarator(member) });
     let in_c: Option<Vec<_>> = members.iter().map(of_c).collect();
-    if context.options.c_functions.is_empty() || in_c.as_ref() == Some(&in_cpp) {
+    if !context.options.has_c || in_c.as_ref() == Some(&in_cpp) {
         return vec![Declaration::Struct(name, in_cpp)];
     }
     let in_c = in_c.map(|members| Declaration::OnlyC(vec![Declaration::Struct(name.clone(), members)]));
@@ -86,9 +88,7 @@ fn in_c_too(context: &Context<'_>, name: String, members: &[Parameter]) -> Vec<D
 pub fn user_functions(context: &Context<'_>, header: &mut Vec<Declaration>) {
     let own = functions(context).filter(|function| function.asked_by.is_none());
     let (of_modules, own): (Vec<_>, Vec<_>) = own.partition(|function| function.is_of_module);
-    let is_c = |function: &UserFunction| {
-        !function.name.is_of_module() && context.options.c_functions.contains(function.name.own())
-    };
+    let is_c = |function: &UserFunction| context.flow.program.externals[function.external].language == Language::C;
     let (c, cpp): (Vec<_>, Vec<_>) = own.into_iter().partition(is_c);
     header.extend(cpp.into_iter().flat_map(UserFunction::lines));
     if !c.is_empty() {
@@ -204,14 +204,16 @@ fn prototype(function: &Name, node: &Node, shape: Shape) -> Declaration {
 
 /// `int X(struct X_in *in, struct X_out *out);` for every concrete node.
 fn nodes<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
-    let concrete = context.flow.program.nodes.iter().filter(|(_, node)| node.body.is_external());
-    let own = concrete.filter(|(_, node)| !context.options.visible.nodes.contains_key(&node.name));
-    own.map(|(_, node)| UserFunction {
-        asked_by: context.module_of(&node.name),
-        is_of_module: false,
-        name: node.name.clone(),
-        comment: context.sources.name_and_line(node.span),
-        declaration: prototype(&node.name, node, node_shape(context, node)),
+    context.flow.program.nodes.iter().filter_map(|(_, node)| {
+        let Body::External(external) = node.body else { return None };
+        context.declares(external).then(|| UserFunction {
+            asked_by: context.module_of(&node.name),
+            external,
+            is_of_module: false,
+            name: node.name.clone(),
+            comment: context.sources.name_and_line(node.span),
+            declaration: prototype(&node.name, node, node_shape(context, node)),
+        })
     })
 }
 
@@ -224,31 +226,27 @@ fn predicates<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction
             asked.insert((predicate, &parameter.ty, context.module_at(function.span)));
         }
     }
-    let asked = asked.into_iter().map(|(id, ty, asked_by)| (&program.predicates[id], ty, asked_by));
-    let function = |predicate: &Predicate| Some(&program.externals[predicate.external()?].name);
-    let asked = asked.filter_map(move |(one, ty, asked_by)| Some((one, function(one)?, ty, asked_by)));
-    let own = asked.filter(|(_, function, ..)| !context.options.visible.others.contains_key(*function));
-    own.map(|(predicate, function, ty, asked_by)| UserFunction {
-        asked_by,
-        is_of_module: function.is_of_module(),
-        name: function.clone(),
-        comment: context.statement(predicate.span),
-        declaration: predicate_prototype(context, function, ty),
+    asked.into_iter().filter_map(|(id, ty, asked_by)| {
+        let predicate = &program.predicates[id];
+        let external = predicate.external().filter(|external| context.declares(*external))?;
+        let name = &program.externals[external].name;
+        Some(UserFunction {
+            asked_by,
+            external,
+            is_of_module: name.is_of_module(),
+            name: name.clone(),
+            comment: context.statement(predicate.span),
+            declaration: predicate_prototype(context, external, ty),
+        })
     })
 }
 
-fn predicate_prototype(context: &Context<'_>, function: &Name, ty: &Type) -> Declaration {
-    let value = || declare(ty, "value");
-    let defined = context.options.definitions(function);
-    let same = defined.iter().find(|definition| definition.takes_one(&format!("{}{}", ty.cpp(), ty.array())));
-    let mut near = defined.iter().filter(|definition| definition.may_be_predicate(context));
-    let (result, parameter) = match (same, near.next(), near.next()) {
-        (Some(same), ..) => (same.result.as_str(), value()),
-        // One that takes another type may take this one as well: the C++ compiler decides.
-        (None, Some(near), None) => (near.result.as_str(), Declarator::new(near.parameters.join(", "), "")),
-        _ => ("bool", value()),
-    };
-    Declaration::Prototype(result.to_owned(), function.own().to_owned(), vec![parameter])
+fn predicate_prototype(context: &Context<'_>, function: ExternalId, ty: &Type) -> Declaration {
+    let External { name, convention, .. } = &context.flow.program.externals[function];
+    let of_2006 = context.options.interface_2006.as_ref().filter(|_| *convention == Convention::Of2006);
+    let defined = of_2006.and_then(|of_2006| of_2006.predicate(context, name, ty, declare(ty, "value")));
+    let (result, parameter) = defined.unwrap_or_else(|| ("bool".to_owned(), declare(ty, "value")));
+    Declaration::Prototype(result, name.own().to_owned(), vec![parameter])
 }
 
 /// The predicates that a function asks, with what they are asked about.
@@ -270,13 +268,13 @@ fn sessions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
     let mut asked = BTreeSet::new();
     let sources = program.sources.iter().enumerate();
     let with_session = sources.filter_map(|(index, source)| Some((index, source, source.session?)));
-    let with_session = with_session.map(|(index, source, session)| (index, source, &program.externals[session].name));
     let new = with_session.filter(move |(_, source, function)| asked.insert((*function, source.target)));
-    let own = new.filter(|(_, _, function)| !context.options.visible.others.contains_key(*function));
-    own.filter_map(|(index, source, function)| {
-        let (node, shape) = session_shape(context, function, index)?;
+    new.filter(|(_, _, function)| context.declares(*function)).filter_map(|(index, source, external)| {
+        let (node, shape) = session_shape(context, external, index)?;
+        let function = &program.externals[external].name;
         Some(UserFunction {
             asked_by: context.module_at(source.span),
+            external,
             is_of_module: function.is_of_module() || node.name.is_of_module(),
             name: function.clone(),
             comment: context.statement(source.span),
@@ -292,10 +290,18 @@ fn handlers<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> 
         let function = &context.flow.program.externals[handler.external].name;
         UserFunction {
             asked_by: context.module_at(handler.span),
+            external: handler.external,
             is_of_module: function.is_of_module() || node.name.is_of_module(),
             name: function.clone(),
             comment: context.statement(handler.span),
-            declaration: prototype(function, node, handler_shape(context, function, node)),
+            declaration: prototype(function, node, handler_shape(context, handler.external, node)),
         }
     })
+}
+
+impl Context<'_> {
+    /// Whether the generated header declares a function: a plain one has another header.
+    fn declares(&self, external: ExternalId) -> bool {
+        self.flow.program.externals[external].plain().is_none()
+    }
 }

@@ -8,6 +8,7 @@
 //! [`function`], [`step`] and [`dispatch`] build the code of functions, [`header`], [`unit`] and [`tables`] the rest,
 //! all as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
 
+pub mod bind_externals;
 mod comments;
 mod compute;
 mod copies;
@@ -35,41 +36,22 @@ mod uses;
 mod values;
 
 use crate::handlers::{PlainHandler, plain_handlers};
+use crate::interface_2006::Definitions;
 use crate::names::Names;
 use crate::tree::Declaration;
 use flux_ir::flow::Flow;
 use flux_ir::name::Name;
 use flux_ir::program::ModuleId;
 use flux_source::{FileId, SourceMap, Span};
-use std::collections::{BTreeMap, BTreeSet};
 
-/// What the author of the build decides.
+/// What the sources say of a program as a whole: [`bind_externals::bind_externals`] gives it, and binds what they say
+/// of single functions.
 #[derive(Clone, Default, Debug)]
 pub struct Options {
-    /// The user's functions that are written in C: they are declared with C linkage.
-    pub c_functions: BTreeSet<String>,
-    /// Where the sources are written for the compiler of 2006: the functions that they define, by name. That
-    /// interface is generated then, `mStructs.h` and `mImpl.h`, and functions are called as they are defined.
-    pub interface_2006: Option<BTreeMap<String, Vec<Definition>>>,
-    /// The functions that the program's headers declare as plain ones.
-    pub visible: plain::Visible,
-}
-
-impl Options {
-    /// What the sources of 2006 define under this name, where there are such sources; they have no modules.
-    fn definitions(&self, function: &Name) -> &[Definition] {
-        let of_2006 = self.interface_2006.as_ref().filter(|_| !function.is_of_module());
-        of_2006.and_then(|definitions| definitions.get(function.own())).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// A function that a source defines.
-#[derive(Clone, Debug)]
-pub struct Definition {
-    /// What stands before its name: `int`.
-    pub result: String,
-    /// Its parameters, tokens separated by spaces: `image_tag * request`.
-    pub parameters: Vec<String>,
+    /// Whether sources in C include the header.
+    pub has_c: bool,
+    /// Where the sources are written for the compiler of 2006: what they define. That interface is generated then.
+    pub interface_2006: Option<Definitions>,
 }
 
 /// A file to write.

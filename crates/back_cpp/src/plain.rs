@@ -1,44 +1,19 @@
 //! Plain functions as nodes: `int Find(const std::string &path, page &found)`, called as they are.
 //!
 //! A function that an included header declares may take a node's inputs one by one and give its outputs by reference,
-//! or as its result. How each is passed is known from [`crate::probe`], so that the call is as one would write it.
+//! or as its result. How each is passed [`crate::probe`] finds out, so that the call is as one would write it.
 
+use crate::Context;
 use crate::function::Writer;
 use crate::names::cpp_name;
 use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
+use flux_ir::external::{External, ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
 use flux_ir::flow::StepId;
 use flux_ir::name::Name;
-use flux_ir::program::{Node, Parameter};
+use flux_ir::program::{Body, Node, Parameter, Program};
 use flux_source::Span;
-use std::collections::BTreeMap;
-
-/// How a value is passed to a plain function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passing {
-    /// As it is, by value or by reference.
-    Value,
-    /// Moved.
-    Moved,
-    /// By its address.
-    Address,
-}
-
-/// What the result of a plain function is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// There is none: it fails only by throwing.
-    Nothing,
-    /// An error code.
-    Error,
-    /// The node's only output.
-    Output,
-    /// The node's only output, or an error code.
-    ExpectedOutput,
-    /// Success, or an error code.
-    ExpectedSuccess,
-}
 
 /// A plain function, as a program asks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,30 +26,33 @@ pub struct PlainDeclaration {
     pub span: Span,
 }
 
-/// A plain function that fits its node.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlainFunction {
-    /// How it is declared.
-    pub declaration: PlainDeclaration,
-    /// What its result is.
-    pub outcome: Outcome,
-    /// How each input is passed, then each output that is not in the result.
-    pub passing: Vec<Passing>,
+/// The functions of `program` that are known to be plain: those of nodes by their names, then the others. O(its size).
+pub fn declarations(program: &Program) -> Vec<PlainDeclaration> {
+    let of = |id: ExternalId, span: Span| {
+        let External { name, .. } = &program.externals[id];
+        let text = program.externals[id].plain()?.declaration.clone();
+        Some((id, PlainDeclaration { name: name.clone(), text, span }))
+    };
+    let nodes = program.nodes.iter().filter_map(|(_, node)| match node.body {
+        Body::External(id) => of(id, node.span),
+        _ => None,
+    });
+    let predicates = program.predicates.iter().filter_map(|(_, one)| of(one.external()?, one.span));
+    let sessions = program.sources.iter().filter_map(|source| of(source.session?, source.span));
+    let mut found: Vec<_> = nodes.chain(predicates).chain(sessions).collect();
+    let is_node = |id: ExternalId| program.externals[id].role == ExternalRole::Node;
+    found.sort_by(|(left, one), (right, other)| (!is_node(*left), &one.name).cmp(&(!is_node(*right), &other.name)));
+    found.dedup_by_key(|(id, _)| *id);
+    found.into_iter().map(|(_, declaration)| declaration).collect()
 }
 
-/// The functions that the headers of a program declare, as far as it asks for them.
-#[derive(Clone, Default, Debug)]
-pub struct Visible {
-    /// Those of nodes, by name.
-    pub nodes: BTreeMap<Name, PlainFunction>,
-    /// The predicates and session functions that take plain values, by name.
-    pub others: BTreeMap<Name, PlainDeclaration>,
-}
-
-impl Visible {
-    /// All of them.
-    pub fn declarations(&self) -> impl Iterator<Item = &PlainDeclaration> {
-        self.nodes.values().map(|function| &function.declaration).chain(self.others.values())
+impl Context<'_> {
+    /// The plain function of a node, if it has one.
+    pub(crate) fn plain(&self, node: &Node) -> Option<&PlainFunction> {
+        match node.body {
+            Body::External(external) => self.flow.program.externals[external].plain(),
+            _ => None,
+        }
     }
 }
 

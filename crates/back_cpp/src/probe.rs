@@ -5,12 +5,13 @@
 //! error on the line that names it; everything else comes in numbers, from `probe.hpp`.
 
 use crate::names::cpp_name;
-use crate::plain::{Outcome, Passing, PlainDeclaration, PlainFunction, Visible};
+use crate::plain::PlainDeclaration;
 use crate::types::types_header_names;
 use flux_contract as contract;
+use flux_ir::external::{ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
 use flux_ir::flow::{End, Flow};
 use flux_ir::name::Name;
-use flux_ir::program::{Node, Parameter, Signature};
+use flux_ir::program::{Body, Parameter};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -46,20 +47,14 @@ pub struct MisfitParameter {
 
 /// What a program asks of one function.
 struct Question {
+    external: ExternalId,
     function: Name,
-    kind: Kind,
+    role: ExternalRole,
     inputs: Vec<Parameter>,
     outputs: Vec<Parameter>,
     /// The node whose structs it may take instead.
     structs: Option<Name>,
     span: Span,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Node,
-    Predicate,
-    Session,
 }
 
 /// The questions of a program.
@@ -74,30 +69,24 @@ impl<'a> Probe<'a> {
     pub fn new(flow: &'a Flow, is_known: impl Fn(&Name) -> bool) -> Self {
         let program = &flow.program;
         let mut questions: Vec<Question> = vec![];
-        for (_, node) in program.nodes.iter().filter(|(_, node)| node.body.is_external()) {
-            questions.push(Question::of_node(node));
+        let mut ask = |external: ExternalId, (inputs, outputs): (&[Parameter], &[Parameter]), structs, span| {
+            let (function, role) = (program.externals[external].name.clone(), program.externals[external].role);
+            let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
+            questions.push(Question { external, function, role, inputs, outputs, structs, span });
+        };
+        for (_, node) in program.nodes.iter() {
+            if let Body::External(external) = node.body {
+                ask(external, (node.inputs(), node.outputs()), Some(node.name.clone()), node.span);
+            }
         }
-        for (function, span, parameter) in predicates(flow) {
-            questions.push(Question {
-                function,
-                kind: Kind::Predicate,
-                inputs: vec![parameter],
-                outputs: vec![],
-                structs: None,
-                span,
-            });
+        for (external, span, parameter) in predicates(flow) {
+            ask(external, (&[parameter], &[]), None, span);
         }
         for source in &program.sources {
-            let Some(function) = source.session.map(|session| &program.externals[session].name) else { continue };
-            let target = &program.nodes[source.target];
-            questions.push(Question {
-                function: function.clone(),
-                kind: Kind::Session,
-                inputs: target.inputs().to_vec(),
-                outputs: vec![],
-                structs: Some(target.name.clone()),
-                span: source.span,
-            });
+            if let Some(external) = source.session {
+                let target = &program.nodes[source.target];
+                ask(external, (target.inputs(), &[]), Some(target.name.clone()), source.span);
+            }
         }
         questions.retain(|question| !is_known(&question.function));
         Self { flow, questions }
@@ -139,8 +128,8 @@ impl<'a> Probe<'a> {
         text
     }
 
-    /// The functions that the compiler's errors show to be declared, and those of them that do not fit.
-    pub fn read(&self, said: &str) -> (Visible, Vec<Misfit>) {
+    /// The functions that the compiler's errors show to be plain, and those that do not fit.
+    pub fn read(&self, said: &str) -> (Vec<(ExternalId, PlainFunction)>, Vec<Misfit>) {
         let mut undeclared = vec![false; self.questions.len()];
         let mut answers: BTreeMap<usize, Vec<i32>> = BTreeMap::new();
         let mut types: BTreeMap<usize, String> = BTreeMap::new();
@@ -159,10 +148,10 @@ impl<'a> Probe<'a> {
                 types.insert(number, function_type(rest));
             }
         }
-        let (mut visible, mut misfits) = (Visible::default(), vec![]);
+        let (mut plain, mut misfits) = (vec![], vec![]);
         if said.contains("fatal error: ") {
             // A header is not there.
-            return (visible, misfits);
+            return (plain, misfits);
         }
         for (number, question) in self.questions.iter().enumerate() {
             if undeclared.get(number).copied().unwrap_or(true) {
@@ -171,17 +160,17 @@ impl<'a> Probe<'a> {
             let ty = types.get(&number).map(String::as_str);
             let answer = answers.get(&number).map_or(&[][..], Vec::as_slice);
             // Without an answer it is no function, or a type is unknown: the compiler will say so of the code.
-            if !answer.is_empty() && question.read(answer, ty, &mut visible).is_none() {
+            if !answer.is_empty() && question.read(answer, ty, &mut plain).is_none() {
                 misfits.push(question.misfit(answer, ty));
             }
         }
-        (visible, misfits)
+        (plain, misfits)
     }
 }
 
 /// Every predicate with each type that it is asked about.
-fn predicates(flow: &Flow) -> Vec<(Name, Span, Parameter)> {
-    let mut found: Vec<(Name, Span, Parameter)> = vec![];
+fn predicates(flow: &Flow) -> Vec<(ExternalId, Span, Parameter)> {
+    let mut found: Vec<(ExternalId, Span, Parameter)> = vec![];
     for (_, function) in flow.functions.iter() {
         let End::Dispatch { lines, .. } = &function.body.end else { continue };
         for test in lines.iter().flat_map(|line| &line.tests) {
@@ -191,10 +180,9 @@ fn predicates(flow: &Flow) -> Vec<(Name, Span, Parameter)> {
                 continue;
             };
             let Some(external) = predicate.external() else { continue };
-            let function = &flow.program.externals[external].name;
-            let is_new = !found.iter().any(|(name, _, asked)| name == function && asked.ty == parameter.ty);
+            let is_new = !found.iter().any(|(one, _, asked)| *one == external && asked.ty == parameter.ty);
             if is_new {
-                found.push((function.clone(), predicate.span, parameter.clone()));
+                found.push((external, predicate.span, parameter.clone()));
             }
         }
     }
@@ -202,12 +190,6 @@ fn predicates(flow: &Flow) -> Vec<(Name, Span, Parameter)> {
 }
 
 impl Question {
-    fn of_node(node: &Node) -> Self {
-        let Signature { inputs, outputs, .. } = node.signature.clone().unwrap_or_default();
-        let structs = Some(node.name.clone());
-        Self { function: node.name.clone(), kind: Kind::Node, inputs, outputs, structs, span: node.span }
-    }
-
     /// Declares the structs of a module's node, as only those outside of namespaces are declared where they are named.
     fn structs_of_module(&self) -> String {
         let named = self.structs.as_ref().and_then(|node| Some((node.module()?, node.own())));
@@ -238,10 +220,11 @@ impl Question {
              #line {at} \"flux-call\"\ntemplate <class... Arguments>\n\
              using flux_call_{number} = decltype(::{function}(std::declval<Arguments>()...));\n",
         );
-        let wanted = match self.kind {
-            Kind::Node => None,
-            Kind::Predicate => Some("bool"),
-            Kind::Session => Some("int"),
+        let wanted = match self.role {
+            // Nobody asks about handlers, which take structs.
+            ExternalRole::Node | ExternalRole::Handler => None,
+            ExternalRole::Predicate => Some("bool"),
+            ExternalRole::Session => Some("int"),
         };
         if let Some(wanted) = wanted {
             let input = self.structs.as_ref().map_or("void".to_owned(), |node| format!("struct {}_in", cpp_name(node)));
@@ -264,7 +247,7 @@ impl Question {
     }
 
     /// Takes the answer in; none where the function does not fit.
-    fn read(&self, answer: &[i32], ty: Option<&str>, visible: &mut Visible) -> Option<()> {
+    fn read(&self, answer: &[i32], ty: Option<&str>, plain: &mut Vec<(ExternalId, PlainFunction)>) -> Option<()> {
         let (result, passing) = answer.split_first()?;
         let passing = passing.iter().map(|how| match how {
             0 => Some(Passing::Value),
@@ -273,30 +256,25 @@ impl Question {
             _ => None,
         });
         let mut passing: Vec<Passing> = passing.collect::<Option<_>>()?;
-        let outcome = match (self.kind, result) {
+        let outcome = match (self.role, result) {
             // Declared with a node's structs, as the generated header would.
             (_, 0) => return Some(()),
-            (Kind::Predicate | Kind::Session, 3) => Outcome::Output,
-            (Kind::Node, 1) => Outcome::Nothing,
-            (Kind::Node, 2) => Outcome::Error,
-            (Kind::Node, 3) => Outcome::Output,
-            (Kind::Node, 4) => Outcome::ExpectedOutput,
-            (Kind::Node, 5) => Outcome::ExpectedSuccess,
+            (ExternalRole::Predicate | ExternalRole::Session, 3) => Outcome::Output,
+            (ExternalRole::Node, 1) => Outcome::Nothing,
+            (ExternalRole::Node, 2) => Outcome::Error,
+            (ExternalRole::Node, 3) => Outcome::Output,
+            (ExternalRole::Node, 4) => Outcome::ExpectedOutput,
+            (ExternalRole::Node, 5) => Outcome::ExpectedSuccess,
             _ => return None,
         };
         let declaration = match ty {
             Some(ty) => self.declared(ty),
             None => self.overloaded(outcome, &passing),
         };
-        let declaration = self.named(declaration);
-        if self.kind == Kind::Node {
-            if matches!(outcome, Outcome::Output | Outcome::ExpectedOutput) {
-                passing.truncate(self.inputs.len());
-            }
-            visible.nodes.insert(self.function.clone(), PlainFunction { declaration, outcome, passing });
-        } else {
-            visible.others.insert(self.function.clone(), declaration);
+        if outcome.has_output() {
+            passing.truncate(if self.role == ExternalRole::Node { self.inputs.len() } else { 0 });
         }
+        plain.push((self.external, PlainFunction { declaration, outcome, passing }));
         Some(())
     }
 
@@ -321,9 +299,9 @@ impl Question {
     /// As a header may declare the one that is called, of several.
     fn overloaded(&self, outcome: Outcome, passing: &[Passing]) -> String {
         let given = self.outputs.first().map_or("void", |output| output.ty.cpp());
-        let result = match (self.kind, outcome) {
-            (Kind::Predicate, _) => "bool".to_owned(),
-            (Kind::Session, _) | (_, Outcome::Error) => "int".to_owned(),
+        let result = match (self.role, outcome) {
+            (ExternalRole::Predicate, _) => "bool".to_owned(),
+            (ExternalRole::Session, _) | (_, Outcome::Error) => "int".to_owned(),
             (_, Outcome::Nothing) => "void".to_owned(),
             (_, Outcome::Output) => given.to_owned(),
             (_, Outcome::ExpectedOutput) => format!("{}<{given}, int>", contract::EXPECTED.spelling),
@@ -341,7 +319,7 @@ impl Question {
     /// A declaration that would fit.
     fn wanted(&self) -> String {
         let parameters: Vec<_> = self.inputs.iter().map(wanted_input).chain(self.wanted_outputs()).collect();
-        let result = if self.kind == Kind::Predicate { "bool" } else { "int" };
+        let result = if self.role == ExternalRole::Predicate { "bool" } else { "int" };
         format!("{result} {}({})", self.own_name(), parameters.join(", "))
     }
 

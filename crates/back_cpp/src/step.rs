@@ -57,7 +57,7 @@ impl Writer<'_> {
     fn call_node(&mut self, step: &Step, id: NodeId, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let context = self.context;
         let node = &context.flow.program.nodes[id];
-        let plain = context.options.visible.nodes.get(&node.name);
+        let plain = context.plain(node);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
         let input = self.declare_inputs(step, of(Side::In, Part::Input), &word(&node.name), out);
@@ -94,7 +94,7 @@ impl Writer<'_> {
         let context = self.context;
         let node = &context.flow.program.nodes[node];
         let function = &context.flow.program.externals[external].name;
-        let shape = handler_shape(context, function, node);
+        let shape = handler_shape(context, external, node);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let is_left = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
         let left = failed.filter(|_| is_left).and_then(|failed| self.inputs.get(&failed)).cloned();
@@ -131,12 +131,12 @@ impl Writer<'_> {
             Role::Run(source) => source,
             Role::Abstract(_) | Role::Branch(_) | Role::Produce(_) => 0,
         };
-        let Some((_, shape)) = session_shape(self.context, function, source) else { return };
+        let Some((_, shape)) = session_shape(self.context, external, source) else { return };
         let given = self.input.clone();
         self.reads_input |= shape.takes(Part::Output);
         let ty = shape.takes(Part::Input).then(|| struct_name(node, Side::In));
         let input = self.declare_inputs(step, ty, &word(function), out);
-        let is_plain = self.context.options.visible.others.contains_key(function);
+        let is_plain = self.context.flow.program.externals[external].plain().is_some();
         let member =
             |parameter: &Parameter| Expression::name(input.as_deref().unwrap_or_default()).member(&parameter.name);
         let arguments = match is_plain {

@@ -9,9 +9,11 @@
 
 mod support;
 
-use flux_back_cpp::plain::Visible;
+use flux_back_cpp::bind_externals::{Found, bind_externals};
+use flux_back_cpp::plain::declarations;
 use flux_back_cpp::probe::{Misfit, Probe};
 use flux_back_cpp::{Options, generate};
+use flux_ir::external::{ExternalId, PlainFunction};
 use flux_source::SourceMap;
 use std::path::{Path, PathBuf};
 use support::{Page, compile, tests, without_version};
@@ -26,11 +28,13 @@ fn bless() -> bool {
 }
 
 /// Generates a whole program, compares with what is kept, and compiles that.
-fn whole(name: &str, options: &Options) {
+fn whole(name: &str, found: Found) {
     let folder = folder(name);
     let text = std::fs::read_to_string(folder.join(format!("{name}.flux"))).unwrap();
     let sources = SourceMap::of(format!("{name}.flux"), text);
-    for file in generate(&support::lower(&sources), &sources, options) {
+    let mut flow = support::lower(&sources);
+    let options = bind_externals(&mut flow.program, found);
+    for file in generate(&flow, &sources, &options) {
         let text = without_version(&file.text);
         let path = folder.join(&file.name);
         if bless() {
@@ -71,7 +75,7 @@ fn must_compile(name: &str, folder: &Path) {
 
 #[test]
 fn the_image_server_of_the_paper() {
-    whole("image", &Options::default());
+    whole("image", Found::default());
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn options_of_every_kind() {
 }
 
 /// What a compiler says of the headers of a program that `golden/plain` has.
-fn asked(compiler: &str, probe: &Probe<'_>) -> (Visible, Vec<Misfit>) {
+fn asked(compiler: &str, probe: &Probe<'_>) -> (Vec<(ExternalId, PlainFunction)>, Vec<Misfit>) {
     let said = compile(compiler, "c++", &[&folder("plain")], &probe.text()).unwrap_err();
     probe.read(&said)
 }
@@ -143,14 +147,16 @@ fn asked(compiler: &str, probe: &Probe<'_>) -> (Visible, Vec<Misfit>) {
 #[test]
 fn plain_functions_are_called_as_they_are() {
     let text = std::fs::read_to_string(folder("plain").join("plain.flux")).unwrap();
-    let flow = support::lower(&SourceMap::of("plain.flux", text));
+    let mut flow = support::lower(&SourceMap::of("plain.flux", text));
     let probe = Probe::new(&flow, |_| false);
-    let (visible, misfits) = asked("g++", &probe);
+    let (plain, misfits) = asked("g++", &probe);
     assert_eq!(misfits, []);
-    assert_eq!(visible.nodes, asked("clang++-16", &probe).0.nodes);
-    let names: Vec<_> = visible.declarations().map(|one| one.name.to_string()).collect();
+    assert_eq!(plain, asked("clang++-16", &probe).0);
+    let found = Found { plain, ..Found::default() };
+    bind_externals(&mut flow.program, found.clone());
+    let names: Vec<_> = declarations(&flow.program).iter().map(|one| one.name.to_string()).collect();
     assert_eq!(names, ["Ask", "Check", "Find", "Label", "Lower", "Price", "Print", "IsDear", "Who"]);
-    whole("plain", &Options { visible, ..Options::default() });
+    whole("plain", found);
 }
 
 #[test]
@@ -160,7 +166,7 @@ fn what_does_not_fit_is_shown_as_the_header_has_it() {
     let flow = support::lower(&SourceMap::of("a.flux", program));
     let probe = Probe::new(&flow, |function| function == "T");
     for compiler in ["g++", "clang++-16"] {
-        let (visible, misfits) = asked(compiler, &probe);
+        let (plain, misfits) = asked(compiler, &probe);
         let shown: Vec<_> = misfits.iter().map(|one| (one.declared.as_str(), one.wanted.as_str())).collect();
         let expected = [
             ("void Price(const item &, item &, long &)", "int Price(const item &wanted, long &cents)"),
@@ -168,7 +174,7 @@ fn what_does_not_fit_is_shown_as_the_header_has_it() {
             ("an overloaded function", "int Label()"),
         ];
         assert_eq!(shown, expected, "{compiler}");
-        assert_eq!(visible.nodes.len(), 1, "{compiler}");
+        assert_eq!(plain.len(), 1, "{compiler}");
     }
 }
 

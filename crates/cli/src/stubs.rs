@@ -5,10 +5,10 @@ use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
 use crate::server::interface_2006::headers;
 use crate::server::modules::Modules;
-use crate::server::{files, generate, links, sources, visible, write_runtime};
+use crate::server::{bind_functions, files, generate, links, sources, write_runtime};
 use crate::terminal::{Terminal, print};
-use flux_back_cpp::plain::Visible;
 use flux_back_cpp::probe::Probe;
+use flux_back_cpp::{Options, plain};
 use flux_toolchain::definitions::{Definition, definitions};
 use flux_toolchain::node_source::NodeSource;
 use flux_toolchain::prototypes::{Prototype, plain_prototype, prototypes};
@@ -18,17 +18,18 @@ use std::path::Path;
 
 /// Writes the functions that no source defines, or all.
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
-    let program = compile(&arguments.program)?;
+    let mut program = compile(&arguments.program)?;
     program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
     let home = files::parent(&program.path);
     let modules = Modules::of(&program);
     let mut sources = sources::find(&arguments.sources, &home)?;
     modules.add_own(&mut sources)?;
-    let visible = visible(arguments, &program, &sources, terminal)?;
-    let names: Vec<_> = visible.declarations().map(|one| one.name.clone()).collect();
+    let options = bind(arguments, &mut program, &sources, terminal)?;
+    let visible = program.compilation.flow.as_ref().map_or(vec![], |flow| plain::declarations(&flow.program));
+    let names: Vec<_> = visible.iter().map(|one| one.name.clone()).collect();
     let is_declared = |name: &str| names.iter().any(|one| one == name);
-    let declared: Vec<_> = visible.declarations().map(|one| plain_prototype(one, &program.sources)).collect();
-    let generated = generate(&program, &sources, visible)?;
+    let declared: Vec<_> = visible.iter().map(|one| plain_prototype(one, &program.sources)).collect();
+    let generated = generate(&program, &options)?;
     let there = There::new(&modules, &sources);
     let declared = declared.into_iter().filter(|one| arguments.all || !there.has_plain(one));
     let asked = prototypes(&generated).into_iter().filter(|one| arguments.all || !there.has(one));
@@ -88,18 +89,18 @@ impl<'a> There<'a> {
     }
 }
 
-/// What the headers of the program declare.
-fn visible(arguments: &Stubs, program: &Program, sources: &[NodeSource], terminal: &Terminal) -> Result<Visible> {
+/// Binds what the sources and headers of the program say of its functions.
+fn bind(arguments: &Stubs, program: &mut Program, sources: &[NodeSource], terminal: &Terminal) -> Result<Options> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let directory = files::parent(&program.path).join("build").join(name);
     let flags = links::flags(links::of(program));
-    let compiler = visible::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
-    if visible::is_asked(program, sources) {
+    let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
+    if bind_functions::is_asked(program, sources) {
         files::create_directory(&directory)?;
         write_runtime(&directory.join("runtime"))?;
         Modules::of(program).write_standard(&directory)?;
     }
-    visible::visible(program, sources, &compiler, terminal)
+    bind_functions::bind(program, sources, &compiler, terminal)
 }
 
 /// All functions of the program that can be plain; those of modules are declared in headers of their own.

@@ -1,8 +1,9 @@
 //! Functions in C and C++ that a program calls: of nodes, of predicates, of error handlers, of sessions.
 //!
-//! The program names them, and the model knows no more of one than that name, what it is for, and what its author
-//! promises. An overloaded function is one external: which of the overloads is called the C++ compiler decides by what
-//! a call is given.
+//! The program names them: so the front knows of one its name, what it is for, and what its author promises. How it is
+//! called is known where its sources and headers are: then it is bound, once, and whoever calls it reads it here. An
+//! overloaded function is one external: which of the overloads is called the C++ compiler decides by what a call is
+//! given.
 
 use crate::arena::{Arena, ArenaId};
 use crate::effects::Effects;
@@ -21,6 +22,105 @@ pub struct External {
     pub role: ExternalRole,
     /// What its author promises.
     pub effects: Effects,
+    /// What it is written in, as far as sources are known.
+    pub language: Language,
+    /// How it is called, as far as sources and headers are known.
+    pub convention: Convention,
+}
+
+/// What a function is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum Language {
+    /// C++
+    #[default]
+    Cpp,
+    /// C, so it is declared with C linkage.
+    C,
+}
+
+/// How a function is called.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Convention {
+    /// As the generated header declares it: with pointers to the structs of a node, `int X(X_in *in, X_out *out)`; a
+    /// predicate with the value.
+    #[default]
+    Structs,
+    /// As a header of the program declares it: with the values themselves.
+    Plain(PlainFunction),
+    /// As a source defines it that is written for the compiler of 2006: with pointers to structs, in any order.
+    Of2006,
+}
+
+/// A function that takes values one by one: `int Find(const std::string &path, page &found)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlainFunction {
+    /// Result, name in its namespace and parameters, these named as the program names them.
+    pub declaration: String,
+    /// What its result is.
+    pub outcome: Outcome,
+    /// Of a node's: how each input is passed, then each output that is not in the result.
+    pub passing: Vec<Passing>,
+}
+
+/// How a value is passed to a plain function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// As it is, by value or by reference.
+    Value,
+    /// Moved.
+    Moved,
+    /// By its address.
+    Address,
+}
+
+impl Passing {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Value, Self::Moved, Self::Address];
+
+    /// What it is called in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Moved => "moved",
+            Self::Address => "address",
+        }
+    }
+}
+
+/// What the result of a plain function is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// There is none: it fails only by throwing.
+    Nothing,
+    /// An error code.
+    Error,
+    /// The only output.
+    Output,
+    /// The only output, or an error code.
+    ExpectedOutput,
+    /// Success, or an error code.
+    ExpectedSuccess,
+}
+
+impl Outcome {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Nothing, Self::Error, Self::Output, Self::ExpectedOutput, Self::ExpectedSuccess];
+
+    /// What it is called in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Error => "error",
+            Self::Output => "output",
+            Self::ExpectedOutput => "expected_output",
+            Self::ExpectedSuccess => "expected_success",
+        }
+    }
+
+    /// Whether the result has the only output in it.
+    pub fn has_output(self) -> bool {
+        matches!(self, Self::Output | Self::ExpectedOutput)
+    }
 }
 
 /// What a function is for, and with that what it takes and gives.
@@ -58,9 +158,18 @@ impl ExternalRole {
 }
 
 impl External {
-    /// A function of which nothing is promised.
+    /// A function of which nothing is promised, and nothing known.
     pub fn new(name: Name, role: ExternalRole) -> Self {
-        Self { name, role, effects: Effects::Unknown }
+        let (language, convention) = (Language::default(), Convention::default());
+        Self { name, role, effects: Effects::Unknown, language, convention }
+    }
+
+    /// How it takes values one by one, if it does.
+    pub fn plain(&self) -> Option<&PlainFunction> {
+        match &self.convention {
+            Convention::Plain(plain) => Some(plain),
+            Convention::Structs | Convention::Of2006 => None,
+        }
     }
 }
 

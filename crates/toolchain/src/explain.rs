@@ -7,6 +7,7 @@ use crate::linker::{is_heading, missing_library, undefined, undefined_calls};
 use crate::prototypes::{Prototype, plain_prototype, prototypes};
 use crate::{Build, NOWHERE, assertions, ids, unknown_types};
 use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::plain::declarations;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::Program;
 use std::collections::BTreeSet;
@@ -132,7 +133,7 @@ fn missing_functions(output: &str, build: &Build<'_>) -> Vec<Prototype> {
 
 /// All functions that the program asks for.
 fn asked_for(build: &Build<'_>) -> Vec<Prototype> {
-    let plain = build.visible.declarations().map(|declaration| plain_prototype(declaration, build.files));
+    let plain = declarations(build.program).into_iter().map(|one| plain_prototype(&one, build.files));
     plain.chain(prototypes(build.generated)).collect()
 }
 

@@ -20,7 +20,6 @@ pub mod prototypes;
 mod unknown_types;
 
 use flux_back_cpp::GeneratedFile;
-use flux_back_cpp::plain::Visible;
 use flux_ir::program::Program;
 use flux_source::{FileId, SourceMap, Span};
 use node_source::NodeSource;
@@ -37,8 +36,6 @@ pub struct Build<'a> {
     pub headers: &'a [String],
     /// The files that were generated.
     pub generated: &'a [GeneratedFile],
-    /// The functions that headers declare.
-    pub visible: &'a Visible,
     /// Whether there are libraries, which may have functions, too.
     pub has_libraries: bool,
     /// What the author calls the program.

@@ -2,10 +2,13 @@
 //! program becomes, from C++ to what a compiler says.
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
-use flux_back_cpp::{Definition, Options, generate};
+use flux_back_cpp::bind_externals::{Found, bind_externals};
+use flux_back_cpp::generate;
+use flux_back_cpp::interface_2006::{Definition, Definitions};
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_front_flux::load::LoadedFile;
 use flux_ir::flow::Flow;
+use flux_ir::verify::{self, Stage};
 use flux_mdtest::{Compiler, Outcome, Report};
 use flux_source::{FileId, SourceMap};
 use std::cell::RefCell;
@@ -75,7 +78,7 @@ impl Page {
     pub fn read(name: &str) -> Self {
         let path = tests("pages").join(format!("{name}.md"));
         let text = std::fs::read_to_string(&path).unwrap();
-        let generator = Generator { options: options(name), folder: tempfile::tempdir().unwrap(), flow: None.into() };
+        let generator = Generator { found: found(name), folder: tempfile::tempdir().unwrap(), flow: None.into() };
         let report = flux_mdtest::run(&path.display().to_string(), &text, &generator, None);
         Self { report, folder: generator.folder, flow: generator.flow.into_inner().unwrap() }
     }
@@ -89,7 +92,7 @@ impl Page {
 
 /// Writes what the program of a page becomes.
 struct Generator {
-    options: Options,
+    found: Found,
     folder: tempfile::TempDir,
     flow: RefCell<Option<Flow>>,
 }
@@ -97,9 +100,11 @@ struct Generator {
 impl Compiler for Generator {
     fn compile(&self, name: &str, text: &str, files: &BTreeMap<String, String>) -> Outcome {
         let sources = SourceMap::of(name, text);
-        let flow = lower(&sources);
-        let generated = generate(&flow, &sources, &self.options);
-        assert_eq!(generate(&flow, &sources, &self.options), generated, "generated code must be deterministic");
+        let mut flow = lower(&sources);
+        let options = bind_externals(&mut flow.program, self.found.clone());
+        assert_eq!(verify::flow(&flow, Stage::Finished), []);
+        let generated = generate(&flow, &sources, &options);
+        assert_eq!(generate(&flow, &sources, &options), generated, "generated code must be deterministic");
         let mut outputs = BTreeMap::new();
         for file in generated {
             std::fs::write(self.folder.path().join(&file.name), &file.text).unwrap();
@@ -119,18 +124,16 @@ pub fn without_version(text: &str) -> String {
 }
 
 /// What is known of the functions of a page beside its program.
-fn options(page: &str) -> Options {
+fn found(page: &str) -> Found {
     match page {
-        "corners" => {
-            Options { c_functions: ["nothing", "Turn", "nodes"].map(str::to_owned).into(), ..Options::default() }
-        }
-        "old" => Options { interface_2006: Some(defined_in_2006()), ..Options::default() },
-        _ => Options::default(),
+        "corners" => Found { in_c: ["nothing", "Turn", "nodes"].map(str::to_owned).into(), ..Found::default() },
+        "old" => Found { of_2006: Some(defined_in_2006()), ..Found::default() },
+        _ => Found::default(),
     }
 }
 
 /// What the sources of `pages/old.md` define: the result, the name, and the parameters.
-fn defined_in_2006() -> BTreeMap<String, Vec<Definition>> {
+fn defined_in_2006() -> Definitions {
     let all = [
         ("int", "Listen", "Listen_in * in, Listen_out * out"),
         ("int", "Parse", "Parse_in * in, Parse_out * out"),
@@ -142,10 +145,10 @@ fn defined_in_2006() -> BTreeMap<String, Vec<Definition>> {
         ("int", "User", "Listen_out * out"),
         ("int", "Turn", "Tick_out * out"),
     ];
-    let mut functions: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+    let mut functions = Definitions::default();
     for (result, name, parameters) in all {
         let parameters = parameters.split(", ").map(str::to_owned).collect();
-        functions.entry(name.to_owned()).or_default().push(Definition { result: result.to_owned(), parameters });
+        functions.add(name.to_owned(), Definition { result: result.to_owned(), parameters });
     }
     functions
 }

@@ -1,11 +1,11 @@
 //! The Makefile of a server: what flux itself runs, and all that a user without flux needs.
 
 use super::files::{absolute, parent, relative};
-use super::interface_2006::{self, SCRIPT_NAME};
 use super::{links, returns};
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
 use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::interface_2006::{SCRIPT_NAME, VARIABLES as VARIABLES_2006};
 use flux_ir::program::Link;
 use flux_toolchain::node_source::NodeSource;
 use std::fmt::Write as _;
@@ -178,7 +178,7 @@ runtime/libflux.a:
 
 ",
             flags = self.flags(),
-            of_2006 = if self.is_of_2006() { interface_2006::VARIABLES } else { "" },
+            of_2006 = if self.is_of_2006() { VARIABLES_2006 } else { "" },
             compile_generated = match self.is_of_2006() {
                 true => compile_2006("CXX", "FLOW_WAYS", "CXXFLAGS_2006", ""),
                 false => compile("CXX", "CXXFLAGS", ""),

@@ -1,6 +1,7 @@
 //! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
 //! and what a user without flux does are the same.
 
+pub mod bind_functions;
 pub mod files;
 pub mod interface_2006;
 pub mod links;
@@ -9,7 +10,6 @@ pub mod modules;
 mod returns;
 mod runtime_library;
 pub mod sources;
-pub mod visible;
 
 pub use makefile::RUNTIME_LIBRARIES;
 pub use runtime_library::{cache_directory, write_sources as write_runtime};
@@ -19,8 +19,8 @@ use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::Terminal;
 use files::write_if_changed;
-use flux_back_cpp::GeneratedFile;
-use flux_back_cpp::plain::Visible;
+use flux_back_cpp::interface_2006::{SCRIPT, SCRIPT_NAME};
+use flux_back_cpp::{GeneratedFile, Options};
 use flux_diagnostic::{Diagnostics, Severity};
 use flux_toolchain::node_source::NodeSource;
 use flux_toolchain::{blocking_calls, explain, missing_headers, missing_returns, without_colours};
@@ -47,16 +47,16 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let linked = links::of(&program).to_vec();
     links::require(&program, &arguments.cxx, &arguments.cflags, terminal)?;
     let flags = [arguments.cflags.clone(), links::flags(&linked)].concat();
-    let compiler = visible::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
-    if visible::is_asked(&program, &sources) {
+    let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
+    if bind_functions::is_asked(&program, &sources) {
         terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
     }
-    let visible = visible::visible(&program, &sources, &compiler, terminal)?;
+    let options = bind_functions::bind(&mut program, &sources, &compiler, terminal)?;
     let mut diagnostics = Diagnostics::new();
     let model = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     blocking_calls::report(&model.program, &sources, &program.sources, &mut diagnostics);
     program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
-    let generated = generate(&program, &sources, visible.clone())?;
+    let generated = generate(&program, &options)?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
     let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };
     let plan = Plan::new(arguments, &name, &directory, &parts)?;
@@ -64,7 +64,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
     if is_of_2006 {
-        write_if_changed(&directory.join(interface_2006::SCRIPT_NAME), interface_2006::SCRIPT)?;
+        write_if_changed(&directory.join(SCRIPT_NAME), SCRIPT)?;
     }
     write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
     let server = directory.join(&name);
@@ -80,7 +80,6 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
             sources: &sources,
             headers: &interface_2006::headers(&sources),
             generated: &generated,
-            visible: &visible,
             has_libraries: !arguments.libraries.is_empty(),
             path: &program.path.display().to_string(),
         };
@@ -165,14 +164,10 @@ fn show_failure(
     }
 }
 
-/// The C++ of a program that has no errors.
-pub fn generate(program: &Program, sources: &[NodeSource], visible: Visible) -> Result<Vec<GeneratedFile>> {
+/// The C++ of a program that has no errors, and whose functions are [bound](bind_functions::bind).
+pub fn generate(program: &Program, options: &Options) -> Result<Vec<GeneratedFile>> {
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
-    let in_c = sources.iter().filter(|source| source.is_c);
-    let c_functions = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();
-    let interface_2006 = interface_2006::functions(sources);
-    let options = flux_back_cpp::Options { c_functions, interface_2006, visible };
-    Ok(flux_back_cpp::generate(flow, &program.sources, &options))
+    Ok(flux_back_cpp::generate(flow, &program.sources, options))
 }
 
 /// Makes what is asked for, its progress shown as it comes. Whether all was made, and what the compilers said.

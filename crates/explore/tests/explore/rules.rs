@@ -126,7 +126,7 @@ fn complete(statements: &str) -> String {
 
 /// The table that `docs/deadlock.md` shows.
 fn table() -> String {
-    let mut table = "| rule | without it | a program that shows it |\n| --- | --- | --- |\n".to_owned();
+    let mut table = "| rule | fault without it | a program that shows it |\n| --- | --- | --- |\n".to_owned();
     let cases = CASES.iter().map(|case| (case.rule, case.fault, case.program));
     let cancellations = CANCELLATIONS.iter().map(|(rule, _, program, fault)| (*rule, *fault, *program));
     for (rule, fault, program) in cases.chain(cancellations) {

@@ -1,7 +1,7 @@
 //! External functions in the text form.
 //!
 //! Whoever names a function in C++ has it by that, and what is promised of it stands there. So a program says what
-//! functions there are only where that is not all: where two have one name, or their order is another.
+//! functions there are only where that is not all: where two have one name, their order is another, or they are bound.
 
 use super::ParseError;
 use super::cursor::Cursor;
@@ -10,7 +10,9 @@ use super::names::{Labels, Names};
 use super::printer::Printer;
 use crate::arena::Arena;
 use crate::effects::Effects;
-use crate::external::{External, ExternalId, ExternalNames, ExternalRole};
+use crate::external::{
+    Convention, External, ExternalId, ExternalNames, ExternalRole, Language, Outcome, Passing, PlainFunction,
+};
 use crate::name::Name;
 use crate::program::{Body, HandlerTarget, NodeId, Program};
 
@@ -33,8 +35,10 @@ pub(super) fn are_named(program: &Program) -> bool {
     let (mut names, mut externals) = (ExternalNames::default(), Default::default());
     let mut is_next = |(id, role, called): (ExternalId, ExternalRole, Option<&Name>)| {
         let Some(external) = program.externals.find(id).filter(|external| external.role == role) else { return false };
+        let is_bound = external.language != Language::Cpp || external.convention != Convention::Structs;
         let says_promise = matches!(role, ExternalRole::Node | ExternalRole::Predicate);
-        called.is_none_or(|name| *name == external.name)
+        !is_bound
+            && called.is_none_or(|name| *name == external.name)
             && (says_promise || external.effects == Effects::Unknown)
             && names.find_or_add(&mut externals, role, &external.name) == id
     };
@@ -48,10 +52,24 @@ impl Printer {
         if self.names.are_named {
             return;
         }
-        for (_, External { name, role, effects }) in program.externals.iter() {
+        for (_, External { name, role, effects, language, convention }) in program.externals.iter() {
             self.write(format!("external {} {}", lexical::declared(name), role.name()));
             self.effects(*effects);
+            self.write(if *language == Language::C { " c" } else { "" });
+            self.convention(convention);
             self.end_line();
+        }
+    }
+
+    fn convention(&mut self, convention: &Convention) {
+        match convention {
+            Convention::Structs => {}
+            Convention::Of2006 => self.write(" of2006"),
+            Convention::Plain(PlainFunction { declaration, outcome, passing }) => {
+                let passing: Vec<_> = passing.iter().map(|one| one.name()).collect();
+                let (outcome, passing) = (outcome.name(), passing.join(", "));
+                self.write(format!(" plain {outcome} ({passing}) {}", lexical::quoted(declaration)));
+            }
         }
     }
 
@@ -180,8 +198,26 @@ pub(super) fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(),
     let role =
         role.ok_or_else(|| line.error("a function is for a `node`, a `predicate`, a `handler` or a `session`"))?;
     let effects = effects(&mut line);
-    program.externals.add(External { name, role, effects });
+    let language = if line.eat_word("c") { Language::C } else { Language::Cpp };
+    let convention = convention(&mut line)?;
+    program.externals.add(External { name, role, effects, language, convention });
     line.finish()
+}
+
+fn convention(line: &mut Cursor<'_>) -> Result<Convention, ParseError> {
+    if line.eat_word("of2006") {
+        return Ok(Convention::Of2006);
+    }
+    if !line.eat_word("plain") {
+        return Ok(Convention::Structs);
+    }
+    let outcome = line.word().and_then(|word| Outcome::ALL.into_iter().find(|outcome| outcome.name() == word));
+    let outcome = outcome.ok_or_else(|| line.error("a plain function gives `nothing`, an `error` or an `output`"))?;
+    let passing = line.list("(", ")", |line| {
+        let passing = line.word().and_then(|word| Passing::ALL.into_iter().find(|passing| passing.name() == word));
+        passing.ok_or_else(|| line.error("a value is passed as `value`, `moved` or `address`"))
+    })?;
+    Ok(Convention::Plain(PlainFunction { declaration: line.text()?, outcome, passing }))
 }
 
 /// What is promised, where something is.

@@ -18,8 +18,11 @@
 //! type       = "record" declared "{" { "field" parameter } "}" | "enum" declared "(" WORD { "," WORD } ")"
 //! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
-//! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ]
+//! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ] [ "c" ]
+//!              [ "of2006" | "plain" outcome "(" [ passing { "," passing } ] ")" TEXT ]        TEXT is its declaration
 //!              a function in C or C++; left out where all are named, in order, by what they are for
+//! outcome    = "nothing" | "error" | "output" | "expected_output" | "expected_success"
+//! passing    = "value" | "moved" | "address"
 //! predicate  = "predicate" declared ( "=" external [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" declared ( "program" | "session" | "keyed" )

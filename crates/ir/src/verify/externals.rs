@@ -3,7 +3,7 @@
 
 use super::Violations;
 use crate::effects::Effects;
-use crate::external::{ExternalId, ExternalRole};
+use crate::external::{ExternalId, ExternalRole, Language};
 use crate::program::{Body, HandlerTarget, Program};
 use flux_source::Span;
 use std::collections::HashSet;
@@ -16,6 +16,15 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         violations.require(names.insert((role, name)), Span::default(), || {
             format!("two functions of the role {} are called `{name}`", role.name())
         });
+    }
+    for (_, external) in program.externals.iter() {
+        let is_right = external.language == Language::Cpp || !external.name.is_of_module();
+        violations.require(is_right, Span::default(), || {
+            format!("the function `{}` is of a module, and written in C", external.name)
+        });
+        let is_right = external.plain().is_none() || external.role != ExternalRole::Handler;
+        violations
+            .require(is_right, Span::default(), || format!("the handler `{}` takes values one by one", external.name));
     }
     let mut of_nodes = HashSet::new();
     for (_, node) in program.nodes.iter() {
@@ -54,6 +63,18 @@ fn named(program: &Program, id: ExternalId, role: ExternalRole, span: Span, viol
         Some(external) => violations.require(external.role == role, span, || {
             format!("the {} `{}` is named as a {}", external.role.name(), external.name, role.name())
         }),
+    }
+}
+
+/// A plain function passes all that its node takes and gives. O(size of the program).
+pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
+    for (_, node) in program.nodes.iter() {
+        let Body::External(id) = node.body else { continue };
+        let Some(plain) = program.externals[id].plain() else { continue };
+        let (inputs, outputs) = (node.inputs().len(), node.outputs().len());
+        let passed = if plain.outcome.has_output() { inputs } else { inputs + outputs };
+        let fits = plain.passing.len() == passed && (outputs == 1 || !plain.outcome.has_output());
+        violations.require(fits, node.span, || format!("the plain function of `{}` passes something else", node.name));
     }
 }
 

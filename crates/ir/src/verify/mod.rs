@@ -69,6 +69,7 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     // Once an id leads nowhere, what it leads to cannot be judged.
     if violations.is_empty() && stage >= Stage::Typed {
         program::check_typed(program, &mut violations);
+        externals::check_typed(program, &mut violations);
     }
     if violations.is_empty() && stage >= Stage::Bound {
         externals::check_promises(program, &mut violations);

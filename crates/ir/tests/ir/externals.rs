@@ -123,6 +123,35 @@ fn functions_are_listed_only_where_naming_them_does_not_say_it() {
 }
 
 #[test]
+fn a_plain_function_passes_what_its_node_has() {
+    let typed = |plain: &str| {
+        let text = format!("external A node plain {plain} \"\"\nnode A (int x, int y) => (int z)");
+        let violations = verify::program(&read(&text), Stage::Typed);
+        violations.into_iter().map(|violation| violation.message).collect::<Vec<_>>()
+    };
+    let wrong = ["the plain function of `A` passes something else"];
+    for right in ["output (value, moved)", "expected_output (value, address)", "error (value, value, value)"] {
+        assert_eq!(typed(right), [""; 0], "{right}");
+    }
+    for plain in ["output (value)", "error (value, value)", "nothing ()"] {
+        assert_eq!(typed(plain), wrong, "{plain}");
+    }
+}
+
+#[test]
+fn handlers_take_structs_and_modules_are_in_cpp() {
+    let resolved = |line: &str| {
+        let violations = verify::program(&read(line), Stage::Resolved);
+        violations.into_iter().map(|violation| violation.message).collect::<Vec<_>>()
+    };
+    assert_eq!(resolved("external H handler c"), [""; 0]);
+    assert_eq!(resolved("external P predicate c plain output () \"bool P(int)\""), [""; 0]);
+    let plain = "external H handler plain nothing () \"void H(int)\"";
+    assert_eq!(resolved(plain), ["the handler `H` takes values one by one"]);
+    assert_eq!(resolved("external m.P predicate c"), ["the function `m.P` is of a module, and written in C"]);
+}
+
+#[test]
 fn each_role_has_a_word_of_its_own() {
     let text = ExternalRole::ALL.map(|role| format!("external X {}\n", role.name())).concat();
     assert!(read(&text).externals.iter().map(|(_, one)| one.role).eq(ExternalRole::ALL));

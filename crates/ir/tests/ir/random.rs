@@ -9,7 +9,7 @@ use flux_ir::compute::{
     VariableId, Walk,
 };
 use flux_ir::effects::Effects;
-use flux_ir::external::{External, ExternalRole};
+use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, Passing, PlainFunction};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{self, *};
@@ -175,7 +175,17 @@ const EXTERNALS: usize = 4;
 
 fn any_external(choices: &mut Choices) -> External {
     let effects = choices.of(&[Effects::Unknown, Effects::Silent, Effects::Pure]);
-    External { name: choices.declared(), role: choices.of(&ExternalRole::ALL), effects }
+    let language = choices.of(&[Language::Cpp, Language::C]);
+    let convention = match choices.below(4) {
+        2 => Convention::Of2006,
+        3 => Convention::Plain(PlainFunction {
+            declaration: choices.name(),
+            outcome: choices.of(&Outcome::ALL),
+            passing: choices.list(3, |choices| choices.of(&Passing::ALL)),
+        }),
+        _ => Convention::Structs,
+    };
+    External { name: choices.declared(), role: choices.of(&ExternalRole::ALL), effects, language, convention }
 }
 
 /// The name of a type; every other one is of a module.

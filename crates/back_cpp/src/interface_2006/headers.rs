@@ -1,10 +1,6 @@
-//! The interface of the compiler of 2006 (Burns, Grimaldi, Kostadinov, Berger and Corner: Flux, USENIX 2006), for
-//! sources that were written for it: `mStructs.h` with the structs of every node, and `mImpl.h` with every function.
-//!
-//! What differs from the header of today: each node has both structs, empty or not; the first member of an `X_in` is
-//! the session; abstract nodes are declared as functions too, which those sources define and nobody calls; what the
-//! author wrote beside the program in `localStructs.h` comes first; and the headers are there that came along then.
+//! `mStructs.h`, with the structs of every node, and `mImpl.h`, with every function.
 
+use super::STRUCTS;
 use crate::Context;
 use crate::header::{declarator, module_header_name, pointer, user_functions};
 use crate::shape::node_shape;
@@ -14,10 +10,6 @@ use crate::types::types_header_name;
 use flux_contract as contract;
 use flux_ir::program::Node;
 
-/// The name of the header with the structs.
-pub const STRUCTS: &str = "mStructs.h";
-/// The name of the header with the functions.
-pub const FUNCTIONS: &str = "mImpl.h";
 /// The header of the author's, taken in where it exists.
 const LOCAL: &str = "localStructs.h";
 

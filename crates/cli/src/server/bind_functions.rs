@@ -1,5 +1,6 @@
-//! Which functions of a program its headers declare: the C++ compiler is asked, once for all of them, and not at all
-//! where the sources define everything with the structs of nodes.
+//! Binds what sources and headers say of a program's functions: which are in C, which are of 2006, and which the
+//! headers declare as plain ones. About the last the C++ compiler is asked, once for all of them, and not at all where
+//! the sources define everything with the structs of nodes.
 
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
@@ -8,9 +9,11 @@ use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, plain};
 use crate::terminal::Terminal;
-use flux_back_cpp::plain::Visible;
+use flux_back_cpp::Options;
+use flux_back_cpp::bind_externals::{Found, bind_externals};
 use flux_back_cpp::probe::Probe;
 use flux_diagnostic::Diagnostics;
+use flux_ir::external::{ExternalId, PlainFunction};
 use flux_ir::name::Name;
 use flux_toolchain::definitions::Definition;
 use flux_toolchain::node_source::NodeSource;
@@ -46,14 +49,30 @@ pub fn is_asked(program: &Program, sources: &[NodeSource]) -> bool {
     questions(program, sources).is_some()
 }
 
-/// The plain functions of the program; those that do not fit are errors of the program, and shown.
-pub fn visible(
+/// Binds what sources and headers say of the functions of the program; those that do not fit are errors of it, and
+/// shown.
+pub fn bind(
+    program: &mut Program,
+    sources: &[NodeSource],
+    compiler: &Compiler<'_>,
+    terminal: &Terminal,
+) -> Result<Options> {
+    let in_c = sources.iter().filter(|source| source.is_c);
+    let in_c = in_c.flat_map(|source| source.global_functions().map(|function| function.name.clone())).collect();
+    let plain = plain_functions(program, sources, compiler, terminal)?;
+    let found = Found { in_c, of_2006: interface_2006::functions(sources), plain };
+    let flow = program.compilation.flow.as_mut().ok_or(Failure::Program)?;
+    Ok(bind_externals(&mut flow.program, found))
+}
+
+/// The functions that headers declare as plain ones.
+fn plain_functions(
     program: &Program,
     sources: &[NodeSource],
     compiler: &Compiler<'_>,
     terminal: &Terminal,
-) -> Result<Visible> {
-    let Some(probe) = questions(program, sources) else { return Ok(Visible::default()) };
+) -> Result<Vec<(ExternalId, PlainFunction)>> {
+    let Some(probe) = questions(program, sources) else { return Ok(vec![]) };
     // The author's headers may include these.
     let flow = program.compilation.flow.as_ref();
     for types in flow.map_or(vec![], |flow| flux_back_cpp::generate_types(flow, &program.sources)) {
@@ -69,10 +88,10 @@ pub fn visible(
     let mut diagnostics = Diagnostics::new();
     program.compilation.program().into_iter().for_each(|model| missing_headers::report(&said, model, &mut diagnostics));
     program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
-    let (visible, misfits) = probe.read(&said);
+    let (plain, misfits) = probe.read(&said);
     misfits::report_misfits(&misfits, &mut diagnostics);
     program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
-    Ok(visible)
+    Ok(plain)
 }
 
 /// Whether a source shows all there is to know: that it defines the function with a node's structs, or one that no
