@@ -4,6 +4,7 @@ pub mod constraints;
 pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
+use flux_front::link::link;
 use flux_front::{Front, Library, ReadFile};
 use flux_front_flux::FluxFront;
 use flux_ir::flow::Flow;
@@ -14,14 +15,8 @@ use flux_passes::{FLOW_PASSES, Fact, LOWERING, PROGRAM_PASSES, Pass, stage};
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::BTreeSet;
 
-/// The notations.
+/// The notations. What has no ending is in that of the paper, as many programs of 2006 have none.
 pub const FRONTS: [&dyn Front; 1] = [&FluxFront];
-
-/// The notation of the file at `path`; that of the paper for what has no ending, as many programs of 2006 have none.
-fn front(path: &str) -> &'static dyn Front {
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    FRONTS.into_iter().find(|front| front.extension() == ending).unwrap_or(&FluxFront)
-}
 
 /// What came of a compilation.
 #[derive(Default)]
@@ -44,18 +39,28 @@ impl Compilation {
 /// Compiles the program in `file`, whose name's stem becomes the program's. The files of its modules are added to
 /// `sources`; `read` gives the text of one by its path, relative where that of the program is.
 pub fn compile(sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -> Compilation {
+    compile_from(&FRONTS, sources, file, read)
+}
+
+/// As [`compile`], with other notations.
+pub fn compile_from(
+    fronts: &[&dyn Front],
+    sources: &mut SourceMap,
+    file: FileId,
+    read: &mut ReadFile<'_>,
+) -> Compilation {
     let mut result = Compilation::default();
     let diagnostics = &mut result.diagnostics;
 
     // What the author said: modules are found, and names become ids.
     let standard: Vec<_> = flux_nodes::modules().collect();
-    let front = front(sources.file(file).map_or("", |file| &file.name));
-    let mut program = front.read(sources, file, Library { standard: &standard, read }, diagnostics);
+    let library = Library { standard: &standard, read };
+    let mut program = link((&FluxFront, fronts), sources, file, library, diagnostics);
     if diagnostics.has_errors() {
         return result;
     }
     let mut state = State { facts: BTreeSet::from([Fact::Resolved]), diagnostics };
-    state.agree("front", verify::program(&program, Stage::Resolved));
+    state.agree("link", verify::program(&program, Stage::Resolved));
 
     // Is it one that can run? Signatures that were left out are filled in on the way, and the values that go along.
     state.run(&PROGRAM_PASSES, &mut program, verify::program);

@@ -5,7 +5,6 @@
 use flux_diagnostic::Diagnostics;
 use flux_format::{COLUMNS, Refusal, format};
 use flux_front_flux::lexer::lex;
-use flux_front_flux::load::LoadedFile;
 use flux_front_flux::token::Token;
 use flux_ir::text::Options;
 use flux_random_program::{Shape, generate};
@@ -66,11 +65,7 @@ fn laid_out(text: &str) -> String {
 }
 
 fn program(text: &str) -> String {
-    let program = flux_front_flux::read(
-        &SourceMap::of("test.flux", text),
-        &[LoadedFile::alone(FileId(0))],
-        &mut Diagnostics::new(),
-    );
+    let program = flux_front_flux::read(&SourceMap::of("test.flux", text), FileId(0), &mut Diagnostics::new());
     Options { spans: false }.print_program(&program)
 }
 

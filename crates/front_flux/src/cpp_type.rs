@@ -7,11 +7,11 @@
 //! A parameter becomes a member of a struct that is copied from node to node, which decides what is refused here:
 //! references, default values, functions, `void`, arrays without a size.
 
-use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::{Name, Parameter, QualifiedName};
 use crate::token::{Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Id};
+use flux_front::cpp_keyword::is_keyword;
 use flux_source::Span;
 use std::borrow::Cow;
 
@@ -43,19 +43,14 @@ pub fn read_parameter<'text>(
     Ok(Parameter { ty, name, array: normalise(text, suffix), list: None, span: run.span })
 }
 
-/// A name in the spelling of a type as the module before its last word, and that: what is before a point is a module
-/// in a type, too.
-pub(crate) fn type_name(word: &str, span: Span) -> QualifiedName<'_> {
-    let (module, own) = match word.rsplit_once('.') {
-        Some((module, own)) if !module.is_empty() => (Some(Cow::Borrowed(module)), own),
-        _ => (None, word),
+/// Words of a type that are joined by points, as a name: what stands before the last point is a module there, too.
+pub(crate) fn type_name(words: &str, span: Span) -> QualifiedName<'_> {
+    let own = |own| QualifiedName { folder: None, module: None, own: Cow::Borrowed(own), span };
+    let Some((before, last)) = words.rsplit_once('.').filter(|(before, _)| !before.is_empty()) else {
+        return own(words);
     };
-    QualifiedName { module, own: Cow::Borrowed(own), span }
-}
-
-/// The last of the words before a name: `tcp` of `std.tcp`.
-pub(crate) fn last_word(module: &str) -> &str {
-    module.rsplit('.').next().unwrap_or(module)
+    let (folder, module) = before.rsplit_once('.').map_or((None, before), |(folder, module)| (Some(folder), module));
+    QualifiedName { folder: folder.map(Cow::Borrowed), module: Some(Cow::Borrowed(module)), ..own(last) }
 }
 
 fn fault(id: Id, headline: String, span: Span, help: impl Into<String>) -> Box<Diagnostic> {

@@ -28,8 +28,6 @@ ids! {
     RESERVED_WORD = "reserved-word";
     /// A library whose name is none.
     LINK_NAME = "link-name";
-    /// A name that C++ does not allow.
-    INVALID_NAME = "invalid-name";
 
     // Statements.
     /// Something that starts no statement.
@@ -100,16 +98,6 @@ ids! {
     UNIT_UNSUPPORTED = "unit-unsupported";
 
     // Modules.
-    /// A module that there is not, or that the file does not use.
-    UNKNOWN_MODULE = "unknown-module";
-    /// A name that a module does not have.
-    UNKNOWN_IN_MODULE = "unknown-in-module";
-    /// Two modules with one name.
-    MODULE_CLASH = "module-clash";
-    /// Modules that use each other.
-    MODULE_CYCLE = "module-cycle";
-    /// A name of a module that is given a meaning outside of it.
-    FOREIGN_DEFINITION = "foreign-definition";
 
     // Names.
     /// A constant that is a name and not an option.
@@ -136,8 +124,6 @@ ids! {
     DUPLICATE_FLOW = "duplicate-flow";
     /// A second declaration of a predicate type.
     DUPLICATE_PREDICATE = "duplicate-predicate";
-    /// A name that stands for two different things.
-    NAME_CLASH = "name-clash";
 
     // Constraints.
     /// A constraint with two scopes.

@@ -1,20 +1,17 @@
 //! Reads `.flux` text into the program model.
 //!
-//! [`load`] finds the modules. Then come stages that are each total on any text and linear in it: [`lexer`] makes
-//! tokens, comments included; [`parser`] makes a syntax tree of each file; [`qualify`] makes them one, in which a
-//! module's names are what they are to the whole program; [`resolve`] makes a [`Program`], whose names are ids. Each
-//! reports all the mistakes it finds and goes on, so that one run shows them all. What needs types (signatures left
-//! out, edges, cycles) is the passes'.
+//! Stages that are each total on any text and linear in it: [`lexer`] makes tokens, comments included; [`parser`]
+//! makes a syntax tree; [`qualify`] gives every name the module that it is of; [`resolve`] adds what the tree says to
+//! a program, whose names are ids. Each reports all the mistakes it finds and goes on, so that one run shows them all.
+//! What needs types (signatures left out, edges, cycles) is the passes'.
 
-pub mod attribute;
+mod attribute;
 pub mod body;
 mod comment;
-pub mod cpp_keyword;
 pub mod cpp_type;
 pub mod ids;
 pub mod lexer;
 mod lists;
-pub mod load;
 pub mod parser;
 pub mod qualify;
 pub mod quantity;
@@ -22,13 +19,12 @@ pub mod resolve;
 pub mod syntax;
 pub mod token;
 
-use crate::load::LoadedFile;
-use crate::syntax::{Statement, Syntax};
+use crate::syntax::{Statement, UsedModule};
 use flux_diagnostic::Diagnostics;
-use flux_front::{Front, Library};
-use flux_ir::program::{Include, Module, ModuleId, Program};
-use flux_source::{FileId, SourceMap, Span};
-use std::path::Path;
+use flux_front::scope::Scope;
+use flux_front::{Front, Use, Wanted, link};
+use flux_ir::program::{Include, Program};
+use flux_source::{FileId, SourceMap};
 
 /// The notation of `.flux` files.
 pub struct FluxFront;
@@ -38,53 +34,45 @@ impl Front for FluxFront {
         "flux"
     }
 
-    fn read(
-        &self,
-        sources: &mut SourceMap,
-        file: FileId,
-        library: Library<'_>,
-        diagnostics: &mut Diagnostics,
-    ) -> Program {
-        let files = load::load(sources, file, library, diagnostics);
-        read(sources, &files, diagnostics)
+    fn uses(&self, file: FileId, text: &str) -> Vec<Use> {
+        let syntax = parser::parse(text, lexer::lex(file, text), &mut Diagnostics::new());
+        let used = syntax.statements.into_iter().filter_map(|statement| match statement {
+            Statement::Use(used) => Some(used),
+            _ => None,
+        });
+        used.map(wanted).collect()
     }
-}
 
-/// Reads a program that is loaded: `files` are as [`load::load`] gives them. What is wrong goes to `diagnostics`; where
-/// that has errors, the program is what could be understood, and is not to be compiled.
-pub fn read(sources: &SourceMap, files: &[LoadedFile], diagnostics: &mut Diagnostics) -> Program {
-    let mut program = Program::default();
-    let mut trees = vec![];
-    for loaded in files {
-        let Some(source) = sources.file(loaded.file) else { return Program::default() };
-        let tokens = lexer::lex(loaded.file, &source.text);
-        let syntax = parser::parse(&source.text, tokens, diagnostics);
-        let (uses, includes) = preamble(loaded, &syntax);
-        match &loaded.module {
-            Some(name) => {
-                let span = Span::new(loaded.file, 0..source.text.len());
-                program.modules.add(Module { name: name.clone(), uses, includes, span });
+    fn read(&self, file: FileId, text: &str, scope: &mut Scope<'_>) {
+        let tokens = lexer::lex(file, text);
+        let mut syntax = parser::parse(text, tokens, scope.diagnostics);
+        let words = syntax.skipped_words.iter().map(|word| &**word);
+        scope.leave_unread((!syntax.truncated).then_some(words));
+        for statement in &syntax.statements {
+            if let Statement::Include(include) = statement {
+                scope.include(Include { path: include.path.clone(), span: include.span });
             }
-            None => program = Program { name: stem(&source.name), uses, includes, ..program },
         }
-        trees.push(syntax);
+        qualify::qualify(&mut syntax, scope);
+        lists::expand(&mut syntax, scope);
+        resolve::resolve(&syntax, scope);
     }
-    let mut syntax = qualify::qualify(files, trees, diagnostics);
-    lists::expand(&mut syntax, diagnostics);
-    resolve::resolve(program, &syntax, diagnostics)
 }
 
-/// What a file uses and includes.
-fn preamble(loaded: &LoadedFile, syntax: &Syntax<'_>) -> (Vec<ModuleId>, Vec<Include>) {
-    let uses = loaded.uses.iter().map(|used| ModuleId::new(used.index)).collect();
-    let includes = syntax.statements.iter().filter_map(|statement| match statement {
-        Statement::Include(include) => Some(Include { path: include.path.clone(), span: include.span }),
-        _ => None,
-    });
-    (uses, includes.collect())
+fn wanted(used: syntax::Use<'_>) -> Use {
+    let span = used.module.span();
+    let module = match used.module {
+        UsedModule::Standard(name) => {
+            Wanted::Standard { folder: name.before().map(str::to_owned), name: name.own.into_owned() }
+        }
+        UsedModule::File(path) => Wanted::File(path.text.into_owned()),
+    };
+    let name_span = used.alias.as_ref().map_or(span, |alias| alias.span);
+    Use { module, alias: used.alias.map(|alias| alias.text.into_owned()), span, name_span }
 }
 
-/// `image` of `pictures/image.flux`.
-fn stem(name: &str) -> String {
-    Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+/// Reads a program that uses no modules. What is wrong goes to `diagnostics`; where that has errors, the program is
+/// what could be understood, and is not to be compiled.
+pub fn read(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Program {
+    link::read_alone(&FluxFront, sources, file, diagnostics)
 }

@@ -18,8 +18,6 @@ pub struct Syntax<'text> {
     /// Every word of the text that could not be read. Whatever such a word names may have been declared there, so
     /// nothing is said of it.
     pub skipped_words: HashSet<Cow<'text, str>>,
-    /// In a tree of several files the names that such words may be, and those of which all has been said.
-    pub skipped_names: HashSet<flux_ir::name::Name>,
     /// Whether an open comment swallowed the rest of the file: then nothing is called unknown.
     pub truncated: bool,
 }
@@ -75,7 +73,9 @@ impl Name<'_> {
 /// [qualified](crate::qualify) the module is what the whole program calls it, and left out for the program's own file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QualifiedName<'text> {
-    /// The words before the last, joined by points: one in all names that mean something.
+    /// What stands before the module, its words joined by points: nothing in all names that mean something.
+    pub folder: Option<Cow<'text, str>>,
+    /// The word before the last.
     pub module: Option<Cow<'text, str>>,
     /// The last word.
     pub own: Cow<'text, str>,
@@ -89,6 +89,11 @@ impl QualifiedName<'_> {
         (self.module.as_deref(), &self.own)
     }
 
+    /// All before the last word of the name of a module.
+    pub fn before(&self) -> Option<&str> {
+        self.folder.as_deref().or(self.module.as_deref())
+    }
+
     /// The name that it is in the model.
     pub fn declared(&self) -> flux_ir::name::Name {
         flux_ir::name::Name::of(self.module.as_deref(), &*self.own)
@@ -97,15 +102,15 @@ impl QualifiedName<'_> {
 
 impl<'text> From<Name<'text>> for QualifiedName<'text> {
     fn from(name: Name<'text>) -> Self {
-        Self { module: None, own: name.text, span: name.span }
+        Self { folder: None, module: None, own: name.text, span: name.span }
     }
 }
 
 /// As it is written.
 impl fmt::Display for QualifiedName<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(module) = &self.module {
-            write!(out, "{module}.")?;
+        for before in self.folder.iter().chain(&self.module) {
+            write!(out, "{before}.")?;
         }
         out.write_str(&self.own)
     }

@@ -6,7 +6,6 @@ use flux_back_cpp::bind_externals::{Found, bind_externals};
 use flux_back_cpp::generate;
 use flux_back_cpp::interface_2006::{Definition, Definitions};
 use flux_diagnostic::{Diagnostics, Severity};
-use flux_front_flux::load::LoadedFile;
 use flux_ir::flow::Flow;
 use flux_ir::verify::{self, Stage};
 use flux_mdtest::{Compiler, Outcome, Report};
@@ -48,7 +47,7 @@ pub fn compile(compiler: &str, language: &str, folders: &[&Path], text: &str) ->
 /// The flow of a program without errors.
 pub fn lower(sources: &SourceMap) -> Flow {
     let mut diagnostics = Diagnostics::new();
-    let mut program = flux_front_flux::read(sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
+    let mut program = flux_front_flux::read(sources, FileId(0), &mut diagnostics);
     for pass in flux_passes::PROGRAM_PASSES {
         pass.run(&mut program, &mut diagnostics);
     }

@@ -28,10 +28,9 @@ impl Modules {
         let (mut standard, mut own) = (vec![], vec![]);
         let modules = program.compilation.program().into_iter().flat_map(|model| model.modules.iter());
         for file in modules.filter_map(|(_, module)| program.sources.file(module.span.file)) {
-            // The path of one of the user's ends so, and the name of a standard one does not.
-            match file.name.ends_with(".flux") {
-                true => own.push(PathBuf::from(&file.name)),
-                false => standard.push(file.name.clone()),
+            match flux_nodes::modules().any(|(name, _)| name == file.name) {
+                true => standard.push(file.name.clone()),
+                false => own.push(PathBuf::from(&file.name)),
             }
         }
         Self { standard, own }
@@ -39,7 +38,7 @@ impl Modules {
 
     /// Whether the standard module with this C++ namespace is among them.
     pub fn has_standard(&self, namespace: &str) -> bool {
-        self.standard.iter().any(|name| name.rsplit('.').next() == Some(namespace))
+        self.standard.iter().any(|name| *name == format!("std.{namespace}"))
     }
 
     /// Adds the C++ of the user's own modules to `sources`, unless it is among them. Where there is C alone it is

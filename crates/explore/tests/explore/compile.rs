@@ -1,7 +1,6 @@
 //! Compiles programs, before and after their constraints are ordered.
 
 use flux_diagnostic::Diagnostics;
-use flux_front_flux::load::LoadedFile;
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_ir::verify::{self, Stage};
@@ -18,7 +17,7 @@ pub fn program(text: &str) -> Program {
     let mut sources = SourceMap::default();
     let file = sources.add("explored.flux", text);
     let mut diagnostics = Diagnostics::default();
-    let mut program = flux_front_flux::read(&sources, &[LoadedFile::alone(file)], &mut diagnostics);
+    let mut program = flux_front_flux::read(&sources, file, &mut diagnostics);
     for pass in PROGRAM_PASSES {
         pass.run(&mut program, &mut diagnostics);
     }

@@ -4,9 +4,9 @@
 //! it. What they most often mean by a token is looked for here, one place of the grammar after the other.
 
 use super::Parser;
-use crate::cpp_keyword::is_keyword;
 use crate::token::{STARTERS, TokenKind};
 use flux_diagnostic::nearest;
+use flux_front::cpp_keyword::is_keyword;
 
 /// How a statement ends.
 pub(super) const END: &str = "every statement ends with `;`";

@@ -141,7 +141,7 @@ impl<'text> Parser<'text, '_> {
     pub(super) fn report_bad_name(&mut self, word: &'text str, span: Span, why: &str, help: fmt::Arguments) {
         if self.named_badly.insert(word) {
             let headline = format!("`{word}` cannot be a name, as {why}");
-            self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help(help.to_string()));
+            self.report(Diagnostic::error(flux_front::ids::INVALID_NAME, headline, span).help(help.to_string()));
         }
         self.has_mistake = true;
     }
@@ -149,6 +149,6 @@ impl<'text> Parser<'text, '_> {
     pub(super) fn report_foreign_letters(&mut self, word: &str, span: Span) {
         let headline = format!("`{word}` has letters that a name cannot have");
         let help = "names become those of C++ functions: write `A` to `Z`, `a` to `z`, digits and `_`";
-        self.report(Diagnostic::error(ids::INVALID_NAME, headline, span).help(help));
+        self.report(Diagnostic::error(flux_front::ids::INVALID_NAME, headline, span).help(help));
     }
 }

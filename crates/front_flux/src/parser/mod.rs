@@ -281,11 +281,12 @@ impl<'text> Parser<'text, '_> {
         while self.take(TokenKind::Dot).is_some() {
             let help = format_args!("write the rest of the name after the point, or remove the point");
             let part = self.name("a name", format_args!("after `{name}.`"), help)?;
-            let module = match name.module {
-                None => name.own,
-                Some(_) => Cow::Owned(name.to_string()),
+            let folder = match (name.folder, name.module) {
+                (Some(folder), Some(module)) => Some(Cow::Owned(format!("{folder}.{module}"))),
+                (_, module) => module,
             };
-            name = QualifiedName { module: Some(module), own: part.text, span: name.span.to(part.span) };
+            let span = name.span.to(part.span);
+            name = QualifiedName { folder, module: Some(name.own), own: part.text, span };
         }
         if self.at(TokenKind::DoubleColon) {
             let help = format_args!("a name in a module is written with a point: `{name}.Name`");

@@ -45,7 +45,7 @@ impl<'text> Parser<'text, '_> {
         let module = (!is_own).then(|| Cow::Borrowed(self.spelling(word)));
         let own = Cow::Borrowed(self.spelling(self.token(last)));
         let (ty, array, name) = (String::new(), String::new(), Name { text: own.clone(), span });
-        Some(Parameter { ty, name, array, list: Some(QualifiedName { module, own, span }), span })
+        Some(Parameter { ty, name, array, list: Some(QualifiedName { folder: None, module, own, span }), span })
     }
 
     /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for

@@ -7,7 +7,7 @@ use crate::syntax::Name;
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::effects::Effects;
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     /// What the attributes of a node say, without those that say nothing new, which are reported.
     pub(super) fn node_attributes(&mut self, written: &'syntax [Name<'syntax>]) -> Vec<Attribute> {
         self.attributes(written, "a node", &Attribute::ALL)
@@ -52,7 +52,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     fn report_unknown_attribute(&mut self, word: &'syntax Name<'syntax>, what: &str, allowed: &[Attribute]) {
-        if !self.is_unknown(ids::UNKNOWN_ATTRIBUTE, &word.clone().into()) {
+        if !self.is_unknown_word(ids::UNKNOWN_ATTRIBUTE, &word.text) {
             return;
         }
         let is_elsewhere = Attribute::of_name(&word.text).is_some();

@@ -19,8 +19,8 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Reported;
 
 /// The body that is being resolved.
-pub(super) struct BodyResolver<'resolver, 'syntax, 'run> {
-    pub(super) resolver: &'resolver mut Resolver<'syntax, 'run>,
+pub(super) struct BodyResolver<'resolver, 'syntax, 'run, 'scope> {
+    pub(super) resolver: &'resolver mut Resolver<'syntax, 'run, 'scope>,
     /// The module of the node, whose names may stand alone.
     pub(super) module: Option<&'syntax str>,
     pub(super) computation: Computation,
@@ -34,7 +34,7 @@ pub(super) struct BodyResolver<'resolver, 'syntax, 'run> {
     both: HashMap<String, (VariableId, VariableId)>,
 }
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     /// The computation that a body is; none where it has a mistake, which is reported.
     pub(super) fn body(
         &mut self,
@@ -76,7 +76,7 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 }
 
-impl<'syntax> BodyResolver<'_, 'syntax, '_> {
+impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     /// Names the inputs and the outputs.
     fn begin(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {
         let mut names: HashMap<String, Option<VariableId>> = HashMap::new();
@@ -102,7 +102,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
 
     /// The rules of types.
     pub(super) fn typing(&self) -> Typing<'_> {
-        Typing { types: &self.resolver.program.types }
+        Typing { types: &self.resolver.scope.program.types }
     }
 
     /// The statements of the body itself.
@@ -252,13 +252,13 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
 
     /// The type that is spelled so, whose values a body knows.
     fn spelled(&mut self, Spelled { ty, span }: &'syntax Spelled) -> Result<Type, Reported> {
-        let read = self.resolver.type_names.read(ty, "");
+        let read = self.resolver.scope.type_names().read(ty, "");
         if read.is_value() {
             return Ok(read);
         }
         let error = Diagnostic::error(ids::EXPRESSION_TYPE, format!("`{ty}` is no type of the language"), *span);
         let may_suggest = self.resolver.may_suggest(ty);
-        let declared = self.resolver.program.types.iter().map(|(_, declared)| declared.name.to_string());
+        let declared = self.resolver.scope.program.types.iter().map(|(_, declared)| declared.name.to_string());
         let names: Vec<String> = built_in_names().map(str::to_owned).chain(declared).collect();
         let words = read.words().map(str::to_owned).collect::<Vec<_>>();
         let wrong = words.iter().find(|word| !names.contains(word)).map_or(ty.as_str(), String::as_str);

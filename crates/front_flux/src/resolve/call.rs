@@ -17,13 +17,13 @@ struct Called {
     outputs: Vec<Type>,
 }
 
-impl<'syntax> BodyResolver<'_, 'syntax, '_> {
+impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     /// The node or the predicate that is called `name` here.
     pub(super) fn callable(&self, name: &QualifiedName<'_>) -> Option<Callable> {
         let homes = self.homes(name);
-        let node = homes.iter().find_map(|(module, own)| self.resolver.nodes.find(*module, own));
-        let predicate = || homes.iter().find_map(|(module, own)| self.resolver.predicates.find(*module, own));
-        node.copied().map(Callable::Node).or_else(|| predicate().copied().map(Callable::Predicate))
+        let node = homes.iter().find_map(|(module, own)| self.resolver.scope.node(*module, own));
+        let predicate = || homes.iter().find_map(|(module, own)| self.resolver.scope.predicate(*module, own));
+        node.map(Callable::Node).or_else(|| predicate().map(Callable::Predicate))
     }
 
     /// A call with one value.
@@ -116,7 +116,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
     }
 
     fn signature(&mut self, callee: Callable, name: &'syntax QualifiedName<'syntax>) -> Result<Called, Reported> {
-        let program = &self.resolver.program;
+        let program = &self.resolver.scope.program;
         let called = match callee {
             Callable::Node(node) => {
                 let node = &program.nodes[node];

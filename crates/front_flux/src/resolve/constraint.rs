@@ -2,9 +2,8 @@
 
 use super::Resolver;
 use crate::ids;
-use crate::syntax::{self, Atomic, Declaration, Name, QualifiedName, Statement};
+use crate::syntax::{self, Atomic, Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::name::NameMap;
 use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
 use flux_source::Span;
 use std::collections::HashMap;
@@ -12,48 +11,57 @@ use std::collections::HashMap;
 /// A message lists the inputs of a node up to this many.
 const LISTED_INPUTS: usize = 8;
 
-/// The constraints met so far.
-#[derive(Default)]
-struct Mentions {
-    ids: NameMap<ConstraintId>,
-    /// The first key of each keyed constraint: of how many values, and where.
-    first_keys: HashMap<ConstraintId, (usize, Span)>,
-}
+/// The first key of each keyed constraint met so far: of how many values, and where.
+type FirstKeys = HashMap<ConstraintId, (usize, Span)>;
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     pub(super) fn resolve_constraints(&mut self) {
         let syntax = self.syntax;
-        let mut mentions = Mentions::default();
+        let mut first_keys = self.first_keys();
         for statement in &syntax.statements {
             let Statement::Atomic(atomic) = statement else { continue };
             let node = self.existing_node(&atomic.node, "constraints");
             for constraint in &atomic.constraints {
                 // The constraint is named all the same where the node is unknown.
-                let id = self.constraint(constraint, &mut mentions);
-                self.check_key_length(constraint, id, &mut mentions);
+                let id = self.constraint(constraint);
+                self.check_key_length(constraint, id, &mut first_keys);
                 if let Some(node) = node {
                     let key = self.key(constraint, id, node, atomic);
                     let requirement = Requirement { constraint: id, mode: constraint.mode, key, span: constraint.span };
-                    self.program.nodes[node].requirements.push(requirement);
+                    self.scope.program.nodes[node].requirements.push(requirement);
                 }
             }
         }
     }
 
+    /// Those of the files before this one.
+    fn first_keys(&self) -> FirstKeys {
+        let mut first = FirstKeys::new();
+        let nodes = self.scope.program.nodes.iter();
+        for required in nodes.flat_map(|(_, node)| &node.requirements).filter(|required| !required.key.is_empty()) {
+            let is_first = self.scope.program.constraints[required.constraint].span == required.span;
+            let key = (required.key.len(), required.span);
+            let known = first.entry(required.constraint).or_insert(key);
+            if is_first {
+                *known = key;
+            }
+        }
+        first
+    }
+
     /// The constraint that is mentioned, with the scope of its first mention.
-    fn constraint(&mut self, mention: &'syntax syntax::Constraint<'syntax>, mentions: &mut Mentions) -> ConstraintId {
+    fn constraint(&mut self, mention: &syntax::Constraint<'syntax>) -> ConstraintId {
+        let (module, own) = mention.name.parts();
         let name = mention.name.declared();
         let scope = match mention.scope {
             syntax::Scope::Program => Scope::Program,
             syntax::Scope::Session(_) => Scope::Session,
             syntax::Scope::Keyed(_) => Scope::Keyed,
         };
-        let Some(known) = mentions.ids.get(&name).copied() else {
-            let id = self.program.constraints.add(Constraint { name: name.clone(), scope, span: mention.span });
-            mentions.ids.add(&name, id);
-            return id;
+        let Some(known) = self.scope.constraint(module, own) else {
+            return self.scope.add_constraint(Constraint { name, scope, span: mention.span });
         };
-        let first = &self.program.constraints[known];
+        let first = &self.scope.program.constraints[known];
         if first.scope != scope && self.reported.insert((ids::CONSTRAINT_SCOPE, name.clone())) {
             let diagnostic = Diagnostic::error(
                 ids::CONSTRAINT_SCOPE,
@@ -74,10 +82,10 @@ impl<'syntax> Resolver<'syntax, '_> {
         &mut self,
         mention: &'syntax syntax::Constraint<'syntax>,
         constraint: ConstraintId,
-        mentions: &mut Mentions,
+        first_keys: &mut FirstKeys,
     ) {
         let syntax::Scope::Keyed(names) = &mention.scope else { return };
-        let (length, first) = *mentions.first_keys.entry(constraint).or_insert((names.len(), mention.span));
+        let (length, first) = *first_keys.entry(constraint).or_insert((names.len(), mention.span));
         let name = mention.name.declared();
         let has_two_scopes = self.reported.contains(&(ids::CONSTRAINT_SCOPE, name.clone()));
         if length == names.len() || has_two_scopes || !self.reported.insert((ids::KEY_LENGTH, name.clone())) {
@@ -108,44 +116,39 @@ impl<'syntax> Resolver<'syntax, '_> {
             }
         };
         // A constraint with two scopes has been reported, and may not be meant to have a key.
-        if self.program.constraints[constraint].scope != Scope::Keyed {
+        if self.scope.program.constraints[constraint].scope != Scope::Keyed {
             return vec![];
         }
-        let Some(declaration) = self.declarations.get(&node).copied() else {
+        if self.scope.program.nodes[node].signature.is_none() {
             if self.is_unknown(ids::UNDECLARED_KEY, &atomic.node) {
                 self.report_undeclared_key(mention, &atomic.node);
             }
             return vec![];
-        };
+        }
         let mut key = vec![];
         for name in names {
-            match self.input_position(node, declaration, name.as_str()) {
+            match self.input_position(node, name.as_str()) {
                 Some(position) => key.push(position),
                 None if self.syntax.skipped_words.contains(name.as_str()) => {}
-                None => self.report_unknown_key(name, mention, declaration),
+                None => self.report_unknown_key(name, mention, node),
             }
         }
         key
     }
 
     /// The position of the input `name` of a declared node.
-    fn input_position(
-        &mut self,
-        node: NodeId,
-        declaration: &'syntax Declaration<'syntax>,
-        name: &str,
-    ) -> Option<usize> {
-        let inputs = declaration.inputs.iter().zip(0..).map(|(input, position)| (input.name.as_str(), position));
-        self.input_positions.entry(node).or_insert_with(|| inputs.collect()).get(name).copied()
+    fn input_position(&mut self, node: NodeId, name: &str) -> Option<usize> {
+        let inputs = self.scope.program.nodes[node].inputs().iter().zip(0..);
+        let positions = || inputs.map(|(input, position)| (input.name.clone(), position)).collect();
+        self.input_positions.entry(node).or_insert_with(positions).get(name).copied()
     }
 
     /// Warns where `(session)` could be meant as a key.
     fn check_session_input(&mut self, scope: Span, node: NodeId, mention: &syntax::Constraint) {
-        let Some(declaration) = self.declarations.get(&node).copied() else { return };
-        let position = self.input_position(node, declaration, "session");
-        let Some(input) = position.and_then(|position| declaration.inputs.get(position)) else { return };
-        let (constraint, node) = (&mention.name, &declaration.name);
-        let headline = format!("`(session)` is the scope of `{constraint}`, not the input of `{node}`");
+        let position = self.input_position(node, "session");
+        let node = &self.scope.program.nodes[node];
+        let Some(input) = position.and_then(|position| node.inputs().get(position)) else { return };
+        let headline = format!("`(session)` is the scope of `{}`, not the input of `{}`", mention.name, node.name);
         let diagnostic = Diagnostic::warning(ids::SCOPE_NOT_KEY, headline, scope)
             .mark(input.span, "this input cannot be a key")
             .help("give the input another name, and key by that where it was meant");
@@ -158,22 +161,24 @@ impl<'syntax> Resolver<'syntax, '_> {
         self.report(Diagnostic::error(ids::UNDECLARED_KEY, headline, mention.span).help(help));
     }
 
-    fn report_unknown_key(&mut self, key: &Name, mention: &syntax::Constraint, declaration: &Declaration) {
-        let node = &declaration.name;
+    fn report_unknown_key(&mut self, key: &Name, mention: &syntax::Constraint, id: NodeId) {
+        let may_suggest = self.may_suggest(&key.text);
+        let declared = &self.scope.program.nodes[id];
+        let (node, count) = (&declared.name, declared.inputs().len());
         let headline = format!("`{}` is keyed by `{}`, which is not an input of `{node}`", mention.name, key.text);
-        let inputs = declaration.inputs.iter().map(|input| input.name.as_str());
-        let meant = if self.may_suggest(&key.text) { nearest(&key.text, inputs.clone()) } else { None };
+        let inputs = declared.inputs().iter().map(|input| input.name.as_str());
+        let meant = if may_suggest { nearest(&key.text, inputs.clone()) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if declaration.inputs.is_empty() => format!("`{node}` has no inputs"),
-            None if declaration.inputs.len() > LISTED_INPUTS => format!("write the name of an input of `{node}`"),
+            None if count == 0 => format!("`{node}` has no inputs"),
+            None if count > LISTED_INPUTS => format!("write the name of an input of `{node}`"),
             None => format!(
                 "the inputs of `{node}` are {}",
                 inputs.map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
             ),
         };
         let diagnostic = Diagnostic::error(ids::UNKNOWN_KEY, headline, key.span)
-            .mark(declaration.name.span, "declared here")
+            .mark(self.scope.node_name(id), "declared here")
             .help(help);
         self.report(diagnostic);
     }

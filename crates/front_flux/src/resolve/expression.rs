@@ -6,12 +6,11 @@ use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::compute::{Expression, Function, Mistake, Term, integer, real, text};
-use flux_ir::name as declared;
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
 use flux_ir::types::{Integer, Type, TypeKind, built_in_names};
 use flux_source::Span;
 
-impl<'syntax> BodyResolver<'_, 'syntax, '_> {
+impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     /// A value of the type `wanted`.
     pub(super) fn wanted(&mut self, value: &'syntax Value<'syntax>, wanted: &Type) -> Result<Expression, Reported> {
         let value = self.value(value)?;
@@ -107,10 +106,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         if name.parts() == (None, "none") {
             return Ok(self.typing().none(span));
         }
-        let options = &self.resolver.options;
-        let option = self.homes(name).into_iter().find_map(|(module, own)| options.find(module, own));
-        if let Some(option) = option.copied() {
-            let kind = match self.resolver.program.options[option].kind {
+        let option = self.homes(name).into_iter().find_map(|(module, own)| self.resolver.scope.option(module, own));
+        if let Some(option) = option {
+            let kind = match self.resolver.scope.program.options[option].kind {
                 OptionKind::Int | OptionKind::Duration | OptionKind::Size => {
                     TypeKind::Integer(Integer { signed: true, bits: 64 })
                 }
@@ -127,10 +125,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         let error = Diagnostic::error(ids::UNKNOWN_VALUE, format!("nothing is called `{word}` here"), name.span);
         let may_suggest = self.resolver.may_suggest(word);
         let variables = self.scopes.iter().flatten().map(|(name, _)| name.clone());
-        let options = self.resolver.program.options.iter().map(|(_, option)| option.name.to_string());
+        let options = self.resolver.scope.program.options.iter().map(|(_, option)| option.name.to_string());
         let mut names: Vec<String> = variables.chain(options).collect();
         names.sort_unstable();
-        let enumerators = self.resolver.program.types.iter().find_map(|(_, declared)| match &declared.body {
+        let enumerators = self.resolver.scope.program.types.iter().find_map(|(_, declared)| match &declared.body {
             TypeBody::Enum(values) if values.iter().any(|value| value == word) => Some(declared.name.clone()),
             _ => None,
         });
@@ -177,12 +175,12 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
 
     /// The record or enumeration that is called so here.
     fn type_called(&self, name: &QualifiedName<'_>) -> Option<TypeId> {
-        let named = |(module, own)| self.resolver.type_names.find(&declared::Name::of(module, own).to_string());
+        let named = |(module, own)| self.resolver.scope.declared_type(module, own);
         self.homes(name).into_iter().find_map(named)
     }
 
     fn enumerator(&mut self, id: TypeId, name: &'syntax Name<'syntax>, span: Span) -> Result<Expression, Reported> {
-        let program = &self.resolver.program;
+        let program = &self.resolver.scope.program;
         let declared = &program.types[id];
         let TypeBody::Enum(values) = &declared.body else {
             let headline = format!("`{}` is a type, and has no values of its own", declared.name);
@@ -251,10 +249,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         let word = &name.to_string();
         let headline = format!("there is no function `{word}`");
         let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, name.span);
-        let types = self.resolver.program.types.iter().map(|(_, declared)| declared.name.to_string());
+        let types = self.resolver.scope.program.types.iter().map(|(_, declared)| declared.name.to_string());
         let known = Function::ALL.into_iter().map(Function::name).chain(built_in_names()).map(str::to_owned);
-        let nodes = self.resolver.program.nodes.iter().map(|(_, node)| node).filter(|node| node.body.is_leaf());
-        let predicates = self.resolver.program.predicates.iter().map(|(_, predicate)| predicate.name.to_string());
+        let nodes = self.resolver.scope.program.nodes.iter().map(|(_, node)| node).filter(|node| node.body.is_leaf());
+        let predicates = self.resolver.scope.program.predicates.iter().map(|(_, predicate)| predicate.name.to_string());
         let own = nodes.map(|node| node.name.to_string()).chain(predicates);
         let names: Vec<String> = known.chain(types).chain(own).collect();
         let may_suggest = self.resolver.may_suggest(word);
@@ -276,7 +274,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
         arguments: &'syntax [Argument<'syntax>],
         span: Span,
     ) -> Result<Expression, Reported> {
-        let declared = self.resolver.program.types[id].clone();
+        let declared = self.resolver.scope.program.types[id].clone();
         let TypeBody::Record(fields) = &declared.body else {
             let headline = format!("the enumeration `{}` is no function", declared.name);
             let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, span);
@@ -321,7 +319,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_> {
             return Err(self.report(error.help("a record is made of all its fields")));
         }
         let values = values.into_iter().flatten().collect();
-        Ok(Expression { term: Term::Record(values), ty: Type::declared(&self.resolver.program, id), span })
+        Ok(Expression { term: Term::Record(values), ty: Type::declared(self.resolver.scope.program, id), span })
     }
 }
 

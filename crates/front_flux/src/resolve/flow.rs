@@ -1,10 +1,10 @@
 //! Flows and sources: chains, constants, the lines of a dispatch.
 
 use super::Resolver;
-use crate::cpp_keyword::is_keyword;
 use crate::ids;
 use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
+use flux_front::cpp_keyword::is_keyword;
 use flux_ir::external::ExternalRole;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Each, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source,
@@ -12,7 +12,7 @@ use flux_ir::program::{
 };
 use std::collections::HashMap;
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     /// Flows and sources in the order of the text, as nodes that are only mentioned are numbered by it.
     pub(super) fn resolve_flows(&mut self) {
         let syntax = self.syntax;
@@ -41,7 +41,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         };
         let session = source.session.as_ref().map(|function| self.function(function, ExternalRole::Session));
         let target = self.node(&source.target, source.target.span);
-        self.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
+        self.scope.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
     }
 
     /// Adds a flow to the node `id`; `first_plain` is the one without patterns that it has already. A line without
@@ -54,7 +54,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             return self.report_second_flow(flow, first);
         }
         let line = Line { patterns, chain, span: flow.span };
-        let body = &mut self.program.nodes[id].body;
+        let body = &mut self.scope.program.nodes[id].body;
         match body {
             Body::Computed(_) => self.report_body_and_flow(flow),
             Body::Dispatch(lines) if lines.is_empty() && flow.patterns.is_none() => *body = Body::Chain(line.chain),
@@ -100,21 +100,22 @@ impl<'syntax> Resolver<'syntax, '_> {
         if patterns.inputs.iter().all(Option::is_none) {
             return found;
         }
-        let Some(declaration) = self.declarations.get(&id).copied() else {
-            let headline = format!("the inputs of `{}` are not declared, so no pattern can name one", node);
-            let help = format!("declare them: `{} (…) => (…);`", node);
+        let Some(signature) = self.scope.program.nodes[id].signature.as_ref() else {
+            let headline = format!("the inputs of `{node}` are not declared, so no pattern can name one");
+            let help = format!("declare them: `{node} (…) => (…);`");
             self.report(Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span).help(help));
             return found;
         };
-        let mut placed: Vec<Option<Option<PredicateId>>> = vec![None; declaration.inputs.len()];
+        let names: Vec<String> = signature.inputs.iter().map(|input| input.name.clone()).collect();
+        let mut placed: Vec<Option<Option<PredicateId>>> = vec![None; names.len()];
         for (input, pattern) in patterns.inputs.iter().zip(found) {
             let Some(input) = input else {
                 let headline = format!("some patterns of `{}` name their inputs, and some do not", node);
                 let error = Diagnostic::error(ids::NAMED_PATTERN, headline, patterns.span);
                 self.report(error.help("name all of them, or write one for each input, in their order"));
-                return vec![None; declaration.inputs.len()];
+                return vec![None; names.len()];
             };
-            let position = declaration.inputs.iter().position(|one| one.name.text == input.text);
+            let position = names.iter().position(|name| *name == input.text);
             match position.and_then(|position| placed.get_mut(position)) {
                 Some(place @ None) => *place = Some(pattern),
                 Some(Some(_)) => {
@@ -122,23 +123,23 @@ impl<'syntax> Resolver<'syntax, '_> {
                     let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
                     self.report(error.help("write a line for each of them, or one type that says both"));
                 }
-                None => self.report_unknown_input(input, declaration),
+                None => self.report_unknown_input(input, id, &names),
             }
         }
         placed.into_iter().map(Option::flatten).collect()
     }
 
-    fn report_unknown_input(&mut self, input: &'syntax Name<'syntax>, declaration: &syntax::Declaration) {
-        let node = &declaration.name;
+    fn report_unknown_input(&mut self, input: &Name<'_>, id: NodeId, names: &[String]) {
+        let node = &self.scope.program.nodes[id].name;
         let headline = format!("`{node}` has no input `{}`", input.text);
         let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
-        let names = declaration.inputs.iter().map(|one| one.name.as_str());
+        let names = names.iter().map(String::as_str);
         let meant = if self.may_suggest(&input.text) { nearest(&input.text, names.clone()) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("it has {}", names.take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
         };
-        self.report(error.mark(declaration.name.span, "declared here").help(help));
+        self.report(error.mark(self.scope.node_name(id), "declared here").help(help));
     }
 
     /// The predicate a pattern names; none for a wildcard, and for one that is unknown, which is reported.
@@ -161,8 +162,8 @@ impl<'syntax> Resolver<'syntax, '_> {
             return self.report(diagnostic.help(help));
         }
         if self.may_suggest(word) {
-            let predicates = || self.program.predicates.iter().map(|(_, predicate)| predicate);
-            let function = self.functions.find(ExternalRole::Predicate, &name.declared());
+            let predicates = || self.scope.program.predicates.iter().map(|(_, predicate)| predicate);
+            let function = self.scope.find_function(&name.declared(), ExternalRole::Predicate);
             tested_by = predicates().find(|predicate| function.is_some() && predicate.external() == function);
             let names: Vec<_> = predicates().map(|predicate| predicate.name.to_string()).collect();
             meant = nearest(word, names.iter().map(String::as_str)).map(str::to_owned);

@@ -3,46 +3,42 @@
 use super::Resolver;
 use super::attribute::effects_of;
 use crate::ids;
-use crate::syntax::QualifiedName;
+use crate::syntax::{QualifiedName, Statement};
 use flux_diagnostic::Diagnostic;
+use flux_front::scope::NO_FLOW;
 use flux_ir::effects::Effects;
-use flux_ir::external::{External, ExternalId, ExternalRole};
+use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::program::{Body, NodeId};
 
-/// The body of a node until a flow or a body of its own is found.
-pub(super) const NO_FLOW: Body = Body::Dispatch(vec![]);
-
-impl Resolver<'_, '_> {
+impl Resolver<'_, '_, '_> {
     /// The function called so, for this.
     pub(super) fn function(&mut self, name: &QualifiedName<'_>, role: ExternalRole) -> ExternalId {
         self.check_function(name);
-        self.functions.find_or_add(&mut self.program.externals, role, &name.declared())
+        self.scope.function(&name.declared(), role)
     }
 
     /// Notes what is promised of a function. Of one that several statements name, what one of them says holds.
     pub(super) fn promise(&mut self, function: ExternalId, effects: Effects) {
-        let external = &mut self.program.externals[function];
+        let external = &mut self.scope.program.externals[function];
         external.effects = external.effects.max(effects);
     }
 
-    /// Gives each node that has neither a flow nor a body its function. Only of such a one something can be promised.
-    pub(super) fn resolve_functions(&mut self) {
-        let ids: Vec<NodeId> = self.program.nodes.ids().collect();
-        for id in ids {
-            let declaration = self.declarations.get(&id).copied();
-            let promise = declaration.map_or(Effects::Unknown, |declared| effects_of(&declared.attributes));
-            let node = &mut self.program.nodes[id];
-            if node.body == NO_FLOW {
-                let external = External { effects: promise, ..External::new(node.name.clone(), ExternalRole::Node) };
-                node.body = Body::External(self.program.externals.add(external));
-            } else if promise != Effects::Unknown {
-                self.report_promise(id, promise);
+    /// Notes what is promised of nodes. Only of one that is a function something can be.
+    pub(super) fn resolve_promises(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            let Statement::Declaration(declaration) = statement else { continue };
+            let promise = effects_of(&declaration.attributes);
+            let Some(id) = self.known_node(&declaration.name).filter(|_| promise != Effects::Unknown) else { continue };
+            match self.scope.program.nodes[id].body == NO_FLOW {
+                true => self.scope.promise(id, promise),
+                false => self.report_promise(id, promise),
             }
         }
     }
 
     fn report_promise(&mut self, id: NodeId, promise: Effects) {
-        let node = &self.program.nodes[id];
+        let node = &self.scope.program.nodes[id];
         let (name, promise) = (&node.name, promise.name());
         let (headline, help) = match node.body {
             Body::Computed(_) => (

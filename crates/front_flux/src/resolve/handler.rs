@@ -5,7 +5,7 @@ use crate::syntax::{self, NameOrAny, Statement};
 use flux_ir::external::ExternalRole;
 use flux_ir::program::{Handler, HandlerTarget, NodeId};
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     pub(super) fn resolve_handlers(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
@@ -13,7 +13,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let target = self.handler_target(&handler.target);
             // One unknown name is reported; the handler is then for no path at all.
             let Some(path) = self.handler_path(handler) else { continue };
-            self.program.handlers.push(Handler { path, target, replacements: vec![], span: handler.span });
+            self.scope.program.handlers.push(Handler { path, target, replacements: vec![], span: handler.span });
         }
     }
 

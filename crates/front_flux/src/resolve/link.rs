@@ -6,7 +6,7 @@ use crate::syntax::{self, Statement};
 use flux_diagnostic::Diagnostic;
 use flux_ir::program::Link;
 
-impl Resolver<'_, '_> {
+impl Resolver<'_, '_, '_> {
     /// Each library once, where it is first named.
     pub(super) fn resolve_links(&mut self) {
         let syntax = self.syntax;
@@ -14,8 +14,8 @@ impl Resolver<'_, '_> {
             let Statement::Link(syntax::Link { library, span }) = statement else { continue };
             if !is_name(library) {
                 self.report_library(library, *span);
-            } else if !self.program.links.iter().any(|link| link.library == *library) {
-                self.program.links.push(Link { library: library.clone(), span: *span });
+            } else if !self.scope.program.links.iter().any(|link| link.library == *library) {
+                self.scope.program.links.push(Link { library: library.clone(), span: *span });
             }
         }
     }

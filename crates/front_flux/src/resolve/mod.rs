@@ -1,4 +1,4 @@
-//! From the syntax tree to the program: names become ids.
+//! From the syntax tree of a file to the program: names become ids.
 //!
 //! Statements come in any order, so this goes over them several times: what is declared, then what is said of it. Nodes
 //! are numbered by their first declaration or flow, and after those by their first mention, so that ids follow the text
@@ -23,90 +23,94 @@ mod walk;
 
 use crate::attribute::Attribute;
 use crate::ids;
-use crate::syntax::{self, Declaration, Name, OptionDeclaration, QualifiedName, Statement, Syntax, Typedef};
-use flux_diagnostic::{Diagnostic, Diagnostics, Id};
+use crate::syntax::{self, Declaration, Name, QualifiedName, Statement, Syntax, Typedef};
+use flux_diagnostic::{Diagnostic, Id};
+use flux_front::scope::{NO_FLOW, Scope};
 use flux_ir::compute::{Computation, ComputedPredicate};
-use flux_ir::external::{ExternalNames, ExternalRole};
-use flux_ir::name::{self as declared, NameMap};
-use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Program, Signature, TestedBy};
-use flux_ir::types::{Type, TypeNames};
+use flux_ir::external::ExternalRole;
+use flux_ir::name as declared;
+use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Signature, TestedBy};
+use flux_ir::types::Type;
 use flux_source::Span;
-use function::NO_FLOW;
+use option::flag;
 use std::collections::{HashMap, HashSet};
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
 const SUGGESTION_LIMIT: usize = 20;
 
-/// Resolves `syntax`, which is of all files and qualified, to `program`, in which modules and includes are already;
-/// what is wrong goes to `diagnostics`.
-pub fn resolve<'syntax>(program: Program, syntax: &'syntax Syntax<'syntax>, diagnostics: &mut Diagnostics) -> Program {
+/// Adds what `syntax`, the qualified tree of one file, declares to the program of `scope`.
+pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>) {
     let mut resolver = Resolver {
         syntax,
-        diagnostics,
-        program,
-        nodes: NameMap::default(),
-        node_names: vec![],
-        functions: ExternalNames::default(),
-        predicates: NameMap::default(),
-        options: NameMap::default(),
         types: HashMap::new(),
-        type_names: TypeNames::default(),
-        flags: HashMap::new(),
-        declarations: HashMap::new(),
+        flags: scope.program.options.iter().map(|(id, option)| (flag(&option.name), id)).collect(),
+        declared: HashMap::new(),
         input_positions: HashMap::new(),
         reported: HashSet::new(),
         suggestions_left: SUGGESTION_LIMIT,
+        scope,
     };
     resolver.refuse_units();
     resolver.resolve_links();
     resolver.declare_types();
+    resolver.declare_lists();
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
     resolver.resolve_bodies();
     resolver.resolve_flows();
     resolver.resolve_handlers();
-    resolver.resolve_functions();
+    resolver.resolve_promises();
     resolver.resolve_constraints();
-    resolver.check_node_names();
-    resolver.program
 }
 
-struct Resolver<'syntax, 'run> {
+struct Resolver<'syntax, 'run, 'scope> {
     syntax: &'syntax Syntax<'syntax>,
-    diagnostics: &'run mut Diagnostics,
-    program: Program,
-    nodes: NameMap<NodeId>,
-    /// By id: the name of the node where it is declared, or stands first.
-    node_names: Vec<&'syntax QualifiedName<'syntax>>,
-    functions: ExternalNames,
-    predicates: NameMap<PredicateId>,
-    options: NameMap<OptionId>,
+    scope: &'run mut Scope<'scope>,
     /// By spelling and array suffix, so that what is spelled alike is stored once.
     types: HashMap<(&'syntax str, &'syntax str), Type>,
-    /// The records and enumerations.
-    type_names: TypeNames,
     /// The first option with each flag.
-    flags: HashMap<String, &'syntax OptionDeclaration<'syntax>>,
-    /// The declared nodes.
-    declarations: HashMap<NodeId, &'syntax Declaration<'syntax>>,
+    flags: HashMap<String, OptionId>,
+    /// The nodes that this file declares.
+    declared: HashMap<NodeId, &'syntax Declaration<'syntax>>,
     /// The positions of the inputs of those nodes that have keys.
-    input_positions: HashMap<NodeId, HashMap<&'syntax str, usize>>,
+    input_positions: HashMap<NodeId, HashMap<String, usize>>,
     /// What was said of which name.
     reported: HashSet<(Id, declared::Name)>,
     suggestions_left: usize,
 }
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        self.scope.diagnostics.push(diagnostic);
     }
 
-    /// Whether `id` is to be said of `name`: once, and only if nothing that was skipped can have declared it.
+    /// Whether `id` is to be said of `name`: once, and only if nothing that was skipped can have declared it. Of a name
+    /// of another module all has been said.
     fn is_unknown(&mut self, id: Id, name: &QualifiedName<'_>) -> bool {
-        let declared = name.declared();
-        let may_be_declared = self.syntax.truncated || self.syntax.skipped_names.contains(&declared);
-        !may_be_declared && self.reported.insert((id, declared))
+        let (module, own) = name.parts();
+        module == self.scope.module() && self.is_unknown_word(id, own)
+    }
+
+    /// As [`Self::is_unknown`], of a word of this file.
+    fn is_unknown_word(&mut self, id: Id, word: &str) -> bool {
+        let may_be_declared = self.syntax.truncated || self.syntax.skipped_words.contains(word);
+        !may_be_declared && self.reported.insert((id, declared::Name::new(word)))
+    }
+
+    /// The lists of parameters of a module, for those who use it.
+    fn declare_lists(&mut self) {
+        if self.scope.module().is_none() {
+            return;
+        }
+        for statement in &self.syntax.statements {
+            let Statement::Using(using) = statement else { continue };
+            let ty = |it: &syntax::Parameter<'_>| self.scope.type_names().read(&it.ty, &it.array);
+            let parameter =
+                |it: &syntax::Parameter<'_>| Parameter { ty: ty(it), name: it.name.text.to_string(), span: it.span };
+            let parameters = using.parameters.iter().map(parameter).collect();
+            self.scope.add_list(&using.name.own, parameters);
+        }
     }
 
     /// Message types cannot be compiled yet.
@@ -128,8 +132,9 @@ impl<'syntax> Resolver<'syntax, '_> {
             let name = &typedef.name;
             self.check_predicate_clash(name);
             if let Some(first) = self.known_predicate(name) {
-                let first = &self.program.predicates[first];
-                let bound = first.external().map_or(&first.name, |external| &self.program.externals[external].name);
+                let first = &self.scope.program.predicates[first];
+                let bound =
+                    first.external().map_or(&first.name, |external| &self.scope.program.externals[external].name);
                 let diagnostic = Diagnostic::error(
                     ids::DUPLICATE_PREDICATE,
                     format!("the predicate type `{name}` is declared twice"),
@@ -150,10 +155,7 @@ impl<'syntax> Resolver<'syntax, '_> {
                 // An input with a mistake, which is reported.
                 (syntax::TestedBy::Body(..), None) => self.predicate_function(name, &[]),
             };
-            let declared = name.declared();
-            let predicate = Predicate { name: declared.clone(), tested_by, span: typedef.span };
-            let id = self.program.predicates.add(predicate);
-            self.predicates.add(&declared, id);
+            self.scope.add_predicate(Predicate { name: name.declared(), tested_by, span: typedef.span });
         }
     }
 
@@ -184,7 +186,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             match statement {
                 Statement::Typedef(Typedef { name, tested_by: syntax::TestedBy::Body(_, body), .. }) => {
                     let Some(id) = self.known_predicate(name) else { continue };
-                    let computed = self.program.predicates[id].computed();
+                    let computed = self.scope.program.predicates[id].computed();
                     let Some(input) = computed.map(|computed| computed.input.clone()) else { continue };
                     if !done.insert(id) {
                         continue;
@@ -197,17 +199,17 @@ impl<'syntax> Resolver<'syntax, '_> {
                     }
                     let computation = self.body(name, (&[input], &[]), body);
                     if let (TestedBy::Computed(computed), Some(computation)) =
-                        (&mut self.program.predicates[id].tested_by, computation)
+                        (&mut self.scope.program.predicates[id].tested_by, computation)
                     {
                         computed.computation = computation;
                     }
                 }
                 Statement::Declaration(Declaration { name, body: Some(body), .. }) => {
                     let Some(id) = self.known_node(name) else { continue };
-                    let is_first = self.declarations.get(&id).is_some_and(|first| first.name.span == name.span);
-                    if let (true, Some(signature)) = (is_first, self.program.nodes[id].signature.clone()) {
+                    let is_first = self.declared.get(&id).is_some_and(|first| first.name.span == name.span);
+                    if let (true, Some(signature)) = (is_first, self.scope.program.nodes[id].signature.clone()) {
                         let computation = self.body(name, (&signature.inputs, &signature.outputs), body);
-                        self.program.nodes[id].body = Body::Computed(computation.unwrap_or_default());
+                        self.scope.program.nodes[id].body = Body::Computed(computation.unwrap_or_default());
                     }
                 }
                 _ => {}
@@ -232,18 +234,18 @@ impl<'syntax> Resolver<'syntax, '_> {
     fn declare_node(&mut self, declaration: &'syntax Declaration<'syntax>) {
         let name = &declaration.name;
         let id = self.node(&declaration.name, declaration.span);
-        if let Some(first) = self.declarations.get(&id) {
+        if let Some(first) = self.declared.get(&id) {
             let diagnostic =
                 Diagnostic::error(ids::DUPLICATE_NODE, format!("the node `{name}` is declared twice"), name.span)
                     .mark(first.name.span, "first declared here")
                     .help("remove one of them, or give it another name");
             return self.report(diagnostic);
         }
-        self.declarations.insert(id, declaration);
+        self.declared.insert(id, declaration);
         let inputs = self.parameters(&declaration.inputs, "input", name);
         let outputs = self.parameters(&declaration.outputs, "output", name);
         let attributes = self.node_attributes(&declaration.attributes);
-        let node = &mut self.program.nodes[id];
+        let node = &mut self.scope.program.nodes[id];
         node.blocking = attributes.contains(&Attribute::Blocking);
         node.replicable = attributes.contains(&Attribute::Replicable);
         node.signature = Some(Signature { inputs, outputs, inferred: false });
@@ -251,9 +253,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             node.body = Body::Computed(Computation::default());
         }
         node.span = declaration.span;
-        if let Some(declared) = self.node_names.get_mut(id.index()) {
-            *declared = &declaration.name;
-        }
+        self.scope.declare_node(id, name.span);
     }
 
     /// The parameters of a list, which name different things.
@@ -275,7 +275,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let diagnostic = Diagnostic::error(ids::DUPLICATE_PARAMETER, headline, second.span);
             self.report(diagnostic.mark(first.span, "the first one").help("give one of them another name"));
         }
-        let (types, type_names) = (&mut self.types, &self.type_names);
+        let (types, type_names) = (&mut self.types, self.scope.type_names());
         let mut ty = |it: &'syntax syntax::Parameter<'syntax>| {
             let read = || type_names.read(&it.ty, &it.array);
             types.entry((&it.ty, &it.array)).or_insert_with(read).clone()
@@ -284,43 +284,40 @@ impl<'syntax> Resolver<'syntax, '_> {
     }
 
     /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.
-    fn node(&mut self, name: &'syntax QualifiedName<'syntax>, span: Span) -> NodeId {
+    fn node(&mut self, name: &QualifiedName<'_>, span: Span) -> NodeId {
         if let Some(known) = self.known_node(name) {
             return known;
         }
-        let declared = name.declared();
-        let id = self.program.nodes.add(Node {
-            name: declared.clone(),
+        let node = Node {
+            name: name.declared(),
             signature: None,
             body: NO_FLOW,
             requirements: vec![],
             blocking: false,
             replicable: false,
             span,
-        });
-        self.nodes.add(&declared, id);
-        self.node_names.push(name);
-        id
+        };
+        self.scope.add_node(node, name.span)
     }
 
     fn known_node(&self, name: &QualifiedName<'_>) -> Option<NodeId> {
         let (module, own) = name.parts();
-        self.nodes.find(module, own).copied()
+        self.scope.node(module, own)
     }
 
     fn known_predicate(&self, name: &QualifiedName<'_>) -> Option<PredicateId> {
         let (module, own) = name.parts();
-        self.predicates.find(module, own).copied()
+        self.scope.predicate(module, own)
     }
 
     fn known_option(&self, name: &QualifiedName<'_>) -> Option<OptionId> {
         let (module, own) = name.parts();
-        self.options.find(module, own).copied()
+        self.scope.option(module, own)
     }
 
     /// Whether the node is more than a name in a chain.
     fn is_defined(&self, id: NodeId) -> bool {
-        let node = &self.program.nodes[id];
+        let node = &self.scope.program.nodes[id];
         node.signature.is_some() || node.body != NO_FLOW
     }
 }

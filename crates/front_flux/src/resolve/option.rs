@@ -5,7 +5,8 @@ use crate::ids;
 use crate::quantity::{Quantity, Unit};
 use crate::syntax::{self, ConstantValue, OptionDeclaration, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, Id, nearest};
-use flux_ir::program::{Constant, OptionKind, ServerOption};
+use flux_ir::name::Name;
+use flux_ir::program::{Constant, OptionId, OptionKind, ServerOption};
 
 /// The flags that every server has, and what its runtime's flags start with.
 const TAKEN_FLAGS: [&str; 3] = ["help", "flux", "flux-"];
@@ -39,11 +40,11 @@ const CONSTANT: &str = "a constant is a number, a string, `true`, `false` or the
 
 /// The flag of an option, without the dashes before it: `tcp-idle-time` of `tcp.idle_time`. Capitals aside, since the
 /// environment has none but them.
-fn flag(name: &QualifiedName<'_>) -> String {
-    name.declared().joined("-").replace('_', "-").to_lowercase()
+pub(super) fn flag(name: &Name) -> String {
+    name.joined("-").replace('_', "-").to_lowercase()
 }
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     pub(super) fn declare_options(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
@@ -51,18 +52,18 @@ impl<'syntax> Resolver<'syntax, '_> {
             let default = option.default.as_ref().and_then(|default| self.default(option, default));
             let name = &option.name;
             self.check_word(&name.own, name.span, "option");
-            let flag = flag(name);
+            let declared = name.declared();
+            let flag = flag(&declared);
             if TAKEN_FLAGS.iter().any(|taken| flag == *taken || taken.ends_with('-') && flag.starts_with(taken)) {
                 self.report_taken(option, &flag);
             }
             let (kind, about, span) = (option.kind, option.about.clone(), option.span);
-            let declared = name.declared();
-            let id = self.program.options.add(ServerOption { name: declared.clone(), kind, default, about, span });
+            let made = ServerOption { name: declared, kind, default, about, span };
+            let id = self.scope.add_option(made, name.span);
             match self.flags.get(&flag) {
-                Some(first) => self.report_second(option, first, &flag),
-                None => _ = self.flags.insert(flag, option),
+                Some(first) => self.report_second(option, *first, &flag),
+                None => _ = self.flags.insert(flag, id),
             }
-            self.options.add(&declared, id);
         }
     }
 
@@ -72,14 +73,15 @@ impl<'syntax> Resolver<'syntax, '_> {
         self.report(diagnostic.help("choose another name"));
     }
 
-    fn report_second(&mut self, option: &OptionDeclaration, first: &OptionDeclaration, flag: &str) {
-        let (name, other) = (&option.name, &first.name);
-        let headline = match name.parts() == other.parts() {
+    fn report_second(&mut self, option: &OptionDeclaration, first: OptionId, flag: &str) {
+        let (name, other) = (option.name.declared(), &self.scope.program.options[first].name);
+        let headline = match name == *other {
             true => format!("the option `{name}` is declared twice"),
             false => format!("the options `{other}` and `{name}` have one flag, `--{flag}`"),
         };
         let diagnostic = Diagnostic::error(ids::DUPLICATE_OPTION, headline, option.name.span);
-        self.report(diagnostic.mark(first.name.span, "the first one").help("give one of them another name"));
+        let diagnostic = diagnostic.mark(self.scope.option_name(first), "the first one");
+        self.report(diagnostic.help("give one of them another name"));
     }
 
     /// The default as a value of the option's kind; none where it is not, which is reported.
@@ -183,7 +185,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         constant: &'syntax syntax::Constant,
     ) -> Option<Constant> {
         if let Some(id) = self.known_option(name) {
-            let option = &self.program.options[id];
+            let option = &self.scope.program.options[id];
             if option.kind == limit.kind {
                 return Some(Constant::Option(id));
             }
@@ -194,7 +196,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             let written = name.to_string();
             let may_suggest = self.may_suggest(&written);
             let is_candidate = |option: &ServerOption| may_suggest && option.kind == limit.kind;
-            let fitting = self.program.options.iter().filter(|(_, option)| is_candidate(option));
+            let fitting = self.scope.program.options.iter().filter(|(_, option)| is_candidate(option));
             let fitting: Vec<_> = fitting.map(|(_, option)| option.name.to_string()).collect();
             let help = match nearest(&written, fitting.iter().map(String::as_str)) {
                 Some(meant) => format!("did you mean `{meant}`?"),
@@ -214,9 +216,9 @@ impl<'syntax> Resolver<'syntax, '_> {
     /// What to write for `name`, which is no option, as a constant of `step`.
     fn help_for_constant(&mut self, name: &QualifiedName<'_>, step: &syntax::Application) -> String {
         let node = &step.node;
-        let inputs = self.known_node(node).and_then(|id| self.declarations.get(&id)).map(|it| &it.inputs);
+        let inputs = self.known_node(node).map_or(&[][..], |id| self.scope.program.nodes[id].inputs());
         let written = &name.to_string();
-        if inputs.is_some_and(|inputs| inputs.iter().any(|input| input.name.as_str() == written)) {
+        if inputs.iter().any(|input| input.name == *written) {
             return match step.constants.len() {
                 1 => format!("values come along the arrows by themselves: write `{node}`"),
                 _ => format!("constants bind the first inputs: leave out `{name}`, and declare it after those"),
@@ -228,7 +230,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         if !self.may_suggest(written) {
             return CONSTANT.to_owned();
         }
-        let options = self.program.options.iter().map(|(_, option)| option.name.to_string());
+        let options = self.scope.program.options.iter().map(|(_, option)| option.name.to_string());
         let words: Vec<_> = ["true", "false"].map(str::to_owned).into_iter().chain(options).collect();
         match nearest(written, words.iter().map(String::as_str)) {
             Some(meant) => format!("did you mean `{meant}`?"),

@@ -10,11 +10,11 @@ use flux_ir::types::{Type, built_in_names, contained_first, contained_in};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
-impl<'syntax> Resolver<'syntax, '_> {
+impl<'syntax> Resolver<'syntax, '_, '_> {
     pub(super) fn declare_types(&mut self) {
         let syntax = self.syntax;
         let mut declared: Vec<(TypeId, &'syntax syntax::TypeDeclaration<'syntax>)> = vec![];
-        let mut first = HashMap::new();
+        let (mut first, before) = (HashMap::new(), self.scope.program.types.len());
         for statement in &syntax.statements {
             let Statement::Type(one) = statement else { continue };
             if !self.check_type_name(&one.name, &mut first) {
@@ -25,17 +25,15 @@ impl<'syntax> Resolver<'syntax, '_> {
                 syntax::TypeBody::Enum(values) => TypeBody::Enum(self.distinct(values, "value", one)),
             };
             let name = one.name.declared();
-            let is_enum = matches!(body, TypeBody::Enum(_));
-            let id = self.program.types.add(TypeDeclaration { name: name.clone(), body, span: one.span });
-            self.type_names.add(&name, id, is_enum);
+            let id = self.scope.add_type(TypeDeclaration { name, body, span: one.span });
             declared.push((id, one));
         }
         for (id, one) in &declared {
             let syntax::TypeBody::Record(fields) = &one.body else { continue };
             let fields = self.fields(fields, one);
-            self.program.types[*id].body = TypeBody::Record(fields);
+            self.scope.program.types[*id].body = TypeBody::Record(fields);
         }
-        self.check_finite();
+        self.check_finite(before);
     }
 
     /// Whether a type can have this name, which no other has.
@@ -94,7 +92,7 @@ impl<'syntax> Resolver<'syntax, '_> {
         for field in fields {
             let name = &field.name;
             self.check_word(&name.text, name.span, "field");
-            let ty = self.type_names.read(&field.ty, "");
+            let ty = self.scope.type_names().read(&field.ty, "");
             let first = *seen.entry(name.as_str()).or_insert(name.span);
             if first != name.span {
                 self.report_duplicate(name, "field", of, first);
@@ -119,7 +117,7 @@ impl<'syntax> Resolver<'syntax, '_> {
             return;
         }
         let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name);
-        let declared = self.program.types.iter().map(|(_, one)| one.name.to_string());
+        let declared = self.scope.program.types.iter().map(|(_, one)| one.name.to_string());
         let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
         let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
         let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word));
@@ -136,20 +134,21 @@ impl<'syntax> Resolver<'syntax, '_> {
 
     /// Checks that no record and no enumeration has the name of a predicate type.
     pub(super) fn check_predicate_clash(&mut self, name: &QualifiedName<'_>) {
-        let Some(declared) = self.type_names.find(&name.to_string()) else { return };
+        let (module, own) = name.parts();
+        let Some(declared) = self.scope.declared_type(module, own) else { return };
         let headline = format!("`{name}` is both a type and a predicate type");
-        let error = Diagnostic::error(ids::NAME_CLASH, headline, name.span);
-        let error = error.mark(self.program.types[declared].span, "the type");
+        let error = Diagnostic::error(flux_front::ids::NAME_CLASH, headline, name.span);
+        let error = error.mark(self.scope.program.types[declared].span, "the type");
         self.report(error.help("give one of them another name"));
     }
 
-    /// No record contains itself: its values would never end.
-    fn check_finite(&mut self) {
-        let types = &self.program.types;
+    /// No record contains itself: its values would never end. Of the first `before` types that was said already.
+    fn check_finite(&mut self, before: usize) {
+        let types = &self.scope.program.types;
         let ordered: HashSet<TypeId> = contained_first(types).into_iter().collect();
         let is_left = |id: &TypeId| !ordered.contains(id);
         // From any that is left one comes into a circle, and round it.
-        let Some(mut at) = types.ids().find(is_left) else { return };
+        let Some(mut at) = types.ids().skip(before).find(is_left) else { return };
         let (mut way, mut seen) = (vec![], HashSet::new());
         while seen.insert(at) {
             way.push(at);

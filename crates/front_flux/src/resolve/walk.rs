@@ -8,7 +8,7 @@ use flux_ir::compute::{Expression, Statement, Term, VariableId, Walk};
 use flux_source::Span;
 use std::collections::HashMap;
 
-impl<'syntax> BodyResolver<'_, 'syntax, '_> {
+impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     pub(super) fn for_each(
         &mut self,
         names: &'syntax [Name<'syntax>],

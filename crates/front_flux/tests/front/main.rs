@@ -19,7 +19,6 @@ mod scale;
 mod statements;
 
 use flux_diagnostic::Diagnostics;
-use flux_front_flux::load::LoadedFile;
 use flux_ir::program::{Action, Body, Chain, HandlerTarget, Origin, Parallel, Program, Step};
 use flux_source::{FileId, SourceMap};
 
@@ -27,7 +26,7 @@ use flux_source::{FileId, SourceMap};
 fn read(text: &str) -> (Program, Vec<String>) {
     let sources = SourceMap::of("test.flux", text);
     let mut diagnostics = Diagnostics::new();
-    let program = flux_front_flux::read(&sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
+    let program = flux_front_flux::read(&sources, FileId(0), &mut diagnostics);
     let line = |one: &&flux_diagnostic::Diagnostic| {
         let severity = format!("{:?}", one.severity).to_lowercase();
         format!("{} {severity} [{}] {}", sources.place(one.primary.span).line, one.id.0, one.headline)

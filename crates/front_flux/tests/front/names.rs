@@ -1,13 +1,12 @@
 //! What messages about names say.
 
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_front_flux::load::LoadedFile;
 use flux_source::{FileId, SourceMap};
 
 /// The one diagnostic of `text`, and the text itself for its marks.
 fn only(text: &str) -> Diagnostic {
     let mut diagnostics = Diagnostics::new();
-    flux_front_flux::read(&SourceMap::of("test.flux", text), &[LoadedFile::alone(FileId(0))], &mut diagnostics);
+    flux_front_flux::read(&SourceMap::of("test.flux", text), FileId(0), &mut diagnostics);
     let all = diagnostics.sorted();
     assert_eq!(all.len(), 1, "{text}\n{all:#?}");
     all[0].clone()

@@ -5,7 +5,6 @@
 #![expect(clippy::disallowed_methods, reason = "the time on a processor is in a file of the kernel's")]
 
 use flux_diagnostic::Diagnostics;
-use flux_front_flux::load::LoadedFile;
 use flux_source::{FileId, SourceMap};
 use std::fmt::Write;
 use std::time::Duration;
@@ -23,7 +22,7 @@ fn time(text: &str, expect_errors: bool) -> Duration {
     let start = processor_time();
     for count in 1.. {
         let mut diagnostics = Diagnostics::new();
-        flux_front_flux::read(&sources, &[LoadedFile::alone(FileId(0))], &mut diagnostics);
+        flux_front_flux::read(&sources, FileId(0), &mut diagnostics);
         assert_eq!(diagnostics.has_errors(), expect_errors);
         let taken = processor_time() - start;
         if taken > Duration::from_millis(100) {

@@ -1,7 +1,6 @@
 //! Each statement, read right.
 
 use crate::{flow, handlers, nodes, program, read, requirements, sources};
-use flux_front_flux::load::LoadedFile;
 use flux_ir::effects::Effects;
 use flux_ir::program::{Action, Body, Constant, Parallel, Scope};
 
@@ -9,11 +8,8 @@ use flux_ir::program::{Action, Body, Constant, Parallel, Scope};
 fn a_program_is_called_by_the_stem_of_its_file() {
     let sources = flux_source::SourceMap::of("some/where/image.flux", "A = ;");
     let file = flux_source::FileId(0);
-    assert_eq!(flux_front_flux::read(&sources, &[LoadedFile::alone(file)], &mut Default::default()).name, "image");
-    assert_eq!(
-        flux_front_flux::read(&sources, &[LoadedFile::alone(flux_source::FileId(9))], &mut Default::default()).name,
-        ""
-    );
+    assert_eq!(flux_front_flux::read(&sources, file, &mut Default::default()).name, "image");
+    assert_eq!(flux_front_flux::read(&sources, flux_source::FileId(9), &mut Default::default()).name, "");
 }
 
 #[test]

@@ -5,40 +5,25 @@
 //! itself, by whatever way: the files come in an order in which each is after those that it uses.
 
 use crate::cpp_keyword::is_keyword;
-use crate::syntax::{Name, Statement, Use, UsedModule};
-use crate::{FluxFront, ids, lexer, parser, stem};
+use crate::scope::Used;
+use crate::{Front, Library, Use, Wanted, front_of, ids, stem};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
-use flux_front::{Front as _, Library};
+use flux_ir::arena::ArenaId;
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
 
 /// A file of a program: a module, or the program's own.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LoadedFile {
+pub(crate) struct LoadedFile<'f> {
     /// Its text.
     pub file: FileId,
+    /// Its notation.
+    pub front: &'f dyn Front,
     /// The module's name; none for the program's own file.
     pub module: Option<String>,
-    /// What it uses.
+    /// What it uses; the number of a module is that of its file.
     pub uses: Vec<Used>,
-    /// What it calls the modules that it wants and that were reported: nothing more is said of them.
+    /// What it calls the modules that it wants and that were reported.
     pub missing: Vec<String>,
-}
-
-/// A module as one file uses it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Used {
-    /// What the file calls it.
-    pub name: String,
-    /// Which of the files it is.
-    pub index: usize,
-}
-
-impl LoadedFile {
-    /// The file of a program that uses no modules.
-    pub fn alone(file: FileId) -> Self {
-        Self { file, module: None, uses: vec![], missing: vec![] }
-    }
 }
 
 /// What stands before the names of standard modules.
@@ -50,24 +35,29 @@ const TAKEN: [&str; 4] = ["std", "flux", "flux_flows", "main"];
 /// Loads the program in `file` with all that it uses, and adds their texts to `sources`. The program's own file comes
 /// last, each module after those that it uses. What is wrong goes to `diagnostics`, and is then not used.
 ///
-/// Every file is parsed for what it uses, and once more when all are there: a tree borrows from `sources`.
-pub fn load(
+/// Every file is parsed for what it uses, and once more when all are there: a tree borrows from `sources`. What has no
+/// ending of a notation, and the standard modules, are in the first of `fronts`.
+pub(crate) fn load<'f>(
+    (first, fronts): (&'f dyn Front, &[&'f dyn Front]),
     sources: &mut SourceMap,
     file: FileId,
     library: Library<'_>,
     diagnostics: &mut Diagnostics,
-) -> Vec<LoadedFile> {
+) -> Vec<LoadedFile<'f>> {
     let path = sources.file(file).map_or(String::new(), |file| join("", &file.name));
     let mut loader = Loader {
         stems: HashMap::from([(stem(&path), Stem { path: path.clone(), used: None })]),
         places: HashMap::from([(path.clone(), Place::Open)]),
         open: vec![(path.clone(), Span::default())],
+        fronts,
+        first,
         sources,
         library,
         diagnostics,
         loaded: vec![],
     };
-    loader.file(file, &path, None);
+    let front = front_of(fronts, &path).unwrap_or(first);
+    loader.file(front, file, &path, None);
     loader.loaded
 }
 
@@ -89,32 +79,29 @@ struct Stem {
     used: Option<Span>,
 }
 
-/// A `use` statement, apart from the text.
-struct Wanted {
-    /// Of its file as the statement has it; as the name of a standard module is written.
-    path: String,
-    is_file: bool,
-    /// The name of its file without the ending, or the last word of a standard module's.
-    stem: String,
-    alias: Option<String>,
-    /// The module in the statement.
-    span: Span,
-    /// What the file will call it.
-    name_span: Span,
-}
+impl Use {
+    /// The name of its file, or that of the standard module.
+    fn stem(&self) -> String {
+        match &self.module {
+            Wanted::Standard { name, .. } => name.clone(),
+            Wanted::File(path) => stem(path),
+        }
+    }
 
-impl Wanted {
     /// What the file will call it.
     fn name(&self) -> String {
-        self.alias.clone().unwrap_or_else(|| self.stem.clone())
+        self.alias.clone().unwrap_or_else(|| self.stem())
     }
 }
 
-struct Loader<'run, 'library> {
+struct Loader<'run, 'library, 'f> {
+    fronts: &'run [&'f dyn Front],
+    /// That of standard modules.
+    first: &'f dyn Front,
     sources: &'run mut SourceMap,
     library: Library<'library>,
     diagnostics: &'run mut Diagnostics,
-    loaded: Vec<LoadedFile>,
+    loaded: Vec<LoadedFile<'f>>,
     /// By path.
     places: HashMap<String, Place>,
     stems: HashMap<String, Stem>,
@@ -122,12 +109,13 @@ struct Loader<'run, 'library> {
     open: Vec<(String, Span)>,
 }
 
-impl Loader<'_, '_> {
+impl<'f> Loader<'_, '_, 'f> {
     /// Loads what a file uses, then adds the file; gives its index.
-    fn file(&mut self, file: FileId, path: &str, module: Option<String>) -> usize {
+    fn file(&mut self, front: &'f dyn Front, file: FileId, path: &str, module: Option<String>) -> usize {
         let (mut uses, mut missing): (Vec<Used>, _) = (vec![], vec![]);
         let mut named: HashMap<String, (usize, Span)> = HashMap::new();
-        for wanted in self.wanted(file) {
+        let text = self.sources.file(file).map_or("", |file| file.text.as_str());
+        for wanted in front.uses(file, text) {
             let name = wanted.name();
             let Some(index) = self.module(path, &wanted) else {
                 missing.push(name);
@@ -136,9 +124,9 @@ impl Loader<'_, '_> {
             if let Some(first) = named.insert(name.clone(), (index, wanted.name_span)) {
                 self.report_clash(&name, first, (index, wanted.name_span));
             }
-            uses.push(Used { name, index });
+            uses.push(Used { name, module: ArenaId::new(index) });
         }
-        self.loaded.push(LoadedFile { file, module, uses, missing });
+        self.loaded.push(LoadedFile { file, front, module, uses, missing });
         self.loaded.len() - 1
     }
 
@@ -152,31 +140,13 @@ impl Loader<'_, '_> {
         self.diagnostics.push(error.help(help));
     }
 
-    /// What a file uses. What else is wrong in it is reported when it is read.
-    fn wanted(&self, file: FileId) -> Vec<Wanted> {
-        let text = self.sources.file(file).map_or("", |file| file.text.as_str());
-        let syntax = parser::parse(text, lexer::lex(file, text), &mut Diagnostics::new());
-        let uses = syntax.statements.iter().filter_map(|statement| match statement {
-            Statement::Use(used) => Some(used),
-            _ => None,
-        });
-        let wanted = |Use { module, alias, .. }: &Use<'_>| Wanted {
-            path: module.to_string(),
-            is_file: matches!(module, UsedModule::File(_)),
-            stem: match module {
-                UsedModule::Standard(name) => name.own.to_string(),
-                UsedModule::File(path) => stem(&path.text),
-            },
-            alias: alias.as_ref().map(|alias| alias.as_str().to_owned()),
-            span: module.span(),
-            name_span: alias.as_ref().map_or(module.span(), |Name { span, .. }| *span),
-        };
-        uses.map(wanted).collect()
-    }
-
     /// The index of a module that the file at `user` wants; none where there is no such module, which is reported.
-    fn module(&mut self, user: &str, wanted: &Wanted) -> Option<usize> {
-        let path = if wanted.is_file { join(user, &wanted.path) } else { wanted.path.clone() };
+    fn module(&mut self, user: &str, wanted: &Use) -> Option<usize> {
+        let path = match &wanted.module {
+            Wanted::File(path) => join(user, path),
+            Wanted::Standard { folder: Some(folder), name } => format!("{folder}.{name}"),
+            Wanted::Standard { folder: None, name } => name.clone(),
+        };
         match self.places.get(&path) {
             Some(Place::Loaded(index)) => return Some(*index),
             Some(Place::Wrong) => return None,
@@ -186,41 +156,65 @@ impl Loader<'_, '_> {
             }
             None => {}
         }
-        let name = wanted.stem.as_str();
-        let is_known = wanted.is_file || self.is_standard(wanted);
-        let text = if is_known && self.has_good_name(name, &path, wanted) { self.text(&path, wanted) } else { None };
-        let Some(text) = text else {
+        let found = self.find(&path, wanted);
+        let Some((front, text)) = found else {
             self.places.insert(path, Place::Wrong);
             return None;
         };
         let file = self.sources.add(path.clone(), text);
         self.places.insert(path.clone(), Place::Open);
         self.open.push((path.clone(), wanted.span));
-        let index = self.file(file, &path, Some(name.to_owned()));
+        let index = self.file(front, file, &path, Some(wanted.stem()));
         self.open.pop();
         self.places.insert(path, Place::Loaded(index));
         Some(index)
     }
 
-    /// Whether a module may be called `name`: as a namespace of C++, and as no other file of the program.
-    fn has_good_name(&mut self, name: &str, path: &str, wanted: &Wanted) -> bool {
+    /// The notation and the text of the module at `path`; none where that cannot be one, which is reported.
+    fn find(&mut self, path: &str, wanted: &Use) -> Option<(&'f dyn Front, String)> {
+        let Wanted::File(written) = &wanted.module else {
+            let known = self.library.standard.iter().find(|(name, _)| *name == path);
+            let Some((_, text)) = known else {
+                self.report_standard(path, wanted);
+                return None;
+            };
+            return self.has_good_name(path, wanted).then(|| (self.first, (*text).to_owned()));
+        };
+        let Some(front) = front_of(self.fronts, path) else {
+            let endings: Vec<_> = self.fronts.iter().map(|front| format!("`.{}`", front.extension())).collect();
+            let headline = format!("`{written}` is no Flux file");
+            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
+            let endings = endings.join(" or ");
+            let help = format!("a module is a file that ends in {endings}, with C++ of the same name beside it");
+            self.diagnostics.push(error.help(help));
+            return None;
+        };
+        if !self.has_good_name(path, wanted) {
+            return None;
+        }
+        let read = (self.library.read)(path);
+        let report = |reason| {
+            let headline = format!("cannot read the module `{written}`: {reason}");
+            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
+            self.diagnostics.push(error.help("its path is relative to the file that uses it"));
+        };
+        let text = read.map_err(report).ok()?;
+        Some((front, text))
+    }
+
+    /// Whether a module may be called as it is: as a namespace of C++, and as no other file of the program.
+    fn has_good_name(&mut self, path: &str, wanted: &Use) -> bool {
+        let name = wanted.stem();
         let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let is_name = name.chars().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
-        if wanted.is_file && !path.ends_with(&format!(".{}", FluxFront.extension())) {
-            let headline = format!("`{}` is no Flux file", wanted.path);
-            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
-            self.diagnostics
-                .push(error.help("a module is a file that ends in `.flux`, with C++ of the same name beside it"));
-            return false;
-        }
-        if name.is_empty() || !is_name || is_keyword(name) || TAKEN.contains(&name) {
+        if name.is_empty() || !is_name || is_keyword(&name) || TAKEN.contains(&name.as_str()) {
             let headline = format!("`{name}` cannot name a module, as it cannot name a namespace of C++");
             let error = Diagnostic::error(ids::INVALID_NAME, headline, wanted.span);
             self.diagnostics.push(error.help("rename the file: a letter, and then letters, digits and `_`"));
             return false;
         }
-        let Some(first) = self.stems.get(name) else {
-            self.stems.insert(name.to_owned(), Stem { path: path.to_owned(), used: Some(wanted.span) });
+        let Some(first) = self.stems.get(&name) else {
+            self.stems.insert(name, Stem { path: path.to_owned(), used: Some(wanted.span) });
             return true;
         };
         let headline = format!("two files of the program are called `{name}`: `{}` and `{path}`", first.path);
@@ -232,39 +226,27 @@ impl Loader<'_, '_> {
         false
     }
 
-    /// The text of a module.
-    fn text(&mut self, path: &str, wanted: &Wanted) -> Option<String> {
-        if !wanted.is_file {
-            let known = self.library.standard.iter().find(|(name, _)| *name == path);
-            return known.map(|(_, text)| (*text).to_owned());
-        }
-        let read = (self.library.read)(path);
-        let report = |reason| {
-            let headline = format!("cannot read the module `{}`: {reason}", wanted.path);
-            let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
-            self.diagnostics.push(error.help("its path is relative to the file that uses it"));
-        };
-        read.map_err(report).ok()
-    }
-
-    /// Whether what is wanted by its name is a standard module.
-    fn is_standard(&mut self, wanted: &Wanted) -> bool {
-        let path = wanted.path.as_str();
+    /// Reports that there is no standard module of this name.
+    fn report_standard(&mut self, path: &str, wanted: &Use) {
         let names = || self.library.standard.iter().map(|(name, _)| *name);
-        if names().any(|name| name == path) {
-            return true;
-        }
-        let in_standard = names().find(|name| *name == format!("{STANDARD}.{path}"));
-        let help = match in_standard.or_else(|| nearest(path, names())) {
+        let stem = wanted.stem();
+        let is_in_standard = |name: &&str| *name == format!("{STANDARD}.{path}");
+        let is_standard = match &wanted.module {
+            Wanted::Standard { folder, name } => folder.as_ref().unwrap_or(name) == STANDARD,
+            Wanted::File(_) => false,
+        };
+        let help = match names().find(is_in_standard).or_else(|| nearest(path, names())) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if path.strip_prefix(STANDARD).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) => {
+            None if is_standard => {
                 format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
             }
-            None => format!("a module of your own is named by its file: `use \"{path}.flux\";`"),
+            None => {
+                let extension = self.first.extension();
+                format!("a module of your own is named by its file: `use \"{stem}.{extension}\";`")
+            }
         };
         let headline = format!("there is no standard module `{path}`");
         self.diagnostics.push(Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span).help(help));
-        false
     }
 
     /// Reports that the file at `path`, which is open, is used once more inside.
