@@ -41,6 +41,11 @@ fn scores() -> &'static Path {
     ONCE.get_or_init(|| support::build_example("line_servers", "scores", &["scores.cpp", "test/peers.cpp"]))
 }
 
+fn timings() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("line_servers", "timings", &[]))
+}
+
 fn start(server: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
     Server::listening(Command::new(server).arg("--listen=127.0.0.1:0").args(runtime).args(arguments))
 }
@@ -372,6 +377,20 @@ fn slow_clients_of_the_aggregator_hold_up_nobody() {
             assert_eq!(half.ask("T"), "A:GET | B:GET\n", "{runtime:?}");
         }
         drop(readers);
+    }
+}
+
+#[test]
+fn timings_are_summed_up_without_cpp() {
+    for runtime in RUNTIMES {
+        let server = start(timings(), runtime, &[]);
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask("db=30 api=12 db=50"), "api 1 12 12, db 2 40 50\n", "{runtime:?}");
+        assert_eq!(client.ask("  a=4294967295 a=4294967295 "), "a 2 4294967295 4294967295\n", "{runtime:?}");
+        assert_eq!(client.ask(" "), "no timings\n", "{runtime:?}");
+        for wrong in ["a", "a=x", "a=4294967296", "a=-1"] {
+            assert_eq!(client.ask(wrong), "write name=milliseconds\n", "{runtime:?}: {wrong}");
+        }
     }
 }
 
