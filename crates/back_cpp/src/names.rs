@@ -4,6 +4,7 @@
 //! where the user already has such a name. The user's functions are called as `::Name`, so that nothing local can hide
 //! them; everything that generated code names without `::` is here.
 
+use crate::compute::called;
 use crate::each::lists_struct;
 use crate::structs::{Side, struct_name};
 use flux_ir::arena::ArenaId;
@@ -97,7 +98,9 @@ impl Names {
         let types = program.types.iter().map(|(_, declared)| cpp_name(&declared.name));
         let namespaces = ["flux", "std"].map(str::to_owned);
         let mut free = Free(functions.chain(structs).chain(modules).chain(types).chain(namespaces).collect());
-        let nodes = program.nodes.iter().filter(|(_, node)| matches!(node.body, Body::Computed(_)));
+        let called = called(program);
+        let is_named = |id: &NodeId, node: &Node| matches!(node.body, Body::Computed(_)) || called.contains(id);
+        let nodes = program.nodes.iter().filter(|(id, node)| is_named(id, node));
         let computed = nodes.map(|(id, node)| (id, free.claim(word(&node.name)))).collect();
         let predicates = program.predicates.iter().filter(|(_, predicate)| predicate.computed().is_some());
         let predicates = predicates.map(|(id, predicate)| (id, free.claim(word(&predicate.name)))).collect();
@@ -142,7 +145,7 @@ impl Names {
         at(&self.nodes, node)
     }
 
-    /// The function of a computed node.
+    /// The function of a computed node, or of one that bodies call.
     pub fn computed(&self, node: NodeId) -> &str {
         self.computed.get(&node).map_or("", String::as_str)
     }

@@ -4,13 +4,11 @@
 //! or as its result. How each is passed [`crate::probe`] finds out, so that the call is as one would write it.
 
 use crate::Context;
-use crate::function::Writer;
 use crate::names::cpp_name;
 use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
 use flux_contract as contract;
 use flux_ir::external::{External, ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
-use flux_ir::flow::StepId;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Node, Parameter, Program};
 use flux_source::Span;
@@ -56,44 +54,42 @@ impl Context<'_> {
     }
 }
 
-impl Writer<'_> {
-    /// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`. What a
-    /// handler sees afterwards is copied and not moved.
-    pub(crate) fn call_plain(
-        &self,
-        (step, node): (StepId, &Node),
-        function: &PlainFunction,
-        (input, output): (Option<&str>, Option<&str>),
-        error: &str,
-    ) -> Statement {
-        let member =
-            |of: Option<&str>, parameter: &Parameter| Expression::name(of.unwrap_or_default()).member(&parameter.name);
-        let values = members(node, Side::In).iter().map(|parameter| member(input, parameter));
-        let outputs: Vec<_> = members(node, Side::Out).iter().map(|parameter| member(output, parameter)).collect();
-        let given = values.chain(outputs.iter().cloned());
-        let arguments = given.zip(&function.passing).enumerate().map(|(at, (value, passing))| match passing {
-            Passing::Value => value,
-            Passing::Moved if self.uses.is_changed(step, at) => {
-                let copy = Expression::name("decltype").call(vec![value.clone()]);
-                copy.call(vec![value])
-            }
-            Passing::Moved => Expression::name("std::move").call(vec![value]),
-            Passing::Address => value.address(),
-        });
-        let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments.collect());
-        match function.outcome {
-            Outcome::Nothing => Statement::Run(call),
-            Outcome::Error => Statement::Assign(Expression::name(error), call),
-            Outcome::Output => match outputs.into_iter().next() {
-                Some(output) => Statement::Assign(output, call),
-                None => Statement::Run(call),
-            },
-            Outcome::ExpectedOutput | Outcome::ExpectedSuccess => {
-                let taken = outputs.into_iter().filter(|_| function.outcome == Outcome::ExpectedOutput);
-                let arguments = std::iter::once(call).chain(taken).collect();
-                let take = Expression::name(contract::TAKE.spelling).call(arguments);
-                Statement::Assign(Expression::name(error), take)
-            }
+/// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`. An input
+/// that somebody sees afterwards is copied and not moved: where `is_seen` says so of its place.
+pub(crate) fn call_plain(
+    node: &Node,
+    function: &PlainFunction,
+    (input, output): (Option<&str>, Option<&str>),
+    error: &str,
+    is_seen: impl Fn(usize) -> bool,
+) -> Statement {
+    let member =
+        |of: Option<&str>, parameter: &Parameter| Expression::name(of.unwrap_or_default()).member(&parameter.name);
+    let values = members(node, Side::In).iter().map(|parameter| member(input, parameter));
+    let outputs: Vec<_> = members(node, Side::Out).iter().map(|parameter| member(output, parameter)).collect();
+    let given = values.chain(outputs.iter().cloned());
+    let arguments = given.zip(&function.passing).enumerate().map(|(at, (value, passing))| match passing {
+        Passing::Value => value,
+        Passing::Moved if is_seen(at) => {
+            let copy = Expression::name("decltype").call(vec![value.clone()]);
+            copy.call(vec![value])
+        }
+        Passing::Moved => Expression::name("std::move").call(vec![value]),
+        Passing::Address => value.address(),
+    });
+    let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments.collect());
+    match function.outcome {
+        Outcome::Nothing => Statement::Run(call),
+        Outcome::Error => Statement::Assign(Expression::name(error), call),
+        Outcome::Output => match outputs.into_iter().next() {
+            Some(output) => Statement::Assign(output, call),
+            None => Statement::Run(call),
+        },
+        Outcome::ExpectedOutput | Outcome::ExpectedSuccess => {
+            let taken = outputs.into_iter().filter(|_| function.outcome == Outcome::ExpectedOutput);
+            let arguments = std::iter::once(call).chain(taken).collect();
+            let take = Expression::name(contract::TAKE.spelling).call(arguments);
+            Statement::Assign(Expression::name(error), take)
         }
     }
 }

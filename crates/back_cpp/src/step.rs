@@ -6,6 +6,7 @@
 use crate::Context;
 use crate::function::{Writer, declare_error};
 use crate::names::{cpp_name, word};
+use crate::plain::call_plain;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
@@ -74,7 +75,10 @@ impl Writer<'_> {
         });
         let call = match plain {
             _ if computed.is_some() => Statement::Assign(Expression::name(&error), computed.unwrap_or(call)),
-            Some(function) => self.call_plain((step.id, node), function, (input.as_deref(), output.as_deref()), &error),
+            Some(function) => {
+                let structs = (input.as_deref(), output.as_deref());
+                call_plain(node, function, structs, &error, |at| self.uses.is_changed(step.id, at))
+            }
             None if shape.returns() => Statement::Assign(Expression::name(&error), call),
             None => Statement::Run(call),
         };

@@ -44,6 +44,14 @@ Best (list<hit> hits, text line)
     }
   }
 };
+Count (list<hit> hits) => (map<text, uint64> counts, uint64 most) {
+  counts = ["": 0, "/": 1];
+  let all : map<text, list<hit>> = [];
+  let (first, rest) = Ends(hits[0].path);
+  for h in hits { counts[h.path] = get(counts, h.path, 0) + h.bytes; }
+  for path, bytes in counts { if bytes == 0 { fail 1; } }
+  most = max([for path, bytes in counts if path != "" : bytes]) + length([for h in hits if large(h)]);
+};
 typedef large (hit h) { h.bytes > 1M };
 Listen (int port) => (int socket) silent blocking;
 Read (int socket) => (request, int x[3]);

@@ -395,6 +395,15 @@ impl Scope<'_> {
         self.promises.insert(node, effects);
     }
 
+    /// Whether bodies can call a node: as the program says it, or as was promised of one of this file.
+    pub fn can_be_called(&self, id: NodeId) -> bool {
+        let node = &self.program.nodes[id];
+        match node.body == NO_FLOW {
+            true => self.promises.get(&id) == Some(&Effects::Pure) && !node.blocking,
+            false => self.program.can_be_called(node),
+        }
+    }
+
     /// Ends the file: each of its nodes that has neither a flow nor a body is a function.
     pub(crate) fn end(self) {
         for id in self.program.nodes.ids().skip(self.first_node) {

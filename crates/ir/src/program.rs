@@ -5,6 +5,7 @@
 
 use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
+use crate::effects::Effects;
 use crate::external::{External, ExternalId};
 use crate::name::Name;
 use crate::types::Type;
@@ -534,6 +535,16 @@ impl Program {
             Scope::Keyed => format!("({})", key.join(", ")),
         };
         format!("{}{mode}{scope}", constraint.name)
+    }
+
+    /// Whether bodies can call a node, as far as that is a question of what it does: it computes, or is a function in
+    /// C++ that is pure, and does not block.
+    pub fn can_be_called(&self, node: &Node) -> bool {
+        match node.body {
+            Body::Computed(_) => true,
+            Body::External(external) => self.externals[external].effects == Effects::Pure && !node.blocking,
+            Body::Chain(_) | Body::Dispatch(_) => false,
+        }
     }
 
     /// As [`Self::constant_text`], of a duration: `100ms`, `2s`, `5m`, and an option by its name.

@@ -2,8 +2,9 @@
 //! headers, and then complains of all that depends on it; here it is said once, in the program's terms.
 
 use crate::{Build, ids, without_colours};
-use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::program::Program;
+use flux_ir::types::built_in_names;
 use flux_source::Span;
 
 /// Says which types are unknown. Whether there are any: then whatever else the compilers said comes of it, unless it
@@ -27,10 +28,20 @@ pub fn report(output: &str, build: &Build<'_>, diagnostics: &mut Diagnostics) ->
     }
     for (name, span) in &types {
         let headline = format!("the type `{name}` is not declared in any header of the program");
-        let help = "declare it in a header beside the program, and name that: `include \"types.h\";`";
+        let help = advice(build.program, name);
         diagnostics.push(Diagnostic::error(ids::UNKNOWN_TYPE, headline, *span).help(help));
     }
     !types.is_empty()
+}
+
+/// A type of the language whose name is like `unknown`, or else how a type of C++ is declared.
+fn advice(program: &Program, unknown: &str) -> String {
+    let declared = program.types.iter().map(|(_, declared)| declared.name.to_string());
+    let names: Vec<String> = built_in_names().map(str::to_owned).chain(declared).collect();
+    match nearest(unknown, names.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "declare it in a header beside the program, and name that: `include \"types.h\";`".to_owned(),
+    }
 }
 
 /// The first quoted word of g++'s `'image_tag' does not name a type`, or clang's `unknown type name 'image_tag'`.
@@ -53,6 +64,15 @@ fn find<'a>(program: &'a Program, name: &str) -> Option<(&'a str, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_type_that_is_like_one_of_the_language_was_meant_to_be_that() {
+        let record = "program p\n\nrecord picture {\n  field text path\n}\n";
+        let program = flux_ir::text::parse_program(record).unwrap();
+        assert_eq!(advice(&program, "pictrue"), "did you mean `picture`?");
+        assert_eq!(advice(&program, "unit32"), "did you mean `uint32`?");
+        assert!(advice(&program, "image_tag").starts_with("declare it in a header"));
+    }
 
     #[test]
     fn both_compilers_name_the_type() {

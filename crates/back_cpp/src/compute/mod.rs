@@ -11,7 +11,10 @@ mod expression;
 mod statement;
 
 use crate::Context;
-use crate::names::Locals;
+use crate::function::declare_error;
+use crate::names::{Locals, cpp_name};
+use crate::plain::call_plain;
+use crate::shape::{Part, node_shape};
 use crate::structs::{Side, node_struct};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
 use flux_contract as contract;
@@ -22,7 +25,7 @@ use flux_ir::types::Type;
 use flux_source::Span;
 use statement::Writer;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The functions of all computed nodes and predicates, each after those that it calls, under a comment.
 pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
@@ -30,6 +33,9 @@ pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
     let called = called(program);
     let applied: HashSet<NodeId> = steps(context).filter_map(|step| context.flow.callee_node(&step.callee)).collect();
     let mut functions = vec![];
+    for id in called.iter().copied() {
+        functions.extend(external_function(context, id, &program.nodes[id]));
+    }
     for one in callees_first(program) {
         match one {
             Callable::Predicate(id) => functions.extend(predicate_function(context, id, &program.predicates[id])),
@@ -51,7 +57,7 @@ fn steps<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Step> {
 }
 
 /// The nodes that bodies call.
-fn called(program: &Program) -> HashSet<NodeId> {
+pub fn called(program: &Program) -> BTreeSet<NodeId> {
     let calls = calls_of(program).into_iter().flat_map(|(_, calls)| calls);
     let nodes = calls.filter_map(|call| match call.callee {
         Callable::Node(node) => Some(node),
@@ -138,6 +144,51 @@ fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Spa
             body
         }
     };
+    let name = context.names.computed(id).to_owned();
+    Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+/// What bodies call of a node that is a function in C++: its error is an exception here.
+fn external_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {
+    let Body::External(_) = &node.body else { return None };
+    let mut locals = Locals::new(&context.names);
+    let inputs: Vec<String> = node.inputs().iter().map(|input| locals.claim(&input.name)).collect();
+    let [input, output, error] = ["in", "out", "error"].map(|name| locals.claim(name));
+    let given = node_struct(node, Side::Out)?;
+    let mut body = vec![];
+    let taken = node_struct(node, Side::In);
+    if let Some(taken) = &taken {
+        let values = inputs.iter().map(Cpp::name).collect();
+        body.push(CppStatement::Variable(Declarator::new(taken, &input), Initial::Braces(values)));
+    }
+    body.push(CppStatement::Variable(Declarator::new(&given, &output), Initial::Braces(vec![])));
+    let structs = (taken.is_some().then_some(input.as_str()), Some(output.as_str()));
+    let shape = node_shape(context, node);
+    body.push(declare_error(&error));
+    body.push(match context.plain(node) {
+        Some(function) => call_plain(node, function, structs, &error, |_| false),
+        None => {
+            let pointer = |part: &Part| match (part, structs) {
+                (Part::Input, (Some(name), _)) | (Part::Output, (_, Some(name))) => Cpp::name(name).address(),
+                _ => Cpp::name("nullptr"),
+            };
+            let arguments = shape.parts.iter().map(pointer).collect();
+            let call = Cpp::name(format!("::{}", cpp_name(&node.name))).call(arguments);
+            match shape.returns() {
+                true => CppStatement::Assign(Cpp::name(&error), call),
+                false => CppStatement::Run(call),
+            }
+        }
+    });
+    let fail = Cpp::name(contract::COMPUTE_FAIL.spelling).call(vec![Cpp::name(&error)]);
+    let has_failed = Cpp::name(&error).compare("!=", Cpp::name(0));
+    body.push(CppStatement::If(has_failed, vec![CppStatement::Run(fail)], vec![]));
+    let (result, value) = match node.outputs() {
+        [one] => (one.ty.cpp().to_owned(), Cpp::name(&output).member(&one.name)),
+        _ => (given, Cpp::name(&output)),
+    };
+    body.push(CppStatement::Return(value));
+    let parameters = node.inputs().iter().zip(&inputs).map(|(input, name)| passed(&input.ty, name)).collect();
     let name = context.names.computed(id).to_owned();
     Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
 }

@@ -11,7 +11,7 @@ use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::compute::{Computation, Expression, Statement, Term, Typing, Variable, VariableId, always_fails};
 use flux_ir::program::Parameter;
-use flux_ir::types::{Type, TypeKind, built_in_names};
+use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -257,13 +257,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             return Ok(read);
         }
         let error = Diagnostic::error(ids::EXPRESSION_TYPE, format!("`{ty}` is no type of the language"), *span);
-        let may_suggest = self.resolver.may_suggest(ty);
-        let declared = self.resolver.scope.program.types.iter().map(|(_, declared)| declared.name.to_string());
-        let names: Vec<String> = built_in_names().map(str::to_owned).chain(declared).collect();
-        let words = read.words().map(str::to_owned).collect::<Vec<_>>();
-        let wrong = words.iter().find(|word| !names.contains(word)).map_or(ty.as_str(), String::as_str);
-        let meant = if may_suggest { nearest(wrong, names.iter().map(String::as_str)) } else { None };
-        let help = match meant {
+        let help = match self.resolver.meant_type(&read) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "a variable is of a type of the language: `uint32`, `text`, a record, `list<text>`".to_owned(),
         };

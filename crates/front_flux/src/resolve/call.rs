@@ -1,4 +1,4 @@
-//! Calls in bodies of what the program itself computes: nodes and predicates.
+//! Calls in bodies: of nodes and predicates that the program computes, and of functions in C++ that are pure.
 
 use super::body::{BodyResolver, Reported};
 use crate::body::{Argument, Form, Value};
@@ -6,7 +6,7 @@ use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::Diagnostic;
 use flux_ir::compute::{Callable, Expression, Statement};
-use flux_ir::program::{Body, NodeId, Parameter};
+use flux_ir::program::{NodeId, Parameter};
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
@@ -118,11 +118,11 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     fn signature(&mut self, callee: Callable, name: &'syntax QualifiedName<'syntax>) -> Result<Called, Reported> {
         let program = &self.resolver.scope.program;
         let called = match callee {
-            Callable::Node(node) => {
-                let node = &program.nodes[node];
+            Callable::Node(id) => {
+                let node = &program.nodes[id];
                 let outputs = node.outputs().iter().map(|output| output.ty.clone()).collect();
                 let called = Called { callee, inputs: node.inputs().to_vec(), outputs };
-                matches!(node.body, Body::Computed(_)).then_some(called)
+                self.resolver.scope.can_be_called(id).then_some(called)
             }
             Callable::Predicate(predicate) => program.predicates[predicate].computed().map(|computed| {
                 let outputs = vec![Type::of_kind(TypeKind::Bool)];
@@ -130,9 +130,14 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             }),
         };
         let Some(called) = called else {
-            let headline = format!("a body cannot call `{}`, which is not computed", name);
+            let headline = format!("a body cannot call `{name}`, which may have effects");
             let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, name.span);
-            let help = "give it a body, or put the node before this one in the flow";
+            let help = match callee {
+                Callable::Node(_) => {
+                    "give it a body, declare it `pure` if it is, or put it before this node in the flow"
+                }
+                Callable::Predicate(_) => "give it a body",
+            };
             return Err(self.report(error.help(help)));
         };
         let foreign = called.inputs.iter().map(|input| &input.ty).chain(&called.outputs).find(|ty| !ty.is_value());

@@ -57,10 +57,10 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
-    resolver.resolve_bodies();
     resolver.resolve_flows();
     resolver.resolve_handlers();
     resolver.resolve_promises();
+    resolver.resolve_bodies();
     resolver.resolve_constraints();
 }
 

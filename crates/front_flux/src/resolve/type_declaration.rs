@@ -117,12 +117,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             return;
         }
         let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name);
-        let declared = self.scope.program.types.iter().map(|(_, one)| one.name.to_string());
-        let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
-        let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
-        let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word));
-        let meant = unknown.and_then(|word| nearest(word, names.iter().map(String::as_str)));
-        let help = match (ty.integer(), meant) {
+        let help = match (ty.integer(), self.meant_type(ty)) {
             (Some(integer), _) => format!("write `{}`, which is the same in C++", integer.ty()),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
             (None, None) => "fields are numbers such as `uint64`, `bool`, `text`, `bytes`, records, enumerations, and \
@@ -130,6 +125,15 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 .to_owned(),
         };
         self.report(Diagnostic::error(ids::FIELD_TYPE, headline, field.span).label(format!("`{ty}`")).help(help));
+    }
+
+    /// The type of the language that was meant by a part of `ty`, which is none.
+    pub(super) fn meant_type(&mut self, ty: &Type) -> Option<String> {
+        let declared = self.scope.program.types.iter().map(|(_, one)| one.name.to_string());
+        let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
+        let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
+        let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word))?;
+        nearest(unknown, names.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// Checks that no record and no enumeration has the name of a predicate type.

@@ -200,7 +200,7 @@ impl<'a, 'b> Checker<'a, 'b> {
     fn called(&mut self, callee: Callable, arguments: &[Expression]) -> (bool, Vec<Type>) {
         let (inputs, outputs): (&[Parameter], Vec<Type>) = match callee {
             Callable::Node(node) => match self.program.nodes.find(node) {
-                Some(node) if matches!(node.body, Body::Computed(_)) => {
+                Some(node) if self.program.can_be_called(node) => {
                     (node.inputs(), node.outputs().iter().map(|output| output.ty.clone()).collect())
                 }
                 _ => (&[], vec![]),
