@@ -125,6 +125,10 @@ pub struct Build {
     /// Optimise across all sources when linking: some percent fewer instructions a request, and a longer link.
     #[arg(long, conflicts_with = "debug")]
     pub lto: bool,
+    /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output. What the
+    /// compilers say that is none of the program's goes to standard error in any case.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: MessageFormat,
     /// How many compilers run at once; as many as there are processors.
     #[arg(long, short, value_name = "NUMBER")]
     pub jobs: Option<usize>,

@@ -17,7 +17,7 @@ pub fn check(arguments: &Check, terminal: &Terminal) -> Result {
         (false, true) => Notes::Shown,
         (false, false) => Notes::Advice,
     };
-    let result = program.report(notes, format, terminal);
+    let result = program.report(notes, &terminal.with_format(format));
     if format == MessageFormat::Human && !arguments.quiet {
         let diagnostics = &program.compilation.diagnostics;
         let found = render::summary(diagnostics).unwrap_or_else(|| "no errors".into());

@@ -1,6 +1,6 @@
 //! `flux graph`
 
-use crate::arguments::{Graph, MessageFormat, Picture};
+use crate::arguments::{Graph, Picture};
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, compile, plain};
 use crate::terminal::{Terminal, print};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
     let format = format(arguments)?;
     let program = compile(&arguments.program)?;
-    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, terminal)?;
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let draw = if arguments.constraints { flux_picture::draw_with_constraints } else { flux_picture::draw };
     let drawn = draw(flow, &program.sources);

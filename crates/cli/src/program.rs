@@ -105,14 +105,14 @@ pub fn compile(path: &Path) -> Result<Program> {
 
 impl Program {
     /// Shows what the compiler has to say, and fails where something is an error.
-    pub fn report(&self, notes: Notes, format: MessageFormat, terminal: &Terminal) -> Result {
-        self.show(&self.compilation.diagnostics, notes, format, terminal)
+    pub fn report(&self, notes: Notes, terminal: &Terminal) -> Result {
+        self.show(&self.compilation.diagnostics, notes, terminal)
     }
 
     /// Shows diagnostics of this program, and fails where one is an error.
-    pub fn show(&self, diagnostics: &Diagnostics, notes: Notes, format: MessageFormat, terminal: &Terminal) -> Result {
+    pub fn show(&self, diagnostics: &Diagnostics, notes: Notes, terminal: &Terminal) -> Result {
         for diagnostic in diagnostics.sorted().into_iter().filter(|one| notes.show(one)) {
-            match format {
+            match terminal.format() {
                 MessageFormat::Human => {
                     let options = render::Options { color: terminal.color(), width: terminal.width() };
                     terminal.show(&format!("{}\n\n", render::render(diagnostic, &self.sources, options)));

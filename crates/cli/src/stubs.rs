@@ -1,6 +1,6 @@
 //! `flux stubs`
 
-use crate::arguments::{Convention, MessageFormat, Stubs};
+use crate::arguments::{Convention, Stubs};
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
 use crate::server::interface_2006::headers;
@@ -19,7 +19,7 @@ use std::path::Path;
 /// Writes the functions that no source defines, or all.
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let mut program = compile(&arguments.program)?;
-    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, terminal)?;
     let home = files::parent(&program.path);
     let modules = Modules::of(&program);
     let mut sources = sources::find(&arguments.sources, &home)?;

@@ -1,5 +1,6 @@
 //! What is shown to a person: colours on a terminal only, progress and errors on standard error.
 
+use crate::arguments::MessageFormat;
 use clap::ValueEnum;
 use std::io::{IsTerminal as _, Write as _};
 
@@ -20,6 +21,7 @@ pub struct Terminal {
     color: bool,
     progress: bool,
     width: usize,
+    format: MessageFormat,
 }
 
 impl Terminal {
@@ -34,12 +36,22 @@ impl Terminal {
         };
         // Shells say how wide they are; elsewhere lines are as wide as those of a file.
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-        Self { color, progress: true, width: columns.unwrap_or(120) }
+        Self { color, progress: true, width: columns.unwrap_or(120), format: MessageFormat::Human }
     }
 
     /// The same, which shows progress or keeps it to itself.
     pub fn with_progress(&self, progress: bool) -> Self {
         Self { progress, ..*self }
+    }
+
+    /// The same, which shows diagnostics in this format.
+    pub fn with_format(&self, format: MessageFormat) -> Self {
+        Self { format, ..*self }
+    }
+
+    /// How diagnostics are shown.
+    pub fn format(&self) -> MessageFormat {
+        self.format
     }
 
     /// Whether messages are coloured.

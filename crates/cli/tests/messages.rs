@@ -43,6 +43,24 @@ fn a_header_that_is_missing_is_an_error_at_its_statement() {
     assert_eq!(said.matches("error").count(), 1, "{said}");
 }
 
+/// What the compiler of the program has found, and what that of C++ has.
+#[test]
+fn programs_read_what_a_build_says() {
+    for (name, program, id, line) in [
+        ("json", PROGRAM.replace("=> Use", "=> Us"), "signature-unknown", 2),
+        ("json_cpp", format!("include \"sums.h\";\n{PROGRAM}"), "missing-header", 1),
+    ] {
+        let folder = folder(name, &program, "");
+        let built = flux(&folder, &["build", "sums.flux", "--quiet", "--format", "json"]);
+        let said = text(&built.stdout);
+        assert_eq!(built.status.code(), Some(1), "{said}");
+        let read: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let ids: Vec<_> = read.iter().map(|one| (one["id"].as_str(), one["line"].as_u64())).collect();
+        assert!(ids.contains(&(Some(id), Some(line))), "{said}");
+        assert_eq!(text(&built.stderr), "", "what is said to programs is said once");
+    }
+}
+
 #[test]
 fn a_library_that_is_missing_is_named_with_its_function() {
     let calls = MAKE.replace("42", "cos_of_flux(1)");

@@ -5,7 +5,6 @@
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
 use super::modules::Modules;
-use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, plain};
 use crate::terminal::Terminal;
@@ -87,10 +86,10 @@ fn plain_functions(
     }
     let mut diagnostics = Diagnostics::new();
     program.compilation.program().into_iter().for_each(|model| missing_headers::report(&said, model, &mut diagnostics));
-    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.show(&diagnostics, Notes::Hidden, terminal)?;
     let (plain, misfits) = probe.read(&said);
     misfits::report_misfits(&misfits, &mut diagnostics);
-    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.show(&diagnostics, Notes::Hidden, terminal)?;
     Ok(plain)
 }
 

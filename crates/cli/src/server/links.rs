@@ -3,7 +3,6 @@
 //! Where pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
 //! else the linker is given its name. The Makefile asks pkg-config itself, so it is right on another machine, too.
 
-use crate::arguments::MessageFormat;
 use crate::failure::Result;
 use crate::program::{Notes, Program};
 use crate::terminal::Terminal;
@@ -50,7 +49,7 @@ pub fn require(program: &Program, cxx: &str, cflags: &[String], terminal: &Termi
         let headline = format!("the library `{library}` is not installed");
         diagnostics.push(Diagnostic::error(ids::MISSING_LIBRARY, headline, *span).help(advice(library)));
     }
-    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)
+    program.show(&diagnostics, Notes::Hidden, terminal)
 }
 
 /// Whether the linker finds the library.

@@ -14,7 +14,7 @@ pub mod sources;
 pub use makefile::RUNTIME_LIBRARIES;
 pub use runtime_library::{cache_directory, write_sources as write_runtime};
 
-use crate::arguments::{Build, MessageFormat};
+use crate::arguments::Build;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::Terminal;
@@ -32,10 +32,10 @@ use std::process::{Command, Stdio};
 
 /// Builds the server; gives its path.
 pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
-    let terminal = &terminal.with_progress(!arguments.quiet);
+    let terminal = &terminal.with_progress(!arguments.quiet).with_format(arguments.format);
     let mut program = compile(&arguments.program)?;
     flux_driver::require_source(&mut program.compilation, program.file);
-    program.report(Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.report(Notes::Hidden, terminal)?;
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&program.path);
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
@@ -55,7 +55,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let mut diagnostics = Diagnostics::new();
     let model = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     blocking_calls::report(&model.program, &sources, &program.sources, &mut diagnostics);
-    program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal)?;
+    program.show(&diagnostics, Notes::Hidden, terminal)?;
     let generated = generate(&program, &options)?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
     let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };
@@ -158,7 +158,7 @@ fn show_failure(
         other = explain::explain(&other, built, &links::advice, &mut diagnostics);
         terminal.show(&other);
     }
-    match program.show(&diagnostics, Notes::Hidden, MessageFormat::Human, terminal) {
+    match program.show(&diagnostics, Notes::Hidden, terminal) {
         Ok(()) => Failure::Build,
         Err(failure) => failure,
     }
