@@ -18,42 +18,73 @@ use crate::shape::{Part, node_shape};
 use crate::structs::{Side, node_struct};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
 use flux_contract as contract;
-use flux_ir::compute::{Callable, VariableId, always_fails, callees_first, calls_of};
-use flux_ir::flow::Step;
+use flux_ir::compute::{Call, Callable, VariableId, always_fails, callees_first, calls_of};
+use flux_ir::flow::{Block, End};
 use flux_ir::program::{Body, Node, NodeId, Predicate, PredicateId, Program};
 use flux_ir::types::Type;
 use flux_source::Span;
 use statement::Writer;
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The functions of all computed nodes and predicates, each after those that it calls, under a comment.
+/// The functions of the computed nodes and predicates that anything uses, each after those that it calls, under a
+/// comment.
 pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
     let program = &context.flow.program;
-    let called = called(program);
-    let applied: HashSet<NodeId> = steps(context).filter_map(|step| context.flow.callee_node(&step.callee)).collect();
+    let steps = context.flow.functions.iter().flat_map(|(_, function)| function.body.all_steps());
+    let applied: BTreeSet<NodeId> = steps.filter_map(|step| context.flow.callee_node(&step.callee)).collect();
+    let mut asked = vec![];
+    context.flow.functions.iter().for_each(|(_, function)| tested(&function.body, &mut asked));
+    let used = used(program, &applied, asked);
     let mut functions = vec![];
-    for id in called.iter().copied() {
-        functions.extend(external_function(context, id, &program.nodes[id]));
+    for one in &used {
+        if let Callable::Node(id) = one {
+            functions.extend(external_function(context, *id, &program.nodes[*id]));
+        }
     }
     for one in callees_first(program) {
         match one {
-            Callable::Predicate(id) => functions.extend(predicate_function(context, id, &program.predicates[id])),
+            Callable::Predicate(id) if used.contains(&one) => {
+                functions.extend(predicate_function(context, id, &program.predicates[id]));
+            }
+            Callable::Predicate(_) => {}
             Callable::Node(id) => {
                 let node = &program.nodes[id];
-                functions.extend(called.contains(&id).then(|| value_function(context, id, node)).flatten());
+                functions.extend(used.contains(&one).then(|| value_function(context, id, node)).flatten());
                 functions.extend(applied.contains(&id).then(|| node_function(context, id, node)).flatten());
             }
         }
     }
     let with_comments = functions.into_iter().flat_map(|(span, function)| {
+        // A function of this file alone becomes part of the one place that calls it, so a step costs no call.
+        let function = Function { result: format!("static {}", function.result), ..function };
         [Declaration::Blank, Declaration::Comment(context.statement(span)), Declaration::Function(function)]
     });
     with_comments.collect()
 }
 
-fn steps<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Step> {
-    context.flow.functions.iter().flat_map(|(_, function)| function.body.all_steps())
+/// The predicates that a block asks. The recursion is as deep as blocks are in each other.
+fn tested(block: &Block, asked: &mut Vec<Callable>) {
+    block.steps.iter().for_each(|step| tested(&step.failure, asked));
+    if let End::Dispatch { lines, .. } = &block.end {
+        for line in lines {
+            asked.extend(line.tests.iter().map(|test| Callable::Predicate(test.predicate)));
+            tested(&line.block, asked);
+        }
+    }
+}
+
+/// What is used as a function of values: the predicates that are `asked`, and what these and the nodes that are
+/// `applied` call, directly or through others.
+fn used(program: &Program, applied: &BTreeSet<NodeId>, asked: Vec<Callable>) -> BTreeSet<Callable> {
+    let calls: BTreeMap<Callable, Vec<Call>> = calls_of(program).into_iter().collect();
+    let mut used: BTreeSet<Callable> = asked.into_iter().collect();
+    let mut open: Vec<Callable> = used.iter().copied().chain(applied.iter().copied().map(Callable::Node)).collect();
+    while let Some(caller) = open.pop() {
+        let callees = calls.get(&caller).into_iter().flatten().map(|call| call.callee);
+        open.extend(callees.filter(|callee| used.insert(*callee)));
+    }
+    used
 }
 
 /// The nodes that bodies call.
