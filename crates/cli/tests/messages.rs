@@ -33,13 +33,16 @@ fn a_header_that_is_missing_is_an_error_at_its_statement() {
     for compiler in ["--cxx=g++", "--cxx=clang++-16"] {
         let folder = folder("header", &program, "");
         let said = said(&folder, &[compiler]);
-        assert!(said.contains("error[missing-header]: there is no header `sums.h`\n --> sums.flux:1:1"), "{said}");
+        assert!(
+            said.contains("error[missing-header]: the header `sums.h` does not exist\n --> sums.flux:1:1"),
+            "{said}"
+        );
         assert_eq!(said.matches("error").count(), 1, "{said}");
     }
     // Where the compiler need not be asked before, it says so in the end.
     let folder = folder("header_later", &program, &format!("{MAKE}{USE}"));
     let said = said(&folder, &[]);
-    assert!(said.contains("error[missing-header]: there is no header `sums.h`\n --> sums.flux:1:1"), "{said}");
+    assert!(said.contains("error[missing-header]: the header `sums.h` does not exist\n --> sums.flux:1:1"), "{said}");
     assert_eq!(said.matches("error").count(), 1, "{said}");
 }
 
@@ -67,9 +70,9 @@ fn a_library_that_is_missing_is_named_with_its_function() {
     let nodes = format!("extern \"C\" int cos_of_flux(int);\n{calls}{USE}");
     let folder = folder("library", PROGRAM, &nodes);
     let said_of_call = said(&folder, &[]);
-    let wanted = "error[undefined-function]: `cos_of_flux` is used, and neither a source nor a library defines it\n\
+    let wanted = "error[undefined-function]: `cos_of_flux` is used, but no source and no library defines it\n\
                   \x20--> nodes.cpp:5:5\n";
-    assert!(said_of_call.contains("= help: add the source that does, or say which library"), "{said_of_call}");
+    assert!(said_of_call.contains("= help: add the source that defines it, or link the library"), "{said_of_call}");
     assert!(said_of_call.contains(wanted), "{said_of_call}");
     assert!(!said_of_call.contains("ld: ") && !said_of_call.contains("collect2"), "{said_of_call}");
     let said_of_library = said(&folder, &["-l", "none_of_flux"]);
@@ -85,7 +88,7 @@ fn references_are_told_from_pointers() {
     let nodes = MAKE.replace("Make_out *out", "Make_out &out").replace("->", ".") + USE;
     let said = said(&folder("references", PROGRAM, &nodes), &[]);
     let wanted =
-        "error[struct-reference]: the function `Make` takes references to its structs, and is given pointers\n";
+        "error[struct-reference]: the function `Make` takes references to its structs, but is called with pointers\n";
     assert!(said.contains(wanted) && said.contains("    int Make(struct Make_out *out)\n"), "{said}");
 }
 

@@ -121,9 +121,9 @@ impl State<'_> {
     /// A violation is a fault of ours. It is reported, never compiled.
     fn agree(&mut self, pass: &str, violations: Vec<Violation>) {
         if let Some(Violation { message, span }) = violations.into_iter().next() {
-            let headline = format!("the compiler contradicts itself after `{pass}`: {message}");
+            let headline = format!("an internal check failed after `{pass}`: {message}");
             let error = Diagnostic::error(ids::CONTRADICTION, headline, span);
-            let help = "this is a fault of flux, not of your program: please report it with the program";
+            let help = "this is a bug in Flux, not in your program: please report it with the program";
             self.diagnostics.push(error.help(help));
         }
     }
@@ -138,7 +138,7 @@ pub fn require_source(compilation: &mut Compilation, file: FileId) {
             "the program has no source, so nothing would ever run",
             Span::new(file, 0..0),
         );
-        compilation.diagnostics.push(error.help("say where flows come from: `source Listen => Target;`"));
+        compilation.diagnostics.push(error.help("add a source: `source Listen => Target;`"));
         compilation.unfinished = compilation.flow.take().map(|flow| flow.program);
     }
 }

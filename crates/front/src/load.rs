@@ -182,7 +182,7 @@ impl<'f> Loader<'_, '_, 'f> {
         };
         let Some(front) = front_of(self.fronts, path) else {
             let endings: Vec<_> = self.fronts.iter().map(|front| format!("`.{}`", front.extension())).collect();
-            let headline = format!("`{written}` is no Flux file");
+            let headline = format!("`{written}` is not a Flux file");
             let error = Diagnostic::error(ids::UNKNOWN_MODULE, headline, wanted.span);
             let endings = endings.join(" or ");
             let help = format!("a module is a file that ends in {endings}, with C++ of the same name beside it");
@@ -208,7 +208,7 @@ impl<'f> Loader<'_, '_, 'f> {
         let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let is_name = name.chars().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
         if name.is_empty() || !is_name || is_keyword(&name) || TAKEN.contains(&name.as_str()) {
-            let headline = format!("`{name}` cannot name a module, as it cannot name a namespace of C++");
+            let headline = format!("`{name}` cannot be the name of a module, as it cannot be that of a C++ namespace");
             let error = Diagnostic::error(ids::INVALID_NAME, headline, wanted.span);
             self.diagnostics.push(error.help("rename the file: a letter, and then letters, digits and `_`"));
             return false;
@@ -263,7 +263,7 @@ impl<'f> Loader<'_, '_, 'f> {
         for (path, used) in cycle.iter().skip(1) {
             error = error.mark(*used, format!("`{path}` is used here"));
         }
-        self.diagnostics.push(error.help("move what both need into a module of its own, which both use"));
+        self.diagnostics.push(error.help("move what both need into a third module, which both use"));
     }
 }
 

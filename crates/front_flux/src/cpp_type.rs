@@ -36,7 +36,7 @@ pub fn read_parameter<'text>(
     let word = spelling(text, name);
     let ty = normalise(text, type_tokens);
     if ty == "void" {
-        let headline = format!("the parameter `{word}` is `void`, and there are no values of that type");
+        let headline = format!("the parameter `{word}` is `void`, and which has no values");
         return Err(fault(ids::PARAMETER_TYPE, headline, run.span, "leave the list empty, or name another type"));
     }
     let name = Name { text: Cow::Borrowed(word), span: name.span };
@@ -133,8 +133,9 @@ impl Run<'_, '_> {
     }
 
     fn uncommaed(&self) -> Box<Diagnostic> {
-        let headline = format!("the parameter `{}` is two without a `,` between them", self.written());
-        let help = "write a `,` after the first name; a type of several words is keywords alone, as `unsigned int`";
+        let headline = format!("a `,` is missing in the parameter `{}`", self.written());
+        let help =
+            "write a `,` after the first name; only types made of keywords have several words, as `unsigned int`";
         fault(ids::PARAMETER_TYPE, headline, self.span, help)
     }
 
@@ -145,7 +146,7 @@ impl Run<'_, '_> {
             return fault(ids::PARAMETER_NAME, headline, self.span, "leave out `void`");
         }
         if written == "..." {
-            let headline = "a node takes a fixed number of values, so `...` cannot be one".into();
+            let headline = "`...` cannot be a parameter, as a node has a fixed number of values".into();
             return fault(ids::PARAMETER_TYPE, headline, self.span, "write each of them, or pass one `std::string`");
         }
         let gap = if written.ends_with('*') { "" } else { " " };

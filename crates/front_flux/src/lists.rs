@@ -39,7 +39,7 @@ fn declared<'text>(syntax: &Syntax<'text>, scope: &mut Scope<'_>) -> Lists<'text
         if using.parameters.len() > LIST_LIMIT {
             let headline = format!("the list `{name}` has more than {LIST_LIMIT} parameters");
             let error = Diagnostic::error(ids::LIST_LENGTH, headline, name.span);
-            scope.diagnostics.push(error.help("put them into a struct of a header, and name that"));
+            scope.diagnostics.push(error.help("put them into a struct in a header, and use that"));
         } else if let Some((first, _)) = lists.get(&*name.own) {
             let headline = format!("the list `{name}` is declared twice");
             let error = Diagnostic::error(ids::DUPLICATE_LIST, headline, name.span);
@@ -69,7 +69,9 @@ fn expanded<'text>(
         if !named.insert(name.declared()) {
             let headline = format!("the list `{name}` is named twice");
             let error = Diagnostic::error(ids::DUPLICATE_LIST, headline, parameter.span);
-            scope.diagnostics.push(error.help("its parameters can be there once: remove it, or name them one by one"));
+            scope.diagnostics.push(
+                error.help("a parameter can occur only once: remove one of them, or write the parameters one by one"),
+            );
         } else if module == scope.module() {
             result.extend(lists.get(own).into_iter().flat_map(|(_, list)| list).cloned());
         } else {

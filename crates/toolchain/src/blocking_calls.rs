@@ -16,7 +16,7 @@ pub fn report(program: &Program, sources: &[NodeSource], files: &SourceMap, diag
         let mut calls = sources.iter().filter_map(|source| Some((source, call(node, source)?)));
         if let Some((source, (start, text))) = calls.next() {
             let headline = format!("`{}` is blocking and uses a connection: `{text}`", node.name);
-            let help = "let a step after it send or close; what waits for connections alone need not be `blocking`";
+            let help = "let a later step send or close; a node that waits only for connections need not be `blocking`";
             let warning = Diagnostic::warning(ids::BLOCKING_CALL, headline, node.span).help(help);
             let line = source.file.and_then(|file| files.line(file, source.line_of(start)));
             diagnostics.push(match line {

@@ -41,10 +41,10 @@ pub fn explain(
         diagnostics.push(Diagnostic::error(ids::MISSING_LIBRARY, headline, NOWHERE).help(install(library)));
     }
     for (name, place) in calls {
-        let headline = format!("`{name}` is used, and neither a source nor a library defines it");
+        let headline = format!("`{name}` is used, but no source and no library defines it");
         let line = place.and_then(|(path, line)| Some(build.node_line(path, line)?.1));
         let error = Diagnostic::error(ids::UNDEFINED_FUNCTION, headline, line.unwrap_or(NOWHERE));
-        let help = "add the source that does, or say which library: `link \"NAME\";` in the program";
+        let help = "add the source that defines it, or link the library: `link \"NAME\";` in the program";
         diagnostics.push(error.help(help));
     }
     other(output, build.generated, is_linking)
@@ -81,7 +81,9 @@ fn report_missing(missing: &[Prototype], build: &Build<'_>, diagnostics: &mut Di
         let namesake = namesakes.first().copied();
         let takes_references = namesake.is_some_and(|namesake| takes_references(function, namesake));
         let (id, fault, help) = match takes_references {
-            true => (ids::STRUCT_REFERENCE, "takes references to its structs, and is given pointers", "take pointers"),
+            true => {
+                (ids::STRUCT_REFERENCE, "takes references to its structs, but is called with pointers", "take pointers")
+            }
             false => (ids::MISSING_FUNCTION, "is not defined in any source", "define it"),
         };
         let mut error = Diagnostic::error(id, format!("the function `{}` {fault}", function.name), *span);
@@ -116,10 +118,10 @@ fn about_namesake(wanted: &Prototype, defined: &Definition, program: &Program) -
     }
     let advice = match &wanted.namespace {
         _ if program.modules.iter().any(|(_, module)| module.name == defined.namespace) => {
-            format!("a flow names it with its module, as in `{}.{}`", defined.namespace, defined.name)
+            format!("to use it in a flow, write it with its module, as in `{}.{}`", defined.namespace, defined.name)
         }
         Some(namespace) => format!("put it into `namespace {namespace}`, which is the module's"),
-        None => format!("take it out of there, or, where a header declares it, say `using {found};` after that"),
+        None => format!("move it out of the namespace, or write `using {found};` in the header that declares it"),
     };
     format!("`{found}` is another function: {advice}")
 }

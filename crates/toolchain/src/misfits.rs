@@ -15,8 +15,8 @@ pub fn report_misfits(misfits: &[Misfit], diagnostics: &mut Diagnostics) {
 }
 
 fn describe(Misfit { function, declared, wanted, span, .. }: &Misfit) -> Diagnostic {
-    let headline = format!("the header's `{declared}` does not fit `{function}`, which wants `{wanted}`");
-    let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, *span).label("asked for here");
+    let headline = format!("the header's `{declared}` does not fit `{function}`, which needs `{wanted}`");
+    let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, *span).label("needed here");
     error.help(
         "take the inputs in this order, then the outputs by reference; return `int`, `void`, the only output, or a \
          `flux::expected`",
@@ -29,7 +29,7 @@ fn describe_parameter(misfit: &Misfit, parameter: &MisfitParameter) -> Diagnosti
     let MisfitParameter { asked, declared: taken, wanted } = parameter;
     let text = asked.ty.declare(&asked.name);
     let headline = format!("the header's `{declared}` takes `{taken}`, where `{function}` has `{text}`");
-    let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, asked.span).mark(*span, "asked for here");
+    let error = Diagnostic::error(ids::FUNCTION_MISMATCH, headline, asked.span).mark(*span, "needed here");
     let plain = taken.trim_end_matches(['&', ' ']).trim_start_matches("const ");
     let is_plain = !plain.contains(['(', '[', '*']) && !asked.ty.is_array();
     error.help(match is_plain {

@@ -11,9 +11,9 @@ pub fn report(said: &str, program: &Program, diagnostics: &mut Diagnostics) {
     let of_modules = program.modules.iter().flat_map(|(_, module)| &module.includes);
     let includes = program.includes.iter().chain(of_modules);
     for include in includes.filter(|include| names.contains(&include.path.as_str())) {
-        let headline = format!("there is no header `{}`", include.path);
-        let help = "put it beside the program, or say where it is: `--cflag -IFOLDER`; the header of a library comes \
-                    with its package, mostly one that ends in -dev";
+        let headline = format!("the header `{}` does not exist", include.path);
+        let help = "put it beside the program, or name its folder: `--cflag -IFOLDER`; the headers of a \
+                    library are in a package, whose name mostly ends in -dev";
         diagnostics.push(Diagnostic::error(ids::MISSING_HEADER, headline, include.span).help(help));
     }
 }

@@ -19,7 +19,7 @@ pub fn report(said: &str, build: &Build<'_>, diagnostics: &mut Diagnostics) {
             (None, None) => format!("a function can end without a return: {path}, line {line}"),
         };
         let error = Diagnostic::error(ids::MISSING_RETURN, headline, place.map_or(NOWHERE, |(_, span)| span));
-        diagnostics.push(error.help("a node returns 0 where it succeeded, and an error's number where it did not"));
+        diagnostics.push(error.help("a node returns 0 for success, and an error code otherwise"));
     }
 }
 

@@ -68,7 +68,7 @@ pub fn is_installed(library: &str, cxx: &str, cflags: &[String]) -> bool {
 pub fn advice(library: &str) -> String {
     match debian_package(library) {
         Some(package) => format!("apt-get install {package}"),
-        None => "install what it is developed with, mostly a package that ends in -dev".to_owned(),
+        None => "install its development package, whose name mostly ends in -dev".to_owned(),
     }
 }
 

@@ -57,7 +57,7 @@ impl Parser<'_, '_> {
         match self.peek().kind {
             TokenKind::Comma | TokenKind::Colon | TokenKind::Dot if ends => Some("write `;` in its place"),
             TokenKind::CloseParenthesis | TokenKind::CloseBracket | TokenKind::CloseBrace => {
-                Some("remove it: there is nothing open that it could close")
+                Some("remove it: no bracket is open here")
             }
             _ => None,
         }
@@ -88,7 +88,7 @@ impl Parser<'_, '_> {
             TokenKind::OpenParenthesis => {
                 format!("a declaration starts with the node's name: `{next} (…) => (…);`")
             }
-            _ if is_keyword(word) => "C++ belongs into a header: write `include \"…\";`".to_owned(),
+            _ if is_keyword(word) => "C++ belongs in a header: write `include \"…\";`".to_owned(),
             TokenKind::Equals => format!("a flow starts with the node's name: `{next} = …;`"),
             TokenKind::Colon => format!("constraints are written `atomic {next}:{{…}};`"),
             TokenKind::Semicolon => STATEMENTS.to_owned(),
@@ -109,7 +109,7 @@ impl Parser<'_, '_> {
     pub(super) fn advice_before_outputs(&self) -> &'static str {
         match self.peek().kind {
             TokenKind::Word => "attributes come after the outputs: `(…) => (…) blocking;`",
-            _ => "a declaration says what the node takes and gives, be it nothing: `(…) => (…);`",
+            _ => "a declaration has inputs and outputs, which may be empty: `(…) => (…);`",
         }
     }
 
@@ -140,9 +140,9 @@ impl Parser<'_, '_> {
     /// After a typedef.
     pub(super) fn advice_after_typedef(&self) -> &'static str {
         match self.peek().kind {
-            TokenKind::OpenParenthesis => "write the name of the function alone: what it takes is the value",
+            TokenKind::OpenParenthesis => "write only the name of the function: its argument is the value",
             TokenKind::Word => {
-                "a predicate type is one name, then the function that tests it; C++ types belong into a header"
+                "a predicate type is one name, then the function that tests it; C++ types belong in a header"
             }
             _ => END,
         }

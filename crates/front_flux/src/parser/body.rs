@@ -10,7 +10,7 @@ use flux_diagnostic::Diagnostic;
 use std::fmt::Arguments;
 
 /// What may stand in a body.
-const STATEMENTS: &str = "in a body stand `let x = …;`, `x = …;`, `x[…] = …;`, `if … { … } else { … }`, \
+const STATEMENTS: &str = "the statements of a body are `let x = …;`, `x = …;`, `x[…] = …;`, `if … { … } else { … }`, \
                           `for x in … { … }` and `fail 404;`";
 
 impl<'text> Parser<'text, '_> {
@@ -29,7 +29,7 @@ impl<'text> Parser<'text, '_> {
                 self.take(TokenKind::Semicolon);
                 if self.take(TokenKind::CloseBrace).is_none() {
                     let place = format_args!("after what `{}` says", of);
-                    return self.fail_expecting("`}`", place, format_args!("what a predicate says comes last"));
+                    return self.fail_expecting("`}`", place, format_args!("the condition of a predicate comes last"));
                 }
                 break;
             }
@@ -85,10 +85,7 @@ impl<'text> Parser<'text, '_> {
     fn body_statement(&mut self) -> Parsed<Statement<'text>> {
         if !self.at_body_statement() {
             let help = match self.at_word("return") {
-                true => {
-                    "a body gives its outputs by their names, `x = …;`, and fails by `fail 404;`: C++ is a function \
-                     elsewhere"
-                }
+                true => "a body assigns its outputs, `x = …;`, and fails by `fail 404;`; C++ belongs in a function",
                 false => STATEMENTS,
             };
             return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{help}"));
@@ -122,7 +119,7 @@ impl<'text> Parser<'text, '_> {
         };
         if self.take(TokenKind::Semicolon).is_none() {
             let help = match self.at(TokenKind::Equals) {
-                true => "a value is compared with `==`, and only a statement has a `=`",
+                true => "compare values with `==`: only statements have a `=`",
                 false => {
                     "every statement ends with `;`, and values are joined by `+`, `-`, `*`, `/`, `==`, `&&` and so on"
                 }
@@ -201,7 +198,7 @@ impl<'text> Parser<'text, '_> {
                 Ok(Statement::Fail(-code, span))
             }
             _ => {
-                let error = Diagnostic::error(ids::FAIL_CODE, "the code of a failure is a number", value.span);
+                let error = Diagnostic::error(ids::FAIL_CODE, "the code of a failure must be a number", value.span);
                 self.fail(error.help("write the number itself: `fail 404;`"))
             }
         }
@@ -247,7 +244,7 @@ impl<'text> Parser<'text, '_> {
         if self.depth <= DEPTH_LIMIT {
             return Ok(());
         }
-        let headline = format!("this is more than {DEPTH_LIMIT} levels deep");
+        let headline = format!("this is nested more than {DEPTH_LIMIT} levels deep");
         let error = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, self.peek().span);
         self.fail(error.help("give parts of it names: `let x = …;`, or make a node of them"))
     }

@@ -77,7 +77,7 @@ impl<'text> Parser<'text, '_> {
 
     fn stray(&self, token: Token) -> Diagnostic {
         let character = self.spelling(token);
-        let headline = format!("the character `{character}` means nothing in Flux");
+        let headline = format!("the character `{character}` has no meaning in Flux");
         let diagnostic = Diagnostic::error(ids::STRAY_CHARACTER, headline, token.span);
         match character {
             "“" | "”" | "„" | "'" | "‘" | "’" => {

@@ -70,7 +70,7 @@ impl<'text> Parser<'text, '_> {
                 (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807".to_owned())
             }
             Err(Fault::Negative) => {
-                (format!("`-{spelling}` is below zero"), "sizes and durations start at zero".to_owned())
+                (format!("`-{spelling}` is below zero"), "sizes and durations cannot be negative".to_owned())
             }
         };
         let span = self.span_from(start);
@@ -99,7 +99,7 @@ impl<'text> Parser<'text, '_> {
                     let start = span.range().start + 1 + at;
                     let place = Span::new(span.file, start..start + 1 + escaped.len_utf8());
                     let headline = format!("`\\{escaped}` is not an escape that Flux knows");
-                    let help = "there are `\\n`, `\\r`, `\\t`, `\\\\` and `\\\"`; a backslash itself is `\\\\`";
+                    let help = "there are `\\n`, `\\r`, `\\t`, `\\\\` and `\\\"`; for a backslash write `\\\\`";
                     self.report(Diagnostic::error(ids::BAD_ESCAPE, headline, place).help(help));
                 }
             }

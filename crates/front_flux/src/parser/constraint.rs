@@ -45,7 +45,7 @@ impl<'text> Parser<'text, '_> {
         let help = match self.peek().kind {
             TokenKind::Question | TokenKind::Exclamation => "the mode comes after the name: `cache?`",
             TokenKind::CloseBrace if self.previous().kind == TokenKind::Comma => "remove the `,`, or write a name",
-            _ => "a constraint is a name: write one, or leave out the whole statement",
+            _ => "a constraint is a name: write one, or remove the whole statement",
         };
         let name = self.qualified_name("a constraint", place, format_args!("{help}"))?;
         let mode = self.mode();
@@ -53,7 +53,7 @@ impl<'text> Parser<'text, '_> {
         let mode = mode.or_else(|| self.mode()).unwrap_or(Mode::Write);
         if matches!(self.peek().kind, TokenKind::Question | TokenKind::Exclamation) {
             let mark = self.spelling(self.peek());
-            let help = format_args!("`{mark}` is said once: `{}{mark}`", name);
+            let help = format_args!("write `{mark}` only once: `{}{mark}`", name);
             return self.fail_expecting("`,` or `}`", format_args!("after the constraint `{}`", name), help);
         }
         Ok(Constraint { name, mode, scope, span: self.span_from(start) })
@@ -92,7 +92,7 @@ impl<'text> Parser<'text, '_> {
                 self.bump();
                 let word = self.spelling(token);
                 let headline = format!("`{word}` is a scope and cannot be part of the key of `{}`", constraint);
-                let help = format!("write `{}({word})` for the scope, or key by other inputs", constraint);
+                let help = format!("write `{}({word})` for the scope, or use other inputs as the key", constraint);
                 self.report(Diagnostic::error(ids::RESERVED_KEY, headline, token.span).help(help));
             } else {
                 let place = format_args!("in the key of `{}`", constraint);

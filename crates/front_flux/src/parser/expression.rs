@@ -31,7 +31,7 @@ impl<'text> Parser<'text, '_> {
                 && self.is_bare(&left)
             {
                 let span = left.span.to(right.span);
-                let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "two comparisons stand in a row", span);
+                let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "comparisons cannot be chained", span);
                 return self.fail(error.help("join them: `a < b && b < c`"));
             }
             let span = left.span.to(right.span);
@@ -71,11 +71,11 @@ impl<'text> Parser<'text, '_> {
             },
             TokenKind::FatArrow | TokenKind::Arrow | TokenKind::Ampersand => {
                 let (wrong, help) = match first.kind {
-                    TokenKind::FatArrow => ("=>", "at least is written `>=`"),
-                    TokenKind::Arrow => ("->", "fields are taken by a point: `h.bytes`"),
-                    _ => ("&", "both are asked by `&&`"),
+                    TokenKind::FatArrow => ("=>", "greater or equal is written `>=`"),
+                    TokenKind::Arrow => ("->", "fields are written with a point: `h.bytes`"),
+                    _ => ("&", "the logical and is `&&`"),
                 };
-                let headline = format!("`{wrong}` joins no values");
+                let headline = format!("`{wrong}` is not an operator");
                 return self.fail(Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, first.span).help(help));
             }
             _ => return Ok(None),

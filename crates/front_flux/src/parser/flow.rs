@@ -193,7 +193,7 @@ impl<'text> Parser<'text, '_> {
     /// Goes into the chains of a step.
     fn enter(&mut self, open: Span) -> Parsed<()> {
         if self.depth == DEPTH_LIMIT {
-            let headline = format!("more than {DEPTH_LIMIT} parallel and each steps in each other");
+            let headline = format!("parallel and each steps are nested more than {DEPTH_LIMIT} deep");
             let diagnostic = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, open);
             return self.fail(diagnostic.help("give the inner ones names: a node with a flow of its own"));
         }

@@ -41,10 +41,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
 
     fn report_second_attribute(&mut self, second: &Name, first: &Name) {
         let (headline, help) = match first.text == second.text {
-            true => (format!("`{}` is said twice", second.text), "remove one of them"),
+            true => (format!("`{}` is written twice", second.text), "remove one of them"),
             false => (
                 format!("a function is `{}` or `{}`, not both", first.text, second.text),
-                "remove `silent` where the function is pure: what is pure is silent, too",
+                "remove `silent`: every pure function is silent",
             ),
         };
         let error = Diagnostic::error(ids::DUPLICATE_ATTRIBUTE, headline, second.span);

@@ -164,10 +164,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     fn check_given(&mut self, inputs: usize, outputs: &[Parameter], body: Span) -> bool {
         let missing = outputs.iter().enumerate().find(|(at, _)| !self.given.contains(&VariableId::new(inputs + at)));
         let Some((_, output)) = missing else { return true };
-        let headline = format!("the output `{}` is given no value on some way", output.name);
+        let headline = format!("the output `{}` has no value on some path", output.name);
         let end = Span { start: body.end.saturating_sub(1), ..body };
         let error = Diagnostic::error(ids::UNSET_VALUE, headline, end).label("the body ends here");
-        let help = format!("give it one on every way, `{} = …;`, or fail", output.name);
+        let help = format!("assign it on every path, `{} = …;`, or fail", output.name);
         self.report(error.mark(output.span, "the output").help(help));
         false
     }
@@ -331,16 +331,16 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let Some(found) = found else { return Err(self.report_unassignable(name)) };
         let Some(variable) = found else { return Err(Reported) };
         if !self.assignable.contains(&variable) {
-            let headline = format!("`{}` is given its value from outside", name.text);
+            let headline = format!("`{}` cannot be assigned", name.text);
             let error = Diagnostic::error(ids::ASSIGNED_VALUE, headline, name.span);
-            let help = format!("give a name of its own to the new one: `let new_{} = …;`", name.text);
+            let help = format!("declare a new variable: `let new_{} = …;`", name.text);
             return Err(self.report(error.help(help)));
         }
         Ok(variable)
     }
 
     fn report_unassignable(&mut self, name: &'syntax Name<'syntax>) -> Reported {
-        let headline = format!("nothing called `{}` can be given a value here", name.text);
+        let headline = format!("there is no output or variable `{}`", name.text);
         let error = Diagnostic::error(ids::ASSIGNED_VALUE, headline, name.span);
         let may_suggest = self.resolver.may_suggest(&name.text);
         let known = self.scopes.iter().flatten().filter(|(_, id)| id.is_some_and(|id| self.assignable.contains(&id)));
@@ -349,7 +349,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let meant = if may_suggest { nearest(&name.text, names) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("give a value a name by `let {} = …;`; the outputs have theirs", name.text),
+            None => format!("declare a variable: `let {} = …;`", name.text),
         };
         self.report(error.help(help))
     }

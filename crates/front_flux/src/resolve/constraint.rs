@@ -70,7 +70,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             )
             .label(shared_by(scope))
             .mark(first.span, format!("{} here", shared_by(first.scope)))
-            .help("a name has one scope in a program: write the same one, or use two names");
+            .help("a constraint has one scope: write the same one, or use two names");
             self.report(diagnostic);
         }
         known
@@ -95,7 +95,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let diagnostic = Diagnostic::error(ids::KEY_LENGTH, headline, mention.span)
             .label(values(names.len()))
             .mark(first, format!("{} here", values(length)))
-            .help(format!("write as many everywhere, or use two names; two keys of a node are `{name}(…), {name}(…)`"));
+            .help(format!(
+                "write the same number everywhere, or use two names; two keys of a node are `{name}(…), {name}(…)`"
+            ));
         self.report(diagnostic);
     }
 
@@ -151,12 +153,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let headline = format!("`(session)` is the scope of `{}`, not the input of `{}`", mention.name, node.name);
         let diagnostic = Diagnostic::warning(ids::SCOPE_NOT_KEY, headline, scope)
             .mark(input.span, "this input cannot be a key")
-            .help("give the input another name, and key by that where it was meant");
+            .help("if the input is meant, rename it and use it as the key");
         self.report(diagnostic);
     }
 
     fn report_undeclared_key(&mut self, mention: &syntax::Constraint, node: &QualifiedName<'_>) {
-        let headline = format!("the inputs of `{}` are not declared, so `{}` cannot be keyed", node, mention.name);
+        let headline = format!("the inputs of `{}` are not declared, so `{}` cannot have a key", node, mention.name);
         let help = format!("declare them: `{node} (…) => (…);`");
         self.report(Diagnostic::error(ids::UNDECLARED_KEY, headline, mention.span).help(help));
     }

@@ -99,7 +99,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             if !self.given.contains(&variable) {
                 let headline = format!("`{name}` has no value here");
                 let error = Diagnostic::error(ids::UNSET_VALUE, headline, span);
-                return Err(self.report(error.help("give it one before, on every way that comes here")));
+                return Err(self.report(error.help("assign it before, on every path that leads here")));
             }
             return Ok(Expression { term: Term::Variable(variable), ty, span });
         }
@@ -122,7 +122,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
 
     fn report_unknown(&mut self, name: &QualifiedName<'_>) -> Reported {
         let word = &name.to_string();
-        let error = Diagnostic::error(ids::UNKNOWN_VALUE, format!("nothing is called `{word}` here"), name.span);
+        let error = Diagnostic::error(ids::UNKNOWN_VALUE, format!("there is no value `{word}` here"), name.span);
         let may_suggest = self.resolver.may_suggest(word);
         let variables = self.scopes.iter().flatten().map(|(name, _)| name.clone());
         let options = self.resolver.scope.program.options.iter().map(|(_, option)| option.name.to_string());
@@ -136,7 +136,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let help = match (enumerators, meant) {
             (Some(of), _) => format!("write the enumeration before it: `{of}.{word}`"),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
-            (None, None) => "values are inputs, what `let` and `for` name, options, and fields of these".to_owned(),
+            (None, None) => "values are inputs, variables of `let` and `for`, options, and fields of these".to_owned(),
         };
         self.report(error.help(help))
     }
@@ -185,7 +185,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let TypeBody::Enum(values) = &declared.body else {
             let headline = format!("`{}` is a type, and has no values of its own", declared.name);
             let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, span);
-            let help = format!("make a value of it: `{}(…)`", declared.name);
+            let help = format!("construct a value: `{}(…)`", declared.name);
             return Err(self.report(error.help(help)));
         };
         if let Some(index) = values.iter().position(|value| *value == name.text) {
@@ -206,7 +206,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         span: Span,
     ) -> Result<Expression, Reported> {
         let Form::Name(name) = &callee.form else {
-            let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, "this is no function", callee.span);
+            let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, "this is not a function", callee.span);
             return Err(self.report(error.help("functions are called by their names: `length(line)`")));
         };
         if let Some(id) = self.type_called(name) {
@@ -232,7 +232,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => self.typed(self.typing().convert(value, &ty, span)),
             _ => {
-                let headline = format!("`{ty}` is made of one value");
+                let headline = format!("a conversion to `{ty}` takes one value");
                 let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, span);
                 Err(self.report(error.help(format!("write `{ty}(…)`"))))
             }
@@ -242,7 +242,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     pub(super) fn report_named_value(&mut self, name: &QualifiedName<'_>, field: &Name) -> Reported {
         let headline = format!("`{name}` is no record, and has no field `{}`", field.text);
         let error = Diagnostic::error(ids::UNKNOWN_FIELD, headline, field.span);
-        self.report(error.help("the values of functions have no names"))
+        self.report(error.help("arguments of functions have no names"))
     }
 
     fn report_unknown_function(&mut self, name: &QualifiedName<'_>) -> Reported {
@@ -276,7 +276,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     ) -> Result<Expression, Reported> {
         let declared = self.resolver.scope.program.types[id].clone();
         let TypeBody::Record(fields) = &declared.body else {
-            let headline = format!("the enumeration `{}` is no function", declared.name);
+            let headline = format!("the enumeration `{}` is not a function", declared.name);
             let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, headline, span);
             return Err(self.report(error.help(format!("its values are written `{}.…`", declared.name))));
         };
@@ -314,9 +314,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let missing = fields.iter().zip(&values).filter(|(_, value)| value.is_none());
         let missing: Vec<String> = missing.map(|(field, _)| field.name.clone()).collect();
         if !missing.is_empty() {
-            let headline = format!("the record `{}` is given no {}", declared.name, listed(&missing));
+            let headline = format!("the record `{}` lacks {}", declared.name, listed(&missing));
             let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span);
-            return Err(self.report(error.help("a record is made of all its fields")));
+            return Err(self.report(error.help("a record needs all its fields")));
         }
         let values = values.into_iter().flatten().collect();
         Ok(Expression { term: Term::Record(values), ty: Type::declared(self.resolver.scope.program, id), span })

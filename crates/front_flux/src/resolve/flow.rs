@@ -70,11 +70,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 
     fn report_body_and_flow(&mut self, flow: &Flow) {
-        let headline = format!("the node `{}` has a body, and a flow", flow.node);
+        let headline = format!("the node `{}` has both a body and a flow", flow.node);
         let error = Diagnostic::error(ids::BODY_AND_FLOW, headline, flow.node.span);
-        self.report(
-            error.help("a node does one of them: give the body to a node of its own, and name that in the flow"),
-        );
+        self.report(error.help("a node has only one of them: give the body to another node, and use that in the flow"));
     }
 
     fn report_second_flow(&mut self, flow: &Flow, first: &Flow) {
@@ -121,7 +119,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 Some(Some(_)) => {
                     let headline = format!("the input `{}` has two patterns", input.text);
                     let error = Diagnostic::error(ids::NAMED_PATTERN, headline, input.span);
-                    self.report(error.help("write a line for each of them, or one type that says both"));
+                    self.report(error.help("write a line for each of them, or one predicate type for both"));
                 }
                 None => self.report_unknown_input(input, id, &names),
             }

@@ -42,12 +42,12 @@ impl Resolver<'_, '_, '_> {
         let (name, promise) = (&node.name, promise.name());
         let (headline, help) = match node.body {
             Body::Computed(_) => (
-                format!("`{name}` is said to be {promise}, and has a body, which is pure in any case"),
+                format!("`{name}` is declared {promise}, but its body makes it pure already"),
                 format!("remove `{promise}`"),
             ),
             _ => (
-                format!("`{name}` is said to be {promise}, and is a flow, which does what its steps do"),
-                format!("remove `{promise}`, and say it of the functions in C++ that the flow calls"),
+                format!("`{name}` is declared {promise}, but it is a flow, which does what its steps do"),
+                format!("remove `{promise}`, and declare it for the C++ functions that the flow calls"),
             ),
         };
         let error = Diagnostic::error(ids::MISPLACED_PROMISE, headline, node.span);

@@ -192,9 +192,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                         continue;
                     }
                     if body.says.is_none() {
-                        let headline = format!("the predicate type `{}` says neither true nor false", name);
+                        let headline = format!("the predicate type `{}` has no condition", name);
                         let error = Diagnostic::error(ids::UNSET_VALUE, headline, body.span);
-                        self.report(error.help("end its body with what it says: `{ h.bytes > 1M }`"));
+                        self.report(error.help("end its body with a condition: `{ h.bytes > 1M }`"));
                         continue;
                     }
                     let computation = self.body(name, (&[input], &[]), body);

@@ -220,7 +220,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let written = &name.to_string();
         if inputs.iter().any(|input| input.name == *written) {
             return match step.constants.len() {
-                1 => format!("values come along the arrows by themselves: write `{node}`"),
+                1 => format!("values of the flow are passed along the arrows: write `{node}`"),
                 _ => format!("constants bind the first inputs: leave out `{name}`, and declare it after those"),
             };
         }

@@ -116,7 +116,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         if self.syntax.truncated || is_skipped {
             return;
         }
-        let headline = format!("the field `{}` of `{}` is of no type of the language", field.name.text, of.name);
+        let headline = format!("the field `{}` of `{}` does not have a type of the language", field.name.text, of.name);
         let help = match (ty.integer(), self.meant_type(ty)) {
             (Some(integer), _) => format!("write `{}`, which is the same in C++", integer.ty()),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
@@ -162,7 +162,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let circle = way.into_iter().skip_while(|id| *id != at).chain([at]);
         let names: Vec<_> = circle.map(|id| format!("`{}`", types[id].name)).collect();
         let record = &types[at];
-        let headline = format!("a value of the record `{}` would contain another one, and that another", record.name);
+        let headline = format!("a value of the record `{}` would contain another one without end", record.name);
         let error = Diagnostic::error(ids::RECORD_CYCLE, headline, record.span);
         self.report(error.help(format!("take one of the fields out of {}", names.join(" -> "))));
     }

@@ -42,7 +42,7 @@ fn where_nothing_is_near_help_says_what_to_write() {
     assert_eq!(help("A (int b, int c) => ();\natomic A:{x(zebra)};"), "the inputs of `A` are `b`, `c`");
     assert_eq!(help("A () => ();\natomic A:{x(b)};"), "`A` has no inputs");
     assert_eq!(help("A:{x};"), "constraints are written `atomic A:{…};`");
-    assert_eq!(help("A = ;\natomic A:{x?(session)?};"), "`?` is said once: `x?`");
+    assert_eq!(help("A = ;\natomic A:{x?(session)?};"), "write `?` only once: `x?`");
     assert_eq!(help("A = B (C & D);"), "a parallel step comes after an arrow: `B -> (…)`");
     assert_eq!(help("A (char *) => ();"), "add one: `char *value`");
     assert_eq!(help("A (int f) => ();\natomic A:{x(q)};"), "the inputs of `A` are `f`");

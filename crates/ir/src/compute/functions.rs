@@ -16,7 +16,7 @@ impl Typing<'_> {
     pub fn call(self, function: Function, arguments: Vec<Expression>, span: Span) -> Typed {
         let name = function.name();
         if arguments.len() != function.arity() {
-            let headline = format!("`{name}` takes {}, and {} are given", values(function.arity()), arguments.len());
+            let headline = format!("`{name}` takes {}, but {} are given", values(function.arity()), arguments.len());
             return mistake(span, headline, format!("write `{name}({})`", vec!["…"; function.arity()].join(", ")));
         }
         let mut rest = arguments.into_iter();
@@ -144,7 +144,7 @@ impl Typing<'_> {
         span: Span,
     ) -> Result<Vec<Expression>, Box<Mistake>> {
         if arguments.len() != inputs.len() {
-            let headline = format!("`{name}` takes {}, and {} are given", values(inputs.len()), arguments.len());
+            let headline = format!("`{name}` takes {}, but {} are given", values(inputs.len()), arguments.len());
             let named: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
             return mistake(span, headline, format!("write `{name}({})`", named.join(", ")));
         }

@@ -117,14 +117,14 @@ impl Typing<'_> {
     fn does_not_fit<T>(self, expression: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
         let found = &expression.ty;
         let headline = match expression.term {
-            Term::None => format!("{wanted:#} is wanted here, which is never `none`"),
-            Term::List(_) if is_unsettled(expression) => format!("{wanted:#} is wanted here, and this is a list"),
-            _ => format!("{wanted:#} is wanted here, and this is {found:#}"),
+            Term::None => format!("expected {wanted:#}, which is never `none`"),
+            Term::List(_) if is_unsettled(expression) => format!("expected {wanted:#}, found a list"),
+            _ => format!("expected {wanted:#}, found {found:#}"),
         };
         let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
         let help = match (found.kind(), wanted.kind()) {
             _ if is_number(found) && is_number(wanted) => {
-                format!("convert it, which fails where the value is none of {wanted:#}: `{wanted}(…)`")
+                format!("convert it, which fails if the value is not one of {wanted:#}: `{wanted}(…)`")
             }
             (TypeKind::Text, _) if is_number(wanted) => format!("read the number in it: `{wanted}(…)`"),
             (_, TypeKind::Text) if is_number(found) || is_string(found) || *found == truth_type() => {
@@ -132,7 +132,7 @@ impl Typing<'_> {
             }
             (TypeKind::Text, TypeKind::Bytes) => "take its bytes: `bytes(…)`".to_owned(),
             (TypeKind::Optional(inner), _) if inner == wanted => {
-                "take its value, which fails where there is none: `value(…)`".to_owned()
+                "take its value, which fails if it has none: `value(…)`".to_owned()
             }
             (_, TypeKind::Bool) if is_number(found) => "compare it: `… != 0`".to_owned(),
             _ => format!("write {wanted:#}"),
@@ -143,7 +143,7 @@ impl Typing<'_> {
     /// `expression`, unless nothing says of what type it is.
     pub fn settle(self, expression: Expression) -> Typed {
         match is_unsettled(&expression) {
-            true => mistake(expression.span, "nothing says of what type this is", "say it: `let x : list<text> = …;`"),
+            true => mistake(expression.span, "the type of this is not known", "say it: `let x : list<text> = …;`"),
             false => Ok(expression),
         }
     }
@@ -214,7 +214,9 @@ impl Typing<'_> {
         }
         let (one, other) = (&left.ty, &right.ty);
         let headline = format!("`{}` has {one:#} on its left and {other:#} on its right", operator.symbol());
-        let help = format!("no value may be lost: convert one, `{other}(…)` on the left or `{one}(…)` on the right");
+        let help = format!(
+            "no type holds the values of both: convert one, `{other}(…)` on the left or `{one}(…)` on the right"
+        );
         mistake(left.span.to(right.span), headline, help)
     }
 
@@ -407,8 +409,8 @@ impl Typing<'_> {
             true => Ok(Expression { term: Term::Convert(Box::new(expression)), ty: to.clone(), span }),
             false => mistake(
                 span,
-                format!("{from:#} cannot be made {to:#}"),
-                "numbers are made of numbers and texts, and texts of these, of `bool` and of `bytes`",
+                format!("{from:#} cannot be converted to {to:#}"),
+                "numbers and texts are converted to numbers; numbers, `bool` and `bytes` to texts",
             ),
         }
     }

@@ -196,7 +196,7 @@ impl<'a> Checker<'a, '_> {
             let given = resume.iter().map(|index| target.outputs().get(*index).map(|output| &output.ty));
             let fits = given.eq(types(failing.outputs()).map(Some));
             self.violations.require(fits, handler.span, || {
-                format!("the handler `{}` does not give what `{}` gives", target.name, failing.name)
+                format!("the outputs of the handler `{}` do not fit those of `{}`", target.name, failing.name)
             });
         }
     }

@@ -110,7 +110,7 @@ fn values_are_as_many_as_are_taken_and_of_their_types() {
     breaks("(in.socket, %2.1)", "(in.socket, %2.0)", &["`Send` names a value of another type as number 2"]);
     breaks("gives (in.other)", "gives (in.other, in.socket)", &["`Same` has 1 values and names 2"]);
     breaks("(error, in.socket)", "(error)", &["`Spare` has 2 values and names 1"]);
-    let handler = ["the handler `Spare` does not give what `Read` gives"];
+    let handler = ["the outputs of the handler `Spare` do not fit those of `Read`"];
     breaks("(out.socket, out.data)", "(out.data, out.socket)", &handler);
     breaks("(out.socket, out.data)", "(out.socket)", &handler);
     breaks("(out.socket, out.data)", "(out.socket, out.7)", &handler);

@@ -25,14 +25,14 @@ fn check(node: &Node) -> Option<Diagnostic> {
         Ordering::Equal => return None,
         Ordering::Less => (
             taken.first(),
-            format!("`{}` is blocking and keeps a connection, which its event loop alone may use", node.name),
-            "give the connection on, and let a step after it send or close; what waits for connections alone need not \
-             be `blocking`",
+            format!("`{}` is blocking and keeps a connection, which only its event loop may use", node.name),
+            "pass the connection on, and let a later step send or close; a \
+             node that waits only for connections need not be `blocking`",
         ),
         Ordering::Greater => (
             given.first(),
             format!("`{}` is blocking and makes a connection, which no event loop may use", node.name),
-            "connect in a node that is not `blocking`: `flux::connect` and `tcp.Connect` hold no event loop up",
+            "connect in a node that is not `blocking`: `flux::connect` and `tcp.Connect` do not block an event loop",
         ),
     };
     let span = parameter.map_or(node.span, |parameter| parameter.span);

@@ -65,10 +65,10 @@ fn describe(program: &Program, cycle: &[(NodeId, Contained)]) -> Option<Diagnost
         .mark(program.nodes[first].span, format!("`{}` begins here", name(first)));
     let handlers = || cycle.iter().map(|(_, contained)| contained).filter(|contained| contained.handles);
     for handler in handlers().filter(|handler| handler.span != last.span) {
-        diagnostic = diagnostic.mark(handler.span, "an error handler is part of the node whose place it takes");
+        diagnostic = diagnostic.mark(handler.span, "an error handler counts as part of the node that it handles");
     }
     Some(diagnostic.help(match handlers().next() {
-        Some(_) => "let another node handle the error: what has failed cannot take its own place",
+        Some(_) => "let another node handle the error: a node cannot handle its own failure",
         None => "a flow runs once from its source to its end; let the source start another flow instead",
     }))
 }

@@ -28,7 +28,7 @@ fn check_lines(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
         let (takes, has) = (count(inputs, "value"), count(line.patterns.len(), "pattern"));
         let headline = format!("`{}` takes {takes}, but this line has {has}", node.name);
         let error = Diagnostic::error(ids::PATTERN_COUNT, headline, line.span)
-            .help("write one pattern for each input, `_` where any value will do");
+            .help("write one pattern for each input, `_` to match any value");
         diagnostics.push(match whole(node.inputs()) {
             Some(span) => error.mark(span, format!("what `{}` takes", node.name)),
             None => error,
@@ -38,11 +38,11 @@ fn check_lines(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
     check_reached(node, lines, diagnostics);
     let has_catch_all = lines.iter().any(is_catch_all);
     if let (false, Some(last)) = (has_catch_all, lines.last()) {
-        let headline = format!("a value that no line of `{}` matches fails there", node.name);
+        let headline = format!("`{}` fails for values that no line matches", node.name);
         let wildcards = vec!["_"; inputs].join(", ");
         let warning = Diagnostic::warning(ids::NO_CATCH_ALL, headline, last.span).label("the last line");
         diagnostics
-            .push(warning.help(format!("add a line that takes whatever comes: `{}:[{wildcards}] = …;`", node.name)));
+            .push(warning.help(format!("add a line that matches everything: `{}:[{wildcards}] = …;`", node.name)));
     }
 }
 
@@ -54,10 +54,10 @@ fn check_types(program: &Program, node: &Node, line: &Line, diagnostics: &mut Di
             continue;
         };
         let (asked, given) = (&computed.input.ty, &input.ty);
-        let headline = format!("`{}` is asked of {asked:#}, and `{}` is {given:#}", predicate.name, input.name);
+        let headline = format!("`{}` tests {asked:#}, but `{}` is {given:#}", predicate.name, input.name);
         let error = Diagnostic::error(ids::PATTERN_TYPE, headline, line.span);
-        let error = error.mark(computed.input.span, "what it is asked of");
-        diagnostics.push(error.help("move the pattern to another place, or declare one for this type"));
+        let error = error.mark(computed.input.span, "the value that it tests");
+        diagnostics.push(error.help("move the pattern to another input, or declare a predicate type for this type"));
     }
 }
 
@@ -75,10 +75,11 @@ fn check_reached(node: &Node, lines: &[Line], diagnostics: &mut Diagnostics) {
         }
         let headline = format!("this line of `{}` is never reached", node.name);
         let (label, help) = match is_catch_all(cover) {
-            true => ("this line takes whatever comes", "put the one that takes whatever comes last"),
-            false => {
-                ("this line takes all that it would", "put the one with fewer types after the other, or remove one")
-            }
+            true => ("this line matches everything", "put the line that matches everything last"),
+            false => (
+                "this line matches all that it could match",
+                "put the line with fewer types after the other, or remove one",
+            ),
         };
         let warning = Diagnostic::warning(ids::UNREACHABLE_LINE, headline, line.span).mark(cover.span, label);
         diagnostics.push(warning.help(format!("lines are tried in textual order: {help}")));

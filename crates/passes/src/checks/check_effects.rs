@@ -27,7 +27,7 @@ fn conflict(node: &Node) -> Option<Diagnostic> {
         return Some(error(headline).help(help));
     }
     let shared = node.requirements.first()?;
-    let headline = format!("`{name}` is said to be pure, and shares something with others");
-    let help = "what is pure sees its inputs alone: remove what it holds, or `pure`";
+    let headline = format!("`{name}` is declared pure, but has constraints");
+    let help = "a pure function depends only on its inputs: remove the constraints, or `pure`";
     Some(error(headline).mark(shared.span, "shared here").help(help))
 }

@@ -78,20 +78,20 @@ fn check_equal_paths(program: &Program, uses: &mut Uses, diagnostics: &mut Diagn
 fn describe_overflow(program: &Program) -> Diagnostic {
     let skipped = |handler: &&Handler| handler.path.iter().filter(|node| node.is_none()).count();
     let span = program.handlers.iter().max_by_key(skipped).map(|handler| handler.span);
-    let headline = "the paths of the error handlers tell too many ways to their nodes apart";
+    let headline = "the paths of the error handlers distinguish too many ways to reach a node";
     Diagnostic::error(ids::HANDLER_WAYS, headline, span.unwrap_or_default())
-        .fact("a node is compiled once for each way to it that has other handlers")
-        .help("let the path begin later, or name a node in the place of `*`")
+        .fact("a node is compiled once for each set of handlers that can apply to it")
+        .help("let the path begin later, or write a node in place of `*`")
 }
 
 fn describe_tie(program: &Program, walk: &[String], first: &Handler, second: &Handler) -> Diagnostic {
     let (one, other) = (path_name(program, &first.path), path_name(program, &second.path));
     let failing = walk.last().map_or("*", String::as_str);
-    let headline = format!("`{failing}` has two handlers where a flow has come by both `{one}` and `{other}`");
+    let headline = format!("`{failing}` has two handlers for flows that match both `{one}` and `{other}`");
     Diagnostic::error(ids::HANDLER_TIE, headline, second.span)
         .mark(first.span, "the other one")
-        .fact(format!("a flow that does: {}", walk.join(" -> ")))
-        .help("the longest path is asked first: give one of them another node at its beginning, or remove it")
+        .fact(format!("such a flow: {}", walk.join(" -> ")))
+        .help("the handler with the longest path runs: write one more node at the beginning of one path, or remove it")
 }
 
 /// A handler that takes no node's place: as its path is none that a flow takes, or where it is `matched`, as others
@@ -101,17 +101,18 @@ fn describe_idle(program: &Program, walks: &Walks<'_>, handler: &Handler, matche
     let idle =
         |headline: String, help: String| Diagnostic::warning(ids::HANDLER_UNREACHED, headline, handler.span).help(help);
     if matched {
-        let headline = format!("the handler on `{path}` is never asked: every flow that comes there has a longer path");
+        let headline =
+            format!("the handler for `{path}` never runs: handlers with longer paths match every flow there");
         return idle(headline, "remove it, or one of those with a longer path".to_owned());
     }
     let name = |node: &Option<NodeId>| node.map_or("*".to_owned(), |node| program.nodes[node].name.to_string());
     let last = handler.path.last().map_or("*".to_owned(), name);
     if handler.path.len() < 2 || !walks.meetings.iter().any(|meeting| name(&Some(meeting.node)) == last || last == "*")
     {
-        let headline = format!("no flow comes to `{last}`, so its errors need no handler");
-        return idle(headline, format!("name `{last}` in a flow, or remove the handler"));
+        let headline = format!("no flow reaches `{last}`, so its errors need no handler");
+        return idle(headline, format!("use `{last}` in a flow, or remove the handler"));
     }
-    let headline = format!("no flow goes along `{path}`");
+    let headline = format!("no flow takes the path `{path}`");
     let pairs = handler.path.iter().zip(handler.path.iter().skip(1));
     for (before, node) in pairs.rev() {
         let met = walks.meetings.iter().filter(|meeting| node.is_none_or(|node| node == meeting.node));
@@ -131,7 +132,7 @@ fn describe_before(wanted: &str, node: &str, came: impl ExactSizeIterator<Item =
     let mut came: Vec<_> = came
         .take(SHOWN)
         .map(|name| match name.as_str() {
-            "*" => "a parallel step or a heartbeat, which only `*` stands for".to_owned(),
+            "*" => "a parallel step or a heartbeat, which only `*` matches".to_owned(),
             name => format!("`{name}`"),
         })
         .collect();

@@ -30,8 +30,7 @@ fn describe(program: &Program, requirement: &Requirement, input: &Parameter) -> 
         false => format!("`{constraint}` is keyed by `{}`, and `{way}` cannot be part of a key", show_one(input)),
     };
     let error = Diagnostic::error(ids::KEY_TYPE, headline, requirement.span);
-    let help =
-        "keys are integers, `bool`, enumerators, `text`, `bytes`, and records of these: two of them are equal, or not";
+    let help = "keys are integers, `bool`, enumerators, `text`, `bytes`, and records of these";
     error.mark(culprit.span, format!("{:#}", culprit.ty)).help(help)
 }
 

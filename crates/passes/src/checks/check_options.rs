@@ -21,7 +21,7 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         .collect();
     for (_, option) in program.options.iter().filter(|(id, _)| !used.contains(id)) {
         let name = option.name.own();
-        let headline = format!("no node is given the option `{}`: only the program's own `init` sees it", option.name);
+        let headline = format!("no node uses the option `{}`: only the program's `init` can read it", option.name);
         let note = Diagnostic::note(ids::UNUSED_OPTION, headline, option.span);
         diagnostics
             .push(note.help(format!("if `init` does not read it, give it to a step, `Node({name})`, or to a source")));

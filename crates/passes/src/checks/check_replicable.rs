@@ -60,20 +60,21 @@ fn blocks(node: &Node, inner: &Node) -> Diagnostic {
     if node.name == inner.name {
         let headline = format!("`{}` is both replicable and blocking", node.name);
         return Diagnostic::error(ids::REPLICABLE_BLOCKS, headline, node.span)
-            .help("remove `replicable`: what blocks would hold an event loop, and all flows of that loop");
+            .help("remove `replicable`: the node would block an event loop with all its flows");
     }
     let headline = format!("`{}` is replicable, but `{}` in it is blocking", node.name, inner.name);
     Diagnostic::error(ids::REPLICABLE_BLOCKS, headline, node.span)
         .mark(inner.span, "blocking here")
-        .help(format!("remove `replicable`, or let `{}` wait through the runtime, which is not `blocking`", inner.name))
+        .help(format!("remove `replicable`, or let `{}` wait through the runtime and remove `blocking`", inner.name))
 }
 
 fn one_instance(source: &Source, node: &Node, inner: &Node) -> Diagnostic {
-    let headline = format!("the source `{}` has one instance, though `{}` in it is replicable", node.name, inner.name);
+    let headline =
+        format!("the source `{}` has only one instance, although `{}` in it is replicable", node.name, inner.name);
     let (inputs, outputs) = (show(node.inputs()), show(node.outputs()));
     Diagnostic::warning(ids::SOURCE_NOT_REPLICABLE, headline, source.span).mark(inner.span, "replicable here").help(
         format!(
-            "declare that all of it may run several times at once: `{} ({inputs}) => ({outputs}) replicable;`",
+            "if all of it may run in several instances, declare it so: `{} ({inputs}) => ({outputs}) replicable;`",
             node.name
         ),
     )

@@ -58,7 +58,7 @@ fn describe(program: &Program, node: NodeId, source: &Source, inside: bool) -> D
     let headline = format!("`{}` needs a session for `{name}`, but {why}", node.name);
     let error = Diagnostic::error(ids::NO_SESSION, headline, span).mark(source.span, "this source");
     error.help(match inside {
-        true => "take it in the node that the source starts, or let it hold for the whole program",
-        false => "name the function that gives a flow's session: `source Listen {session: F} => …;`",
+        true => "take it in the target of the source, or use the scope of the whole program",
+        false => "name the session function of the source: `source Listen {session: F} => …;`",
     })
 }

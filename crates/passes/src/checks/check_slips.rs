@@ -29,7 +29,7 @@ pub fn check_slips(program: &Program, diagnostics: &mut Diagnostics) {
     }
     for (id, meant) in similar_constraints(program) {
         let (constraint, other) = (&program.constraints[id], &program.constraints[meant]);
-        let headline = format!("the constraint `{}` is named only here", constraint.name);
+        let headline = format!("the constraint `{}` is used only here", constraint.name);
         let warning = Diagnostic::warning(ids::SIMILAR_CONSTRAINT, headline, constraint.span);
         let warning = warning.mark(other.span, "a similar name");
         diagnostics.push(warning.help(format!("did you mean `{}`?", other.name)));
@@ -87,7 +87,7 @@ fn check(
         None => nearest(name.own(), words),
     };
     let Some(meant) = found.and_then(|own| candidates.iter().find(|node| node.name.own() == own)) else { return };
-    let headline = format!("`{name}` is named only here, and nothing says what it is");
+    let headline = format!("`{name}` is used only here, and is not declared");
     let error = Diagnostic::error(ids::SIMILAR_NODE, headline, span);
     let error = error.mark(meant.span, "a similar name");
     diagnostics.push(error.help(format!("did you mean `{}`? Otherwise declare it: `{name} (…) => (…);`", meant.name)));

@@ -31,16 +31,17 @@ fn warn_of_nodes(program: &Program, diagnostics: &mut Diagnostics) {
     if let Some((first, names)) = listed(&nodes, "node") {
         let headline = format!("{names} declared and never used");
         let warning = Diagnostic::warning(ids::UNUSED_NODE, headline, first);
-        let help = "apply it in a flow, or remove the declaration";
-        diagnostics.push(warning.help(if nodes.len() == 1 { help } else { "apply them in flows, or remove them" }));
+        let help = "use it in a flow, or remove the declaration";
+        diagnostics.push(warning.help(if nodes.len() == 1 { help } else { "use them in flows, or remove them" }));
     }
     if let Some((first, names)) = listed(&flows, "flow") {
         let headline = format!("{names} reached from no source");
         let warning = Diagnostic::warning(ids::UNREACHED_FLOW, headline, first);
         let name = flows.first().map_or(String::new(), |node| node.name.to_string());
-        diagnostics.push(
-            warning.help(format!("name it in a flow, let a source begin it, `source … => {name};`, or remove it")),
-        );
+        diagnostics
+            .push(warning.help(format!(
+                "use it in a flow, make it the target of a source, `source … => {name};`, or remove it"
+            )));
     }
 }
 
@@ -72,9 +73,10 @@ fn warn_of_readers(program: &Program, diagnostics: &mut Diagnostics) {
             continue;
         }
         let name = &constraint.name;
-        let headline = format!("`{name}` has readers alone, so it excludes nobody");
+        let headline = format!("`{name}` has only readers, so it has no effect");
         let warning = Diagnostic::warning(ids::ONLY_READERS, headline, constraint.span);
-        diagnostics
-            .push(warning.help(format!("let what changes it be its writer, `atomic Node:{{{name}}};`, or remove it")));
+        diagnostics.push(
+            warning.help(format!("make the node that changes it a writer, `atomic Node:{{{name}}};`, or remove it")),
+        );
     }
 }

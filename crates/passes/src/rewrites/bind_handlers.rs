@@ -58,7 +58,8 @@ fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut 
             let is_wanted = |index: usize| arguments.contains(&Argument::Kept(index));
             let failed = &program.nodes[*failing];
             if let Some(one) = unkept.iter().find(|one| one.node == *failing && is_wanted(one.index)) {
-                let error = does_not_take(handler, target, failed).fact(format!("nor can it reach that: {}", one.why));
+                let error =
+                    does_not_take(handler, target, failed).fact(format!("it cannot be reached either: {}", one.why));
                 diagnostics.push(error.mark(one.span, format!("`{}` is applied here", failed.name)));
             } else if let Some(list) = wanted.get(failing) {
                 let names: Vec<_> =
@@ -147,13 +148,13 @@ fn bind_inputs(
 
 fn by_name(handler: &Handler, target: &Node, failing: &Node, dropped: &[&Parameter]) -> Diagnostic {
     let (name, failed, dropped) = (&target.name, &failing.name, show_names(dropped));
-    let headline = format!("the handler `{name}` takes what `{failed}` takes by name, without {dropped}");
+    let headline = format!("the handler `{name}` takes the inputs of `{failed}` by name, without {dropped}");
     mark_inputs(Diagnostic::note(ids::EDGE_BY_NAME, headline, handler.span), target, failing)
 }
 
 fn does_not_take(handler: &Handler, target: &Node, failing: &Node) -> Diagnostic {
-    let headline = format!("the handler `{}` does not take what `{}` takes", target.name, failing.name);
-    let help = format!("declare it with ({}), and last `int error` if it wants the code", show(failing.inputs()));
+    let headline = format!("the inputs of the handler `{}` do not fit those of `{}`", target.name, failing.name);
+    let help = format!("declare it with ({}), and `int error` last if it needs the error code", show(failing.inputs()));
     mark_inputs(Diagnostic::error(ids::HANDLER_MISMATCH, headline, handler.span).help(help), target, failing)
 }
 
@@ -170,13 +171,13 @@ fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &
         return Some(fit.positions(failing.outputs().len()));
     }
     if !target.outputs().is_empty() {
-        let headline = format!("the handler `{}` does not give what `{}` gives", target.name, failing.name);
+        let headline = format!("the outputs of the handler `{}` do not fit those of `{}`", target.name, failing.name);
         let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
             .mark(target.span, format!("`{}` gives ({})", target.name, show(target.outputs())))
             .mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())));
         let goes_on = show(failing.outputs());
         diagnostics
-            .push(error.help(format!("declare it with `=> ({goes_on})` for the flow to go on, or `=> ()` to end it")));
+            .push(error.help(format!("declare it with `=> ({goes_on})` to let the flow go on, or `=> ()` to end it")));
     }
     None
 }

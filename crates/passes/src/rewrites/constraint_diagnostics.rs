@@ -20,21 +20,19 @@ pub fn moved_up(
     let holder = callee_name(flow, step);
     let taker = node_name(flow, moved.moved_for);
     let (name, held) = (constraint(flow, moved.constraint), constraint(flow, own.constraint));
-    let headline = format!("`{holder}` takes `{name}` too, as `{taker}` inside it needs it");
+    let headline = format!("`{holder}` takes `{name}`, too, because `{taker}` inside it needs it");
     let mut warning = Diagnostic::warning(ids::CONSTRAINT_MOVED, headline, own.span)
         .label(format!("`{holder}` takes `{held}` here"))
         .mark(moved.span, format!("`{taker}` takes `{name}` inside it"));
     warning = match held == name {
-        true => {
-            warning.fact(format!("nobody knows which of two keys of `{name}` comes first, so both are taken at once"))
-        }
+        true => warning.fact(format!("the order of two keys of `{name}` is not known, so both are taken at once")),
         false => warning
             .fact(format!("as written, a flow through `{holder}` takes `{held}` before `{name}`"))
-            .fact(format!("the one order, by scope and then by name, has `{name}` before `{held}`")),
+            .fact(format!("constraints are taken in the order of scope and name, which has `{name}` before `{held}`")),
     };
     let instead = match requirements(flow, step).filter(|_| may_be_written) {
-        Some(all) => format!("say so yourself: `atomic {holder}: {{{all}}};`"),
-        None => format!("take `{held}` further in, not around `{taker}`, if that is not meant"),
+        Some(all) => format!("write it yourself: `atomic {holder}: {{{all}}};`"),
+        None => format!("if that is not intended, take `{held}` further in, not around `{taker}`"),
     };
     diagnostics.push(warning.help(format!("fewer flows run at once now; {instead}")));
 }
@@ -43,15 +41,13 @@ pub fn moved_up(
 pub fn too_many_contexts(flow: &Flow, function: FunctionId, limit: usize, diagnostics: &mut Diagnostics) {
     let node = flow.functions[function].node();
     let name = node_name(flow, node);
-    let headline = format!("`{name}` is reached with more than {limit} different sets of constraints held");
+    let headline = format!("`{name}` runs with more than {limit} different sets of constraints held");
     let span = node.map_or(Span::default(), |node| flow.program.nodes[node].span);
     let error = Diagnostic::error(ids::TOO_MANY_CONTEXTS, headline, span);
-    let fact = "a node is compiled once for each set, as what is held already is not taken again";
-    diagnostics.push(
-        error.fact(fact).help(
-            "take the constraints in the order of their names, or around the whole flow, so that fewer sets matter",
-        ),
-    );
+    let fact = "a node is compiled once for each set, because a constraint that is held is not taken again";
+    diagnostics.push(error.fact(fact).help(
+        "take the constraints in the order of their names, or around the whole flow: then fewer sets make a difference",
+    ));
 }
 
 /// A key cannot be taken further out, as its value is made in between.
@@ -71,11 +67,9 @@ pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &
     let error = Diagnostic::error(ids::KEY_UNREACHABLE, headline, wanted.span)
         .label(format!("taken here by `{taker}`"))
         .mark(step.span, format!("would have to be taken here, around `{holder}`"));
-    diagnostics.push(
-        error.help(format!(
-            "make the key before `{holder}` and declare it as an input of `{holder}` and of all between"
-        )),
-    );
+    diagnostics.push(error.help(format!(
+        "make the key before `{holder}` and declare it as an input of `{holder}` and of all nodes between"
+    )));
 }
 
 /// Branches of a parallel step, or instances of an each step, share a hold that only one of them may have.
@@ -88,12 +82,12 @@ pub fn serialised(flow: &Flow, step: &Step, shared: ConstraintId, authored: bool
     if authored {
         let headline = format!("two {branches} take `{name}`, which is held around the whole step");
         let error = Diagnostic::error(ids::BRANCHES_CONFLICT, headline, step.span);
-        diagnostics.push(error.help(format!("leave `{name}` to the {branches}, or {instead}")));
+        diagnostics.push(error.help(format!("let only the {branches} take `{name}`, or {instead}")));
     } else {
-        let headline = format!("these {branches} run one after the other, as they share `{name}`");
+        let headline = format!("these {branches} run one after the other, because they share `{name}`");
         let warning = Diagnostic::warning(ids::BRANCHES_SERIALISED, headline, step.span);
-        let warning = warning.fact(format!("`{name}` was moved up above the step, so that nothing can deadlock"));
-        diagnostics.push(warning.help(format!("{instead}, or give the {branches} nothing to share")));
+        let warning = warning.fact(format!("`{name}` was moved out of the step to prevent a deadlock"));
+        diagnostics.push(warning.help(format!("{instead}, or let the {branches} share no constraint")));
     }
 }
 

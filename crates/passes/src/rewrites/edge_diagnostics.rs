@@ -109,23 +109,19 @@ fn slip<'a>(given: &'a [Parameter], taken: &'a [Parameter]) -> Option<(&'a str, 
 fn explain(error: Diagnostic, sides: &Sides, given: &[Parameter], taken: &[Parameter], place: usize) -> Diagnostic {
     let (number, gives_nothing) = (ordinal(place + 1), given.is_empty() && sides.gives == "gives");
     match (given.get(place).map(show_one), taken.get(place).map(show_one)) {
-        (None, Some(_)) if gives_nothing && sides.takes == "takes" => {
-            error.fact(format!("{} gives nothing", sides.giver)).help(format!(
-                "what should go on must be given: declare {} with the outputs ({})",
-                sides.giver,
-                show(taken)
-            ))
-        }
+        (None, Some(_)) if gives_nothing && sides.takes == "takes" => error
+            .fact(format!("{} gives nothing", sides.giver))
+            .help(format!("to pass values on, declare {} with the outputs ({})", sides.giver, show(taken))),
         (Some(given), Some(taken)) => error
-            .fact(format!("they part at the {number} value: `{given}` against `{taken}`"))
-            .help("change one of the two declarations, or put a node between that converts"),
+            .fact(format!("they differ at the {number} value: `{given}` against `{taken}`"))
+            .help("change one of the two declarations, or convert the value in a node between them"),
         (None, Some(taken)) => {
             let other = if sides.takes == "gives" { "declare that it is not given" } else { "do not take it" };
             error.fact(format!("the {number} value, `{taken}`, is not given")).help(format!("give it too, or {other}"))
         }
         (Some(given), None) => error
             .fact(format!("the {number} value, `{given}`, is not taken"))
-            .help("values may be left out where names and types agree: call the others alike on both sides"),
+            .help("values may be left out if names and types match: use the same names on both sides"),
         (None, None) => error,
     }
 }
@@ -175,9 +171,10 @@ impl Sides {
     }
 
     fn permuted(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
-        let headline = format!("{} and {} name the same values in another order", self.giver, self.taker);
+        let headline = format!("{} and {} have the same values in a different order", self.giver, self.taker);
         let error = Diagnostic::error(ids::EDGE_PERMUTED, headline, edge.to_span);
-        self.mark(error, edge, given, taken).help("values go by position here; give both lists one order")
+        self.mark(error, edge, given, taken)
+            .help("values are passed by position here: use the same order in both lists")
     }
 
     /// The error for a value that nothing before gives, where others are there.
@@ -190,9 +187,9 @@ impl Sides {
             (Some((meant, name)), ..) => format!("did you mean `{meant}` where {} has `{name}`?", self.taker),
             (None, Some(one), None) if edge.kind != EdgeKind::Leave => {
                 let (node, input, value) = (self.taker.trim_matches('`'), &lacking.name, &one.name);
-                format!("if `{value}` is meant, call it `{input}`, or say so: `{node}({input}: {value})`")
+                format!("if `{value}` is meant, rename it to `{input}`, or write `{node}({input}: {value})`")
             }
-            _ => format!("let a step before give `{}`, or the flow take it", show_one(lacking)),
+            _ => format!("let an earlier step give `{}`, or make it an input of the flow", show_one(lacking)),
         })
     }
 
@@ -212,7 +209,7 @@ impl Sides {
     fn misfit(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
         let headline = match edge.kind {
             EdgeKind::Leave if edge.from == Passed::Of(Port::In(edge.to.node(), 0)) => {
-                format!("{} takes something else than it gives, so its flow cannot be empty", self.giver)
+                format!("{} has other outputs than inputs, so its flow cannot be empty", self.giver)
             }
             _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),
         };

@@ -258,8 +258,8 @@ fn describe_inferred(program: &Program, id: NodeId, names: &mut DeclaredNames) -
     let node = &program.nodes[id];
     let text = format!("{} ({}) => ({});", node.name, show(node.inputs()), show(node.outputs()));
     let is_concrete = node.body.is_leaf();
-    let from = if is_concrete { "its neighbours make" } else { "its flow makes" };
-    let headline = format!("`{}` is not declared; {from} it `{text}`", node.name);
+    let from = if is_concrete { "its neighbours" } else { "its flow" };
+    let headline = format!("`{}` is not declared; inferred from {from}: `{text}`", node.name);
     let note = Diagnostic::note(ids::SIGNATURE_INFERRED, headline, node.span);
     // A node with a flow is no slip of the pen.
     match is_concrete.then(|| names.nearest(&node.name)).flatten() {
@@ -343,7 +343,7 @@ fn report(program: &Program, unknown: &[Unknown], names: &mut DeclaredNames, dia
         };
         if let Some(earlier) = first.and_then(|number| found.get_mut(number)) {
             let node = &program.nodes[one.node];
-            let label = format!("then `{}` is known too", node.name);
+            let label = format!("then `{}` can be inferred, too", node.name);
             earlier.secondary.push(Mark { span: node.span, label });
             continue;
         }
@@ -361,12 +361,12 @@ fn describe_clash(program: &Program, unknown: &Unknown, left: &Parameter, right:
     let node = &program.nodes[unknown.node].name;
     let (one, other) = (owner(program, left), owner(program, right));
     let (one_text, other_text) = (show_one(left), show_one(right));
-    let headline = format!("{one} `{one_text}`, but {other} `{other_text}`: for `{node}`, undeclared, they are one");
+    let headline = format!("{one} `{one_text}`, but {other} `{other_text}`, and `{node}` between them is not declared");
     Diagnostic::error(ids::SIGNATURE_UNKNOWN, headline, right.span)
         .label(format!("{other} this"))
         .mark(left.span, format!("{one} this"))
         .mark(program.nodes[unknown.node].span, "its neighbours say what it takes and gives")
-        .help(format!("write one type in both: `{one_text}`, or `{other_text}`"))
+        .help(format!("write the same type in both: `{one_text}`, or `{other_text}`"))
 }
 
 /// Who declares a parameter: "`Read` takes".

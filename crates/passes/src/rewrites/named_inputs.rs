@@ -20,8 +20,8 @@ pub fn check(program: &Program, edge: &Edge, diagnostics: &mut Diagnostics) -> b
     for named in &edge.named {
         let error = match node.inputs().iter().position(|input| input.name == named.input) {
             None => no_such_input(node, named),
-            Some(index) if index < bound => twice(node, named, "a constant is bound to it already"),
-            Some(index) if !seen.insert(index) => twice(node, named, "it takes a value by its name already"),
+            Some(index) if index < bound => twice(node, named, "a constant is already bound to it"),
+            Some(index) if !seen.insert(index) => twice(node, named, "it already takes a value by name"),
             Some(_) => continue,
         };
         sound = false;
@@ -36,7 +36,7 @@ fn no_such_input(node: &Node, named: &NamedInput) -> Diagnostic {
         .mark(node.span, format!("takes ({})", show(node.inputs())));
     match nearest(&named.input, node.inputs().iter().map(|input| input.name.as_str())) {
         Some(meant) => error.help(format!("did you mean `{meant}`?")),
-        None => error.help("before the colon stands an input of the node, after it a value: `input: value`"),
+        None => error.help("write `input: value`, with an input of the node before the colon"),
     }
 }
 
@@ -111,9 +111,8 @@ fn no_value(
             let others: Vec<_> = others.map(|name| format!("`{name}`")).collect();
             match nearest(value, values.names(input)) {
                 Some(meant) => error.help(format!("did you mean `{meant}`?")),
-                None if others.is_empty() => {
-                    error.help(format!("let a step before it give `{}`, or the flow take it", show_one(input)))
-                }
+                None if others.is_empty() => error
+                    .help(format!("let an earlier step give `{}`, or make it an input of the flow", show_one(input))),
                 None => error.help(format!("of the type of `{}` there is {}", input.name, others.join(", "))),
             }
         }
@@ -121,7 +120,7 @@ fn no_value(
             error(format!("`{}` takes `{}`, but `{value}` is `{}`", node.name, show_one(input), show_one(given)))
                 .mark(input.span, "taken here")
                 .mark(given.span, "given here")
-                .help("change one of the two declarations, or put a node between that converts")
+                .help("change one of the two declarations, or convert the value in a node between them")
         }
         Missing::Uncopied(given) => error(format!("a branch gets copies, and `{value}` cannot be copied"))
             .fact(format!("{:#} cannot be copied", given.ty))
@@ -132,7 +131,7 @@ fn no_value(
         // There is one that was made last.
         Missing::Taken(taker) | Missing::Two(Made { maker: taker, .. }, _) => {
             error(format!("`{taker}` took `{value}` and did not give it back"))
-                .fact("who takes a pointer may end what it points to")
+                .fact("a step that takes a pointer may destroy what it points to")
                 .help(format!("let `{taker}` give it back: `=> ({})`", show_one(input)))
         }
     }

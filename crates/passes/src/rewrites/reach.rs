@@ -235,18 +235,18 @@ impl Finding<'_> {
         let (taker, wanted) = (taker(program, &self.edge), made.parameter);
         let (giver, _) = ends(program, &self.edge);
         let headline =
-            format!("{taker} reaches back for `{}`, and nothing takes `{}` of {giver}", wanted.name, show_one(other));
+            format!("{taker} reaches back for `{}`, but nothing takes `{}` of {giver}", wanted.name, show_one(other));
         let error = Diagnostic::error(ids::REACH_SLIP, headline, taken_at(&self.edge));
         let error = error.mark(made.span, format!("`{}` is made here", wanted.name));
         let error = error.mark(other.span, format!("`{}` is given here", other.name));
         error.help(match self.edge.kind {
             EdgeKind::Leave => format!(
-                "if `{other}` is meant, call it `{wanted}` where it is given; if not, do not give it",
+                "if `{other}` is meant, rename it to `{wanted}` where it is given; otherwise do not give it",
                 other = other.name,
                 wanted = wanted.name
             ),
             _ => format!(
-                "say which one is meant: {}, or {}",
+                "write which one is meant: {}, or {}",
                 explicit(program, &self.edge, wanted, &wanted.name),
                 explicit(program, &self.edge, wanted, &other.name)
             ),
@@ -264,7 +264,7 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
             let error = gone(format!("`{by}` took `{name}` and did not give it back, so {taker} cannot reach it"));
             let why = match wanted.ty.is_move_only() {
                 true => format!("{:#} cannot be copied", wanted.ty),
-                false => "who takes a pointer may end what it points to".to_owned(),
+                false => "a step that takes a pointer may destroy what it points to".to_owned(),
             };
             error.fact(why).help(format!("let `{by}` give it back: `=> ({})`", show_one(wanted)))
         }
@@ -283,7 +283,7 @@ fn describe_missing(program: &Program, edge: &Edge, wanted: &Parameter, missing:
             error.help(match edge.kind {
                 EdgeKind::Leave => "give one of them another name".to_owned(),
                 _ => format!(
-                    "give one of them another name, or say that the later one is meant: {}",
+                    "give one of them another name, or, if the later one is meant, write {}",
                     explicit(program, edge, wanted, name)
                 ),
             })
