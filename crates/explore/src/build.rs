@@ -14,7 +14,8 @@ use flux_ir::flow::{
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
 
-/// How many elements the longest list has that is followed: two instances meet each other as any number of them do.
+/// How many elements a list has that has some: two instances meet each other as any number of them do, and one by itself
+/// is like a call.
 const ELEMENTS: usize = 2;
 
 /// A program that can be explored.
@@ -222,7 +223,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A list of any length up to [`ELEMENTS`]. An element is any value, and so is what an instance hands on.
+    /// A list without elements, or with [`ELEMENTS`]. An element is any value, and so is what an instance hands on.
     fn each(&mut self, each: &Each, step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {
         let passed: Vec<_> = (0..step.inputs.len()).map(|at| step.passed(at)).collect();
         let passed: Vec<_> = passed.into_iter().map(|input| input.map(|input| self.value(input, frame))).collect();
@@ -233,40 +234,25 @@ impl<'a> Builder<'a> {
         let mut choices: Vec<_> = self.choices(each.function).into_iter().map(with_known).collect();
         choices.sort();
         choices.dedup();
-        let mut lengths = vec![outcomes.done];
-        match each.order {
-            EachOrder::Loop(_) => {
-                let around = frame.call.around.clone();
-                let mut next = outcomes.done;
-                for _ in 0..ELEMENTS {
-                    let call = |inputs: &Vec<u8>| Call {
-                        inputs: inputs.clone(),
-                        session: frame.call.session,
-                        around: around.clone(),
-                    };
-                    let exits = Outcomes { done: next, ..outcomes };
-                    let starts: Vec<_> =
-                        choices.iter().map(|inputs| self.function(each.function, call(inputs), exits)).collect();
-                    next = self.graph.union(&starts);
-                    lengths.push(next);
-                }
-            }
-            EachOrder::AtOnce(_) | EachOrder::InTurn => {
-                let exits = self.exits();
-                let call =
-                    |inputs: &Vec<u8>| Call { inputs: inputs.clone(), session: frame.call.session, around: vec![] };
-                let starts: Vec<_> =
-                    choices.iter().map(|inputs| self.function(each.function, call(inputs), exits)).collect();
-                let in_turn = each.order == EachOrder::InTurn;
-                let point = self.graph.union(&starts);
-                for count in 1..=ELEMENTS {
-                    let after = |at: usize| at.checked_sub(1).filter(|_| in_turn);
-                    let branches = (0..count).map(|at| Start { point, after: after(at) }).collect();
-                    lengths.push(self.edge(Action::Fork(branches, outcomes), &frame.call.around, outcomes.done));
-                }
-            }
-        }
-        self.graph.union(&lengths)
+        let is_loop = matches!(each.order, EachOrder::Loop(_));
+        let around = if is_loop { frame.call.around.clone() } else { vec![] };
+        let session = frame.call.session;
+        let begin = |builder: &mut Self, exits| {
+            let call = |inputs: &Vec<u8>| Call { inputs: inputs.clone(), session, around: around.clone() };
+            let starts = choices.iter().map(|inputs| builder.function(each.function, call(inputs), exits));
+            let starts: Vec<_> = starts.collect();
+            builder.graph.union(&starts)
+        };
+        let some = if is_loop {
+            (0..ELEMENTS).fold(outcomes.done, |done, _| begin(self, Outcomes { done, ..outcomes }))
+        } else {
+            let exits = self.exits();
+            let point = begin(self, exits);
+            let after = |at: usize| at.checked_sub(1).filter(|_| each.order == EachOrder::InTurn);
+            let branches = (0..ELEMENTS).map(|at| Start { point, after: after(at) }).collect();
+            self.edge(Action::Fork(branches, outcomes), &frame.call.around, outcomes.done)
+        };
+        self.graph.union(&[outcomes.done, some])
     }
 
     fn fork(&mut self, branches: &[Branch], step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {

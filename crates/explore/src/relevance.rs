@@ -30,7 +30,7 @@ fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Releva
             flow.callee_node(&step.callee).into_iter().flat_map(|node| &flow.program.nodes[node].requirements);
         let positions = required.flat_map(|one| one.key.iter().copied());
         let passed = step.callee.functions().into_iter().flat_map(|callee| &callees[callee.index()].inputs).copied();
-        let given = positions.chain(passed).filter_map(|at| step.inputs.get(at));
+        let given = positions.chain(passed).filter_map(|at| step.passed(at));
         for operand in step.acquire.iter().flat_map(|one| &one.key).chain(given) {
             match operand {
                 Operand::Input(at) => drop(relevant.inputs.insert(*at)),

@@ -1,12 +1,13 @@
-//! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, dispatch,
-//! handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any other.
+//! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, each steps,
+//! dispatch, handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any
+//! other; but for those around each steps, of which one makes a list of the first value, and others make it one again.
 
 use flux_ir::external::{ExternalId, ExternalNames, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Line, Mode, Node,
-    NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source, Step,
-    StepNumber, TestedBy,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Each, Handler, HandlerTarget, Line, Mode,
+    Node, NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source,
+    Step, StepNumber, TestedBy,
 };
 use flux_ir::types::Type;
 use flux_source::Span;
@@ -42,11 +43,13 @@ impl Random {
 
 /// The program of a seed.
 pub fn generate(seed: u64) -> Program {
-    let mut generator = Generator { random: Random::new(seed), program: Program::default() };
+    let mut generator =
+        Generator { random: Random::new(seed), program: Program::default(), lists: [NodeId::new(0); 3] };
     generator.program.name = format!("random_{seed}");
     generator.constraints();
     let tested_by = TestedBy::External(generator.external("is_even", ExternalRole::Predicate));
     generator.program.predicates.add(Predicate { name: Name::new("even"), tested_by, span: Span::default() });
+    generator.lists();
     let mut below = generator.layer("Node", 3, &[]);
     let handlers = below.clone();
     for (level, width) in [(1, 2), (2, 2), (3, 1)] {
@@ -70,8 +73,8 @@ pub fn generate(seed: u64) -> Program {
 /// Adds error handlers on paths of two nodes, the first of which may be any. The last is abstract, handlers are not.
 pub fn add_path_handlers(program: &mut Program, seed: u64) {
     let mut random = Random::new(seed ^ 0x70_6174_6873);
-    let has_inputs = |node: &Node| node.signature.as_ref().is_some_and(|signature| !signature.inputs.is_empty());
-    let nodes = program.nodes.iter().filter(|(_, node)| has_inputs(node));
+    let is_any = |signature: &Signature| signature.inputs == values() && signature.outputs == values();
+    let nodes = program.nodes.iter().filter(|(_, node)| node.signature.as_ref().is_some_and(is_any));
     let (concrete, composed): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| node.body.is_external());
     let ids = |nodes: Vec<(NodeId, &Node)>| nodes.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
     let (concrete, composed) = (ids(concrete), ids(composed));
@@ -89,6 +92,8 @@ pub fn add_path_handlers(program: &mut Program, seed: u64) {
 struct Generator {
     random: Random,
     program: Program,
+    /// What makes a list, what follows a step with a width, and what follows a loop.
+    lists: [NodeId; 3],
 }
 
 impl Generator {
@@ -140,27 +145,60 @@ impl Generator {
     fn chain(&mut self, below: &[NodeId], forks: usize) -> Chain {
         let mut steps = vec![];
         for _ in 0..1 + self.random.below(2) {
-            if forks > 0 && self.random.chance(15) {
+            if forks > 0 && self.random.chance(12) {
                 let branches = (0..2 + self.random.below(2)).map(|_| self.chain(below, forks - 1)).collect();
                 steps.push(step(Action::Parallel(Parallel { branches, arguments: None, span: Span::default() })));
+            } else if forks > 0 && self.random.chance(4) {
+                steps.extend(self.each(below, forks - 1));
             } else {
                 // Mostly what is newest: programs nest.
                 let from = if self.random.chance(70) { below.len().saturating_sub(2) } else { 0 };
                 let node = below[from + self.random.below(below.len() - from)];
                 let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
                 let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
-                let action = Action::Apply(Application {
-                    node,
-                    constants,
-                    named: vec![],
-                    kept: vec![],
-                    arguments: None,
-                    span: Span::default(),
-                });
-                steps.push(step(action));
+                steps.push(step(apply(node, constants)));
             }
         }
         Chain { steps, results: None, span: Span::default() }
+    }
+
+    /// The nodes around each steps.
+    fn lists(&mut self) {
+        let list = |name: &str| Parameter { ty: Type::list_of(&Type::new("int")), ..value(name) };
+        let gathered = vec![list("from"), list("to")];
+        let mut last = gathered.clone();
+        last[1] = value("to");
+        let mut given = values();
+        given[0] = list("from");
+        let nodes = [("Many", values(), given), ("Gather", gathered, values()), ("Last", last, values())];
+        self.lists = nodes.map(|(name, inputs, outputs)| {
+            let body = Body::External(self.external(name, ExternalRole::Node));
+            let signature = Some(Signature { inputs, outputs, inferred: false });
+            let (name, span) = (Name::new(name), Span::default());
+            let node = Node { name, signature, body, requirements: vec![], blocking: false, replicable: false, span };
+            self.program.nodes.add(node)
+        });
+    }
+
+    /// An each step, with what makes its list and what takes what it gives.
+    fn each(&mut self, below: &[NodeId], depth: usize) -> [Step; 3] {
+        let mut chain = self.chain(below, depth);
+        // The element is the first value, so no constant is bound to that.
+        let mut first = chain.steps.first_mut();
+        while let Some(step) = first {
+            if let Action::Apply(application) = &mut step.action {
+                application.constants.clear();
+            }
+            first = step.action.chains_mut().first_mut().and_then(|chain| chain.steps.first_mut());
+        }
+        let width = [None, Some(Constant::Integer(2)), Some(Constant::Integer(3))][self.random.below(3)].clone();
+        let [many, gather, last] = self.lists;
+        let after = if width.is_some() { gather } else { last };
+        [
+            step(apply(many, vec![])),
+            step(Action::Each(Each { chain, width, values: None, span: Span::default() })),
+            step(apply(after, vec![])),
+        ]
     }
 
     fn requirements(&mut self, percent: usize) -> Vec<Requirement> {
@@ -227,7 +265,15 @@ fn step(action: Action) -> Step {
     Step { number: StepNumber::default(), action, within: None }
 }
 
+fn apply(node: NodeId, constants: Vec<Constant>) -> Action {
+    let (named, kept, span) = (vec![], vec![], Span::default());
+    Action::Apply(Application { node, constants, named, kept, arguments: None, span })
+}
+
+fn value(name: &str) -> Parameter {
+    Parameter { ty: Type::new("int"), name: name.to_owned(), span: Span::default() }
+}
+
 fn values() -> Vec<Parameter> {
-    let parameter = |name: &str| Parameter { ty: Type::new("int"), name: name.to_owned(), span: Span::default() };
-    vec![parameter("from"), parameter("to")]
+    vec![value("from"), value("to")]
 }

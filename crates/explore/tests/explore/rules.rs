@@ -4,7 +4,8 @@
 
 use crate::compile::{lower, order, program, verified};
 use flux_explore::{Bounds, Cancellation, Discipline, Fault, Verdict, explore};
-use flux_ir::flow::Flow;
+use flux_ir::flow::{Callee, EachOrder, Flow, Step};
+use flux_ir::program::Constant;
 use flux_ir::text::{Options, parse_flow};
 
 /// A rule, and what it is for.
@@ -184,6 +185,39 @@ fn a_flow_that_is_cancelled_lets_go() {
         assert!(states > without, "{statements}: nothing is cancelled in {states} states");
         let broken = verdict(cancellation);
         assert!(matches!(&broken, Verdict::Faulty(found, _) if *found == fault), "{rule}: {broken:?}");
+    }
+}
+
+/// Instances of an each step that conflict run one after the other, as branches do; those of a loop do anyway.
+#[test]
+fn instances_that_conflict_run_one_after_the_other() {
+    let text = |width: &str| {
+        let nodes =
+            "Listen () => (int from, int to); A (int from, int to) => (); B (int from) => (); C (int to) => ();";
+        let many = "Many (int from, int to) => (std::vector<int> from, int to);";
+        format!("{nodes}{many} source Listen => A; A = Many -> [B]{width} -> C; atomic A:{{y}}; atomic B:{{x}};")
+    };
+    for width in ["(2)", ""] {
+        let flow = order(&lower(program(&text(width)))).unwrap();
+        assert_eq!(verified(&flow), [""; 0], "{width}");
+        let verdict = explore(&flow, &Bounds::of(&[0, 0]));
+        assert!(matches!(verdict, Verdict::Sound { .. }), "{width}: {verdict:?}");
+        let mut faulty = flow.clone();
+        let order = faulty.functions.iter_mut().flat_map(|(_, function)| &mut function.body.steps).find_map(each_order);
+        let order = order.unwrap();
+        assert_eq!(*order == EachOrder::InTurn, width == "(2)", "{order:?}");
+        *order = EachOrder::AtOnce(Constant::Integer(2));
+        let verdict = explore(&faulty, &Bounds::of(&[0]));
+        assert!(matches!(verdict, Verdict::Faulty(Fault::LostExclusion, _)), "{width}: {verdict:?}");
+        let found = verified(&faulty);
+        assert!(found.iter().any(|one| one.contains("two instances may be inside `x` at once")), "{found:?}");
+    }
+}
+
+fn each_order(step: &mut Step) -> Option<&mut EachOrder> {
+    match &mut step.callee {
+        Callee::Each(each) => Some(&mut each.order),
+        _ => None,
     }
 }
 

@@ -126,6 +126,8 @@ impl<'a> Checker<'a, '_> {
         for (output, input) in carried {
             let is_same = made.get(*output).is_some_and(|ty| inputs.get(*input) == Some(ty));
             self.violations.require(is_same, span, || "an instance hands on a value as one of another type".to_owned());
+            let once = carried.iter().filter(|one| one.0 == *output || one.1 == *input).count() == 1;
+            self.violations.require(once, span, || "an instance hands on two values as one".to_owned());
         }
         let gathered = |(at, ty): (usize, Type)| if hands_on(at).is_some() { ty } else { Type::list_of(&ty) };
         made.into_iter().enumerate().map(gathered).collect()

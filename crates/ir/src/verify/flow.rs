@@ -295,6 +295,8 @@ impl<'a> Checker<'a> {
             let (from, to) = (function.outputs.get(*output), function.inputs.get(*input).filter(|_| *input > 0));
             let fits = from.zip(to).is_some_and(|(from, to)| from.ty == to.ty);
             self.require(fits, span, || "an instance hands on what the next one does not take".to_owned());
+            let once = carried.iter().filter(|one| one.0 == *output || one.1 == *input).count() == 1;
+            self.require(once, span, || "an instance hands on two values as one".to_owned());
         }
         Some(())
     }

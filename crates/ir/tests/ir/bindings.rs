@@ -196,3 +196,54 @@ fn what_handlers_reach_is_kept_wherever_their_node_is_applied() {
         }
     }
 }
+
+/// An each step with a width, and a loop that hands on.
+const EACH: &str = "program p
+node S (list<text> lines, int total, bool b) => (list<bool> long, int total) {
+  flow = %1 [%2 Size takes (element of %1, in.b) gives (%2.long)](4) each (text line) of in.lines takes (in.b) \
+    -> %3 [%4 Add takes (element of %3, in.total) gives (%4.total, %4.b)] each (text line) of in.lines \
+    takes (in.total) carries (0 as 0) gives (%1.0, %3.0)
+}
+node Size (text line, bool b) => (bool long)
+node Add (text line, int total) => (int total, bool b)
+";
+
+#[test]
+fn an_each_step_is_over_a_list_and_its_instances_have_copies_alone() {
+    let found = |old: &str, new: &str| {
+        assert_eq!(EACH.matches(old).count(), 1, "`{old}` is not there once");
+        let text = EACH.replace(old, new);
+        let program = parse_program(&text).unwrap();
+        let found = verify::program(&program, Stage::Bound);
+        found.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    let program = parse_program(EACH).unwrap();
+    assert_eq!(print_program(&program).replace("\n\n", "\n"), EACH.replace("\n\n", "\n"));
+    assert_eq!(found("%1.0, %3.0", "%1.0, %3.0"), [""; 0]);
+    let width = "an each step has a width that is no number above 1";
+    for (old, new, expected) in [
+        ("](4)", "](1)", width),
+        ("](4)", "](true)", width),
+        (
+            "of in.lines takes (in.b)",
+            "of in.total takes (in.b)",
+            "an each step is over something else than a list of its elements",
+        ),
+        ("of in.lines takes (in.b)", "of in.7 takes (in.b)", "an each step names a value that is not there"),
+        ("takes (element of %1, in.b)", "takes (element of %3, in.b)", "`Size` names a value that is not there"),
+        ("of in.lines takes (in.b)", "of in.lines takes (in.total)", "`Size` names a value that is not there"),
+        ("(%1.0, %3.0)", "(element of %1, %3.0)", "`S` names a value that is not there"),
+        ("(%1.0, %3.0)", "(%2.long, %3.0)", "`S` names a value that is not there"),
+        ("(%1.0, %3.0)", "(%1.0, %3.1)", "`S` names a value of another type as number 2"),
+        ("carries (0 as 0)", "carries (1 as 0)", "an instance hands on a value as one of another type"),
+        ("carries (0 as 0)", "carries (0 as 0, 0 as 0)", "an instance hands on two values as one"),
+        (
+            "] each (text line) of in.lines takes (in.total)",
+            "](2) each (text line) of in.lines takes (in.total)",
+            "instances that run at once hand values on",
+        ),
+        (" each (text line) of in.lines takes (in.b)", "", "an each step does not say which values it has"),
+    ] {
+        assert!(found(old, new).contains(&expected.to_owned()), "`{old}` made `{new}`: {:?}", found(old, new));
+    }
+}

@@ -124,6 +124,34 @@ fn branches_that_conflict_wait_for_each_other() {
 }
 
 #[test]
+fn instances_that_conflict_with_themselves_do_not_run_at_once() {
+    let text = |order: &str, mode: &str, key: &str| {
+        format!(
+            "program p\nconstraint c keyed\n\
+             node S (std::vector<int> keys, int key) => () {{\nholds c!(in.key)\nflow = Add\n}}\n\
+             node Add (int one, int key) => () {{\nholds c{mode}({key})\n}}\n\
+             function S_each_1 (int one, int key) => () {{\nbranch S held c{mode}(in.key)\n\
+             %1 = node Add(in.one, in.key) else failed\ndone\n}}\n\
+             function S (std::vector<int> keys, int key) => () {{\nabstract S held c!(in.key)\n\
+             %1 = each S_each_1 (std::vector<int> keys, int key) => () {order} (in.keys, in.key) else failed\n\
+             done\n}}\n\
+             node Go () => (std::vector<int> keys, int key)\n\
+             node All (std::vector<int> keys, int key) => () {{\nflow = S\n}}\n\
+             function All (std::vector<int> keys, int key) => () {{\nabstract All\n\
+             %1 = function S(in.keys, in.key) holding c!(in.key) else failed\ndone\n}}\n"
+        )
+    };
+    let clash = "function `S`: two instances may be inside `c` at once";
+    assert_eq!(violations(&text("at once 2", "!", "in.key")), [clash]);
+    assert_eq!(violations(&text("at once 2", "?", "in.key")), [""; 0]);
+    assert_eq!(violations(&text("in turn", "!", "in.key")), [""; 0]);
+    assert_eq!(violations(&text("loop", "!", "in.key")), [""; 0]);
+    // An element is no value that is there around the step.
+    let without = "function `S_each_1`: `Add` is called without `c` held as it must be";
+    assert_eq!(violations(&text("loop", "!", "in.one")), [without]);
+}
+
+#[test]
 fn keys_that_may_be_equal_conflict() {
     let branches = |first: &str, second: &str| {
         let text = ORDERED.replace("holds account?(in.key)", "holds account!(in.key)").replace("account?", "account!");

@@ -558,3 +558,66 @@ proptest! {
         later_stages_hold_no_more(&flow)?;
     }
 }
+
+/// A flow whose step runs a function for each element of a list.
+const EACH: &str = "program p
+constraint c program
+node S (list<text> lines, int total) => (list<bool> long, int total)
+node Add (text line, int total) => (bool long, int total) {
+  holds c!
+}
+function S_each_1 (text line, int total) => (bool long, int total) {
+  branch S
+  %1 = node Add(in.line, in.total) holding c! else failed
+  done %1.long, %1.total
+}
+function S (list<text> lines, int total) => (list<bool> long, int total) {
+  abstract S
+  %1 = each S_each_1 (list<text> lines, int total) => (list<bool> long, int total) loop carrying 1 as 1 \
+    (in.lines, in.total) else failed
+  done %1.0, %1.1
+}
+";
+
+#[test]
+fn an_each_step_takes_and_gives_what_its_instances_do_for_one_element() {
+    let text = EACH.replace("=> (list<bool> long, int total)\n", "=> (list<bool> long, int total) {\nflow = Add\n}\n");
+    let found = |old: &str, new: &str| {
+        assert_eq!(text.matches(old).count(), 1, "`{old}` is not there once");
+        let flow = parse_flow(&text.replace(old, new)).unwrap();
+        let found = messages(verify::flow(&flow, Stage::Ordered));
+        found.into_iter().filter(|one| one.starts_with("function `S`") || one.contains("width")).collect::<Vec<_>>()
+    };
+    assert_eq!(found("loop carrying 1 as 1", "loop carrying 1 as 1"), [""; 0]);
+    let gives = "function `S`: its instances do not give what it gives";
+    let hands_on = "function `S`: an instance hands on what the next one does not take";
+    for (old, new, expected) in [
+        ("loop carrying 1 as 1", "loop", gives),
+        ("loop carrying 1 as 1", "in turn", gives),
+        ("loop carrying 1 as 1", "loop carrying 1 as 0", hands_on),
+        ("loop carrying 1 as 1", "loop carrying 1 as 7", hands_on),
+        (
+            "loop carrying 1 as 1",
+            "loop carrying 1 as 1, 1 as 1",
+            "function `S`: an instance hands on two values as one",
+        ),
+        (
+            "each S_each_1 (list<text> lines, int",
+            "each S_each_1 (list<text> lines, bool",
+            "function `S`: its instances do not take what it takes",
+        ),
+        ("each S_each_1", "each S", "function `S`: it calls a function that does not come before it"),
+        (
+            "(in.lines, in.total)",
+            "(in.total, in.lines)",
+            "function `S`: the callee of step %1 takes `list<text>` as `lines` and gets `int`",
+        ),
+    ] {
+        assert!(found(old, new).contains(&expected.to_owned()), "`{old}` made `{new}`: {:?}", found(old, new));
+    }
+    let wide =
+        text.replace("list<bool> long, int total) loop carrying 1 as 1", "list<bool> long, list<int> total) at once 1");
+    let flow = parse_flow(&wide).unwrap();
+    let found = messages(verify::flow(&flow, Stage::Lowered));
+    assert!(found.contains(&"an each step has a width that is no number above 1".to_owned()), "{found:?}");
+}

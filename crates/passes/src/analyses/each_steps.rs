@@ -86,6 +86,11 @@ impl First {
     }
 }
 
+/// Whether a loop hands on the result at this place as `input`: it is the first that is called so.
+pub fn is_handed_on(input: &Parameter, results: &[Parameter], at: usize) -> bool {
+    results.iter().position(|result| result.name == input.name) == Some(at)
+}
+
 /// Why none of the values before an each step is its list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lists {
@@ -178,15 +183,16 @@ impl<'a> EachSteps<'a> {
         let others = first.filter(|_| each.width.is_none()).and_then(|first| first.others(&list)).unwrap_or_default();
         let mut carried = vec![];
         let outputs = made.map(|made| {
-            let gathered = |(at, one): (usize, &Parameter)| match others.iter().find(|other| other.name == one.name) {
-                Some(other) => {
-                    carried.push((at, (*other).clone()));
-                    one.clone()
-                }
-                // An array cannot be in a list, which is said where the step is bound.
-                None if one.ty.is_array() => one.clone(),
-                None => Parameter { ty: Type::list_of(&one.ty), ..one.clone() },
-            };
+            let gathered =
+                |(at, one): (usize, &Parameter)| match others.iter().find(|other| is_handed_on(other, &made, at)) {
+                    Some(other) => {
+                        carried.push((at, (*other).clone()));
+                        one.clone()
+                    }
+                    // An array cannot be in a list, which is said where the step is bound.
+                    None if one.ty.is_array() => one.clone(),
+                    None => Parameter { ty: Type::list_of(&one.ty), ..one.clone() },
+                };
             made.iter().enumerate().map(gathered).collect()
         });
         EachStep { element, given, list: position, outputs, carried }

@@ -4,7 +4,7 @@
 //! edge is the list of a port, or is made of several ([`Passed`]): a parallel step joins its branches' outputs, an each
 //! step gathers lists.
 
-use crate::analyses::each_steps::First;
+use crate::analyses::each_steps::{First, is_handed_on};
 use flux_ir::program::{
     Action, Chain, Each, NamedInput, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
 };
@@ -98,11 +98,14 @@ impl Passed {
                     Some(first) => first.others(list)?,
                     None => vec![],
                 };
-                let gathered = |one: &Parameter| match handed_on.iter().any(|other| other.name == one.name) {
+                let gathered = |(at, one): (usize, &Parameter)| match handed_on
+                    .iter()
+                    .any(|other| is_handed_on(other, &given, at))
+                {
                     true => one.clone(),
                     false => Parameter { ty: Type::list_of(&one.ty), ..one.clone() },
                 };
-                Some(Cow::Owned(given.iter().map(gathered).collect()))
+                Some(Cow::Owned(given.iter().enumerate().map(gathered).collect()))
             }
         }
     }
