@@ -20,30 +20,30 @@ pub struct Arguments {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Check a program and say what is wrong with it.
+    /// Check a program and report errors and warnings.
     Check(Check),
     /// Build the server of a program.
     Build(Build),
     /// Build the server of a program and run it.
     Run(Run),
-    /// Print what the compiler makes of a program.
+    /// Print an intermediate form of a program.
     Ir(Ir),
     /// Draw a program as a graph.
     Graph(Graph),
-    /// Make a folder with a server that runs at once.
+    /// Create a folder with a server that runs at once.
     New(New),
-    /// Write the functions that a program names and no source defines.
+    /// Write stubs for the functions that no source defines.
     Stubs(Stubs),
-    /// Check whether this machine has what building a server takes.
+    /// Check whether everything is installed that building a server needs.
     Doctor(Doctor),
-    /// Print what a shell reads to complete calls of flux.
+    /// Print the completion script for a shell.
     #[command(after_help = "Example: flux completions bash > ~/.local/share/bash-completion/completions/flux")]
     Completions(Completions),
     /// Write the CMake package and print its folder.
     Cmake(Cmake),
     /// Write manual pages.
     Man(Man),
-    /// Lay out programs as everybody does.
+    /// Format programs.
     Fmt(Fmt),
     /// Explain a diagnostic, with examples.
     Explain(Explain),
@@ -51,9 +51,9 @@ pub enum Command {
 
 /// `flux check`
 #[derive(Args)]
-#[command(after_help = "Exit status: 0 when the program is right, 1 when it has errors, 2 when it cannot be read.")]
+#[command(after_help = "Exit status: 0 when the program is correct, 1 when it has errors, 2 when it cannot be read.")]
 pub struct Check {
-    /// The program, or a folder with just one; this folder where it is left out.
+    /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output.
@@ -62,14 +62,14 @@ pub struct Check {
     /// Shorthand for --format json.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
-    /// Say nothing but warnings and errors.
+    /// Print only warnings and errors.
     #[arg(long, short)]
     pub quiet: bool,
     /// Show what the compiler has found out for itself, each inferred signature and each value that is dropped, and not
     /// only how much.
     #[arg(long, conflicts_with = "quiet")]
     pub notes: bool,
-    /// Print what each node takes, what it holds already, and why, in each context it runs in.
+    /// Print which constraints each node takes and which it already holds, and why, in each context.
     #[arg(long)]
     pub constraints: bool,
 }
@@ -92,22 +92,22 @@ build/PROGRAM/PROGRAM.
 
 Exit status: 0 when the server stands, 1 when the program or its nodes have errors, 2 when the call is wrong.")]
 pub struct Build {
-    /// The program, or a folder with just one; this folder where it is left out.
+    /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The C and C++ sources of the nodes; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
     #[arg(value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
-    /// Where the server goes.
+    /// The path of the server.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Where the generated files go.
+    /// The folder for the generated files.
     #[arg(long, value_name = "DIRECTORY")]
     pub build_dir: Option<PathBuf>,
-    /// Link with a library, as -l of the linker.
+    /// Link with a library, like -l of the linker.
     #[arg(long = "link", short = 'l', value_name = "LIBRARY")]
     pub libraries: Vec<String>,
-    /// One more argument for the C and C++ compilers.
+    /// An additional argument for the C and C++ compilers.
     #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
     /// The C++ compiler.
@@ -119,23 +119,23 @@ pub struct Build {
     /// Build with a sanitizer.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub sanitize: Option<Sanitizer>,
-    /// Build for the debugger: no optimisation.
+    /// Build for a debugger, without optimisation.
     #[arg(long)]
     pub debug: bool,
-    /// Optimise across all sources when linking: some percent fewer instructions a request, and a longer link.
+    /// Optimise across all sources at link time: a few percent fewer instructions per request, but a longer link.
     #[arg(long, conflicts_with = "debug")]
     pub lto: bool,
     /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output. What the
     /// compilers say that is none of the program's goes to standard error in any case.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: MessageFormat,
-    /// How many compilers run at once; as many as there are processors.
+    /// How many compilers run at once [default: the number of CPUs].
     #[arg(long, short, value_name = "NUMBER")]
     pub jobs: Option<usize>,
-    /// Write the C++ and the Makefile, and do not compile them.
+    /// Write the C++ and the Makefile, but do not compile them.
     #[arg(long)]
     pub generate_only: bool,
-    /// Say nothing but warnings and errors.
+    /// Print only warnings and errors.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -156,7 +156,7 @@ pub struct Run {
     /// How to build it.
     #[command(flatten)]
     pub build: Build,
-    /// What the server is given on its command line.
+    /// Arguments for the server.
     #[arg(last = true, value_name = "ARGUMENT")]
     pub arguments: Vec<String>,
 }
@@ -164,13 +164,13 @@ pub struct Run {
 /// `flux ir`
 #[derive(Args)]
 pub struct Ir {
-    /// The program, or a folder with just one; this folder where it is left out.
+    /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
-    /// Which form.
+    /// The form to print.
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub form: Form,
-    /// Print where each thing comes from, as FILE:START-END in bytes.
+    /// Print the source position of everything, as FILE:START-END in bytes.
     #[arg(long)]
     pub spans: bool,
 }
@@ -178,9 +178,9 @@ pub struct Ir {
 /// A form of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Form {
-    /// What the author said, resolved and typed.
+    /// The program as written, with names resolved and types.
     Program,
-    /// What will happen: every call, dispatch, acquisition and failure.
+    /// What will run: every call, dispatch, acquisition and failure.
     #[default]
     Flow,
 }
@@ -189,17 +189,17 @@ pub enum Form {
 #[derive(Args)]
 #[command(after_help = "Examples: flux graph image.flux -o image.svg, flux graph image.flux --format mermaid")]
 pub struct Graph {
-    /// The program, or a folder with just one; this folder where it is left out.
+    /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The form; by the output's ending (.svg, .mmd) where it has one, else dot. svg needs Graphviz (apt-get install
     /// graphviz).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Picture>,
-    /// Say at each node for whom it takes what was moved up to it, and what it needs and holds already.
+    /// Show for which nodes a constraint was moved up, and which needed constraints are already held.
     #[arg(long)]
     pub constraints: bool,
-    /// Where the picture goes; standard output without it.
+    /// The output file [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -236,7 +236,7 @@ pub enum Template {
     /// Answers web browsers.
     #[default]
     Http,
-    /// Sends back the line that it is sent.
+    /// Echoes lines.
     Echo,
     /// Does something every second.
     Timer,
@@ -249,7 +249,7 @@ Example: flux stubs image.flux -o missing.cpp
 
 Exit status: 0 when they are written or none is missing, 1 when the program has errors, 2 when the output exists.")]
 pub struct Stubs {
-    /// The program, or a folder with just one; this folder where it is left out.
+    /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
     /// The C and C++ sources there are; without any, all *.c, *.cc, *.cpp and *.cxx beside the program.
@@ -258,7 +258,7 @@ pub struct Stubs {
     /// Where they go, a file that does not exist yet; standard output without it.
     #[arg(long, short, value_name = "FILE.cpp")]
     pub output: Option<PathBuf>,
-    /// Write all functions, also those that a source defines.
+    /// Write all functions, including those that a source defines.
     #[arg(long)]
     pub all: bool,
     /// What functions that no header declares take and give: a node's structs, as in the paper, or plain values. Plain
@@ -319,7 +319,7 @@ pub struct Cmake {
 #[derive(Args)]
 #[command(after_help = "Example: flux man ~/.local/share/man/man1")]
 pub struct Man {
-    /// Where they go: flux.1, flux-build.1 and so on.
+    /// The folder for flux.1, flux-build.1 and so on.
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
 }
@@ -336,7 +336,7 @@ pub struct Fmt {
     /// The programs; without any, all *.flux files in this folder and those below, build and hidden ones aside.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Change nothing; name the files that would change.
+    /// Change nothing; print the files that would change.
     #[arg(long)]
     pub check: bool,
     /// Read a program from standard input and write it to standard output.
@@ -347,7 +347,7 @@ pub struct Fmt {
 /// `flux explain`
 #[derive(Args)]
 pub struct Explain {
-    /// The diagnostic's name, in the brackets of its message; without one all are listed.
+    /// The id of the diagnostic, as in the brackets of its message; without it all are listed.
     #[arg(value_name = "ID")]
     pub id: Option<String>,
 }

@@ -201,10 +201,8 @@ fn what_does_not_fit_is_reported_whatever_the_notations_are() {
     let ending = "use \"b.txt\";";
     assert_eq!(
         compile(&[("a.flux", ending)]).1,
-        [
-            "[unknown-module] `b.txt` is not a Flux file: a module is a file that ends in `.flux` or `.words`, with C++ of \
-                the same name beside it"
-        ]
+        ["[unknown-module] `b.txt` is not a Flux file: a module is a file that ends in `.flux` or `.words`, with C++ \
+                of the same name beside it"]
     );
 }
 

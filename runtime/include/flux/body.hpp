@@ -1,7 +1,7 @@
 /// \file
-/// A body: bytes on their way from one flow to another, where neither has to have all of them at once. What was pushed
-/// and not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who
-/// pulls. So a message may be larger than memory, and the slower side sets the pace.
+/// A body: a stream of bytes from one flow to another, so that neither needs all of them at once. What was pushed and
+/// not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who pulls.
+/// So a message may be larger than memory, and the slower side sets the pace.
 ///
 /// One flow, or one branch of a flow, pushes, and one pulls; they may run on any threads or loops.
 #pragma once
@@ -26,16 +26,16 @@ class body
     body(const body &) = delete;
     body &operator=(const body &) = delete;
 
-    /// Appends all of it, waiting for room as often as it must. EPIPE where nobody will pull it.
+    /// Appends all of it, waiting for room as often as needed. Fails with EPIPE after `abandon`.
     io_result<void> push(std::string_view bytes, moment deadline = never) noexcept;
 
-    /// There is no more: who pulls comes to the end. With an error: who pulls gets that, at once.
+    /// There are no more bytes: `pull` returns 0 after the last. With an error, `pull` fails with it at once.
     void end(int error = 0) noexcept;
 
     /// Waits until there are some bytes, and gives how many it has put into `into`: 0 at the end.
     io_result<std::size_t> pull(std::span<std::byte> into, moment deadline = never) noexcept;
 
-    /// Nobody pulls any more.
+    /// The receiver pulls no more.
     void abandon() noexcept;
 
   private:

@@ -7,15 +7,15 @@
 /// one after the other, in order.
 ///
 /// What a flow still owns at its end is closed then, and counted in the report; that goes for connections that it made
-/// itself, too. A flow and its branches own together. Only the owner uses a connection: for everybody else, and for the
-/// owner once it has given it back or closed it, each call fails with EBADF, however long ago that was. So a pointer
-/// that was kept for too long is an error, and no use of freed memory. A connection that is to outlive its flow is
-/// detached: from then on any flow may use it, or attach it to itself.
+/// itself, too. A flow and its branches own a connection together. Only the owner can use it: for other flows, and for
+/// the owner after it has given it back or closed it, each call fails with EBADF. So a stale pointer to a connection
+/// gives an error, never a use of freed memory. To let a connection outlive its flow, detach it: then any flow may use
+/// it, or attach it to itself.
 ///
-/// What a flow has received and does not need, as it belongs to the next request, it puts back.
+/// If a flow has received bytes that belong to the next request, it puts them back.
 ///
-/// A flow has the connection, never its descriptor: where the kernel receives ahead of what is asked for, as io_uring
-/// can, bytes that were read from the descriptor itself would be missing.
+/// A flow never gets the descriptor of a connection: with io_uring the kernel may receive in advance, and those
+/// bytes would be missing for a node that reads from the descriptor itself.
 #pragma once
 
 #include "flux/flow/flow.hpp"
@@ -43,7 +43,7 @@ class connection_home
   protected:
     connection_home() noexcept = default;
 
-    /// It is the calling flow's from now on.
+    /// The calling flow owns it from now on.
     static void lend(connection &own) noexcept;
     /// Whether there is input, its end or an error, as far as that is known at once.
     static bool has_input(connection &own) noexcept;
@@ -61,7 +61,7 @@ class connection_home
 
 class connections;
 
-/// A stream with its peer. Each call fails with EBADF where the caller does not own it.
+/// A stream with its peer. Each call fails with EBADF if the caller does not own it.
 class connection final : private belonging, private listed<connection>
 {
   public:
@@ -70,7 +70,7 @@ class connection final : private belonging, private listed<connection>
 
     /// As above, without a copy: calls `use(bytes)` with a `std::span` of those that are there, which is empty at the
     /// end of the input. `use` returns how many it has taken; the others are received again. The span is of no more use
-    /// afterwards. Throws what `use` throws; then nothing is taken.
+    /// afterwards. Rethrows exceptions of `use`; then nothing is taken.
     template <class Use>
     io_result<void> receive_by(Use use, moment deadline = never)
     {
@@ -96,36 +96,37 @@ class connection final : private belonging, private listed<connection>
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
-    /// What was sent goes out now: for a node that computes for long afterwards, and so holds its loop.
+    /// Sends buffered output now. For nodes that compute for long afterwards, and so block their loop.
     io_result<void> flush(moment deadline = never) noexcept;
 
     /// There is no more to send: the peer comes to the end of its input.
     io_result<void> end_output() noexcept;
 
-    /// From now on each wait for the peer is at most so long where no deadline is given; 0 stands for no limit.
+    /// Limits each later wait for the peer that has no deadline of its own; 0 means no limit.
     void limit_waits(std::chrono::milliseconds time) noexcept { longest_wait_ = time; }
 
-    /// Who is there.
+    /// The address of the peer.
     const address &peer() const noexcept { return peer_; }
-    /// Whether the peer has come to us, and no flow of ours to it.
+    /// Whether the peer connected to us; otherwise a flow of ours connected to it.
     bool accepted() const noexcept { return accepted_; }
 
-    /// The flow has done with it: it goes back to its source, which gives it to another flow when it has more input.
-    /// One whose input has come to its end is closed, and so is one that no source has given. Called by a branch that
-    /// has not made it itself, it goes back at the end of the flow, as other branches may be using it.
+    /// Gives it back to its source, which gives it to another flow when there is more input. A connection whose input
+    /// has ended is closed, and so is one that did not come from a source. If a branch calls this for a connection that
+    /// it has not made itself, it is given back at the end of the flow, because other branches may be using it.
     io_result<void> give_back() noexcept;
 
-    /// Ends it; called by a branch that has not made it, its output now, and all of it at the end of the flow.
+    /// Closes it. If a branch calls this for a connection that it has not made, only the output is ended now, and the
+    /// connection is closed at the end of the flow.
     io_result<void> close() noexcept;
 
     /// From now on it goes back there; one that the flow has made. EBADF where the caller does not own it.
     io_result<void> set_home(std::shared_ptr<connection_home> home) noexcept;
 
-    /// No flow owns it any more, and any flow may use it: on an event loop, those of that loop. Whoever has it last
-    /// closes it or gives it back.
+    /// No flow owns it any more, and any flow may use it; on an event loop, any flow of that loop. The last flow that
+    /// has it must close it or give it back.
     io_result<void> detach() noexcept;
 
-    /// The calling flow owns it from now on. EBADF where it is not detached.
+    /// The calling flow owns it from now on. Fails with EBADF if it is not detached.
     io_result<void> attach() noexcept;
 
     /// Whether the caller may use it: 0 or EBADF.

@@ -6,25 +6,25 @@
 
 namespace flux {
 
-/// The values fit no line of a dispatch.
+/// No line of a dispatch matches.
 inline constexpr int no_match = -1'000'000'001;
-/// An exception came out of a node, a predicate, or the copy of a value.
+/// A node, a predicate, or the copy of a value threw an exception.
 inline constexpr int exception_thrown = -1'000'000'002;
 /// As `exception_thrown`, the exception being `std::bad_alloc`.
 inline constexpr int out_of_memory = -1'000'000'003;
-/// A function gave an error whose code is that of success.
+/// A function returned an error whose code is 0, which means success.
 inline constexpr int failed_without_code = -1'000'000'004;
 /// The client has ended its input where its next request would begin: how most connections end, and no fault. It is not
 /// counted as a failure, and a flow that it ends is done.
 inline constexpr int end_of_input = -1'000'000'005;
 
-/// A number that its type does not have came out of a computation.
+/// The result of a computation does not fit its integer type.
 inline constexpr int overflow = -1'000'000'006;
 /// A computation divided an integer by zero.
 inline constexpr int division_by_zero = -1'000'000'007;
-/// A computation asked for an element, a part or a value that is not there.
+/// A computation used an element, a part or a value that does not exist.
 inline constexpr int no_element = -1'000'000'008;
-/// A computation read a number in a text that is none.
+/// A computation parsed a text as a number that is not one.
 inline constexpr int not_a_number = -1'000'000'009;
 /// A loop of a computation made a text, a list or a map that is too large (`flux::compute::most`).
 inline constexpr int too_large = -1'000'000'010;

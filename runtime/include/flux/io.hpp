@@ -1,7 +1,6 @@
 /// \file
-/// How a flow waits for the world: one interface for streams, listeners and datagrams, whatever runs the flow and
-/// however the kernel is asked. A call that would block lets the flow wait, and its thread go on with others if it has
-/// such.
+/// How a flow does I/O: one interface for streams, listeners and datagrams, for every strategy and every kind of system
+/// call. A call that would block lets only the flow wait; on an event loop its thread continues with other flows.
 ///
 /// There are four kinds. On an event loop they are the `reactor` (epoll says when a call will not block), the
 /// `proactor` (io_uring is given the operation itself) and the `simulation` (no kernel and no time: a seed decides what
@@ -28,7 +27,7 @@
 
 namespace flux {
 
-/// What a call gives, or the number of its error.
+/// The result of a call, or its error code.
 template <class Value>
 using io_result = expected<Value, int>;
 
@@ -36,8 +35,7 @@ using io_result = expected<Value, int>;
 class stream
 {
   public:
-    /// Closes it. Nobody waits for it any more.
-    virtual ~stream() = default;
+    /// Closes it. No flow may be waiting for it. virtual ~stream() = default;
     stream(const stream &) = delete;
     stream &operator=(const stream &) = delete;
 
@@ -211,7 +209,7 @@ class arrivals
     arrivals() noexcept = default;
 };
 
-/// One way to ask the world.
+/// One implementation of I/O.
 class io
 {
   public:

@@ -1,13 +1,13 @@
 /// \file
-/// The log: what the server and its nodes have to say, a line each, on standard error.
+/// The log: messages of the server and its nodes, as lines on standard error.
 ///
-/// Standard error may be a pipe whose other end nobody reads for a while, or a slow disk, and a loop cannot wait for
-/// that. So who says something puts it into a ring of its thread (`log_ring.hpp`), and a thread of the log's own writes
-/// what is in the rings, whole lines, in the order of time. A ring that is full leaves lines out; how many is said in
-/// their place. At the end of the process, whether it returns, exits or crashes, what has been logged is written first,
-/// as long as somebody takes it: after two seconds in which nothing was taken the process ends all the same.
+/// Standard error may be a slow disk, or a pipe that nothing reads for a while, and a loop must not wait for that. So
+/// each thread puts its messages into a ring buffer of its own (`log_ring.hpp`), and one thread writes the lines of all
+/// rings, ordered by time. When a ring is full, lines are dropped, and the log says how many. Before the process ends,
+/// because it returns, exits or crashes, the remaining lines are written; if standard error accepts nothing for two
+/// seconds, the process ends without that.
 ///
-/// A process that a node forks off has no such thread: what it says is written at once.
+/// A child process that a node forks has no such thread: its lines are written at once.
 ///
 /// That thread runs while the server does. Before and after, whoever says something empties the rings at once, and
 /// waits for it at most as long.

@@ -2,9 +2,9 @@
 /// Reading: lines and counted bytes of a connection, each whole or not at all. What the peer has sent beyond them stays
 /// for the next call. Where such a call fails because its time is over, what has come so far stays too.
 ///
-/// They fail as `receive` does. Where a client has ended its input before the first byte they fail with `end_of_input`,
-/// which is no failure of the flow; where a server that the flow has connected to has, with ENODATA, as an answer is
-/// missing then. In the middle it is ECONNRESET.
+/// They fail as `receive` does. If the peer ends its input before the first byte, a connection from a client fails with
+/// `end_of_input`, which is not counted as a failure of the flow, and a connection that the flow made to a server fails
+/// with ENODATA, because an answer is missing. In the middle of a line the error is ECONNRESET.
 #pragma once
 
 #include "flux/connection.hpp"
@@ -18,7 +18,7 @@ namespace flux {
 /// it has more than `most` bytes; then the connection is of no more use. Throws `std::bad_alloc`.
 io_result<std::string> read_line(connection &from, std::size_t most, moment deadline = never);
 
-/// The next so many bytes. Throws `std::bad_alloc`.
+/// The next `count` bytes. Throws `std::bad_alloc`.
 io_result<std::string> read_exactly(connection &from, std::size_t count, moment deadline = never);
 
 } // namespace flux

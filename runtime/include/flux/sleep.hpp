@@ -1,5 +1,5 @@
 /// \file
-/// Sleep: how a node waits for nothing but time. On an event loop the loop goes on with other flows meanwhile.
+/// Sleeping. On an event loop, the loop continues with other flows meanwhile.
 #pragma once
 
 #include "flux/moment.hpp"
@@ -10,7 +10,7 @@ namespace flux {
 /// cut short: ETIMEDOUT as the deadline of the flow has passed, ECANCELED as the flow is cancelled.
 int sleep_until(moment until) noexcept;
 
-/// As above, so long from now.
+/// As above, for this time from now.
 int sleep_for(clock::duration time) noexcept;
 
 } // namespace flux
