@@ -190,7 +190,7 @@ fn what_does_not_fit_is_reported_whatever_the_notations_are() {
     assert_eq!(
         compile(&circle).1,
         ["[module-cycle] modules use each other in a circle: `b.words` -> `c.flux` -> `b.words`: move what both need \
-                into a module of its own, which both use"]
+                into a third module, which both use"]
     );
     let clash = [("a.flux", "use \"b.words\";\nuse \"b.flux\" as c;"), ("b.words", ""), ("b.flux", "")];
     assert_eq!(
