@@ -21,7 +21,7 @@ pub fn nodes_text(model: &Model, name: &str) -> String {
     }
     // Made last, it is destroyed first, while all that it records still stands.
     text.push_str("recorder at_the_end;\n\n} // namespace\n\n");
-    for (_, predicate) in model.predicates.iter() {
+    for (_, predicate) in model.predicates.iter().filter(|(_, one)| one.formula.is_none()) {
         text.push_str(&predicate_function(predicate));
     }
     for ((_, node), promised) in model.nodes.iter().zip(model.promised()) {

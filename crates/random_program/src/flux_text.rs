@@ -23,7 +23,11 @@ pub fn flux_text(model: &Model, seed: u64) -> String {
 fn statements(model: &Model) -> Vec<Vec<String>> {
     let mut groups = vec![];
     for (_, predicate) in model.predicates.iter() {
-        groups.push(vec![format!("typedef {} {};", predicate.name, predicate.function)]);
+        let (ty, _, _) = predicate.ty.spelling();
+        groups.push(vec![match &predicate.formula {
+            Some(formula) => format!("typedef {} ({ty} n) {{ {} }};", predicate.name, formula.text("n")),
+            None => format!("typedef {} {};", predicate.name, predicate.function),
+        }]);
     }
     for (id, node) in model.nodes.iter() {
         let replicable = model.sources.iter().any(|source| source.node == id && source.replicable);

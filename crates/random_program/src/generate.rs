@@ -6,6 +6,7 @@
 //! finds the trace of its flow. Some nodes reach for values from further back.
 
 use crate::environment::Environment;
+use crate::formula::Comparison;
 use crate::model::*;
 use crate::random::Random;
 use crate::shape::Shape;
@@ -214,7 +215,9 @@ impl Generator<'_> {
         let behaviour = self.behaviour(errors, throws);
         let number = self.model.predicates.len() + 1;
         let (name, function) = (format!("is_{number}"), format!("Test{number}"));
-        self.model.predicates.add(Predicate { name, function, ty, behaviour })
+        let can_compute = matches!(ty, Type::Integer | Type::Wide) && self.random.chance(500);
+        let formula = can_compute.then(|| Comparison::any(&mut self.random));
+        self.model.predicates.add(Predicate { name, function, ty, behaviour, formula })
     }
 
     /// A chain that takes `from` and gives what fits `to`.

@@ -14,6 +14,7 @@
 mod cpp_text;
 mod environment;
 mod flux_text;
+pub mod formula;
 mod generate;
 pub mod model;
 mod random;

@@ -4,6 +4,7 @@
 //! what this model says, so the two share nothing but the language's rules. [`fit`] is the rule of edges, written a
 //! second time for that reason.
 
+use crate::formula::Comparison;
 use crate::random::combine;
 use flux_ir::arena::{Arena, ArenaId};
 use std::collections::BTreeMap;
@@ -213,6 +214,24 @@ pub struct Predicate {
     pub ty: Type,
     /// In how many of a thousand cases it does not hold, or throws.
     pub behaviour: Behaviour,
+    /// What it computes instead, where it is no function.
+    pub formula: Option<Comparison>,
+}
+
+impl Predicate {
+    /// What it says of a value with these bits; none where it throws, or fails.
+    pub fn holds(&self, bits: u64) -> Option<bool> {
+        if let Some(formula) = &self.formula {
+            // An `int` is in the low half, and has a sign; an `unsigned long` has none.
+            let is_wide = self.ty == Type::Wide;
+            return formula.holds(if is_wide { i128::from(bits) } else { i128::from(bits as u32 as i32) });
+        }
+        match self.behaviour.decide(self.behaviour.digest([self.ty.narrow(bits)])) {
+            Decision::Succeed => Some(true),
+            Decision::Fail(_) => Some(false),
+            Decision::Throw => None,
+        }
+    }
 }
 
 /// What takes a failing node's place.

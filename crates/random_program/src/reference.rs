@@ -258,11 +258,8 @@ impl<'a> Interpreter<'a> {
             if parameter.ty.breaks(*bits) {
                 return None;
             }
-            let behaviour = &self.model.predicates[*predicate].behaviour;
-            match behaviour.decide(behaviour.digest([parameter.ty.narrow(*bits)])) {
-                Decision::Succeed => {}
-                Decision::Fail(_) => return Some(false),
-                Decision::Throw => return None,
+            if !self.model.predicates[*predicate].holds(*bits)? {
+                return Some(false);
             }
         }
         Some(true)

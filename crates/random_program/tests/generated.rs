@@ -47,7 +47,7 @@ fn reached(node: &Node) -> Vec<usize> {
 #[test]
 fn everything_the_language_has_is_drawn_often() {
     type Has = fn(&Model) -> bool;
-    let wanted: [(&str, Has); 19] = [
+    let wanted: [(&str, Has); 20] = [
         ("several sources", |model| model.sources.len() > 1),
         ("two sources with one target", |model| {
             model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
@@ -81,6 +81,7 @@ fn everything_the_language_has_is_drawn_often() {
         ("a path for a node that handles errors", |model| {
             any_path(model, |one| any(model, |node| one.path.last() == Some(&handler_node(node))))
         }),
+        ("a computed predicate", |model| model.predicates.iter().any(|(_, one)| one.formula.is_some())),
         ("a reader", |model| any(model, |node| model.named(node).values().any(|mode| *mode == Mode::Read))),
         ("a constraint named twice", |model| any(model, |node| model.named(node).len() < node.requirements.len())),
     ];

@@ -6,7 +6,7 @@ use flux_ir::paths::{Event, PathGraph, graph};
 use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
 use flux_random_program::RandomProgram;
-use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Type};
+use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Predicate, Type};
 use std::collections::HashMap;
 
 /// What became of a flow.
@@ -23,7 +23,7 @@ pub struct Machine<'a> {
     flow: &'a Flow,
     graph: PathGraph,
     nodes: HashMap<&'a str, &'a Node>,
-    predicates: HashMap<&'a str, (Type, &'a Behaviour)>,
+    predicates: HashMap<&'a str, &'a Predicate>,
     handlers: HashMap<&'a str, &'a Behaviour>,
 }
 
@@ -39,8 +39,7 @@ impl<'a> Machine<'a> {
     pub fn new(program: &'a RandomProgram, flow: &'a Flow) -> Self {
         let model = &program.model;
         let nodes = model.nodes.iter().map(|(_, node)| (node.name.as_str(), node)).collect();
-        let predicates =
-            model.predicates.iter().map(|(_, one)| (one.name.as_str(), (one.ty, &one.behaviour))).collect();
+        let predicates = model.predicates.iter().map(|(_, one)| (one.name.as_str(), one)).collect();
         let handler = |handler: &'a Handler| match handler {
             Handler::Function { name, behaviour } => Some((name.as_str(), behaviour)),
             Handler::Node(_) => None,
@@ -112,16 +111,11 @@ impl World for Around<'_> {
 
     fn test(&mut self, predicate: PredicateId, value: u64) -> Option<bool> {
         let name = self.machine.flow.program.predicates[predicate].name.own();
-        let (ty, behaviour) = self.machine.predicates[name];
-        let bits = ty.narrow(value);
-        if ty.breaks(bits) {
+        let predicate = self.machine.predicates[name];
+        if predicate.ty.breaks(value) {
             return None;
         }
-        match behaviour.decide(behaviour.digest([bits])) {
-            Decision::Succeed => Some(true),
-            Decision::Fail(_) => Some(false),
-            Decision::Throw => None,
-        }
+        predicate.holds(value)
     }
 
     fn constant(&mut self, _constant: &Constant) -> u64 {
