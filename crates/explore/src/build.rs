@@ -14,8 +14,8 @@ use flux_ir::flow::{
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
 
-/// How many elements a list has that has some: two instances meet each other as any number of them do, and one by itself
-/// is like a call.
+/// How many elements a list has that is not empty: two instances interact as any number of them do, and a single one is
+/// like a call.
 const ELEMENTS: usize = 2;
 
 /// A program that can be explored.

@@ -1,6 +1,7 @@
 //! Random programs full of constraints: nests of three levels, nodes with several parents, parallel steps, each steps,
-//! dispatch, handlers, keys and sessions. Every node takes and gives the same two values, so that any node can follow any
-//! other; but for those around each steps, of which one makes a list of the first value, and others make it one again.
+//! dispatch, handlers, keys and sessions. All nodes take and give the same two values, so that any node can follow any
+//! other. Only around an each step, one node makes a list of the first value, and others make a single value of it
+//! again.
 
 use flux_ir::external::{ExternalId, ExternalNames, ExternalRole};
 use flux_ir::name::Name;
