@@ -56,7 +56,7 @@ impl Formula {
         match random.below(if depth == 0 { 3 } else { 8 }) {
             0 => Self::Constant(random.below(20) as i64),
             1 if in_sum => Self::Element,
-            0..3 => Self::Asked,
+            1 | 2 => Self::Asked,
             7 => Self::Sum((0..random.below(4)).map(|_| random.below(100) as i64).collect(), two(random, true)),
             _ => Self::Joined(random.choose(&['+', '-', '*', '/', '%']).unwrap_or('+'), two(random, in_sum)),
         }
