@@ -38,7 +38,7 @@ impl Writer<'_> {
         let statement = self.context.statement(step.span);
         let nodes = &self.context.flow.program.nodes;
         let held = step.acquire.iter().map(|taken| {
-            let moved = taken.moved_for.map(|node| format!(" (for {})", nodes[node].name));
+            let moved = taken.provenance.whom().map(|node| format!(" (for {})", nodes[node].name));
             self.context.flow.taken_text(step, taken) + &moved.unwrap_or_default()
         });
         let held: Vec<_> = held.collect();

@@ -130,7 +130,8 @@ impl<'a> Printer<'a> {
 
     /// `takes x? for D`
     fn taken(&self, step: &Step, one: &Acquisition) -> String {
-        let why = one.moved_for.map_or(String::new(), |node| format!(", for {}", self.flow.program.nodes[node].name));
+        let why =
+            one.provenance.whom().map_or(String::new(), |node| format!(", for {}", self.flow.program.nodes[node].name));
         format!("takes {}{why}", self.flow.taken_text(step, one))
     }
 

@@ -10,6 +10,7 @@
 use crate::arena::{Arena, ArenaId};
 use crate::external::ExternalId;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
+use crate::provenance::{Provenance, Rewrite};
 use flux_source::Span;
 
 /// A function of a [`Flow`].
@@ -81,8 +82,9 @@ pub struct Held {
     pub mode: Mode,
     /// The key, for a keyed one.
     pub key: Vec<HeldKey>,
-    /// A pass put the acquisition where it is; else the author did.
-    pub moved: bool,
+    /// The pass that put the acquisition where it is; none where the author did. It does not say for whom: a function
+    /// is the same whomever the constraint was moved for.
+    pub moved_by: Option<Rewrite>,
 }
 
 /// A value of a key that a caller holds, as the function sees it: by where the value comes from, not by its name.
@@ -317,8 +319,8 @@ pub struct Acquisition {
     pub mode: Mode,
     /// The key, for a keyed one.
     pub key: Vec<Operand>,
-    /// Where a pass moved it up to here: the node inside that asks for it. None where the author wrote it here.
-    pub moved_for: Option<NodeId>,
+    /// Who put it here: where that is a pass, for a node inside that asks for it.
+    pub provenance: Provenance,
     /// Where it is asked for.
     pub span: Span,
 }

@@ -14,6 +14,7 @@ pub mod flow;
 pub mod name;
 pub mod paths;
 pub mod program;
+pub mod provenance;
 pub mod run;
 pub mod text;
 pub mod types;

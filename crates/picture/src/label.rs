@@ -34,7 +34,7 @@ pub(crate) fn each(flow: &Flow, each: &Each) -> String {
 pub(crate) fn badges(flow: &Flow, step: &Step, explained: bool) -> Vec<String> {
     let taken = step.acquire.iter().map(|one| {
         let name = flow.taken_text(step, one);
-        match one.moved_for {
+        match one.provenance.whom() {
             Some(node) if explained => format!("{name} for {}", flow.program.nodes[node].name),
             _ => name,
         }

@@ -78,9 +78,10 @@
 //! call       = "%" INT "=" callee "(" [ operand { "," operand } ] ")" [ within ]
 //!              [ "holding" taken { "," taken } ] [ "paths" [ "save" ] [ "cut" ] exits [ "ended" offset ] ]
 //!              "else" block
-//! outer      = constraint ( "?" | "!" ) [ "(" part { "," part } ")" ] [ "moved" ]
+//! outer      = constraint ( "?" | "!" ) [ "(" part { "," part } ")" ] [ "by" pass ]
 //! part       = "in" "." position { "|" "in" "." position } | constant | "lost"
-//! taken      = held [ "moved" "for" node ]                             a pass moved it up; the node asks for it
+//! taken      = held [ "by" pass "for" node ]                           a pass moved it up; the node asks for it
+//! pass       = "order_constraints"                                     the pass that put it there
 //! callee     = "node" node | "function" function | "fork" [ branch { "&" branch } ]
 //!            | "each" function signature ( "loop" [ "carrying" carried { "," carried } ] | "at" "once" constant
 //!              | "in" "turn" )                                        what the step takes and gives; the function's

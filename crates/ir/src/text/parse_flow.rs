@@ -11,6 +11,7 @@ use crate::flow::{
     Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Exits, Flow, Function, FunctionId, Held, HeldKey,
     Line, Operand, Role, Step, StepId, StepPaths, Test,
 };
+use crate::provenance::{Provenance, Rewrite};
 use crate::types::TypeNames;
 use std::collections::HashMap;
 
@@ -119,7 +120,7 @@ impl<'text> FunctionParser<'_, 'text> {
         let constraint = self.parser.constraint(line)?;
         let mode = line.mode()?;
         let key = if line.at("(") { line.list("(", ")", |line| self.held_key(line))? } else { vec![] };
-        Ok(Held { constraint, mode, key, moved: line.eat_word("moved") })
+        Ok(Held { constraint, mode, key, moved_by: pass(line)? })
     }
 
     fn held_key(&self, line: &mut Cursor<'_>) -> Result<HeldKey, ParseError> {
@@ -300,13 +301,14 @@ impl<'text> FunctionParser<'_, 'text> {
         let constraint = self.parser.constraint(line)?;
         let mode = line.mode()?;
         let key = if line.at("(") { line.list("(", ")", |line| self.operand(line))? } else { vec![] };
-        let moved_for = if line.eat_word("moved") {
-            line.expect_word("for")?;
-            Some(self.parser.node_id(line)?)
-        } else {
-            None
+        let provenance = match pass(line)? {
+            Some(pass) => {
+                line.expect_word("for")?;
+                Provenance::Pass(pass, self.parser.node_id(line)?)
+            }
+            None => Provenance::Author,
         };
-        Ok(Acquisition { constraint, mode, key, moved_for, span })
+        Ok(Acquisition { constraint, mode, key, provenance, span })
     }
 
     fn operand(&self, line: &mut Cursor<'_>) -> Result<Operand, ParseError> {
@@ -361,4 +363,14 @@ fn step_paths(line: &mut Cursor<'_>) -> Result<StepPaths, ParseError> {
     let radix = exits(line)?;
     let ended_offset = if line.eat_word("ended") { offset(line)? } else { 0 };
     Ok(StepPaths { save, cut, radix, ended_offset })
+}
+
+/// The pass that made what stands before; none where it does not say so.
+fn pass(line: &mut Cursor<'_>) -> Result<Option<Rewrite>, ParseError> {
+    if !line.eat_word("by") {
+        return Ok(None);
+    }
+    let name = line.word();
+    let found = Rewrite::ALL.into_iter().find(|pass| name == Some(pass.name()));
+    found.map(Some).ok_or_else(|| line.error(format!("no pass `{}` makes that", name.unwrap_or_default())))
 }

@@ -9,6 +9,7 @@ use crate::flow::{
     Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Exits, Flow, Function, FunctionId, HeldKey, Line,
     Operand, Role, Step, StepId, StepPaths,
 };
+use crate::provenance::Provenance;
 use std::collections::HashMap;
 
 /// The text of `flow`.
@@ -100,7 +101,9 @@ impl FunctionPrinter<'_> {
                 printer.mention(|names| &names.constraints, held.constraint.index());
                 printer.mode(held.mode);
                 printer.held_key(Ports::FunctionInputs(self.id), &held.key);
-                printer.write(if held.moved { " moved" } else { "" });
+                if let Some(pass) = held.moved_by {
+                    printer.write(format!(" by {}", pass.name()));
+                }
             });
         }
         if function.paths != Exits::default() {
@@ -193,8 +196,8 @@ impl FunctionPrinter<'_> {
             self.operands(&acquisition.key);
             self.printer.write(")");
         }
-        if let Some(node) = acquisition.moved_for {
-            self.printer.write(" moved for ");
+        if let Provenance::Pass(pass, node) = acquisition.provenance {
+            self.printer.write(format!(" by {} for ", pass.name()));
             self.printer.mention(|names| &names.nodes, node.index());
         }
     }

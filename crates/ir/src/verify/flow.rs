@@ -306,12 +306,18 @@ impl<'a> Checker<'a> {
         let program = &self.flow.program;
         let mut before = None;
         let mut seen: HashSet<(ConstraintId, &[Operand])> = HashSet::new();
-        for Acquisition { constraint: id, key, span, .. } in &step.acquire {
+        for Acquisition { constraint: id, key, span, provenance, .. } in &step.acquire {
             constraint_and_key(program, self.violations, *id, key.len(), *span);
             for operand in key {
                 self.value(operand, *span);
             }
             let Some(constraint) = program.constraints.find(*id) else { continue };
+            if let Some(whom) = provenance.whom() {
+                let needs = |node: &Node| node.requirements.iter().any(|required| required.constraint == *id);
+                self.require(program.nodes.find(whom).is_some_and(needs), *span, || {
+                    format!("`{}` is taken for a node that does not require it", constraint.name)
+                });
+            }
             let rank = (constraint.scope, &constraint.name);
             self.require(before.is_none_or(|before| before <= rank), *span, || {
                 format!("`{}` is taken too late for the one order", constraint.name)

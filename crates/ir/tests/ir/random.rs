@@ -13,6 +13,7 @@ use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, P
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{self, *};
+use flux_ir::provenance::{Provenance, Rewrite};
 use flux_ir::types::TypeNames;
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
@@ -493,7 +494,7 @@ fn any_function(choices: &mut Choices, counts: Counts) -> Function {
             constraint: choices.id(counts.constraints),
             mode: choices.mode(),
             key: choices.list(2, any_held_key),
-            moved: choices.chance(),
+            moved_by: choices.chance().then_some(Rewrite::OrderConstraints),
         }),
         body: any_block(choices, counts, 3),
         fault: choices.chance().then(|| choices.number()),
@@ -565,7 +566,10 @@ fn any_step(choices: &mut Choices, counts: Counts, depth: usize) -> flux_ir::flo
             constraint: choices.id(counts.constraints),
             mode: choices.mode(),
             key: choices.list(2, any_operand),
-            moved_for: choices.chance().then(|| choices.id(counts.nodes)),
+            provenance: match choices.chance() {
+                true => Provenance::Pass(Rewrite::OrderConstraints, choices.id(counts.nodes)),
+                false => Provenance::Author,
+            },
             span: choices.span(),
         }),
         failure: any_block(choices, counts, depth),

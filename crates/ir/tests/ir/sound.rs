@@ -7,6 +7,7 @@ use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
 use flux_ir::program::{Constraint, Predicate, Source, TestedBy};
+use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
 use flux_source::Span;
 
@@ -231,7 +232,7 @@ impl Maker<'_, '_> {
                 constraint,
                 mode: self.choices.of(&[Mode::Read, Mode::Write]),
                 key,
-                moved_for: None,
+                provenance: Provenance::Author,
                 span: Span::default(),
             }
         };

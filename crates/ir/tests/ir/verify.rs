@@ -389,6 +389,18 @@ fn constraints_are_taken_in_the_one_order_each_once() {
     assert_eq!(by_name("log!, cash!"), [late("cash")]);
 }
 
+/// What a pass took further out is asked for by the node that it says.
+#[test]
+fn what_a_pass_took_is_required_by_whom_it_took_it_for() {
+    let order = "visitor!, account!(in.from), account!(in.to) else";
+    breaks_flow(order, "visitor! by order_constraints for Move else", &[]);
+    let stray = "function `Approve`: `visitor` is taken for a node that does not require it";
+    breaks_flow(order, "visitor! by order_constraints for Print else", &[stray]);
+    breaks_flow(order, "visitor! by order_constraints for #88 else", &[stray]);
+    let unknown = changed(BANK, order, "visitor! by magic for Move else");
+    assert_eq!(parse_flow(&unknown).unwrap_err().message, "no pass `magic` makes that");
+}
+
 #[test]
 fn blocks_end_as_their_places_allow() {
     let misplaced = |word| format!("function `Beat_run`: `{word}` stands where nothing has failed");

@@ -6,6 +6,7 @@ use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Step};
 use flux_ir::name::Name;
 use flux_ir::program::{ConstraintId, NodeId};
+use flux_ir::provenance::Provenance;
 use flux_source::Span;
 
 /// A constraint was moved up to a step, whose node takes `own` itself, which does not come before it. It is right for
@@ -18,7 +19,7 @@ pub fn moved_up(
     diagnostics: &mut Diagnostics,
 ) {
     let holder = callee_name(flow, step);
-    let taker = node_name(flow, moved.moved_for);
+    let taker = node_name(flow, moved.provenance.whom());
     let (name, held) = (constraint(flow, moved.constraint), constraint(flow, own.constraint));
     let headline = format!("`{holder}` takes `{name}`, too, because `{taker}` inside it needs it");
     let mut warning = Diagnostic::warning(ids::CONSTRAINT_MOVED, headline, own.span)
@@ -53,7 +54,7 @@ pub fn too_many_contexts(flow: &Flow, function: FunctionId, limit: usize, diagno
 /// A key cannot be taken further out, as its value is made in between.
 pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &mut Diagnostics) {
     let wanted = &escape.acquisition;
-    let (name, taker) = (constraint(flow, wanted.constraint), node_name(flow, wanted.moved_for));
+    let (name, taker) = (constraint(flow, wanted.constraint), node_name(flow, wanted.provenance.whom()));
     let holder = callee_name(flow, step);
     if let Callee::Each(_) = &step.callee {
         let headline =
@@ -114,7 +115,7 @@ fn callee_name(flow: &Flow, step: &Step) -> String {
 fn requirements(flow: &Flow, step: &Step) -> Option<String> {
     let node = &flow.program.nodes[flow.callee_node(&step.callee)?];
     let mut taken: Vec<_> = step.acquire.iter().collect();
-    taken.sort_by_key(|one| (one.moved_for.is_some(), one.span));
+    taken.sort_by_key(|one| (one.provenance != Provenance::Author, one.span));
     let requirement = |one: &Acquisition| {
         let written = node.requirements.iter().find(|written| written.span == one.span);
         let passed = || one.key.iter().map(|part| step.inputs.iter().position(|input| input == part)).collect();

@@ -15,6 +15,7 @@ use flux_ir::program::{
     self as program, Action, Application, Argument, Body, Chain, EachValues, Handler, HandlerTarget,
     Line as ProgramLine, NodeId, Origin, Parallel, Parameter, PredicateId, Program, Requirement, StepNumber,
 };
+use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -383,7 +384,7 @@ impl<'a> Lowering<'a> {
                     constraint: requirement.constraint,
                     mode: requirement.mode,
                     key,
-                    moved_for: None,
+                    provenance: Provenance::Author,
                     span: requirement.span,
                 }),
             }

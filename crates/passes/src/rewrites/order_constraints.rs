@@ -23,6 +23,7 @@ use flux_ir::flow::{
     Step,
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
+use flux_ir::provenance::{Provenance, Rewrite};
 use flux_source::Span;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -223,7 +224,7 @@ impl<'a> Order<'a> {
             let same = (later.constraint, &later.key) == (kept.constraint, &kept.key);
             if same {
                 kept.mode = kept.mode.max(later.mode);
-                kept.moved &= later.moved;
+                kept.moved_by = kept.moved_by.and(later.moved_by);
             }
             same
         });
@@ -370,9 +371,9 @@ impl<'a> Order<'a> {
     /// Warns of what a step takes for nodes inside it, all of which is known now: once, however often its own node is
     /// applied.
     fn warn_of_moved(&mut self, made: &Step) {
-        let mut moved: Vec<_> = made.acquire.iter().filter(|one| one.moved_for.is_some()).collect();
+        let mut moved: Vec<_> = made.acquire.iter().filter(|one| one.provenance != Provenance::Author).collect();
         moved.sort_by_key(|one| one.span);
-        let Some(own) = made.acquire.iter().rfind(|one| one.moved_for.is_none()) else { return };
+        let Some(own) = made.acquire.iter().rfind(|one| one.provenance == Provenance::Author) else { return };
         // What branches share they cannot share where the author takes it around them.
         let may_be_written = !moved.iter().any(|one| self.serialised.contains(&one.constraint));
         for one in moved {
@@ -463,13 +464,14 @@ fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
 fn is_authored(used: &Use, acquire: &[Acquisition], held: &[Held]) -> bool {
     let here = acquire.iter().find(|one| one.constraint == used.constraint && one.key == used.key);
     let further_out = || held.iter().find(|one| one.constraint == used.constraint);
-    here.map(|one| one.moved_for.is_some()).or_else(|| further_out().map(|one| one.moved)) == Some(false)
+    here.map(|one| one.provenance.pass()).or_else(|| further_out().map(|one| one.moved_by)) == Some(None)
 }
 
 /// An acquisition of a step as one that something further out makes for it.
 fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
-    let node = flow.callee_node(&step.callee);
-    Acquisition { moved_for: acquisition.moved_for.or(node), ..acquisition.clone() }
+    let node = acquisition.provenance.whom().or(flow.callee_node(&step.callee));
+    let provenance = node.map_or(Provenance::Author, |node| Provenance::Pass(Rewrite::OrderConstraints, node));
+    Acquisition { provenance, ..acquisition.clone() }
 }
 
 /// Leaves out what has the same key as something before it.
@@ -528,7 +530,7 @@ fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
             Operand::Constant(value) => constant(value),
             other => vec![passed(&|operand| operand == other)],
         };
-        let held = |key| Held { constraint: one.constraint, mode: one.mode, key, moved: one.moved_for.is_some() };
+        let held = |key| Held { constraint: one.constraint, mode: one.mode, key, moved_by: one.provenance.pass() };
         each(one.key.iter().map(part)).into_iter().map(held)
     });
     outer.chain(own).collect()
