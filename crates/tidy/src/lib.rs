@@ -51,6 +51,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "a_function_stays_under_70_lines", check: rules::size::functions },
     Rule { name: "crates_know_only_what_they_may", check: rules::dependencies::check },
     Rule { name: "the_core_does_no_io", check: rules::purity::check },
+    Rule { name: "nobody_splits_a_name", check: rules::names::check },
     Rule { name: "one_concept_has_one_stem", check: rules::stems::check },
     Rule { name: "rooms_include_downwards", check: rules::rooms::check },
     Rule { name: "the_glossary_names_files", check: rules::documents::glossary },

@@ -9,6 +9,7 @@ pub mod includes;
 pub mod licence;
 pub mod lines;
 pub mod machines;
+pub mod names;
 pub mod purity;
 pub mod reference;
 pub mod rooms;
