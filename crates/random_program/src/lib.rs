@@ -3,7 +3,8 @@
 //!
 //! [`generate`] draws a well-formed program from a seed, which replays it, within the bounds of a [`Shape`]. Every node
 //! decides by a hash of the values it is given whether it succeeds, returns an error or throws, and what it gives; so a
-//! flow's path is determined by its number alone, whatever runs at the same time. The program is written out twice, as
+//! flow's path is determined by its number alone, whatever runs at the same time. Some predicates are computed instead:
+//! bodies, whose [`formula`] is computed a second time here. The program is written out twice, as
 //! Flux and as the C++ functions of its nodes ([`RandomProgram::files`]), and can be interpreted
 //! ([`RandomProgram::run`]):
 //!
