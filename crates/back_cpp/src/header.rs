@@ -19,15 +19,15 @@ use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
 /// A function of the user's: its name, and the comment and declaration for it.
-struct UserFunction {
+pub struct UserFunction {
     /// The module that asks for it; none for the program's own file.
-    asked_by: Option<ModuleId>,
-    external: ExternalId,
-    name: Name,
-    comment: String,
-    declaration: Declaration,
+    pub asked_by: Option<ModuleId>,
+    pub external: ExternalId,
+    pub name: Name,
+    pub comment: String,
+    pub declaration: Declaration,
     /// Whether C cannot read it, as it is about something of a module.
-    is_of_module: bool,
+    pub is_of_module: bool,
 }
 
 /// The whole header of the program, or of a module.
@@ -103,7 +103,8 @@ pub fn user_functions(context: &Context<'_>, header: &mut Vec<Declaration>) {
     }
 }
 
-fn functions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
+/// All functions that the generated headers declare.
+pub fn functions<'a>(context: &'a Context<'_>) -> impl Iterator<Item = UserFunction> + 'a {
     nodes(context).chain(predicates(context)).chain(sessions(context)).chain(handlers(context))
 }
 

@@ -8,6 +8,7 @@
 //! [`function`], [`step`] and [`dispatch`] build the code of functions, [`header`], [`unit`] and [`tables`] the rest,
 //! all as the tree of [`tree`], which [`print`] writes. Each name of the runtime comes from [`flux_contract`].
 
+mod asked;
 pub mod bind_externals;
 mod comments;
 mod compute;
@@ -35,6 +36,7 @@ mod unit;
 mod uses;
 mod values;
 
+pub use crate::asked::{AskedFunction, asked_functions};
 use crate::handlers::{PlainHandler, plain_handlers};
 use crate::interface_2006::Definitions;
 use crate::names::Names;
@@ -75,9 +77,7 @@ struct Context<'a> {
 /// Writes the header, which is the first file, the code, and then the headers of modules, of a verified and numbered
 /// flow ([`flux_ir::paths::number`]). Equal flows give equal text. O(size of the flow).
 pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Vec<GeneratedFile> {
-    let handlers = plain_handlers(flow);
-    let names = Names::of(flow, handlers.iter().map(|handler| handler.external));
-    let context = Context { flow, sources, options, handlers, names };
+    let context = Context::new(flow, sources, options);
     let program = &flow.program.name;
     let file = |name: String, content: &[Declaration]| GeneratedFile { name, text: print::print(content) };
     let code = file(format!("{program}.flux.cpp"), &unit::unit(&context));
@@ -108,7 +108,13 @@ fn types_headers(context: &Context<'_>) -> Vec<GeneratedFile> {
     std::iter::once(None).chain(modules).filter_map(|module| types::types_header(context, module)).collect()
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    fn new(flow: &'a Flow, sources: &'a SourceMap, options: &'a Options) -> Self {
+        let handlers = plain_handlers(flow);
+        let names = Names::of(flow, handlers.iter().map(|handler| handler.external));
+        Self { flow, sources, options, handlers, names }
+    }
+
     /// The header that declares the functions, and brings the structs.
     fn header_name(&self) -> String {
         match self.options.interface_2006 {

@@ -3,33 +3,21 @@
 //! A function that an included header declares may take a node's inputs one by one and give its outputs by reference,
 //! or as its result. How each is passed [`crate::probe`] finds out, so that the call is as one would write it.
 
-use crate::Context;
 use crate::names::cpp_name;
 use crate::structs::{Side, members};
 use crate::tree::{Expression, Statement};
+use crate::{AskedFunction, Context};
 use flux_contract as contract;
-use flux_ir::external::{External, ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
-use flux_ir::name::Name;
+use flux_ir::external::{ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
 use flux_ir::program::{Body, Node, Parameter, Program};
-use flux_source::Span;
-
-/// A plain function, as a program asks for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlainDeclaration {
-    /// Its name.
-    pub name: Name,
-    /// Result, name in its namespace and parameters, these named as the program names them.
-    pub text: String,
-    /// Where the program asks for it.
-    pub span: Span,
-}
+use flux_source::{SourceMap, Span};
 
 /// The functions of `program` that are known to be plain: those of nodes by their names, then the others. O(its size).
-pub fn declarations(program: &Program) -> Vec<PlainDeclaration> {
+pub fn declarations(program: &Program, sources: &SourceMap) -> Vec<AskedFunction> {
     let of = |id: ExternalId, span: Span| {
-        let External { name, .. } = &program.externals[id];
-        let text = program.externals[id].plain()?.declaration.clone();
-        Some((id, PlainDeclaration { name: name.clone(), text, span }))
+        let declaration = program.externals[id].plain()?.declaration.clone();
+        let (name, asked_by) = (program.externals[id].name.clone(), sources.name_and_line(span));
+        Some((id, AskedFunction { name, declaration, asked_by }))
     };
     let nodes = program.nodes.iter().filter_map(|(_, node)| match node.body {
         Body::External(id) => of(id, node.span),

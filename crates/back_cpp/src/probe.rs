@@ -4,15 +4,15 @@
 //! compiled for its errors alone, and [`Probe::read`] finds the answers in them. A name that is not declared is an
 //! error on the line that names it; everything else comes in numbers, from `probe.hpp`.
 
+use crate::AskedFunction;
 use crate::names::cpp_name;
-use crate::plain::PlainDeclaration;
 use crate::types::types_header_names;
 use flux_contract as contract;
 use flux_ir::external::{ExternalId, ExternalRole, Outcome, Passing, PlainFunction};
 use flux_ir::flow::{End, Flow};
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Parameter};
-use flux_source::Span;
+use flux_source::{SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -98,8 +98,13 @@ impl<'a> Probe<'a> {
     }
 
     /// What a header could declare for each question.
-    pub fn wanted(&self) -> Vec<PlainDeclaration> {
-        self.questions.iter().map(|question| question.named(question.wanted())).collect()
+    pub fn wanted(&self, sources: &SourceMap) -> Vec<AskedFunction> {
+        let wanted = self.questions.iter().map(|question| AskedFunction {
+            name: question.function.clone(),
+            declaration: question.wanted(),
+            asked_by: sources.name_and_line(question.span),
+        });
+        wanted.collect()
     }
 
     /// The C++ to compile.
@@ -276,10 +281,6 @@ impl Question {
         }
         plain.push((self.external, PlainFunction { declaration, outcome, passing }));
         Some(())
-    }
-
-    fn named(&self, text: String) -> PlainDeclaration {
-        PlainDeclaration { name: self.function.clone(), text, span: self.span }
     }
 
     /// The function's name in its namespace.

@@ -147,14 +147,15 @@ fn asked(compiler: &str, probe: &Probe<'_>) -> (Vec<(ExternalId, PlainFunction)>
 #[test]
 fn plain_functions_are_called_as_they_are() {
     let text = std::fs::read_to_string(folder("plain").join("plain.flux")).unwrap();
-    let mut flow = support::lower(&SourceMap::of("plain.flux", text));
+    let sources = SourceMap::of("plain.flux", text);
+    let mut flow = support::lower(&sources);
     let probe = Probe::new(&flow, |_| false);
     let (plain, misfits) = asked("g++", &probe);
     assert_eq!(misfits, []);
     assert_eq!(plain, asked("clang++-16", &probe).0);
     let found = Found { plain, ..Found::default() };
     bind_externals(&mut flow.program, found.clone());
-    let names: Vec<_> = declarations(&flow.program).iter().map(|one| one.name.to_string()).collect();
+    let names: Vec<_> = declarations(&flow.program, &sources).iter().map(|one| one.name.to_string()).collect();
     assert_eq!(names, ["Ask", "Check", "Find", "Label", "Lower", "Price", "Print", "IsDear", "Who"]);
     whole("plain", found);
 }

@@ -8,10 +8,10 @@ use crate::server::modules::Modules;
 use crate::server::{bind_functions, files, generate, links, sources, write_runtime};
 use crate::terminal::{Terminal, print};
 use flux_back_cpp::probe::Probe;
-use flux_back_cpp::{Options, plain};
+use flux_back_cpp::{AskedFunction, Options, asked_functions, plain};
 use flux_toolchain::definitions::{Definition, definitions};
 use flux_toolchain::node_source::NodeSource;
-use flux_toolchain::prototypes::{Prototype, plain_prototype, prototypes};
+use flux_toolchain::prototypes::Prototype;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -25,14 +25,15 @@ pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let mut sources = sources::find(&arguments.sources, &home)?;
     modules.add_own(&mut sources)?;
     let options = bind(arguments, &mut program, &sources, terminal)?;
-    let visible = program.compilation.flow.as_ref().map_or(vec![], |flow| plain::declarations(&flow.program));
-    let names: Vec<_> = visible.iter().map(|one| one.name.clone()).collect();
-    let is_declared = |name: &str| names.iter().any(|one| one == name);
-    let declared: Vec<_> = visible.iter().map(|one| plain_prototype(one, &program.sources)).collect();
+    let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
+    let declared = prototypes(plain::declarations(&flow.program, &program.sources));
+    let names: Vec<_> = declared.iter().map(|one| one.name.clone()).collect();
+    let is_declared = |name: &String| names.contains(name);
+    let asked = prototypes(asked_functions(flow, &program.sources, &options));
     let generated = generate(&program, &options)?;
     let there = There::new(&modules, &sources);
     let declared = declared.into_iter().filter(|one| arguments.all || !there.has_plain(one));
-    let asked = prototypes(&generated).into_iter().filter(|one| arguments.all || !there.has(one));
+    let asked = asked.into_iter().filter(|one| arguments.all || !there.has(one));
     let mut defined: Vec<_> = declared.chain(asked).collect();
     if defined.is_empty() {
         terminal.progress("Complete", &format!("every function of {} is defined", program.path.display()));
@@ -106,11 +107,11 @@ fn bind(arguments: &Stubs, program: &mut Program, sources: &[NodeSource], termin
 /// All functions of the program that can be plain; those of modules are declared in headers of their own.
 fn plain_functions(program: &Program) -> Vec<Prototype> {
     let Some(flow) = &program.compilation.flow else { return vec![] };
-    Probe::new(flow, |function| function.is_of_module())
-        .wanted()
-        .iter()
-        .map(|one| plain_prototype(one, &program.sources))
-        .collect()
+    prototypes(Probe::new(flow, |function| function.is_of_module()).wanted(&program.sources))
+}
+
+fn prototypes(asked: Vec<AskedFunction>) -> Vec<Prototype> {
+    asked.into_iter().map(Prototype::from).collect()
 }
 
 /// Writes a file with so many functions that does not exist yet, or prints it.

@@ -4,10 +4,9 @@
 
 use crate::definitions::{Definition, definitions};
 use crate::linker::{is_heading, missing_library, undefined, undefined_calls};
-use crate::prototypes::{Prototype, plain_prototype, prototypes};
+use crate::prototypes::Prototype;
 use crate::{Build, NOWHERE, assertions, ids, unknown_types};
 use flux_back_cpp::GeneratedFile;
-use flux_back_cpp::plain::declarations;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::Program;
 use std::collections::BTreeSet;
@@ -135,8 +134,7 @@ fn missing_functions(output: &str, build: &Build<'_>) -> Vec<Prototype> {
 
 /// All functions that the program asks for.
 fn asked_for(build: &Build<'_>) -> Vec<Prototype> {
-    let plain = declarations(build.program).into_iter().map(|one| plain_prototype(&one, build.files));
-    plain.chain(prototypes(build.generated)).collect()
+    build.asked.iter().cloned().map(Prototype::from).collect()
 }
 
 /// Lines that say nothing beside what is said already.

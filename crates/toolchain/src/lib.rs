@@ -19,7 +19,7 @@ pub mod node_source;
 pub mod prototypes;
 mod unknown_types;
 
-use flux_back_cpp::GeneratedFile;
+use flux_back_cpp::{AskedFunction, GeneratedFile};
 use flux_ir::program::Program;
 use flux_source::{FileId, SourceMap, Span};
 use node_source::NodeSource;
@@ -34,6 +34,8 @@ pub struct Build<'a> {
     pub sources: &'a [NodeSource],
     /// The texts of the headers beside them.
     pub headers: &'a [String],
+    /// The functions that the program asks of its author.
+    pub asked: &'a [AskedFunction],
     /// The files that were generated.
     pub generated: &'a [GeneratedFile],
     /// Whether there are libraries, which may have functions, too.

@@ -1,8 +1,6 @@
-//! The functions that a program asks of its author, as the generated header declares them.
+//! The functions that a program asks of its author, and stubs of them.
 
-use flux_back_cpp::GeneratedFile;
-use flux_back_cpp::plain::PlainDeclaration;
-use flux_source::SourceMap;
+use flux_back_cpp::AskedFunction;
 
 /// A function that a program names.
 pub struct Prototype {
@@ -59,68 +57,33 @@ impl Prototype {
     }
 }
 
-/// A plain function that the program asks for.
-pub fn plain_prototype(declaration: &PlainDeclaration, files: &SourceMap) -> Prototype {
-    Prototype {
-        name: declaration.name.joined("::"),
-        namespace: declaration.name.module().map(str::to_owned),
-        asked_by: files.name_and_line(declaration.span),
-        declaration: declaration.text.clone(),
+impl From<AskedFunction> for Prototype {
+    fn from(AskedFunction { name, declaration, asked_by }: AskedFunction) -> Self {
+        Self { name: name.joined("::"), namespace: name.module().map(str::to_owned), asked_by, declaration }
     }
-}
-
-/// All functions that the generated headers declare, in their order: the program's first, then those of modules.
-pub fn prototypes(generated: &[GeneratedFile]) -> Vec<Prototype> {
-    let mut asked_by = "";
-    let mut found = vec![];
-    let mut namespace: Option<&str> = None;
-    for line in generated.iter().filter(|file| file.name.ends_with(".h")).flat_map(|file| file.text.lines()) {
-        if let Some(opened) = line.strip_prefix("namespace ").and_then(|rest| rest.strip_suffix(" {")) {
-            namespace = Some(opened);
-        } else if line.starts_with("} // namespace") {
-            namespace = None;
-        }
-        if let Some(comment) = line.strip_prefix("// ") {
-            asked_by = comment;
-        } else if let Some(declaration) = line.strip_suffix(';').filter(|text| text.ends_with(')')) {
-            let before = declaration.split('(').next().unwrap_or_default();
-            if let Some(name) = before.split([' ', '*']).next_back().filter(|_| !line.starts_with([' ', '#'])) {
-                found.push(Prototype {
-                    name: namespace.map_or(name.to_owned(), |namespace| format!("{namespace}::{name}")),
-                    namespace: namespace.map(str::to_owned),
-                    asked_by: asked_by.to_owned(),
-                    declaration: declaration.to_owned(),
-                });
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flux_ir::name::Name;
 
     #[test]
     fn a_stub_names_its_parameters_and_succeeds() {
-        let header = "// a.flux:2\nint Read(struct Read_in *in, struct Read_out *out);\n\n// a.flux:4: typedef hit T;\n\
-                      bool T(std::map<int, T> value);\nstruct A {\n    int (*a)(int b);\n};\nint Last(int a[3]);\n";
-        let file = GeneratedFile { name: "a.flux.h".into(), text: header.into() };
-        let stubs: Vec<_> = prototypes(&[file]).iter().map(|one| (one.name.clone(), one.stub())).collect();
-        let stub = |declaration: &str, body: &str| format!("{declaration}\n{{\n{body}}}\n");
+        let stub = |name: Name, declaration: &str| {
+            let (declaration, asked_by) = (declaration.to_owned(), "a.flux:2".to_owned());
+            Prototype::from(AskedFunction { name, declaration, asked_by }).stub()
+        };
         assert_eq!(
-            stubs,
-            [
-                (
-                    "Read".to_owned(),
-                    stub(
-                        "int Read(struct Read_in *in, struct Read_out *out)",
-                        "    (void)in;\n    (void)out;\n    return 0;\n"
-                    )
-                ),
-                ("T".to_owned(), stub("bool T(std::map<int, T> value)", "    (void)value;\n    return false;\n")),
-                ("Last".to_owned(), stub("int Last(int a[3])", "    (void)a;\n    return 0;\n")),
-            ]
+            stub(Name::new("Read"), "int Read(struct Read_in *in, struct Read_out *out)"),
+            "int Read(struct Read_in *in, struct Read_out *out)\n{\n    (void)in;\n    (void)out;\n    return 0;\n}\n"
         );
+        assert_eq!(
+            stub(Name::new("T"), "bool T(std::map<int, T> value)"),
+            "bool T(std::map<int, T> value)\n{\n    (void)value;\n    return false;\n}\n"
+        );
+        let inner = "int Last(int a[3])\n{\n    (void)a;\n    return 0;\n}\n";
+        let expected = format!("namespace m {{\n\n{inner}\n}} // namespace m\n");
+        assert_eq!(stub(Name::of(Some("m"), "Last"), "int Last(int a[3])"), expected);
     }
 }

@@ -74,11 +74,13 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     }
     let (is_made, said) = make_server(arguments, &name, &directory, &parts, terminal)?;
     if !is_made {
+        let asked = flux_back_cpp::asked_functions(model, &program.sources, &options);
         let built = flux_toolchain::Build {
             program: &model.program,
             files: &program.sources,
             sources: &sources,
             headers: &interface_2006::headers(&sources),
+            asked: &[flux_back_cpp::plain::declarations(&model.program, &program.sources), asked].concat(),
             generated: &generated,
             has_libraries: !arguments.libraries.is_empty(),
             path: &program.path.display().to_string(),
