@@ -3,7 +3,7 @@
 //! A tree from each source down, as flows run through it. Nodes that neither need a constraint nor contain one that
 //! does are left out. A function that is called again with the same held around it is shown once.
 
-use flux_ir::flow::{Acquisition, Block, End, Flow, FunctionId, Operand, Step};
+use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -105,7 +105,8 @@ impl<'a> Printer<'a> {
         if required.is_empty() && step.acquire.is_empty() && !inside {
             return;
         }
-        let name = node.map_or("in parallel".to_owned(), |node| self.flow.program.nodes[node].name.to_string());
+        let unnamed = if matches!(step.callee, Callee::Each(_)) { "for each" } else { "in parallel" };
+        let name = node.map_or(unnamed.to_owned(), |node| self.flow.program.nodes[node].name.to_string());
         let mut facts: Vec<String> = step.acquire.iter().map(|one| self.taken(step, one)).collect();
         let is_taken = |one: &Requirement| step.acquire.iter().any(|other| other.constraint == one.constraint);
         let had = node.into_iter().flat_map(|node| required.iter().map(move |one| (node, one)));
@@ -123,7 +124,10 @@ impl<'a> Printer<'a> {
             let key = self.values(&one.key);
             self.held.push(Hold { constraint: one.constraint, key, mode: one.mode, holder: name.clone() });
         }
-        let inputs = self.values(&step.inputs);
+        // What only the callee has, such as an element of a list, is a value of its own there.
+        let own = |at| (self.calls + 1, Operand::Input(at));
+        let passed = |at| step.passed(at).map_or_else(|| own(at), |operand| self.value(operand));
+        let inputs: Vec<Value> = (0..step.inputs.len()).map(passed).collect();
         functions.into_iter().for_each(|function| self.function(function, inputs.clone(), depth + 1));
         self.held.truncate(before);
     }

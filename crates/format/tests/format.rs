@@ -59,6 +59,7 @@ typedef hit TestInCache pure;
 source Listen(8080) {session: Client} => Page;
 source every 100ms => Beat;
 Page = Read within 2s -> web.Find -> (Log("a\n", -1, 64k, true) & & (A & B)) within idle -> Write;
+Every = [Read -> [Write](4) within 2s](width) -> ([A] & [B](2));
 Find:[_, *, hit] = ;
 Find[_, _, _] = Load -> Store;
 handle error Page -> * -> Load => FourOhFour;
