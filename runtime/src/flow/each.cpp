@@ -1,8 +1,10 @@
 #include "flux/flow/each.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace flux {
 namespace {
@@ -45,19 +47,12 @@ class slot final : public branch_base
     bool ended_ = false;
 };
 
-} // namespace
-
-outcome run_all(flow &parent, instances &all, std::int64_t width)
+/// Runs the slots, one for each of `branches`, whose places these are.
+outcome run_slots(flow &parent, instances &all, std::span<std::optional<slot>> slots,
+                  std::span<branch_base *> branches) noexcept
 {
-    const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(width, 1));
-    std::vector<std::optional<slot>> slots(std::min(wanted, all.count()));
-    std::vector<branch_base *> branches;
-    branches.reserve(slots.size());
-    for (std::optional<slot> &one : slots) {
-        branches.push_back(&one.emplace(parent, all));
-    }
-    if (branches.empty()) {
-        return outcome::done;
+    for (std::size_t number = 0; number < slots.size(); ++number) {
+        branches[number] = &slots[number].emplace(parent, all);
     }
     run_branches(parent, branches);
     const slot *first = nullptr;
@@ -74,6 +69,26 @@ outcome run_all(flow &parent, instances &all, std::int64_t width)
         return outcome::failed;
     }
     return ended ? outcome::ended : outcome::done;
+}
+
+} // namespace
+
+outcome run_all(flow &parent, instances &all, std::int64_t width)
+{
+    const std::size_t count = std::min(static_cast<std::size_t>(std::max<std::int64_t>(width, 1)), all.count());
+    if (count == 0) {
+        return outcome::done;
+    }
+    // A few stand on the stack, as branches do.
+    constexpr std::size_t few = 8;
+    if (count <= few) {
+        std::array<std::optional<slot>, few> slots;
+        std::array<branch_base *, few> branches;
+        return run_slots(parent, all, std::span(slots).first(count), std::span(branches).first(count));
+    }
+    std::vector<std::optional<slot>> slots(count);
+    std::vector<branch_base *> branches(count);
+    return run_slots(parent, all, slots, branches);
 }
 
 } // namespace flux
