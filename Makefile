@@ -42,6 +42,7 @@ fuzz: cargo
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
 	@FLUX_EXPLORE_PROGRAMS=$(or $(FUZZ_PROGRAMS),100000) \
 	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
+	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
 
 ## make package packages the crates, installs flux from the packages alone, and has it build a server
 package: cargo packages

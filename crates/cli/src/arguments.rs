@@ -41,6 +41,8 @@ pub enum Command {
     Completions(Completions),
     /// Write the CMake package and print its folder.
     Cmake(Cmake),
+    /// Read messages from standard input and print what is in them.
+    Message(Message),
     /// Write manual pages.
     Man(Man),
     /// Format programs.
@@ -313,6 +315,24 @@ pub struct Cmake {
     /// Where it goes, in the cache of flux where it is left out; `find_package(Flux)` finds PREFIX/lib/cmake/Flux.
     #[arg(value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+}
+
+/// `flux message`
+#[derive(Args)]
+#[command(after_help = "\
+Examples: flux message protocol.flux command < capture.bin, flux message std.memcached command --json < capture.bin
+
+Exit status: 0 when all bytes are messages, 1 when some are not or the program has errors, 2 when the call is wrong.")]
+pub struct Message {
+    /// The program that declares the message, or a standard module, such as std.memcached.
+    #[arg(value_name = "PROGRAM.flux")]
+    pub program: PathBuf,
+    /// The message; of a module with the module's name before it, as everywhere.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Print one JSON object a message; bytes are hexadecimal in it.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `flux man`

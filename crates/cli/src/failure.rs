@@ -9,6 +9,8 @@ pub enum Failure {
     Program,
     /// The C++ compiler or the linker found errors; they have been shown. Exit code 1.
     Build,
+    /// What was read is not what it should be. Exit code 1.
+    Bytes(String),
     /// The command cannot do what it is asked: a file is missing, a tool is not installed. Exit code 2.
     Usage(String),
 }
@@ -22,7 +24,7 @@ impl Failure {
     /// What is still to be said.
     pub fn message(&self) -> Option<&str> {
         match self {
-            Self::Usage(message) => Some(message),
+            Self::Usage(message) | Self::Bytes(message) => Some(message),
             Self::Program | Self::Build => None,
         }
     }
@@ -30,7 +32,7 @@ impl Failure {
     /// 1 for faults of the program, 2 for faults of the call.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Program | Self::Build => ExitCode::from(1),
+            Self::Program | Self::Build | Self::Bytes(_) => ExitCode::from(1),
             Self::Usage(_) => ExitCode::from(2),
         }
     }

@@ -14,6 +14,7 @@ mod fmt;
 mod graph;
 mod ir;
 mod man;
+mod message;
 mod new;
 mod program;
 mod run;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => doctor::doctor(&doctor),
         Command::Completions(completions) => completions::completions(&completions),
         Command::Cmake(cmake) => cmake::cmake(&cmake),
+        Command::Message(message) => message::message(&message, &terminal),
         Command::Man(man) => man::man(&man),
         Command::Fmt(fmt) => fmt::fmt(&fmt, &terminal),
         Command::Explain(explain) => explain::explain(&explain),

@@ -103,6 +103,16 @@ pub fn compile(path: &Path) -> Result<Program> {
     Ok(Program { path, sources, file, compilation })
 }
 
+/// Reads and compiles a program, or the standard module that is called so.
+pub fn compile_or_module(path: &Path) -> Result<Program> {
+    let module = flux_nodes::modules().find(|(name, _)| path.to_str() == Some(*name));
+    let Some((name, text)) = module.filter(|_| !path.exists()) else { return compile(path) };
+    let mut sources = SourceMap::new();
+    let file = sources.add(format!("{name}.flux"), text.to_owned());
+    let compilation = flux_driver::compile(&mut sources, file, &mut |path: &str| read_module(Path::new(path)));
+    Ok(Program { path: path.to_owned(), sources, file, compilation })
+}
+
 impl Program {
     /// Shows what the compiler has to say, and fails where something is an error.
     pub fn report(&self, notes: Notes, terminal: &Terminal) -> Result {

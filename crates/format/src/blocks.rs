@@ -1,4 +1,4 @@
-//! What stands in the braces of a record, an enumeration, or a computed node.
+//! What stands in the braces of a record, an enumeration, a message, or a computed node.
 //!
 //! Where the author ended the line after the `{`, each statement in it has a line of its own, two columns further in,
 //! and so has the `}`. Else all of it stays on one line.
@@ -23,7 +23,7 @@ pub struct Blocks<'text> {
 }
 
 /// The words of bodies after which an expression starts.
-const WORDS: [&str; 7] = ["if", "else", "let", "fail", "in", "for", "return"];
+const WORDS: [&str; 8] = ["if", "else", "let", "fail", "in", "for", "return", "switch"];
 
 impl<'text> Blocks<'text> {
     /// None open.
@@ -53,7 +53,7 @@ impl<'text> Blocks<'text> {
         if !is_comment(token.kind) {
             self.last = [self.last[1], self.spelling(token)];
         }
-        let has_blocks = matches!(self.kind, StatementKind::Declaration | StatementKind::Type);
+        let has_blocks = matches!(self.kind, StatementKind::Declaration | StatementKind::Type | StatementKind::Unit);
         match token.kind {
             TokenKind::OpenBrace if has_blocks => {
                 let is_broken = next.is_some_and(|next| self.are_apart(token, next));
@@ -88,7 +88,9 @@ impl<'text> Blocks<'text> {
                 true => was_broken,
                 false => breaks_here,
             };
-        piece.may_start_line = last.kind == TokenKind::Comma && !is_comment_here;
+        let is_attribute = self.kind == StatementKind::Unit && self.is_attribute(token);
+        piece.starts_line |= is_attribute && was_broken;
+        piece.may_start_line = (last.kind == TokenKind::Comma || is_attribute) && !is_comment_here;
         piece.levels = match (is_end, starts_statement) {
             (true, _) => level - 1,
             (false, true) => level,
@@ -103,6 +105,9 @@ impl<'text> Blocks<'text> {
         use TokenKind as T;
         let is_word = |token: &Token| WORDS.contains(&self.spelling(token));
         let adjoins = self.between(first, second).is_empty();
+        if let (StatementKind::Unit, Some(spaced)) = (self.kind, self.is_spaced_in_unit(before, first, second)) {
+            return spaced;
+        }
         match (first.kind, second.kind) {
             _ if is_comment(first.kind) || is_comment(second.kind) => true,
             (_, T::Comma | T::Semicolon) | (T::Dot, _) | (_, T::Dot) => false,
@@ -125,6 +130,38 @@ impl<'text> Blocks<'text> {
             (T::Word | T::CloseBracket | T::CloseParenthesis, T::OpenParenthesis | T::OpenBracket) => is_word(first),
             _ => true,
         }
+    }
+
+    /// As [`Self::is_spaced`], of what only messages have: properties, attributes, `$$`, and fields without a name.
+    fn is_spaced_in_unit(&self, before: &[Token], first: &Token, second: &Token) -> Option<bool> {
+        use TokenKind as T;
+        let mut code = before.iter().rev().filter(|token| !is_comment(token.kind)).skip(1);
+        let begins = code.next().is_none_or(|token| matches!(token.kind, T::OpenBrace | T::CloseBrace | T::Semicolon));
+        match (self.spelling(first), self.spelling(second)) {
+            ("%", _) if begins => Some(false),
+            ("&", "&") => Some(!self.between(first, second).is_empty()),
+            ("&", _) if self.is_attribute(first) => Some(false),
+            ("$", "$") => Some(false),
+            ("$", "-") => Some(true),
+            ("-", _)
+                if before.len() > 1 && before.iter().rev().nth(1).is_some_and(|token| self.spelling(token) == "$") =>
+            {
+                Some(true)
+            }
+            (_, ":") | (":", _) => Some(true),
+            _ if first.kind == T::Other && second.kind == T::Other && self.spelling(first) != self.spelling(second) => {
+                Some(true)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a `&` is that of an attribute, and no half of `&&`.
+    fn is_attribute(&self, token: &Token) -> bool {
+        let range = token.span.range();
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let after = self.text.get(range.end..).unwrap_or_default();
+        token.kind == TokenKind::Ampersand && !before.ends_with('&') && !after.starts_with('&')
     }
 
     /// Whether the last of `tokens` is the sign of what follows, and does not join two values.

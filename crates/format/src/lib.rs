@@ -3,7 +3,7 @@
 //! The author decides what belongs together: comments stay where they are, groups of statements stay apart by one empty
 //! line, and a statement broken before an arrow stays broken there. The formatter decides the rest: one statement a
 //! line, one space where one belongs, two columns of indentation for what continues a statement, and breaks where a
-//! line would be longer than [`COLUMNS`]. A message type is left as its author laid it out.
+//! line would be longer than [`COLUMNS`].
 //!
 //! It works on tokens: the parser says where statements are, [`pieces`] how the tokens of one stand to each other,
 //! [`lines`] where it is broken. So nothing can be lost, and that nothing was lost is checked each time by reading the
@@ -139,10 +139,7 @@ impl Layout<'_> {
     fn statement(&mut self, kind: StatementKind, span: Span, tokens: &[Token]) {
         let follows_statement = self.last.as_ref().is_some_and(|last| last.is_statement);
         self.separate(span, !follows_statement);
-        match kind {
-            StatementKind::Unit => self.out.push_str(&tidy(self.text.get(span.range()).unwrap_or_default())),
-            _ => self.out.push_str(&laid_out(self.text, kind, tokens)),
-        }
+        self.out.push_str(&laid_out(self.text, kind, tokens));
         self.last = Some(Last { end: span.range().end, is_statement: true });
     }
 

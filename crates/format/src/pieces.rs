@@ -15,7 +15,7 @@ pub enum StatementKind {
     Type,
     /// Has its colon between spaces.
     Option,
-    /// Is left as it is.
+    /// Has fields in braces, each with attributes; and C++ types in its list.
     Unit,
     /// Any other.
     Other,
@@ -120,8 +120,8 @@ fn is_spaced(kind: StatementKind, depth: usize, first: TokenKind, second: TokenK
         // One number with a point in it is not what was written.
         (T::Number, T::Dot) | (T::Dot, T::Number) => true,
         (T::Dot | T::DoubleColon, _) | (_, T::Dot | T::DoubleColon) => false,
-        _ if kind == StatementKind::Declaration && depth > 0 => is_spaced_in_type(first, second),
-        (T::Word, T::OpenParenthesis) => kind == StatementKind::Declaration,
+        _ if has_types(kind) && depth > 0 => is_spaced_in_type(first, second),
+        (T::Word, T::OpenParenthesis) => has_types(kind),
         (T::Question | T::Exclamation | T::Minus, _) | (_, T::Question | T::Exclamation) => false,
         // An each step stands where a node may, and its width right after it.
         (T::Arrow | T::Equals | T::Ampersand, T::OpenBracket) => true,
@@ -130,6 +130,11 @@ fn is_spaced(kind: StatementKind, depth: usize, first: TokenKind, second: TokenK
         (_, T::Colon) => kind == StatementKind::Option,
         _ => true,
     }
+}
+
+/// Whether its lists are of types and names.
+fn has_types(kind: StatementKind) -> bool {
+    matches!(kind, StatementKind::Declaration | StatementKind::Unit)
 }
 
 /// As C++ is customarily written, and as messages show types: `std::map<int, char *> names[2]`.

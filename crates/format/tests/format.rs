@@ -17,9 +17,28 @@ link "sqlite3";
 use std.http as web;
 option port : int = 8080;
 option idle : duration = 300ms;
-type Command = unit (int n) {
-    a : uint8;   # a comment
+type command = unit (uint8 n, string word) {
+  %byteorder = big; # the order
+  a : uint8 &requires = $$ > n && $$ - 1 < -(-8) || $$ % 2 == 0;
+  : "\r\n";
+
+  // What is left.
+  var rest : uint32
+    &parse = self.a - 1
+    &serialize = self.a = $$ + 1;
+  if (self.a > 1) { b : bits(4); : bits(4); } else if (word == "x") {
+    c : token("[a-z]+") &max_size = 8;
+  } else { }
+  switch (self.a) {
+    0x1f, 2 -> d : bytes &length = self.a;
+    * -> { all : uint16[] &eod &max_size = 64k; }
+  }
+  switch {
+    -> more : other(self.a, "y")[self.a] &max_depth = 4;
+    -> { }
+  }
 };
+type command = unit { a : uint8; };
 using request = (int socket, std::map<int, char *> m);
 record hit { path : text; bytes : uint64; };
 record page {

@@ -9,6 +9,7 @@ use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::arena::ArenaId;
 use flux_ir::effects::Effects;
 use flux_ir::external::{External, ExternalId, ExternalNames, ExternalRole};
+use flux_ir::message::{Message, MessageId};
 use flux_ir::name::{Name, NameMap};
 use flux_ir::program::{
     Body, Constraint, ConstraintId, Include, ModuleId, Node, NodeId, OptionId, Parameter, Predicate, PredicateId,
@@ -67,6 +68,7 @@ pub(crate) struct Declared {
     option_names: Vec<Span>,
     constraints: NameMap<ConstraintId>,
     pub(crate) types: NameMap<TypeId>,
+    pub(crate) messages: NameMap<MessageId>,
     type_names: TypeNames,
     lists: NameMap<Vec<Parameter>>,
     functions: ExternalNames,
@@ -205,7 +207,7 @@ impl Scope<'_> {
             Kind::Predicate => declared.predicates.find(of, own).is_some(),
             Kind::Option => declared.options.find(of, own).is_some(),
             Kind::Constraint => declared.constraints.find(of, own).is_some(),
-            Kind::Type => declared.types.find(of, own).is_some(),
+            Kind::Type => declared.types.find(of, own).is_some() || declared.messages.find(of, own).is_some(),
             Kind::List => declared.lists.find(of, own).is_some(),
         };
         let may_declare = |unread: &Unread| unread.everything || unread.words.contains(own);
@@ -221,7 +223,7 @@ impl Scope<'_> {
             Kind::Predicate => declared.predicates.names_of(of).collect(),
             Kind::Option => declared.options.names_of(of).collect(),
             Kind::Constraint => declared.constraints.names_of(of).collect(),
-            Kind::Type => declared.types.names_of(of).collect(),
+            Kind::Type => declared.types.names_of(of).chain(declared.messages.names_of(of)).collect(),
             Kind::List => declared.lists.names_of(of).collect(),
         };
         names.sort_unstable();
@@ -304,6 +306,11 @@ impl Scope<'_> {
         self.declared.constraints.find(module, own).copied()
     }
 
+    /// The message that is called so.
+    pub fn message(&self, module: Option<&str>, own: &str) -> Option<MessageId> {
+        self.declared.messages.find(module, own).copied()
+    }
+
     /// The record or enumeration of this name.
     pub fn declared_type(&self, module: Option<&str>, own: &str) -> Option<TypeId> {
         self.declared.types.find(module, own).copied()
@@ -364,6 +371,14 @@ impl Scope<'_> {
         let id = ArenaId::new(self.program.constraints.len());
         self.declared.constraints.add(&constraint.name, id);
         self.program.constraints.add(constraint)
+    }
+
+    /// Adds a message.
+    pub fn add_message(&mut self, message: Message) -> MessageId {
+        let name = message.name.clone();
+        let id = self.program.messages.add(message);
+        self.declared.messages.add(&name, id);
+        id
     }
 
     /// Adds a record, or an enumeration.

@@ -111,6 +111,24 @@ pub struct Argument<'text> {
 
 impl<'text> Value<'text> {
     /// The values in it.
+    pub fn parts(&self) -> Vec<&Self> {
+        match &self.form {
+            Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => vec![one],
+            Form::Binary(_, two) | Form::Element(two) => two.iter().collect(),
+            Form::Call(callee, arguments) => {
+                std::iter::once(&**callee).chain(arguments.iter().map(|argument| &argument.value)).collect()
+            }
+            Form::List(all) => all.iter().collect(),
+            Form::Map(all) => all.iter().flatten().collect(),
+            Form::Comprehension(it) => std::iter::once(&it.over).chain(&it.condition).chain(&it.value).collect(),
+            Form::Slice(of, from, to) => {
+                std::iter::once(&**of).chain(from.iter().chain(to).map(|bound| &**bound)).collect()
+            }
+            _ => vec![],
+        }
+    }
+
+    /// The values in it.
     pub fn parts_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.form {
             Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => vec![one],

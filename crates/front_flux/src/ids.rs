@@ -93,8 +93,12 @@ ids! {
     /// A node with a body and with a flow.
     BODY_AND_FLOW = "body-and-flow";
 
-    // What this compiler cannot do yet.
-    /// A message type.
+    // Messages.
+    /// An attribute or a property that there is not, or that the field cannot have.
+    MESSAGE_ATTRIBUTE = "message-attribute";
+    /// A token that is no regular expression.
+    MESSAGE_TOKEN = "message-token";
+    /// A message where only what is generated of it could be, which nothing is yet.
     UNIT_UNSUPPORTED = "unit-unsupported";
 
     // Modules.

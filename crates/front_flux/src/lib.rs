@@ -12,6 +12,7 @@ pub mod cpp_type;
 pub mod ids;
 pub mod lexer;
 mod lists;
+pub mod message;
 pub mod parser;
 pub mod qualify;
 pub mod quantity;

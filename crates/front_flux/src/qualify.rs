@@ -7,6 +7,7 @@
 
 use crate::body::{Body, Form, Value, values_and_types_mut};
 use crate::cpp_type::type_name;
+use crate::message::{self, fields_mut};
 use crate::syntax::{
     Action, Application, Chain, Constant, ConstantValue, NameOrAny, Origin, Parameter, QualifiedName, Statement,
     Syntax, TestedBy, TypeBody, TypeDeclaration, Typedef,
@@ -22,6 +23,7 @@ pub fn qualify(syntax: &mut Syntax<'_>, scope: &mut Scope<'_>) {
     // Only in a module are its own types called otherwise than they are written.
     let own = syntax.statements.iter().filter_map(|statement| match statement {
         Statement::Type(declared) if scope.module().is_some() => Some(declared.name.own.to_string()),
+        Statement::Unit(unit) if scope.module().is_some() => Some(unit.name.own.to_string()),
         _ => None,
     });
     let own_types: HashSet<String> = own.collect();
@@ -111,7 +113,19 @@ type Visit<'visit> = dyn FnMut(Kind, &mut QualifiedName<'_>, bool) + 'visit;
 /// Goes through all names of a statement that may be of a module.
 fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
     match statement {
-        Statement::Include(_) | Statement::Link(_) | Statement::Use(_) | Statement::Unit(_) => {}
+        Statement::Include(_) | Statement::Link(_) | Statement::Use(_) => {}
+        Statement::Unit(unit) => {
+            visit(Kind::Type, &mut unit.name, true);
+            let mut fields = vec![];
+            fields_mut(&mut unit.items, &mut fields);
+            for field in fields {
+                if let message::Form::Named(name, _) = &mut field.form
+                    && (name.module.is_some() || !is_plain_type(&name.own))
+                {
+                    visit(Kind::Type, name, false);
+                }
+            }
+        }
         Statement::Option(option) => visit(Kind::Option, &mut option.name, true),
         Statement::Typedef(typedef) => {
             visit(Kind::Predicate, &mut typedef.name, true);
@@ -183,11 +197,19 @@ fn walk_constant(constant: &mut Constant<'_>, visit: &mut Visit<'_>) {
     }
 }
 
+/// Whether a field of this type is no message.
+fn is_plain_type(name: &str) -> bool {
+    let integer = name.strip_prefix('u').unwrap_or(name).strip_prefix("int");
+    let is_integer = integer.is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|digit| digit.is_ascii_digit()));
+    is_integer || matches!(name, "bytes" | "string" | "text" | "bool")
+}
+
 /// Goes through the types that a statement names.
 fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)) {
     let (first, second): (&mut [Parameter], &mut [Parameter]) = match statement {
         Statement::Declaration(declaration) => (&mut declaration.inputs, &mut declaration.outputs),
         Statement::Using(using) => (&mut using.parameters, &mut []),
+        Statement::Unit(unit) => (&mut unit.parameters, &mut []),
         Statement::Type(TypeDeclaration { body: TypeBody::Record(fields), .. }) => (fields, &mut []),
         Statement::Typedef(Typedef { tested_by: TestedBy::Body(input, _), .. }) => {
             (std::slice::from_mut(input), &mut [])

@@ -3,6 +3,7 @@
 //! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
 
 use crate::body::Body;
+use crate::message::Unit;
 use crate::quantity::Quantity;
 use flux_ir::program::{Mode, OptionKind};
 use flux_source::Span;
@@ -217,15 +218,6 @@ pub enum TestedBy<'text> {
     Function(QualifiedName<'text>),
     /// A body, of this input.
     Body(Parameter<'text>, Box<Body<'text>>),
-}
-
-/// `type Command = unit { ... };`, its fields not read.
-#[derive(Clone, Debug)]
-pub struct Unit<'text> {
-    /// The message type.
-    pub name: Name<'text>,
-    /// The statement.
-    pub span: Span,
 }
 
 /// `record hit { path : text; };` or `enum method { get, put };`

@@ -1,7 +1,7 @@
 //! The model of a Flux program that every stage of the compiler shares.
 //!
 //! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`], and what is
-//! declared in them has a [`name`]. [`text`]
+//! declared in them has a [`name`]. [`message`] is what bytes on a wire mean. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
 //! through a flow, and [`run`] goes along one; [`external`]
 //! are the functions in C++, and [`effects`] is what functions do beside giving their outputs.
@@ -11,6 +11,7 @@ pub mod compute;
 pub mod effects;
 pub mod external;
 pub mod flow;
+pub mod message;
 pub mod name;
 pub mod paths;
 pub mod program;

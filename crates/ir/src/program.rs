@@ -7,6 +7,7 @@ use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
 use crate::effects::Effects;
 use crate::external::{External, ExternalId};
+use crate::message::Message;
 use crate::name::Name;
 use crate::types::Type;
 use flux_source::Span;
@@ -41,6 +42,8 @@ pub struct Program {
     pub options: Arena<ServerOption>,
     /// The records and enumerations, in the order of their declarations.
     pub types: Arena<TypeDeclaration>,
+    /// The messages, in the order of their declarations.
+    pub messages: Arena<Message>,
     /// The functions in C and C++ that it calls.
     pub externals: Arena<External>,
     /// The predicate types, in the order of their `typedef`s.

@@ -94,3 +94,13 @@ pub const UNREACHED_FLOW: Id = Id("unreached-flow");
 pub const ONLY_READERS: Id = Id("only-readers");
 /// A blocking node that keeps a connection, or makes one.
 pub const BLOCKING_CONNECTION: Id = Id("blocking-connection");
+/// A message that begins with itself.
+pub const MESSAGE_LEFT_RECURSION: Id = Id("message-left-recursion");
+/// A choice that the next byte does not decide.
+pub const MESSAGE_LOOKAHEAD: Id = Id("message-lookahead");
+/// A field without an end, or without a bound.
+pub const MESSAGE_UNBOUNDED: Id = Id("message-unbounded");
+/// A field is asked for that has not been read, or may not be there.
+pub const MESSAGE_LATER: Id = Id("message-later");
+/// Fields of bits that fill no whole bytes.
+pub const MESSAGE_BITS: Id = Id("message-bits");

@@ -21,6 +21,10 @@ use std::collections::BTreeSet;
 pub enum Fact {
     /// Names are ids. The front establishes it.
     Resolved,
+    /// Messages can be read from their first byte to their last, within bounds.
+    MessagesRead,
+    /// One byte decides every choice in a message, and none begins with itself.
+    MessagesChoose,
     /// No node reaches itself, by its flow or by what handles its errors.
     Acyclic,
     /// No name is a slip of the pen.
@@ -111,7 +115,9 @@ const fn rewrite<T>(
 use Fact::*;
 
 /// The passes over a program. What they establish together, [`LOWERING`] requires.
-pub const PROGRAM_PASSES: [Pass<Program>; 16] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 18] = [
+    check("check_messages", checks::check_messages::check_messages, &[Resolved], &[MessagesRead]),
+    check("check_message_shapes", checks::check_message_shapes::check_message_shapes, &[Resolved], &[MessagesChoose]),
     check("check_cycles", checks::check_cycles::check_cycles, &[Resolved], &[Acyclic]),
     check("check_slips", checks::check_slips::check_slips, &[Resolved, Acyclic], &[Spelled]),
     rewrite("infer_signatures", rewrites::infer_signatures::infer_signatures, &[Acyclic, Spelled], &[Typed]),
@@ -134,6 +140,8 @@ pub const PROGRAM_PASSES: [Pass<Program>; 16] = [
 /// What a program must be for [`rewrites::lower_program::lower_program`], which establishes [`Fact::Lowered`].
 pub const LOWERING: &[Fact] = &[
     Resolved,
+    MessagesRead,
+    MessagesChoose,
     Acyclic,
     Spelled,
     Typed,

@@ -60,6 +60,7 @@ impl<'text> Parser<'text, '_> {
             TokenKind::Greater if has_equals => (Operator::GreaterOrEqual, 2),
             TokenKind::Greater => (Operator::Greater, 1),
             TokenKind::Ampersand if is_twice => (Operator::And, 2),
+            TokenKind::Ampersand if self.in_message => return Ok(None),
             TokenKind::Minus => (Operator::Subtract, 1),
             TokenKind::Asterisk => (Operator::Multiply, 1),
             TokenKind::Other => match self.spelling(first) {
@@ -84,7 +85,7 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// `[ "-" | "!" ] …`
-    fn signed(&mut self) -> Parsed<Value<'text>> {
+    pub(super) fn signed(&mut self) -> Parsed<Value<'text>> {
         let start = self.position;
         let form = match self.peek().kind {
             TokenKind::Minus | TokenKind::Exclamation => {
@@ -169,7 +170,11 @@ impl<'text> Parser<'text, '_> {
     fn primary(&mut self) -> Parsed<Value<'text>> {
         let start = self.position;
         let token = self.peek();
+        if let Some(name) = self.value_sign() {
+            return Ok(Value { span: name.span, form: Form::Name(name.into()) });
+        }
         let form = match token.kind {
+            TokenKind::Number if self.spelling(token).starts_with("0x") => self.hexadecimal()?,
             TokenKind::Number if self.spelling(token).contains('.') => self.real()?,
             TokenKind::Number => match self.quantity()? {
                 Some(quantity) => Form::Number(quantity.value),
@@ -245,6 +250,20 @@ impl<'text> Parser<'text, '_> {
         let value = if self.take(TokenKind::Colon).is_some() { Some(self.value()?) } else { None };
         self.depth -= 1;
         Ok(Comprehension { names, over, condition, value })
+    }
+
+    /// `0x1f`
+    fn hexadecimal(&mut self) -> Parsed<Form<'text>> {
+        let token = self.bump();
+        let spelling = self.spelling(token);
+        match i64::from_str_radix(spelling.trim_start_matches("0x"), 16) {
+            Ok(value) => Ok(Form::Number(value)),
+            Err(_) => {
+                let headline = format!("`{spelling}` is not a number that Flux knows");
+                let help = "write hexadecimal digits, `0x1f`, at most `0x7fffffffffffffff`";
+                self.fail(Diagnostic::error(ids::BAD_NUMBER, headline, token.span).help(help))
+            }
+        }
     }
 
     /// `1.5`

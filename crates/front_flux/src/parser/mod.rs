@@ -15,6 +15,7 @@ mod constant;
 mod constraint;
 mod expression;
 mod flow;
+mod message;
 mod parameter;
 mod statement;
 mod type_declaration;
@@ -49,6 +50,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         position: 0,
         depth: 0,
         in_body: false,
+        in_message: false,
         has_mistake: false,
         diagnostics,
         lists: HashSet::new(),
@@ -60,6 +62,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         let start = parser.position;
         parser.depth = 0;
         parser.in_body = false;
+        parser.in_message = false;
         parser.has_mistake = false;
         match parser.statement() {
             Ok(statement) => parser.syntax.statements.push(statement),
@@ -90,6 +93,8 @@ struct Parser<'text, 'run> {
     depth: usize,
     /// Whether a body is open: then nothing in it starts a statement of the program.
     in_body: bool,
+    /// Whether that is a message, in which names after `&` are attributes.
+    in_message: bool,
     /// Whether something was reported in the statement.
     has_mistake: bool,
     diagnostics: &'run mut Diagnostics,

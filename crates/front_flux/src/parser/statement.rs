@@ -6,7 +6,7 @@ use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
     Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, QualifiedName, Source, Statement,
-    TestedBy, Typedef, Unit, Use, UsedModule, Using,
+    TestedBy, Typedef, Use, UsedModule, Using,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -177,38 +177,6 @@ impl<'text> Parser<'text, '_> {
             attributes: vec![],
             span,
         }))
-    }
-
-    /// `unit = "type" NAME "=" "unit" [ "(" params ")" ] "{" ... "}" ";"`, whose inside is skipped.
-    fn unit(&mut self) -> Parsed<Statement<'text>> {
-        let start = self.position;
-        self.bump();
-        let help = format_args!("a message type is written `type Name = unit {{…}};`");
-        let name = self.name("the name of a message type", format_args!("after `type`"), help)?;
-        self.expect(TokenKind::Equals, format_args!("after `type {}`", name.text), help)?;
-        if !self.at_word("unit") {
-            return self.fail_expecting("`unit`", format_args!("after `type {} =`", name.text), help);
-        }
-        self.bump();
-        if self.at(TokenKind::OpenParenthesis) {
-            self.parameters(format_args!("the parameters of `{}`", name.text))?;
-        }
-        let open = self.expect(TokenKind::OpenBrace, format_args!("after `type {} = unit`", name.text), help)?;
-        let mut open_braces = 1_usize;
-        while open_braces > 0 {
-            match self.bump().kind {
-                TokenKind::OpenBrace => open_braces += 1,
-                TokenKind::CloseBrace => open_braces -= 1,
-                TokenKind::End => {
-                    let list = format_args!("the message type `{}`", name.text);
-                    return self.fail_unclosed(open, TokenKind::CloseBrace, list);
-                }
-                _ => {}
-            }
-        }
-        let place = format_args!("after the message type `{}`", name.text);
-        let span = self.end_statement(start, "`;`", place, advice::END)?;
-        Ok(Statement::Unit(Unit { name, span }))
     }
 
     /// A declaration or a flow: both start with the name of a node.

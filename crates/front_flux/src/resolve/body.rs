@@ -76,6 +76,31 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 }
 
+impl<'syntax> Resolver<'syntax, '_, '_> {
+    /// An expression whose variables have these names and types, in this order; none where it has a mistake, which is
+    /// reported.
+    pub(super) fn expression_of(
+        &mut self,
+        variables: &[(String, Type)],
+        value: &'syntax Value<'syntax>,
+    ) -> Option<Expression> {
+        let ids = || (0..variables.len()).map(VariableId::new);
+        let named = variables.iter().zip(ids()).map(|((name, _), id)| (name.clone(), Some(id))).collect();
+        let given = ids().collect();
+        let variables = variables.iter().map(|(name, ty)| Variable { name: name.clone(), ty: ty.clone() }).collect();
+        let mut resolver = BodyResolver {
+            resolver: self,
+            module: None,
+            given,
+            computation: Computation { variables, ..Computation::default() },
+            scopes: vec![named],
+            assignable: HashSet::new(),
+            both: HashMap::new(),
+        };
+        resolver.value(value).ok()
+    }
+}
+
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     /// Names the inputs and the outputs.
     fn begin(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {

@@ -16,6 +16,8 @@ mod flow;
 mod function;
 mod handler;
 mod link;
+mod message;
+mod message_attribute;
 mod name;
 mod option;
 mod type_declaration;
@@ -50,8 +52,8 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
         suggestions_left: SUGGESTION_LIMIT,
         scope,
     };
-    resolver.refuse_units();
     resolver.resolve_links();
+    resolver.declare_messages();
     resolver.declare_types();
     resolver.declare_lists();
     resolver.declare_options();
@@ -110,18 +112,6 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 |it: &syntax::Parameter<'_>| Parameter { ty: ty(it), name: it.name.text.to_string(), span: it.span };
             let parameters = using.parameters.iter().map(parameter).collect();
             self.scope.add_list(&using.name.own, parameters);
-        }
-    }
-
-    /// Message types cannot be compiled yet.
-    fn refuse_units(&mut self) {
-        let syntax = self.syntax;
-        for statement in &syntax.statements {
-            if let Statement::Unit(unit) = statement {
-                let headline = format!("the message type `{}` cannot be compiled yet", unit.name.text);
-                let help = "declare a struct in a header, and read it in a node, until units are supported";
-                self.report(Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, unit.name.span).help(help));
-            }
         }
     }
 
@@ -280,7 +270,14 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let read = || type_names.read(&it.ty, &it.array);
             types.entry((&it.ty, &it.array)).or_insert_with(read).clone()
         };
-        list.iter().map(|it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span }).collect()
+        let parameter = |it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span };
+        let read: Vec<Parameter> = list.iter().map(parameter).collect();
+        let what = match kind {
+            "parameter" => "a parameter of another".to_owned(),
+            _ => format!("an {kind} of a node"),
+        };
+        read.iter().for_each(|one| self.refuse_message(&one.ty, &what, one.span));
+        read
     }
 
     /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.

@@ -46,7 +46,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             self.report(Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span).help("choose another name"));
             return false;
         }
-        if let Some(first) = declared.get(&name.declared()) {
+        let message = self.message_called(name).map(|id| &self.scope.program.messages[id].span);
+        if let Some(first) = declared.get(&name.declared()).or(message) {
             let headline = format!("the type `{name}` is declared twice");
             let error = Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span);
             let error = error.mark(*first, "first declared here");
@@ -96,6 +97,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let first = *seen.entry(name.as_str()).or_insert(name.span);
             if first != name.span {
                 self.report_duplicate(name, "field", of, first);
+            } else if self.is_message(&ty) {
+                self.refuse_message(&ty, "a field of a record", field.span);
             } else if !ty.is_own() {
                 self.report_field_type(field, &ty, of);
             } else {

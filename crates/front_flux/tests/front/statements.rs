@@ -167,11 +167,14 @@ fn a_node_may_be_blocking_or_replicable() {
 }
 
 #[test]
-fn modules_are_read_and_units_refused() {
+fn modules_and_messages_are_read() {
     let text = "use std.http as web;\nuse \"cache.flux\";\n\
-        type Command = unit (int n) { a : uint8; # it's a \"comment\n b : X { c; } };\nA = B;";
+        type command = unit (int8 n) { a : uint8; # it's a \"comment\n b : other; };\n\
+        type other = unit { c : string &length = 0x1f; };\nA = B;";
     let (program, diagnostics) = read(text);
-    let expected = ["3 error [unit-unsupported] the message type `Command` cannot be compiled yet"];
-    assert_eq!(diagnostics, expected);
+    assert_eq!(diagnostics, [""; 0]);
+    let messages: Vec<_> =
+        program.messages.iter().map(|(_, message)| (message.name.own(), message.fields.len())).collect();
+    assert_eq!(messages, [("command", 2), ("other", 1)]);
     assert_eq!(nodes(&program), ["A", "B"]);
 }

@@ -9,13 +9,25 @@
 //!
 //! ```text
 //! program    = "program" name
-//!              { module | use | include | link | type | option | called | predicate | constraint | node
-//!              | source | handler }                                    in any order
+//!              { module | use | include | link | type | message | option | called | predicate | constraint
+//!              | node | source | handler }                             in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
 //! include    = "include" TEXT
 //! link       = "link" TEXT
 //! type       = "record" declared "{" { "field" parameter } "}" | "enum" declared "(" WORD { "," WORD } ")"
+//! message    = "message" declared "(" [ parameters ] ")" "max" INT "{" { field } { item } "}"      INT is in bytes
+//! field      = "field" name "=" form [ "list" | "times" formula ] [ "length" formula | "until" BYTES
+//!              | "until_holds" formula | "eod" ] [ "max" INT ] [ "depth" INT ] [ "parse_at" formula ] [ "stream" ]
+//!              [ "convert" formula ] { "requires" formula } [ "serialize" "#" INT formula ]
+//! form       = sized ( "big" | "little" ) | "digits" sized INT | "bits" INT | "bytes" | "string" | "literal" BYTES
+//!            | "token" TEXT | "unit" message "(" [ formula { "," formula } ] ")" | "var" TEXT formula
+//! sized      = ( "unsigned" | "signed" ) INT                           bits
+//! formula    = "[" [ reference { "," reference } ] "]" expression       what its variables are, then itself
+//! reference  = ( "self" | "parameter" INT | "value" ) { "." INT } ":" TEXT           the fields on the way, and a type
+//! item       = "has" "#" INT | "if" formula "{" { item } "}" "else" "{" { item } "}"
+//!            | "switch" [ formula ] "{" { "case" [ "*" ] "(" [ label { "," label } ] ")" "{" { item } "}" } "}"
+//! label      = [ "-" ] INT | BYTES
 //! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ] [ "c" ]
@@ -99,9 +111,10 @@
 //!
 //! name       = WORD { "::" WORD } | TEXT
 //! declared   = [ name "." ] name                                       the module where it is of one, and its own name
-//! node, predicate, constraint, option, external = declared | "#" INT   where mentioned; #INT is the index
+//! node, predicate, constraint, option, message, external = declared | "#" INT   where mentioned; #INT is the index
 //! function, module = name | "#" INT                                    as above
 //! position   = WORD | INT                                              the parameter's name or its index
+//! BYTES      = two hexadecimal digits for each byte, in double quotes
 //! TEXT       = a double-quoted string with the escapes \" \\ \n \r \t \u{…}
 //! ```
 //!
@@ -120,10 +133,12 @@ mod names;
 mod parse_chain;
 mod parse_compute;
 mod parse_flow;
+mod parse_message;
 mod parse_program;
 mod print_chain;
 mod print_compute;
 mod print_flow;
+mod print_message;
 mod print_program;
 mod printer;
 

@@ -83,6 +83,7 @@ pub(super) struct Names {
     pub(super) nodes: Labels,
     pub(super) predicates: Labels,
     pub(super) constraints: Labels,
+    pub(super) messages: Labels,
     pub(super) modules: Labels,
     pub(super) options: Labels,
     pub(super) functions: Labels,
@@ -105,6 +106,7 @@ impl Names {
         names.called = program.externals.clone();
         names.are_named = externals::are_named(program);
         names.predicates = Labels::of(program.predicates.iter().map(|(_, predicate)| &predicate.name));
+        names.messages = Labels::of(program.messages.iter().map(|(_, message)| &message.name));
         names.modules = Labels::of_words(program.modules.iter().map(|(_, module)| module.name.as_str()));
         names.options = Labels::of(program.options.iter().map(|(_, option)| &option.name));
         names.constraints = Labels::of(program.constraints.iter().map(|(_, constraint)| &constraint.name));

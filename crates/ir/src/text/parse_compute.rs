@@ -105,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expression(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Expression, ParseError> {
+    pub(super) fn expression(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Expression, ParseError> {
         if depth > NESTING_LIMIT {
             return Err(line.error("expressions are nested too deep"));
         }

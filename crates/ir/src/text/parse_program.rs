@@ -4,9 +4,11 @@ use super::ParseError;
 use super::cursor::{Cursor, lines};
 use super::externals::{self, Functions};
 use super::names::{Labels, Names, Ports, Scope};
+use super::parse_message::declare_message;
 use crate::arena::ArenaId;
 use crate::compute::{Computation, ComputedPredicate, Variable};
 use crate::external::ExternalRole;
+use crate::message::MessageId;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
@@ -41,6 +43,8 @@ pub(super) struct Parser<'a> {
     last_line: usize,
     /// The records whose lines have not come yet.
     records: std::vec::IntoIter<TypeId>,
+    /// The messages whose lines have not come yet.
+    pub(super) messages: std::vec::IntoIter<MessageId>,
     /// The predicates whose lines have not come yet.
     predicates: std::vec::IntoIter<PredicateId>,
     /// The modules whose lines have not come yet.
@@ -72,6 +76,7 @@ impl<'a> Parser<'a> {
         }
         let names = Names::of_program(&program);
         let records: Vec<_> = program.types.ids().filter(|id| is_record(&program, *id)).collect();
+        let messages = program.messages.ids().collect::<Vec<_>>().into_iter();
         let predicates = program.predicates.ids().collect::<Vec<_>>().into_iter();
         let modules = program.modules.ids().collect::<Vec<_>>().into_iter();
         let nodes = program.nodes.ids().collect::<Vec<_>>().into_iter();
@@ -83,6 +88,7 @@ impl<'a> Parser<'a> {
             functions,
             last_line,
             records: records.into_iter(),
+            messages,
             predicates,
             modules,
             nodes,
@@ -101,6 +107,7 @@ impl<'a> Parser<'a> {
             Some("option" | "constraint" | "enum" | "external") => {}
             Some("predicate") => self.predicate_parts(line.opens())?,
             Some("record") => self.record()?,
+            Some("message") => self.message()?,
             Some("module") => self.module(line.opens())?,
             Some("use") => {
                 let module = self.used(line)?;
@@ -466,6 +473,8 @@ fn declare(
         let name = line.name("the module's name")?;
         line.eat("{");
         program.modules.add(Module { name, uses: vec![], includes: vec![], span });
+    } else if line.eat_word("message") {
+        return declare_message(line, types, program);
     } else if line.eat_word("option") {
         program.options.add(option(&mut line)?);
     } else if line.eat_word("predicate") {

@@ -91,7 +91,7 @@ impl Printer {
         self.write(format!("#{}", variable.0));
     }
 
-    fn expression(&mut self, expression: &Expression) {
+    pub(super) fn expression(&mut self, expression: &Expression) {
         self.span(expression.span);
         self.write(term_name(&expression.term));
         let (ty, array) = (lexical::quoted(expression.ty.written()), lexical::quoted(expression.ty.array()));

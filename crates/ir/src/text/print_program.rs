@@ -46,6 +46,7 @@ impl Printer {
             self.end_line();
         }
         program.types.iter().for_each(|(_, declared)| self.type_declaration(declared));
+        program.messages.iter().for_each(|(_, message)| self.message(message));
         program.options.iter().for_each(|(_, option)| self.option(option));
         self.externals(program);
         for (_, predicate) in program.predicates.iter() {

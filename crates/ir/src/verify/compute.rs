@@ -3,7 +3,8 @@
 
 use super::Violations;
 use crate::compute::{
-    Callable, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk, callees_first, calls_of,
+    Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk, callees_first,
+    calls_of,
 };
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
@@ -38,6 +39,20 @@ pub(super) fn check_acyclic(program: &Program, violations: &mut Violations) {
         };
         violations.add(span, format!("the computation of `{name}` calls itself, or calls one that does"));
     }
+}
+
+/// What must hold of an expression of `name`, whose variables are these and all have values.
+pub(super) fn check_expression(
+    program: &Program,
+    variables: Vec<Variable>,
+    expression: &Expression,
+    (name, span): (&Name, Span),
+    violations: &mut Violations,
+) {
+    let computation = Computation { variables, ..Computation::default() };
+    let mut checker = Checker::new(program, &computation, name, span, violations);
+    checker.given.extend((0..computation.variables.len()).map(VariableId::new));
+    checker.expression(expression);
 }
 
 fn check_node(program: &Program, node: &Node, computation: &Computation, violations: &mut Violations) {

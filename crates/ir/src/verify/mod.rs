@@ -9,6 +9,7 @@ mod compute;
 mod constraints;
 mod externals;
 mod flow;
+mod message;
 mod names;
 mod paths;
 mod program;
@@ -65,6 +66,7 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     }
     if violations.is_empty() {
         compute::check(program, &mut violations);
+        message::check(program, &mut violations);
     }
     // Once an id leads nowhere, what it leads to cannot be judged.
     if violations.is_empty() && stage >= Stage::Typed {

@@ -59,6 +59,7 @@ fn unique_names(program: &Program, violations: &mut Violations) {
     }
     check(&program.modules, "modules", |module| (&module.name, module.span), violations);
     check(&program.types, "types", |declared| (&declared.name, declared.span), violations);
+    check(&program.messages, "messages", |message| (&message.name, message.span), violations);
     check(&program.options, "options", |option| (&option.name, option.span), violations);
     check(&program.nodes, "nodes", |node| (&node.name, node.span), violations);
     check(&program.predicates, "predicates", |predicate| (&predicate.name, predicate.span), violations);

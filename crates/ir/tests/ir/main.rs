@@ -6,6 +6,7 @@ mod bindings;
 mod compute;
 mod constraints;
 mod externals;
+mod message;
 mod paths;
 mod random;
 mod run;

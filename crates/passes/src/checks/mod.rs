@@ -7,6 +7,8 @@ pub mod check_dispatch;
 pub mod check_effects;
 pub mod check_handlers;
 pub mod check_keys;
+pub mod check_message_shapes;
+pub mod check_messages;
 pub mod check_options;
 pub mod check_replicable;
 pub mod check_sessions;

@@ -13,7 +13,7 @@ fn allowed(folder: &str) -> Option<&'static [&'static str]> {
     match folder.strip_prefix("crates/").unwrap_or(folder) {
         "source" | "contract" | "tidy" | "runtime" | "nodes" => Some(&[]),
         "diagnostic" | "ir" => Some(&["source"]),
-        "random_program" | "explore" | "picture" => Some(&["source", "ir"]),
+        "random_program" | "explore" | "picture" | "message" => Some(&["source", "ir"]),
         "passes" | "front" => Some(&["source", "diagnostic", "ir"]),
         name if name.starts_with("front_") => Some(&["source", "diagnostic", "ir", "front"]),
         name if name.starts_with("back_") => Some(&["source", "diagnostic", "ir", "contract", "picture"]),

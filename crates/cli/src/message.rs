@@ -1,0 +1,175 @@
+//! `flux message`
+
+use crate::arguments::Message;
+use crate::failure::{Failure, Result};
+use crate::program::{Notes, compile_or_module, plain};
+use crate::terminal::{Terminal, print};
+use flux_ir::message::{Field, MessageId};
+use flux_ir::program::Program;
+use flux_message::{Content, Grammar, Parsed, Parser, Read, Streams, Tree, Value};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+/// How many bytes of a text are shown to a person.
+const SHOWN: usize = 60;
+
+/// Prints the messages on standard input, each as soon as its last byte has come.
+pub fn message(arguments: &Message, terminal: &Terminal) -> Result {
+    let program = compile_or_module(&arguments.program)?;
+    program.report(Notes::Hidden, terminal)?;
+    let model = program.compilation.program().ok_or(Failure::Program)?;
+    let id = find(model, &arguments.name)?;
+    let grammar = Grammar::new(model);
+    let mut parser = Parser::new(&grammar, id, Streams::Dropped);
+    let mut input = std::io::stdin().lock();
+    let mut chunk = vec![0; 1 << 16];
+    loop {
+        let count = match input.read(&mut chunk) {
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Failure::usage(format!("cannot read standard input: {}", plain(&error)))),
+        };
+        match count {
+            0 => parser.close(),
+            _ => parser.feed(chunk.get(..count).unwrap_or_default()),
+        }
+        while let Some(next) = parser.next_message() {
+            match next {
+                Ok(parsed) if arguments.json => print(&format!("{}\n", object(model, &parsed))),
+                Ok(parsed) => print(&text(model, &parsed)),
+                Err(failure) => return failed(arguments.json, &parser, &failure),
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Says why the bytes are no message, with their offset in all that was read.
+fn failed(json: bool, parser: &Parser<'_>, failure: &flux_message::Failure) -> Result {
+    let offset = parser.offset() + failure.offset;
+    match json {
+        true => {
+            print(&format!("{}\n", json!({ "offset": offset, "field": failure.field, "error": failure.message })));
+            Err(Failure::Program)
+        }
+        false => Err(Failure::Bytes(format!("byte {offset}: `{}`: {}", failure.field, failure.message))),
+    }
+}
+
+/// The message that is called so, which needs nothing to be read.
+fn find(program: &Program, name: &str) -> Result<MessageId> {
+    let found = program.messages.iter().find(|(_, message)| message.name == name);
+    let Some((id, message)) = found else {
+        let names: Vec<_> = program.messages.iter().map(|(_, message)| message.name.to_string()).collect();
+        return Err(Failure::usage(match names.as_slice() {
+            [] => "the program declares no message: `type command = unit { … };`".to_owned(),
+            _ => format!("there is no message `{name}`; there are {}", names.join(", ")),
+        }));
+    };
+    match message.parameters.is_empty() {
+        true => Ok(id),
+        false => Err(Failure::usage(format!("`{name}` has parameters: name a message that contains it"))),
+    }
+}
+
+/// A message for a person: a line for it, and one for each field, with the offset in all that was read.
+fn text(program: &Program, parsed: &Parsed) -> String {
+    let mut out = String::new();
+    let message = &program.messages[parsed.tree.message];
+    let size = parsed.tree.end - parsed.tree.start;
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{:>8} {} ({size} bytes)", parsed.offset, message.name);
+    fields(program, &parsed.tree, (parsed.offset, 1), &mut out);
+    out
+}
+
+fn fields(program: &Program, tree: &Tree, place: (u64, usize), out: &mut String) {
+    for (field, read) in named(program, tree) {
+        line(program, &field.name, read, place, out);
+    }
+}
+
+fn line(program: &Program, name: &str, read: &Read, (offset, depth): (u64, usize), out: &mut String) {
+    let start = format!("{:>8} {}{name}", offset + read.start, "  ".repeat(depth));
+    let _ = match &read.content {
+        Content::Value { read, converted, .. } => {
+            writeln!(out, "{start} = {}", shown(converted.as_ref().unwrap_or(read)))
+        }
+        Content::Stream { size, .. } => writeln!(out, "{start} = {size} bytes"),
+        Content::Literal => Ok(()),
+        Content::Unit(inner) => {
+            let _ = writeln!(out, "{start}:");
+            fields(program, inner, (offset, depth + 1), out);
+            Ok(())
+        }
+        Content::List(elements) => {
+            let _ = writeln!(out, "{start}: {}", elements.len());
+            for (index, element) in elements.iter().enumerate() {
+                line(program, &format!("[{index}]"), element, (offset, depth + 1), out);
+            }
+            Ok(())
+        }
+    };
+}
+
+/// The fields that were read and have names.
+fn named<'a>(program: &'a Program, tree: &'a Tree) -> impl Iterator<Item = (&'a Field, &'a Read)> {
+    let fields = &program.messages[tree.message].fields;
+    let read = fields.iter().zip(&tree.fields).filter_map(|(field, read)| Some((field, read.as_ref()?)));
+    read.filter(|(field, _)| !field.name.is_empty())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Integer(value) => value.to_string(),
+        Value::Truth(value) => value.to_string(),
+        Value::Bytes(bytes) => {
+            let (shown, rest) = bytes.split_at_checked(SHOWN).unwrap_or((bytes, &[]));
+            let more = if rest.is_empty() { String::new() } else { format!("… ({} bytes)", bytes.len()) };
+            format!("\"{}\"{more}", shown.escape_ascii())
+        }
+    }
+}
+
+/// A message for a program: its fields by name, each with its offset.
+fn object(program: &Program, parsed: &Parsed) -> serde_json::Value {
+    let message = &program.messages[parsed.tree.message];
+    let size = parsed.tree.end - parsed.tree.start;
+    json!({
+        "message": message.name.to_string(),
+        "offset": parsed.offset,
+        "size": size,
+        "fields": objects(program, &parsed.tree, parsed.offset),
+    })
+}
+
+fn objects(program: &Program, tree: &Tree, offset: u64) -> Vec<serde_json::Value> {
+    named(program, tree).map(|(field, read)| one(program, Some(&field.name), read, offset)).collect()
+}
+
+fn one(program: &Program, name: Option<&str>, read: &Read, offset: u64) -> serde_json::Value {
+    let mut object = serde_json::Map::new();
+    object.extend(name.map(|name| ("name".to_owned(), json!(name))));
+    object.insert("offset".to_owned(), json!(offset + read.start));
+    object.insert("size".to_owned(), json!(read.end - read.start));
+    let (key, value) = match &read.content {
+        Content::Value { read, converted, .. } => match converted.as_ref().unwrap_or(read) {
+            Value::Integer(value) => {
+                ("value", i64::try_from(*value).map_or_else(|_| json!(value.to_string()), |it| json!(it)))
+            }
+            Value::Truth(value) => ("value", json!(value)),
+            Value::Bytes(bytes) => ("bytes", json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())),
+        },
+        Content::Literal => ("literal", json!(true)),
+        Content::Stream { size, .. } => ("stream", json!(size)),
+        Content::Unit(inner) => ("fields", json!(objects(program, inner, offset))),
+        Content::List(elements) => {
+            ("elements", elements.iter().map(|element| one(program, None, element, offset)).collect())
+        }
+    };
+    object.insert(key.to_owned(), value);
+    serde_json::Value::Object(object)
+}

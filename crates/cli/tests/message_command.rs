@@ -1,0 +1,62 @@
+//! `flux message`, through the command: what it prints of bytes, and what it says of bytes that are no message.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// The exit status, standard output and standard error of a call that is given these bytes.
+fn message(arguments: &[&str], bytes: &[u8]) -> (Option<i32>, String, String) {
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    let piped = flux.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.arg("message").args(arguments).spawn().unwrap();
+    // A call that is wrong reads nothing, and may have ended.
+    let _ = child.stdin.take().unwrap().write_all(bytes);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn messages_are_printed_with_their_offsets() {
+    let (status, printed, said) = message(&["std.resp", "value"], b"*2\r\n$3\r\nGET\r\n:-7\r\n+OK\r\n");
+    let expected = "       0 value (18 bytes)
+       1   array:
+       1     count = 2
+       4     elements: 2
+       4       [0]:
+       5         bulk:
+       5           size = 3
+       8           content = \"GET\"
+      13       [1]:
+      14         integer = -7
+      18 value (5 bytes)
+      19   text = \"OK\"
+";
+    assert_eq!((status, printed.as_str(), said.as_str()), (Some(0), expected, ""));
+}
+
+#[test]
+fn messages_are_objects_for_programs() {
+    let (status, printed, _) = message(&["std.resp", "value", "--json"], b":1\r\n+x");
+    let expected = r#"
+{"fields":[{"name":"integer","offset":1,"size":1,"value":1}],"message":"value","offset":0,"size":4}
+{"error":"the data ends where `\\r\\n` is wanted","field":"value.text","offset":6}
+"#;
+    assert_eq!((status, printed.as_str()), (Some(1), expected.trim_start()));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let (status, printed, said) = message(&["std.resp", "value"], b"+OK\r\n$9x");
+    assert_eq!(status, Some(1));
+    assert!(printed.starts_with("       0 value (5 bytes)\n"));
+    assert!(said.contains("byte 7: `value.bulk`: `\\r\\n` is wanted, and `x` comes"), "{said}");
+    let (status, _, said) = message(&["std.resp", "nosuch"], b"");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("there is no message `nosuch`; there are value, blob, values, entries, pair"), "{said}");
+    let (status, _, said) = message(&["std.bittorrent", "piece"], b"");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("`piece` has parameters: name a message that contains it"), "{said}");
+}

@@ -1,0 +1,421 @@
+//! Messages: their names, then their fields, then what attributes say, since each may speak of all that come before in
+//! this list. Whether fields are read before they are asked for is for the passes.
+
+use super::Resolver;
+use crate::ids;
+use crate::message::{self, Case, Form, Unit};
+use crate::syntax::{QualifiedName, Statement};
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_ir::message::{
+    self as model, ByteOrder, DEFAULT_MAX_SIZE, Field, FieldId, Item, Message, MessageId, Repeat, Switch, Token,
+};
+use flux_ir::program::Parameter;
+use flux_ir::types::{Integer, Type, TypeKind};
+use flux_source::Span;
+use std::collections::HashMap;
+
+/// What a field is that was reported: nothing more is said of it.
+pub(super) const WRONG: model::Form = model::Form::Literal(vec![]);
+
+/// The properties of a message.
+const PROPERTIES: &str = "there are `%byteorder`, `big` or `little`, and `%max_size`, in bytes";
+
+impl<'syntax> Resolver<'syntax, '_, '_> {
+    /// Declares all messages, and says what they consist of.
+    pub(super) fn declare_messages(&mut self) {
+        let syntax = self.syntax;
+        let mut units: Vec<(MessageId, &'syntax Unit<'syntax>)> = vec![];
+        for statement in &syntax.statements {
+            if let Statement::Unit(unit) = statement
+                && self.check_message_name(&unit.name)
+            {
+                let message = Message {
+                    name: unit.name.declared(),
+                    parameters: vec![],
+                    max_size: DEFAULT_MAX_SIZE,
+                    fields: vec![],
+                    items: vec![],
+                    span: unit.span,
+                };
+                let id = self.scope.add_message(message);
+                units.push((id, unit));
+            }
+        }
+        for (id, unit) in &units {
+            self.declare_fields(*id, unit);
+        }
+        // What a field is converted to is made of its own value alone: so these come first, in any order.
+        for converts in [true, false] {
+            for (id, unit) in &units {
+                self.resolve_attributes(*id, unit, converts);
+            }
+        }
+        for (id, unit) in &units {
+            let items = self.message_items(*id, &unit.items, &mut 0);
+            self.scope.program.messages[*id].items = items;
+        }
+    }
+
+    pub(super) fn message_called(&self, name: &QualifiedName<'_>) -> Option<MessageId> {
+        let (module, own) = name.parts();
+        self.scope.message(module, own)
+    }
+
+    fn check_message_name(&mut self, name: &QualifiedName<'_>) -> bool {
+        self.check_word(&name.own, name.span, "message");
+        self.check_taken(name);
+        let known = self.message_called(name).map(|id| self.scope.program.messages[id].span);
+        let Some(first) = known else { return true };
+        let headline = format!("the type `{name}` is declared twice");
+        let error = Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span).mark(first, "first declared here");
+        self.report(error.help("remove one of them, or give it another name"));
+        false
+    }
+
+    /// The message that a type names. In a tree that is qualified, types are spelled as C++ spells them.
+    fn message_in(&self, ty: &Type) -> Option<MessageId> {
+        let found = |word: &str| match word.split_once("::") {
+            Some((module, own)) => self.scope.message(Some(module), own),
+            None => self.scope.message(None, word),
+        };
+        ty.words().find_map(found)
+    }
+
+    pub(super) fn is_message(&self, ty: &Type) -> bool {
+        self.message_in(ty).is_some()
+    }
+
+    /// Reports the use of a message as a value: no C++ is generated for messages yet.
+    pub(super) fn refuse_message(&mut self, ty: &Type, what: &str, span: Span) {
+        let Some(id) = self.message_in(ty) else { return };
+        let Message { name, span: declared, .. } = &self.scope.program.messages[id];
+        let headline = format!("the message `{name}` cannot be {what} yet");
+        let help = "only `flux message` reads messages so far: use a type of your own here";
+        let error = Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, span).help(help);
+        let error = error.mark(*declared, "the message");
+        self.report(error);
+    }
+
+    /// The parameters, the properties, and what each field is, without what attributes say.
+    fn declare_fields(&mut self, id: MessageId, unit: &'syntax Unit<'syntax>) {
+        let parameters = self.message_parameters(unit);
+        let (order, max_size) = self.properties(unit);
+        let mut fields = vec![];
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        for field in fields_of(&unit.items) {
+            if let Some(name) = &field.name {
+                self.check_word(&name.text, name.span, "field");
+                if let Some(first) = seen.insert(name.as_str(), name.span) {
+                    let headline = format!("`{}` has two fields called `{}`", unit.name, name.text);
+                    let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
+                    self.report(error.mark(first, "the first one").help("give one of them another name"));
+                }
+            }
+            let form = self.message_form(field, order, unit);
+            fields.push(Field {
+                name: field.name.as_ref().map_or_else(String::new, |name| name.as_str().to_owned()),
+                form,
+                repeat: if field.repeat.is_some() { Repeat::Open } else { Repeat::Once },
+                extent: None,
+                max_size: None,
+                max_depth: None,
+                parse_at: None,
+                is_stream: false,
+                convert: None,
+                requires: vec![],
+                serialize: None,
+                span: field.span,
+            });
+        }
+        let message = &mut self.scope.program.messages[id];
+        (message.parameters, message.max_size, message.fields) = (parameters, max_size, fields);
+    }
+
+    fn message_parameters(&mut self, unit: &'syntax Unit<'syntax>) -> Vec<Parameter> {
+        let mut parameters = self.parameters(&unit.parameters, "parameter", &unit.name);
+        for parameter in &mut parameters {
+            if parameter.ty.written() == "string" {
+                parameter.ty = Type::of_kind(TypeKind::Text);
+            }
+            let is_value = matches!(parameter.ty.kind(), TypeKind::Bool | TypeKind::Text | TypeKind::Bytes);
+            if !is_value && parameter.ty.integer().is_none() {
+                let headline =
+                    format!("the parameter `{}` is no integer, truth value, string or bytes", parameter.name);
+                let error = Diagnostic::error(ids::FIELD_TYPE, headline, parameter.span);
+                self.report(error.help("write its type as that of a field: `unit (uint16 length)`"));
+            }
+        }
+        parameters
+    }
+
+    fn properties(&mut self, unit: &'syntax Unit<'syntax>) -> (ByteOrder, u64) {
+        let (mut order, mut max_size) = (ByteOrder::Big, DEFAULT_MAX_SIZE);
+        for property in &unit.properties {
+            let read = match (property.name.as_str(), &property.value.form) {
+                ("byteorder", crate::body::Form::Name(name)) => {
+                    ByteOrder::of_name(&name.own).map(|found| order = found)
+                }
+                ("max_size", crate::body::Form::Number(size)) if *size > 0 => {
+                    max_size = size.unsigned_abs();
+                    Some(())
+                }
+                _ => None,
+            };
+            if read.is_none() {
+                let headline = format!("`%{}` is no property of a message, or has no such value", property.name.text);
+                let span = property.name.span.to(property.value.span);
+                self.report(Diagnostic::error(ids::MESSAGE_ATTRIBUTE, headline, span).help(PROPERTIES));
+            }
+        }
+        (order, max_size)
+    }
+
+    /// What a field is on the wire.
+    fn message_form(
+        &mut self,
+        field: &'syntax message::Field<'syntax>,
+        order: ByteOrder,
+        unit: &'syntax Unit<'syntax>,
+    ) -> model::Form {
+        let wrong = WRONG;
+        match &field.form {
+            Form::Literal(bytes) => {
+                if bytes.is_empty() {
+                    self.message_mistake(field.form_span, "this string has no bytes", "write those that come here");
+                }
+                model::Form::Literal(bytes.clone())
+            }
+            Form::Bits(bits) => match u8::try_from(*bits) {
+                Ok(_) if field.repeat.is_some() => {
+                    self.message_mistake(field.form_span, "bits stand by themselves, in no list", "write out each");
+                    wrong
+                }
+                Ok(bits @ 1..=64) => model::Form::Bits(bits),
+                _ => {
+                    self.message_mistake(field.form_span, "a field has 1 to 64 bits", "write `bits(4)`");
+                    wrong
+                }
+            },
+            Form::Token(expression) => {
+                if let Err(mistake) = Token::new(expression) {
+                    let headline = format!("this is no token: {}", mistake.message);
+                    let help = "write a regular expression of bytes: `token(\"[A-Za-z]+\")`";
+                    let span = field.form_span;
+                    let error = Diagnostic::error(ids::MESSAGE_TOKEN, headline, span);
+                    let at = mistake.at;
+                    self.report(error.label(format!("after {at} characters of it")).help(help));
+                }
+                model::Form::Token(expression.clone())
+            }
+            Form::Named(name, arguments) => self.named_form(field, name, arguments, order, unit).unwrap_or(wrong),
+        }
+    }
+
+    fn named_form(
+        &mut self,
+        field: &'syntax message::Field<'syntax>,
+        name: &'syntax QualifiedName<'syntax>,
+        arguments: &'syntax [crate::body::Value<'syntax>],
+        order: ByteOrder,
+        unit: &'syntax Unit<'syntax>,
+    ) -> Option<model::Form> {
+        let message = self.message_called(name);
+        if message.is_none() && !arguments.is_empty() {
+            self.message_mistake(name.span, format!("`{name}` has no parameters"), "only messages are given values");
+        }
+        let scalar = scalar_type(name);
+        if field.is_variable {
+            if field.repeat.is_some() {
+                self.message_mistake(field.span, "a variable is one value, and no list", "remove the brackets");
+            }
+            let Some(ty) = scalar.filter(|ty| ty.integer().is_none_or(is_machine_size)) else {
+                self.report_message_type(name, unit);
+                return None;
+            };
+            let value = model::Formula { names: vec![], value: flux_ir::compute::integer(0, field.span) };
+            return Some(model::Form::Variable(ty, value));
+        }
+        if let Some(id) = message {
+            let wanted = self.parameter_count(id);
+            if wanted != arguments.len() {
+                let headline = format!("`{name}` has {wanted} parameters, and is given {}", arguments.len());
+                self.message_mistake(field.form_span, headline, "give a value for each: `body(self.length)`");
+            }
+            return Some(model::Form::Unit(id, vec![]));
+        }
+        let form = scalar.as_ref().and_then(|ty| match ty.kind() {
+            TypeKind::Text => Some(model::Form::Text),
+            TypeKind::Bytes => Some(model::Form::Bytes),
+            TypeKind::Integer(integer) => Some(model::Form::Integer(*integer, order)),
+            _ => None,
+        });
+        match (&form, &field.repeat) {
+            (None, _) => self.report_message_type(name, unit),
+            (Some(model::Form::Text | model::Form::Bytes), Some(_)) => {
+                let headline = format!("elements of a list of `{name}` have no end of their own");
+                let help =
+                    "make a message of an element, with its end: `type line = unit { text : string &until = … };`";
+                self.message_mistake(field.form_span, headline, help);
+            }
+            _ => {}
+        }
+        form
+    }
+
+    /// How many parameters a message has: those of later ones have not been read yet.
+    fn parameter_count(&self, id: MessageId) -> usize {
+        let name = &self.scope.program.messages[id].name;
+        let of = self.syntax.statements.iter().find_map(|statement| match statement {
+            Statement::Unit(unit) if unit.name.declared() == *name => Some(unit.parameters.len()),
+            _ => None,
+        });
+        of.unwrap_or(0)
+    }
+
+    fn report_message_type(&mut self, name: &QualifiedName<'_>, unit: &Unit<'_>) {
+        if !self.is_unknown(ids::FIELD_TYPE, name) {
+            return;
+        }
+        let word = name.to_string();
+        let headline = format!("a field of `{}` cannot be a `{word}`", unit.name);
+        let mut names: Vec<String> = self.scope.program.messages.iter().map(|(_, one)| one.name.to_string()).collect();
+        let scalars = ["uint8", "uint16", "uint24", "uint32", "uint64", "int8", "int16", "int32", "int64"];
+        names.extend(scalars.into_iter().chain(["bytes", "string"]).map(str::to_owned));
+        let meant = if self.may_suggest(&word) { nearest(&word, names.iter().map(String::as_str)) } else { None };
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => {
+                "fields are integers, `uint8` to `uint64`, `bytes`, `string`, tokens, bits, and other messages".into()
+            }
+        };
+        self.report(Diagnostic::error(ids::FIELD_TYPE, headline, name.span).help(help));
+    }
+
+    pub(super) fn message_mistake(&mut self, span: Span, headline: impl Into<String>, help: impl Into<String>) {
+        self.report(Diagnostic::error(ids::MESSAGE_ATTRIBUTE, headline, span).help(help));
+    }
+
+    /// What the attributes of all fields say: what they are converted to, or all else.
+    fn resolve_attributes(&mut self, id: MessageId, unit: &'syntax Unit<'syntax>, converts: bool) {
+        for (index, field) in fields_of(&unit.items).into_iter().enumerate() {
+            self.field_attributes((id, FieldId::new(index)), field, converts);
+        }
+    }
+
+    /// The items, whose fields are numbered in the order of the text.
+    fn message_items(
+        &mut self,
+        id: MessageId,
+        items: &'syntax [message::Item<'syntax>],
+        next: &mut usize,
+    ) -> Vec<Item> {
+        let mut resolved = vec![];
+        for item in items {
+            match item {
+                message::Item::Field(_) => {
+                    resolved.push(Item::Field(FieldId::new(*next)));
+                    *next += 1;
+                }
+                message::Item::If(condition, then, otherwise) => {
+                    let condition = self.condition_formula(id, condition);
+                    let then = self.message_items(id, then, next);
+                    let otherwise = self.message_items(id, otherwise, next);
+                    resolved.extend(condition.map(|condition| Item::If(condition, then, otherwise)));
+                }
+                message::Item::Switch(on, cases, span) => {
+                    let on_value = on.as_ref().map(|on| self.any_formula((id, None), on));
+                    let cases = cases.iter().map(|case| self.case(id, case, next)).collect();
+                    if let Some(None) = on_value {
+                        continue;
+                    }
+                    let switch = Switch { on: on_value.flatten(), cases, span: *span };
+                    self.check_labels(&switch);
+                    resolved.push(Item::Switch(switch));
+                }
+            }
+        }
+        resolved
+    }
+
+    fn case(&mut self, id: MessageId, case: &'syntax Case<'syntax>, next: &mut usize) -> model::Case {
+        let labels = case.labels.iter().map(|label| label.value.clone()).collect();
+        let items = self.message_items(id, &case.items, next);
+        model::Case { labels, is_default: case.is_default, items, span: case.span }
+    }
+
+    /// Labels are of the type that decides, each is there once, and the last resort comes last.
+    fn check_labels(&mut self, switch: &Switch) {
+        let wants_bytes = switch.on.as_ref().map(|on| match on.value.ty.kind() {
+            TypeKind::Text | TypeKind::Bytes => Some(true),
+            TypeKind::Integer(_) => Some(false),
+            _ => None,
+        });
+        if let Some(None) = wants_bytes {
+            let span = switch.on.as_ref().map_or(switch.span, |on| on.value.span);
+            return self.message_mistake(span, "a `switch` is about an integer, a string or bytes", "ask by `if`");
+        }
+        let mut seen: HashMap<&model::Label, Span> = HashMap::new();
+        for (index, case) in switch.cases.iter().enumerate() {
+            if case.is_default && index + 1 < switch.cases.len() {
+                let headline = "nothing after `*` is ever chosen";
+                self.message_mistake(case.span, headline, "put `*` last: it is for what no other case is for");
+            }
+            for label in &case.labels {
+                let is_bytes = matches!(label, model::Label::Bytes(_));
+                if wants_bytes.flatten().is_some_and(|wanted| wanted != is_bytes) {
+                    let help = "labels are of the type of the value: `1` of an integer, `\"get\"` of a string";
+                    self.message_mistake(case.span, "this case can never be", help);
+                }
+                if let Some(first) = seen.insert(label, case.span) {
+                    let error = Diagnostic::error(ids::MESSAGE_ATTRIBUTE, "this value has a case already", case.span);
+                    self.report(error.mark(first, "the first one").help("remove one of them"));
+                }
+            }
+        }
+    }
+}
+
+/// The fields in `items`, in the order of the text.
+pub(super) fn fields_of<'a, 'syntax>(items: &'a [message::Item<'syntax>]) -> Vec<&'a message::Field<'syntax>> {
+    let mut found = vec![];
+    collect(items, &mut found);
+    found
+}
+
+fn collect<'a, 'syntax>(items: &'a [message::Item<'syntax>], found: &mut Vec<&'a message::Field<'syntax>>) {
+    for item in items {
+        match item {
+            message::Item::Field(field) => found.push(field),
+            message::Item::If(_, then, otherwise) => {
+                collect(then, found);
+                collect(otherwise, found);
+            }
+            message::Item::Switch(_, cases, _) => cases.iter().for_each(|case| collect(&case.items, found)),
+        }
+    }
+}
+
+/// The type of a field that is no message: an integer of whole bytes, a truth value, text or bytes.
+fn scalar_type(name: &QualifiedName<'_>) -> Option<Type> {
+    let (None, word) = name.parts() else { return None };
+    match word {
+        "string" | "text" => return Some(Type::of_kind(TypeKind::Text)),
+        "bytes" => return Some(Type::of_kind(TypeKind::Bytes)),
+        "bool" => return Some(Type::of_kind(TypeKind::Bool)),
+        _ => {}
+    }
+    let (signed, bits) = match word.strip_prefix('u') {
+        Some(rest) => (false, rest.strip_prefix("int")?),
+        None => (true, word.strip_prefix("int")?),
+    };
+    let bits: u8 = bits.parse().ok().filter(|bits| (8..=64).contains(bits) && bits % 8 == 0)?;
+    Some(Type::of_kind(TypeKind::Integer(Integer { signed, bits })))
+}
+
+/// Whether a variable can be such an integer.
+fn is_machine_size(integer: Integer) -> bool {
+    matches!(integer.bits, 8 | 16 | 32 | 64)
+}
+
+/// The id of the message that a place is in, and the field whose attribute it is, if any.
+pub(super) type Place = (MessageId, Option<FieldId>);

@@ -1,0 +1,63 @@
+//! What the names in formulas stand for, in a message that has been read in part or whole.
+
+use crate::evaluate::evaluate;
+use crate::tree::{Content, Read, Tree, Value};
+use flux_ir::message::{FieldId, Formula, Reference, Root};
+
+/// The value of `formula` in `tree`; `own` is the field whose attribute it is, or the element of a list.
+pub fn value_of(formula: &Formula, tree: &Tree, own: Option<&Content>) -> Result<Value, String> {
+    let values = formula.names.iter().map(|name| named(name, tree, own)).collect::<Result<Vec<_>, _>>()?;
+    evaluate(&formula.value, &values)
+}
+
+fn named(name: &Reference, tree: &Tree, own: Option<&Content>) -> Result<Value, String> {
+    let missing = || "a field that is asked for is not there".to_owned();
+    match (name.root, name.path.as_slice()) {
+        (Root::Own, path) => find(tree, path).and_then(converted).ok_or_else(missing),
+        (Root::Parameter(index), _) => tree.parameters.get(index).cloned().ok_or_else(missing),
+        (Root::Value, []) => match own {
+            Some(Content::Value { read, .. }) => Ok(read.clone()),
+            _ => Err(missing()),
+        },
+        (Root::Value, path) => match own {
+            Some(Content::Unit(inner)) => find(inner, path).and_then(converted).ok_or_else(missing),
+            _ => Err(missing()),
+        },
+    }
+}
+
+fn converted(content: &Content) -> Option<Value> {
+    match content {
+        Content::Value { read, converted, .. } => Some(converted.as_ref().unwrap_or(read).clone()),
+        _ => None,
+    }
+}
+
+/// What is at the end of `path`, which begins in `tree`.
+pub fn find<'a>(tree: &'a Tree, path: &[FieldId]) -> Option<&'a Content> {
+    let (last, way) = path.split_last()?;
+    let mut at = tree;
+    for step in way {
+        match &read(at, *step)?.content {
+            Content::Unit(inner) => at = inner,
+            _ => return None,
+        }
+    }
+    Some(&read(at, *last)?.content)
+}
+
+/// As [`find`], to be changed.
+pub fn find_mut<'a>(tree: &'a mut Tree, path: &[FieldId]) -> Option<&'a mut Content> {
+    let (first, rest) = path.split_first()?;
+    let content = &mut tree.fields.get_mut(first.index())?.as_mut()?.content;
+    match (rest, content) {
+        ([], content) => Some(content),
+        (rest, Content::Unit(inner)) => find_mut(inner, rest),
+        _ => None,
+    }
+}
+
+/// A field that was read.
+pub fn read(tree: &Tree, field: FieldId) -> Option<&Read> {
+    tree.fields.get(field.index())?.as_ref()
+}

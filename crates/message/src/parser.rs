@@ -1,0 +1,96 @@
+//! A parser: bytes go in as they come, messages come out.
+
+use crate::input::Input;
+use crate::parse::Grammar;
+use crate::tree::{Failure, Tree};
+use flux_ir::message::MessageId;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Whether the bytes of streams are kept with what is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Streams {
+    /// They are: so a message can be written again.
+    Kept,
+    /// They go along, and only their number stays.
+    Dropped,
+}
+
+/// A message that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parsed {
+    /// Where it begins in all that was fed.
+    pub offset: u64,
+    /// What it is.
+    pub tree: Tree,
+}
+
+/// A message that has begun.
+type Open<'p> = Pin<Box<dyn Future<Output = Result<Tree, Failure>> + 'p>>;
+
+/// Reads one message after another.
+pub struct Parser<'p> {
+    grammar: &'p Grammar<'p>,
+    input: Rc<Input>,
+    message: MessageId,
+    streams: Streams,
+    /// Where the message that is being read begins in all that was fed.
+    offset: u64,
+    open: Option<Open<'p>>,
+    failed: bool,
+}
+
+impl<'p> Parser<'p> {
+    /// A parser of `message`, which has no parameters.
+    pub fn new(grammar: &'p Grammar<'p>, message: MessageId, streams: Streams) -> Self {
+        Self { grammar, input: Rc::new(Input::default()), message, streams, offset: 0, open: None, failed: false }
+    }
+
+    /// Adds bytes that have come.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.input.feed(bytes);
+    }
+
+    /// No more bytes will come.
+    pub fn close(&mut self) {
+        self.input.close();
+    }
+
+    /// Where the message that is being read begins in all that was fed.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next message, or why what came is none: then there is no other. None where more bytes are needed, or no
+    /// message has begun.
+    pub fn next_message(&mut self) -> Option<Result<Parsed, Failure>> {
+        if self.failed || self.open.is_none() && self.input.is_empty() {
+            return None;
+        }
+        let future = self.open.get_or_insert_with(|| {
+            let (grammar, input, what) = (self.grammar, Rc::clone(&self.input), (self.message, self.streams));
+            Box::pin(async move { grammar.whole(&input, what).await })
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        let Poll::Ready(result) = future.as_mut().poll(&mut context) else { return None };
+        self.open = None;
+        match result {
+            Ok(tree) if tree.end == 0 => {
+                self.failed = true;
+                Some(Err(Failure::new(0, "the message has no bytes").within("")))
+            }
+            Ok(tree) => {
+                let offset = self.offset;
+                self.input.next_message(tree.end);
+                self.offset += tree.end;
+                Some(Ok(Parsed { offset, tree }))
+            }
+            Err(failure) => {
+                self.failed = true;
+                Some(Err(failure))
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What is read of a message: its fields, with the places of their bytes.
+
+use flux_ir::message::MessageId;
+use std::fmt;
+
+/// A value of a field, of a parameter, or of a part of a formula.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// An integer of any type.
+    Integer(i128),
+    /// `true` or `false`
+    Truth(bool),
+    /// A text, or bytes.
+    Bytes(Vec<u8>),
+}
+
+/// A message that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    /// Which it is.
+    pub message: MessageId,
+    /// Its first byte, counted from the beginning of the outermost message.
+    pub start: u64,
+    /// The byte after its last.
+    pub end: u64,
+    /// The values of its parameters.
+    pub parameters: Vec<Value>,
+    /// By the index of the field; none of those in choices that were not taken.
+    pub fields: Vec<Option<Read>>,
+    /// The cases that the next byte chose, in order.
+    pub choices: Vec<usize>,
+}
+
+/// A field that was read, or an element of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Read {
+    /// Its first byte, as that of [`Tree`]. Of bits the byte in which they begin.
+    pub start: u64,
+    /// The byte after its last.
+    pub end: u64,
+    /// What was there.
+    pub content: Content,
+}
+
+/// What a field was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// One value.
+    Value {
+        /// As it was read.
+        read: Value,
+        /// As it was converted, where it was.
+        converted: Option<Value>,
+        /// Of an integer in digits, these: there are several ways to write one.
+        spelling: Vec<u8>,
+    },
+    /// Bytes that are always the same.
+    Literal,
+    /// A message.
+    Unit(Box<Tree>),
+    /// Several.
+    List(Vec<Read>),
+    /// Bytes that went along.
+    Stream {
+        /// How many.
+        size: u64,
+        /// They themselves, where they are kept.
+        kept: Option<Vec<u8>>,
+    },
+}
+
+impl Content {
+    /// A value that is as it was read.
+    pub fn value(read: Value) -> Self {
+        Self::Value { read, converted: None, spelling: vec![] }
+    }
+}
+
+/// Why bytes are not the message that they should be, or a message cannot be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The byte at which it was found, counted from the beginning of the message.
+    pub offset: u64,
+    /// The message, and the fields on the way, joined by points.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure, in a field that is yet to be said.
+    pub(crate) fn new(offset: u64, message: impl Into<String>) -> Self {
+        Self { offset, field: String::new(), message: message.into() }
+    }
+
+    /// The same, in a field called `name`; fields without a name are not told of.
+    pub(crate) fn within(mut self, name: &str) -> Self {
+        self.field = match (name.is_empty(), self.field.is_empty()) {
+            (true, _) => self.field,
+            (_, true) => name.to_owned(),
+            _ => format!("{name}.{}", self.field),
+        };
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "at byte {}, {}: {}", self.offset, self.field, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,315 @@
+//! Writing: the bytes of a message that was read, perhaps with other values.
+//!
+//! What says how long something is follows from it: a field that `&length` or `T[n]` asks, and what `&serialize` names,
+//! is given its value before it is written. So a key that has become longer needs no second change.
+
+use crate::evaluate::integer;
+use crate::names::{find_mut, value_of};
+use crate::tree::{Content, Failure, Read, Tree, Value};
+use flux_ir::compute::{Expression, Operator, Term};
+use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Formula, Item, Label, Repeat, Root, Switch, Token};
+use flux_ir::program::Program;
+use flux_ir::types::Integer;
+use std::collections::HashMap;
+
+/// What writing gives.
+type Outcome<T> = Result<T, Failure>;
+
+/// The bytes of `tree`, which is of a message of `program`. A failure names the bytes that had been written before it.
+///
+/// # Errors
+///
+/// Values that the message cannot have, and streams that were not kept.
+pub fn write(program: &Program, tree: &Tree) -> Result<Vec<u8>, Failure> {
+    let name = &program.messages[tree.message].name;
+    let mut tree = tree.clone();
+    unit(program, &mut tree).map_err(|failure| failure.within(&name.to_string()))
+}
+
+/// The bytes of a message, whose own fields are made to fit.
+fn unit(program: &Program, tree: &mut Tree) -> Outcome<Vec<u8>> {
+    let message = &program.messages[tree.message];
+    let mut writer = Writer { program, sized: HashMap::new(), out: vec![], bits: (0, 0), choice: 0 };
+    for (index, field) in message.fields.iter().enumerate() {
+        writer.settle(tree, FieldId::new(index), field).map_err(|failure| failure.within(&field.name))?;
+    }
+    // Variables come first and then what is made of them.
+    for (index, field) in message.fields.iter().enumerate() {
+        let Some((target, value)) = &field.serialize else { continue };
+        let Some(own) = content(tree, FieldId::new(index)).cloned() else { continue };
+        let value =
+            value_of(value, tree, Some(&own)).map_err(|message| Failure::new(0, message).within(&field.name))?;
+        set(tree, &[*target], value);
+    }
+    writer.items(tree, &message.items)?;
+    Ok(writer.out)
+}
+
+fn content(tree: &Tree, field: FieldId) -> Option<&Content> {
+    tree.fields.get(field.index())?.as_ref().map(|read| &read.content)
+}
+
+/// Gives a field its value, and digits their spelling where it is another.
+fn set(tree: &mut Tree, path: &[FieldId], value: Value) {
+    if let Some(Content::Value { read, spelling, .. }) = find_mut(tree, path)
+        && *read != value
+    {
+        *read = value;
+        spelling.clear();
+    }
+}
+
+struct Writer<'p> {
+    program: &'p Program,
+    /// The bytes of fields whose size other fields say.
+    sized: HashMap<FieldId, Vec<u8>>,
+    out: Vec<u8>,
+    /// Bits that fill no byte yet, and how many.
+    bits: (u8, u8),
+    /// How many cases have been taken that the next byte chose.
+    choice: usize,
+}
+
+impl Writer<'_> {
+    fn failure(&self, message: impl Into<String>) -> Failure {
+        Failure::new(self.out.len() as u64, message)
+    }
+
+    /// Makes the fields that say how large another one is say what it is.
+    fn settle(&mut self, tree: &mut Tree, id: FieldId, field: &Field) -> Outcome<()> {
+        if content(tree, id).is_none() || field.parse_at.is_some() {
+            return Ok(());
+        }
+        let size = match (&field.extent, &field.repeat) {
+            (Some(Extent::Length(length)), _) => {
+                let mut read = tree.fields.get_mut(id.index()).and_then(Option::take);
+                let bytes = read.as_mut().map(|read| self.bytes_of(tree, field, read)).transpose();
+                if let Some(slot) = tree.fields.get_mut(id.index()) {
+                    *slot = read;
+                }
+                let bytes = bytes?.unwrap_or_default();
+                let size = bytes.len();
+                self.sized.insert(id, bytes);
+                Some((length, size))
+            }
+            (_, Repeat::Times(count)) => match content(tree, id) {
+                Some(Content::List(elements)) => Some((count, elements.len())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((formula, size)) = size else { return Ok(()) };
+        if let Some((path, value)) = solve(formula, size as i128) {
+            set(tree, &path, Value::Integer(value));
+        }
+        Ok(())
+    }
+
+    /// Writes items. The recursion is as deep as choices are in each other, which whoever reads them bounds.
+    fn items(&mut self, tree: &mut Tree, items: &[Item]) -> Outcome<()> {
+        for item in items {
+            match item {
+                Item::Field(id) => self.field(tree, *id)?,
+                Item::If(condition, then, otherwise) => {
+                    let holds = value_of(condition, tree, None).map_err(|message| self.failure(message))?;
+                    self.items(tree, if holds == Value::Truth(true) { then } else { otherwise })?;
+                }
+                Item::Switch(switch) => {
+                    let case = self.choose(tree, switch)?;
+                    if let Some(case) = switch.cases.get(case) {
+                        self.items(tree, &case.items)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, tree: &Tree, switch: &Switch) -> Outcome<usize> {
+        let Some(on) = &switch.on else {
+            self.choice += 1;
+            let chosen = tree.choices.get(self.choice - 1).copied();
+            return chosen.ok_or_else(|| self.failure("nothing says which case is taken"));
+        };
+        let value = value_of(on, tree, None).map_err(|message| self.failure(message))?;
+        let label = match value {
+            Value::Integer(value) => Some(Label::Integer(value)),
+            Value::Bytes(bytes) => Some(Label::Bytes(bytes)),
+            Value::Truth(_) => None,
+        };
+        let is_taken = |labels: &[Label]| label.as_ref().is_some_and(|label| labels.contains(label));
+        let found = switch.cases.iter().position(|case| is_taken(&case.labels));
+        let found = found.or_else(|| switch.cases.iter().position(|case| case.is_default));
+        found.ok_or_else(|| self.failure("there is no case for this value"))
+    }
+
+    fn field(&mut self, tree: &mut Tree, id: FieldId) -> Outcome<()> {
+        let Some(field) = self.program.messages[tree.message].field(id) else { return Ok(()) };
+        let Some(mut read) = tree.fields.get_mut(id.index()).and_then(Option::take) else {
+            return Err(self.failure("it is not there").within(&field.name));
+        };
+        let written = self.named_field(tree, id, field, &mut read);
+        if let Some(slot) = tree.fields.get_mut(id.index()) {
+            *slot = Some(read);
+        }
+        written.map_err(|failure| failure.within(&field.name))
+    }
+
+    fn named_field(&mut self, tree: &Tree, id: FieldId, field: &Field, read: &mut Read) -> Outcome<()> {
+        if field.is_variable() || field.parse_at.is_some() {
+            return Ok(());
+        }
+        if let (Form::Bits(width), Content::Value { read, .. }) = (&field.form, &read.content) {
+            return self.write_bits(*width, read);
+        }
+        let bytes = match self.sized.remove(&id) {
+            Some(bytes) => bytes,
+            None => self.bytes_of(tree, field, read)?,
+        };
+        let wanted = match (&field.extent, &field.repeat, &read.content) {
+            (Some(Extent::Length(length)), ..) => Some((length, bytes.len())),
+            (_, Repeat::Times(count), Content::List(elements)) => Some((count, elements.len())),
+            _ => None,
+        };
+        if let Some((formula, size)) = wanted {
+            let said = value_of(formula, tree, None).map_err(|message| self.failure(message))?;
+            if said != Value::Integer(size as i128) {
+                return Err(self.failure(format!("it has {size}, and the message says otherwise")));
+            }
+        }
+        self.out.extend(bytes);
+        Ok(())
+    }
+
+    fn write_bits(&mut self, width: u8, value: &Value) -> Outcome<()> {
+        let value = integer(value).ok().and_then(|value| u64::try_from(value).ok());
+        let fits = |value: &u64| width >= 64 || *value >> width == 0;
+        let Some(value) = value.filter(fits) else {
+            return Err(self.failure(format!("this does not fit {width} bits")));
+        };
+        for bit in (0..width).rev() {
+            let (byte, count) = self.bits;
+            self.bits = (byte << 1 | u8::from(value >> bit & 1 == 1), count + 1);
+            if self.bits.1 == 8 {
+                self.out.push(self.bits.0);
+                self.bits = (0, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a field, with what ends it.
+    fn bytes_of(&self, tree: &Tree, field: &Field, read: &mut Read) -> Outcome<Vec<u8>> {
+        let mut bytes = match (&mut read.content, field.is_list()) {
+            (Content::List(elements), true) => {
+                let mut all = vec![];
+                for (index, element) in elements.iter_mut().enumerate() {
+                    let one = self.element(tree, field, &mut element.content);
+                    all.extend(one.map_err(|failure| failure.within(&format!("[{index}]")))?);
+                }
+                all
+            }
+            (content, _) => self.element(tree, field, content)?,
+        };
+        if let Some(Extent::Until(end)) = &field.extent {
+            let is_string = matches!(field.form, Form::Bytes | Form::Text);
+            let has_end = bytes.windows(end.len().max(1)).any(|window| window == end);
+            if is_string && has_end {
+                return Err(self.failure(format!("`{}` is in it, which ends it", end.escape_ascii())));
+            }
+            bytes.extend(end);
+        }
+        Ok(bytes)
+    }
+
+    fn element(&self, tree: &Tree, field: &Field, content: &mut Content) -> Outcome<Vec<u8>> {
+        for requires in &field.requires {
+            let holds = value_of(requires, tree, Some(content)).map_err(|message| self.failure(message))?;
+            if holds != Value::Truth(true) {
+                return Err(self.failure("this is not what is required"));
+            }
+        }
+        match (&field.form, content) {
+            (Form::Literal(bytes), _) => Ok(bytes.clone()),
+            (Form::Unit(_, values), Content::Unit(inner)) => {
+                let values = values.iter().map(|value| value_of(value, tree, None));
+                inner.parameters = values.collect::<Result<_, _>>().map_err(|message| self.failure(message))?;
+                unit(self.program, inner)
+            }
+            (_, Content::Stream { kept: Some(kept), .. }) => Ok(kept.clone()),
+            (form, Content::Value { read, spelling, .. }) => self.value(form, read, spelling),
+            _ => Err(self.failure("there is nothing to write")),
+        }
+    }
+
+    fn value(&self, form: &Form, value: &Value, spelling: &[u8]) -> Outcome<Vec<u8>> {
+        match (form, value) {
+            (Form::Integer(integer, order), Value::Integer(value)) => encode(*value, *integer, *order)
+                .ok_or_else(|| self.failure(format!("{value} does not fit {} bits", integer.bits))),
+            (Form::Digits(..), _) if !spelling.is_empty() => Ok(spelling.to_vec()),
+            (Form::Digits(integer, base), Value::Integer(value)) => {
+                let (low, high) = integer.range();
+                match ((low..=high).contains(value), base) {
+                    (false, _) => Err(self.failure(format!("{value} does not fit {} bits", integer.bits))),
+                    (true, 16) if *value < 0 => Ok(format!("-{:x}", -value).into_bytes()),
+                    (true, 16) => Ok(format!("{value:x}").into_bytes()),
+                    (true, _) => Ok(value.to_string().into_bytes()),
+                }
+            }
+            (Form::Token(expression), Value::Bytes(bytes)) => {
+                match Token::new(expression).is_ok_and(|token| token.matches(bytes)) {
+                    true => Ok(bytes.clone()),
+                    false => Err(self.failure(format!("`{}` cannot be here", bytes.escape_ascii()))),
+                }
+            }
+            (Form::Bytes | Form::Text, Value::Bytes(bytes)) => Ok(bytes.clone()),
+            _ => Err(self.failure("this is a value of another kind")),
+        }
+    }
+}
+
+/// A binary integer; none where it has not so many bits.
+fn encode(value: i128, integer: Integer, order: ByteOrder) -> Option<Vec<u8>> {
+    let (low, high) = integer.range();
+    let size = usize::from(integer.bits / 8);
+    let all = (low..=high).contains(&value).then(|| value.to_be_bytes())?;
+    let mut bytes = all.get(all.len().checked_sub(size)?..)?.to_vec();
+    if order == ByteOrder::Little {
+        bytes.reverse();
+    }
+    Some(bytes)
+}
+
+/// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
+fn solve(formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
+    let (mut at, mut wanted) = (&formula.value, wanted);
+    loop {
+        match &at.term {
+            Term::Convert(inner) => at = inner,
+            Term::Variable(id) => {
+                let name = formula.names.get(id.index()).filter(|name| name.root == Root::Own)?;
+                return Some((name.path.clone(), wanted));
+            }
+            Term::Binary(Operator::Add, two) => {
+                let [left, right] = &**two;
+                let (inner, other) = match constant(right) {
+                    Some(other) => (left, other),
+                    None => (right, constant(left)?),
+                };
+                (at, wanted) = (inner, wanted.checked_sub(other)?);
+            }
+            Term::Binary(Operator::Subtract, two) => {
+                let [left, right] = &**two;
+                (at, wanted) = (left, wanted.checked_add(constant(right)?)?);
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn constant(expression: &Expression) -> Option<i128> {
+    match expression.term {
+        Term::Integer(value) => Some(value),
+        _ => None,
+    }
+}
