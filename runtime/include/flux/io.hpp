@@ -35,7 +35,8 @@ using io_result = expected<Value, int>;
 class stream
 {
   public:
-    /// Closes it. No flow may be waiting for it. virtual ~stream() = default;
+    /// Closes it. No flow may be waiting for it.
+    virtual ~stream() = default;
     stream(const stream &) = delete;
     stream &operator=(const stream &) = delete;
 
