@@ -45,11 +45,11 @@ flux::io_result<std::string> pull_all(flux::body &from, std::size_t piece)
     }
 }
 
-class Each : public testing::TestWithParam<strategy_kind>
+class BodyByStrategy : public testing::TestWithParam<strategy_kind>
 {
 };
 
-TEST_P(Each, BytesComeInOrderThroughASmallWindow)
+TEST_P(BodyByStrategy, BytesComeInOrderThroughASmallWindow)
 {
     std::string sent;
     for (int number = 0; sent.size() < 200'000; ++number) {
@@ -70,7 +70,7 @@ TEST_P(Each, BytesComeInOrderThroughASmallWindow)
     }
 }
 
-TEST_P(Each, AnErrorComesToTheOtherSide)
+TEST_P(BodyByStrategy, AnErrorComesToTheOtherSide)
 {
     flux::body through(10);
     run_two(
@@ -86,7 +86,7 @@ TEST_P(Each, AnErrorComesToTheOtherSide)
         });
 }
 
-TEST_P(Each, WhoPushesIsToldThatNobodyPulls)
+TEST_P(BodyByStrategy, WhoPushesIsToldThatNobodyPulls)
 {
     flux::body through(10);
     run_two(
@@ -103,7 +103,7 @@ TEST_P(Each, WhoPushesIsToldThatNobodyPulls)
         });
 }
 
-TEST_P(Each, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
+TEST_P(BodyByStrategy, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
 {
     flux::body through(10);
     run_two(
@@ -119,7 +119,7 @@ TEST_P(Each, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
         });
 }
 
-TEST_P(Each, WhoWaitsForBytesLearnsOfTheEnd)
+TEST_P(BodyByStrategy, WhoWaitsForBytesLearnsOfTheEnd)
 {
     flux::body through(10);
     run_two(
@@ -134,7 +134,7 @@ TEST_P(Each, WhoWaitsForBytesLearnsOfTheEnd)
         });
 }
 
-TEST_P(Each, NeitherSideWaitsLongerThanItsDeadline)
+TEST_P(BodyByStrategy, NeitherSideWaitsLongerThanItsDeadline)
 {
     flux::body empty(10);
     flux::body full(10);
@@ -153,7 +153,7 @@ TEST_P(Each, NeitherSideWaitsLongerThanItsDeadline)
         });
 }
 
-INSTANTIATE_TEST_SUITE_P(Body, Each,
+INSTANTIATE_TEST_SUITE_P(Body, BodyByStrategy,
                          testing::Values(strategy_kind::thread, strategy_kind::pool, strategy_kind::event),
                          [](const auto &kind) { return std::string(flux::strategy_name(kind.param)); });
 
