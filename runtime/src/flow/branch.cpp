@@ -18,6 +18,9 @@ class fork
     /// Runs all of them, and returns when all have ended.
     void run() noexcept;
 
+    /// Runs the first, which sees to the others, and returns when all have ended.
+    void run_first() noexcept;
+
     /// How the step ended; gives the flow what the branches have done.
     outcome exit() noexcept;
 
@@ -28,6 +31,11 @@ class fork
     void cut_path() noexcept;
 
   private:
+    /// The flow awaits so many branches from now on; gives where it was.
+    node_number begin(std::uint32_t awaited) noexcept;
+    /// They have all ended, and the flow is where it was.
+    void end(node_number position) noexcept;
+
     flow &parent_;
     std::span<branch_base *const> branches_;
 };
@@ -47,11 +55,8 @@ void branch_base::run(runner &on) noexcept
 void fork::run() noexcept
 {
     strategy &by = parent_.from().started_by();
-    // Meanwhile its place says where the branches are that run there; afterwards the flow is where it was.
-    const node_number position = parent_.position();
-    parent_.move_to(no_node);
     const auto at_once = [](const branch_base *each) { return each->starts_at_once_; };
-    parent_.fork(branches_, 1 + static_cast<std::uint32_t>(std::ranges::count_if(branches_, at_once)));
+    const node_number position = begin(static_cast<std::uint32_t>(std::ranges::count_if(branches_, at_once)));
     // The first starts at once, as a branch can only wait for an earlier one.
     const auto others = branches_.subspan(1);
     for (branch_base *const each : others) {
@@ -65,6 +70,27 @@ void fork::run() noexcept
             each->run(parent_.on());
         }
     }
+    end(position);
+}
+
+void fork::run_first() noexcept
+{
+    const node_number position = begin(static_cast<std::uint32_t>(branches_.size()));
+    branches_.front()->run(parent_.on());
+    end(position);
+}
+
+node_number fork::begin(std::uint32_t awaited) noexcept
+{
+    // Meanwhile its place says where the branches are that run there; afterwards the flow is where it was.
+    const node_number position = parent_.position();
+    parent_.move_to(no_node);
+    parent_.fork(branches_, 1 + awaited);
+    return position;
+}
+
+void fork::end(node_number position) noexcept
+{
     parent_.join();
     parent_.move_to(position);
 }
@@ -104,9 +130,9 @@ void fork::cut_path() noexcept
     }
 }
 
-void run_branches(flow &parent, std::span<branch_base *const> branches) noexcept
+void run_in_succession(flow &parent, std::span<branch_base *const> branches) noexcept
 {
-    fork(parent, branches).run();
+    fork(parent, branches).run_first();
 }
 
 outcome join_all(flow &parent, std::span<branch_base *const> branches, bool cut) noexcept

@@ -1,5 +1,8 @@
 #include "flux/flow/each.hpp"
 
+#include "flux/strategy/source.hpp"
+#include "flux/strategy/strategy.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,7 +18,11 @@ constexpr std::size_t nowhere_in_list = std::numeric_limits<std::size_t>::max();
 class slot final : public branch_base
 {
   public:
-    slot(flow &parent, instances &all) noexcept : branch_base(parent, all.number()), all_(all) {}
+    /// `later` are the slots that may begin after this one has.
+    slot(flow &parent, instances &all, std::span<branch_base *const> later) noexcept
+        : branch_base(parent, all.number()), all_(all), later_(later)
+    {
+    }
 
     /// The place of the first instance that failed here; that of none is after all.
     std::size_t failed_at() const noexcept { return failed_at_; }
@@ -27,6 +34,21 @@ class slot final : public branch_base
   private:
     outcome call(flow &own) noexcept override
     {
+        strategy &by = own.from().started_by();
+        const bool offers = !later_.empty() && all_.some_are_left();
+        if (offers) {
+            by.offer(*later_.front());
+        }
+        run_instances(own);
+        // Whoever has begun with the next sees to those after it.
+        if (!offers || by.take_back(*later_.front())) {
+            std::ranges::for_each(later_, [&](auto &&) { own.parent()->arrived(); });
+        }
+        return outcome::done;
+    }
+
+    void run_instances(flow &own) noexcept
+    {
         for (std::size_t place; (place = all_.take()) < all_.count();) {
             const outcome exit = all_.call(own, place);
             own.cut_path(0, all_.number(), exit);
@@ -37,10 +59,10 @@ class slot final : public branch_base
             }
             ended_ |= exit == outcome::ended;
         }
-        return outcome::done;
     }
 
     instances &all_;
+    const std::span<branch_base *const> later_;
     std::size_t failed_at_ = nowhere_in_list;
     node_number failed_node_ = no_node;
     int error_ = 0;
@@ -52,9 +74,9 @@ outcome run_slots(flow &parent, instances &all, std::span<std::optional<slot>> s
                   std::span<branch_base *> branches) noexcept
 {
     for (std::size_t number = 0; number < slots.size(); ++number) {
-        branches[number] = &slots[number].emplace(parent, all);
+        branches[number] = &slots[number].emplace(parent, all, branches.subspan(number + 1));
     }
-    run_branches(parent, branches);
+    run_in_succession(parent, branches);
     const slot *first = nullptr;
     bool ended = false;
     for (std::optional<slot> &one : slots) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace {
 
@@ -258,9 +259,15 @@ TEST_P(Each, ACancelledFlowCancelsItsInstances)
     elements = [](int) { return std::size_t{6}; };
     width = 2;
     std::atomic<int> cancelled{0};
+    std::atomic<bool> is_cancelled{false};
     work = [&](flux::flow &flow, const A_in &in) {
         if (in.place == 0) {
             flow.parent()->cancel();
+            is_cancelled = true;
+        }
+        // The second may have begun beside the first.
+        while (!is_cancelled) {
+            std::this_thread::yield();
         }
         cancelled += flow.cancelled() ? 1 : 0;
         return outcome::done;

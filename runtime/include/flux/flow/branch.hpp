@@ -85,8 +85,10 @@ inline void start_after(branch_base &later, branch_base &earlier) noexcept
     later.starts_at_once_ = false;
 }
 
-/// Runs these branches, at least one, and returns when all have ended, whatever became of them.
-void run_branches(flow &parent, std::span<branch_base *const> branches) noexcept;
+/// Runs the first of these branches, at least one, and returns when all have arrived at the flow, whatever became of
+/// them. One that runs offers the next to the strategy where there is something left for it to do; the last that has
+/// begun arrives for those that have not.
+void run_in_succession(flow &parent, std::span<branch_base *const> branches) noexcept;
 
 /// Runs the branches of a step, and returns when all have ended: failed, with the error of the first that failed; else
 /// ended, if one did; else done. Then the flow's path register, which must be 0, is the number of the path that they

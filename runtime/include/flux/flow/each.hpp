@@ -3,9 +3,10 @@
 ///
 /// It is a parallel step (`branch.hpp`) whose branches are slots: as many as may run at once, and no more than there
 /// are elements. A slot takes the next element that nobody has, in the order of the list, runs the instance for it, and
-/// goes on until there is none. So instances begin in that order; one that cannot begin yet waits for earlier ones
-/// alone; and a slot that no thread has begun costs nothing but the offer, since the others run its instances. Every
-/// instance runs, whatever became of the others.
+/// goes on until there is none. When it begins, and elements are left, it offers the next slot to the strategy; when it
+/// has ended, it takes back what nobody has begun. So instances begin in the order of the list; one that cannot begin
+/// yet waits for earlier ones alone; and of the slots that no thread has begun one at most was offered. Every instance
+/// runs, whatever became of the others.
 ///
 /// An instance has the flow of its slot. Its path is counted by itself. Of the instances that fail, the first in the
 /// order of the list has the error of the step.
@@ -43,6 +44,9 @@ class instances
 
     /// The place of the next element that nobody has; `count` or more where there is none. Any thread asks.
     std::size_t take() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// Whether there is an element that nobody has. It may be taken at once.
+    bool some_are_left() const noexcept { return next_.load(std::memory_order_relaxed) < count_; }
 
     /// Runs the instance for the element at this place.
     virtual outcome call(flow &own, std::size_t place) noexcept = 0;
