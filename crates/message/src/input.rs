@@ -126,7 +126,7 @@ impl Input {
         })
         .await;
         if missing > 0 {
-            return Err(Failure::new(start, format!("the data ends {missing} bytes too early")));
+            return Err(Failure::early_end(start, missing));
         }
         cursor.at = end;
         Ok(self.bytes(start, end))

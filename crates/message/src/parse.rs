@@ -585,9 +585,7 @@ impl<'r> Reading<'r, '_> {
         }
         let size = cursor.at - start;
         match length {
-            Some(length) if size < length => {
-                Err(Failure::new(cursor.at, format!("the data ends {} bytes too early", length - size)))
-            }
+            Some(length) if size < length => Err(Failure::early_end(cursor.at, length - size)),
             None if size == most && self.input.peek(*cursor).await.is_some() => {
                 Err(Failure::new(start, format!("it has more than {most} bytes")))
             }

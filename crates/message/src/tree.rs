@@ -93,6 +93,12 @@ impl Failure {
         Self { offset, field: String::new(), message: message.into() }
     }
 
+    /// So many bytes are missing when the data ends.
+    pub(crate) fn early_end(offset: u64, missing: u64) -> Self {
+        let bytes = if missing == 1 { "byte" } else { "bytes" };
+        Self::new(offset, format!("the data ends {missing} {bytes} too early"))
+    }
+
     /// The same, in a field called `name`; fields without a name are not told of.
     pub(crate) fn within(mut self, name: &str) -> Self {
         self.field = match (name.is_empty(), self.field.is_empty()) {

@@ -69,7 +69,7 @@ fn names_of_dns_end() {
 #[test]
 fn data_that_ends_too_early_is_told_of() {
     let program = program("type pair = unit { a : uint16; size : uint8; b : bytes &length = self.size; };");
-    assert_eq!(failure(&program, "pair", b"\0"), "at byte 0, pair.a: the data ends 1 bytes too early");
+    assert_eq!(failure(&program, "pair", b"\0"), "at byte 0, pair.a: the data ends 1 byte too early");
     assert_eq!(failure(&program, "pair", b"\0\0\x05abc"), "at byte 3, pair.b: the data ends 2 bytes too early");
     assert_eq!(read(&program, "pair", b""), []);
 }
