@@ -6,12 +6,12 @@
 //! after those that it uses, looks up the names of other modules ([`scope`]), and reports what does not fit. What a
 //! front has to say it says in the terms of its notation; everything after it knows the model alone.
 
-pub mod cpp_keyword;
 pub mod ids;
 pub mod link;
 mod load;
 mod node_names;
 pub mod scope;
+pub mod taken;
 
 use crate::scope::Scope;
 use flux_source::{FileId, Span};

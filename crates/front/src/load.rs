@@ -4,11 +4,11 @@
 //! of its file wherever it is used, as that is its C++ namespace; `as` is only what one file calls it. No module uses
 //! itself, by whatever way: the files come in an order in which each is after those that it uses.
 
-use crate::cpp_keyword::is_keyword;
 use crate::scope::Used;
 use crate::{Front, Library, Use, Wanted, front_of, ids, stem};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::arena::ArenaId;
+use flux_ir::cpp_keyword::is_keyword;
 use flux_source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
 

@@ -1,10 +1,11 @@
 //! Names of nodes that C++ does not allow, and names that stand for two things: a node gives its name to a function and
 //! to structs, a module to a namespace, a predicate type and a record to types.
 
-use crate::cpp_keyword::{TAKEN, is_keyword};
 use crate::ids;
 use crate::scope::Declared;
+use crate::taken::TAKEN;
 use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_ir::cpp_keyword::is_keyword;
 use flux_ir::name::Name;
 use flux_ir::program::Program;
 use flux_source::Span;

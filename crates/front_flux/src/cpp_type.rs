@@ -11,7 +11,7 @@ use crate::ids;
 use crate::syntax::{Name, Parameter, QualifiedName};
 use crate::token::{Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Id};
-use flux_front::cpp_keyword::is_keyword;
+use flux_ir::cpp_keyword::is_keyword;
 use flux_source::Span;
 use std::borrow::Cow;
 

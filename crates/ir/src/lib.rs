@@ -8,6 +8,7 @@
 
 pub mod arena;
 pub mod compute;
+pub mod cpp_keyword;
 pub mod effects;
 pub mod external;
 pub mod flow;

@@ -6,7 +6,7 @@
 use super::Parser;
 use crate::token::{STARTERS, TokenKind};
 use flux_diagnostic::nearest;
-use flux_front::cpp_keyword::is_keyword;
+use flux_ir::cpp_keyword::is_keyword;
 
 /// How a statement ends.
 pub(super) const END: &str = "every statement ends with `;`";

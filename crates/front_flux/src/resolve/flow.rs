@@ -4,7 +4,7 @@ use super::Resolver;
 use crate::ids;
 use crate::syntax::{self, Flow, Name, NameOrAny, Patterns, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_front::cpp_keyword::is_keyword;
+use flux_ir::cpp_keyword::is_keyword;
 use flux_ir::external::ExternalRole;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Each, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source,

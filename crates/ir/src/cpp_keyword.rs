@@ -1,14 +1,5 @@
 //! The words of C++ that cannot name anything (ISO C++20, [lex.key] and the alternative tokens of [lex.digraph]).
 
-/// The names that a server has already, each with the reason.
-pub const TAKEN: [(&str, &str); 5] = [
-    ("main", "the server starts in a `main` of its own"),
-    ("flux", "`flux` is the namespace of the runtime"),
-    ("flux_flows", "`flux_flows` is the namespace of the generated code"),
-    ("FLUX_GENERATED_SUPPORT", "it is a macro of the runtime"),
-    ("std", "`std` is the namespace of the C++ library"),
-];
-
 /// In alphabetical order, for binary search.
 const KEYWORDS: [&str; 92] = [
     "alignas",
