@@ -112,20 +112,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 }
             }
             let form = self.message_form(field, order, unit);
-            fields.push(Field {
-                name: field.name.as_ref().map_or_else(String::new, |name| name.as_str().to_owned()),
-                form,
-                repeat: if field.repeat.is_some() { Repeat::Open } else { Repeat::Once },
-                extent: None,
-                max_size: None,
-                max_depth: None,
-                parse_at: None,
-                is_stream: false,
-                convert: None,
-                requires: vec![],
-                serialize: None,
-                span: field.span,
-            });
+            let name = field.name.as_ref().map_or_else(String::new, |name| name.as_str().to_owned());
+            let repeat = if field.repeat.is_some() { Repeat::Open } else { Repeat::Once };
+            fields.push(Field { repeat, ..Field::new(name, form, field.span) });
         }
         let message = &mut self.scope.program.messages[id];
         (message.parameters, message.max_size, message.fields) = (parameters, max_size, fields);

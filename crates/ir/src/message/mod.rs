@@ -266,6 +266,24 @@ impl Message {
 }
 
 impl Field {
+    /// A field that comes once, without attributes.
+    pub fn new(name: String, form: Form, span: Span) -> Self {
+        Self {
+            name,
+            form,
+            repeat: Repeat::Once,
+            extent: None,
+            max_size: None,
+            max_depth: None,
+            parse_at: None,
+            is_stream: false,
+            convert: None,
+            requires: vec![],
+            serialize: None,
+            span,
+        }
+    }
+
     /// Whether it is computed, and not on the wire.
     pub fn is_variable(&self) -> bool {
         matches!(self.form, Form::Variable(..))

@@ -52,20 +52,7 @@ impl Parser<'_> {
         let name = line.name("the field's name")?;
         line.expect("=")?;
         let form = self.form(&mut line)?;
-        let mut field = Field {
-            name,
-            form,
-            repeat: Repeat::Once,
-            extent: None,
-            max_size: None,
-            max_depth: None,
-            parse_at: None,
-            is_stream: false,
-            convert: None,
-            requires: vec![],
-            serialize: None,
-            span,
-        };
+        let mut field = Field::new(name, form, span);
         while let Some(word) = line.word() {
             match word {
                 "times" => field.repeat = Repeat::Times(self.formula(&mut line)?),
