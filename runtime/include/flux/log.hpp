@@ -2,15 +2,15 @@
 /// The log: messages of the server and its nodes, as lines on standard error.
 ///
 /// Standard error may be a slow disk, or a pipe that nothing reads for a while, and a loop must not wait for that. So
-/// each thread puts its messages into a ring buffer of its own (`log_ring.hpp`), and one thread writes the lines of all
+/// each thread puts its messages into its own ring buffer (`log_ring.hpp`), and one thread writes the lines of all
 /// rings, ordered by time. When a ring is full, lines are dropped, and the log says how many. Before the process ends,
 /// because it returns, exits or crashes, the remaining lines are written; if standard error accepts nothing for two
-/// seconds, the process ends without that.
+/// seconds, the process ends without writing them.
 ///
 /// A child process that a node forks has no such thread: its lines are written at once.
 ///
-/// That thread runs while the server does. Before and after, whoever says something empties the rings at once, and
-/// waits for it at most as long.
+/// The writing thread runs as long as the server does. Before and after that, each message is written by the thread
+/// that logs it, which waits for standard error for two seconds at most.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 /// \file
 /// The keys of constraints: numbers of 64 bits.
 ///
-/// An integer or an enumerator is its own number. A string is hashed by its content, and a key of several values by
-/// theirs. Two different strings may so, very rarely, be one key; then their flows wait for each other as flows with
-/// equal keys do, which costs time and nothing else: what is held, merged, ordered and released is the number.
+/// An integer or an enumerator is its own number. A string is hashed by its content, and a key of several values by all
+/// of them. So, very rarely, two different strings have the same key; then their flows wait for each other, as flows
+/// with equal keys do. That costs time and nothing else: the number is what is held, merged, ordered and released.
 #pragma once
 
 #include <concepts>

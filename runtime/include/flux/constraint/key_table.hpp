@@ -1,10 +1,10 @@
 /// \file
-/// The locks of a keyed constraint: one for each key that somebody holds or waits for, and none for any other.
+/// The locks of a keyed constraint: one for each key that a flow holds or waits for, and none for other keys.
 ///
-/// A lock is found by its key in a hash table, made when it is not there, and taken out when its last user leaves; it
-/// is then used again for the next key. So the table is as large as the most keys that were ever in use at one time,
-/// however many there are over time. The table is split into shards with a lock each, which is held for a few
-/// instructions, never while somebody waits for a key.
+/// A lock is found by its key in a hash table. It is made when it is not there, and removed when its last user leaves;
+/// then it is used again for another key. So the table is as large as the largest number of keys in use at one time,
+/// however many keys there are over time. The table is split into shards. Each shard has a lock that is held for a few
+/// instructions, never while a flow waits for a key.
 #pragma once
 
 #include "flux/constraint/key.hpp"

@@ -1,10 +1,10 @@
 /// \file
-/// The threads beside the event loops on which nodes run that are `blocking`.
+/// The threads beside the event loops that run `blocking` nodes.
 ///
-/// There are as many as are needed, up to a bound; one that has had nothing to do for a while ends. What finds no
-/// thread waits, first in, first out. It waits for nodes alone: a node's constraints are taken before its call comes
-/// here, and nothing that runs here waits for a constraint or for a place here. So every call has its turn, as nodes
-/// end.
+/// Threads are started as needed, up to a bound; a thread that has been idle for a while ends. If no thread is free,
+/// calls wait in a queue, first in, first out. They wait only for other nodes to end: a node takes its constraints
+/// before its call comes here, and nothing that runs here waits for a constraint or for another call here. So every
+/// call gets its turn, because nodes end.
 #pragma once
 
 #include "flux/flow/blocking_call.hpp"

@@ -1,24 +1,23 @@
 /// \file
-/// The strategy `event`: a few threads, each with a loop that runs flows as fibers, so that a flow that waits costs its
-/// stack and no thread.
+/// The strategy `event`: a few threads, each with a loop that runs flows as fibers. A flow that waits costs its stack
+/// and no thread.
 ///
-/// A flow that starts waits at one of the loops, first in, first out. A loop that has nothing to do takes one from
-/// another. Once a flow runs it stays on its loop, as the compiler and the C library keep things for a thread. So do
-/// its branches: they share what the flow has, a connection say, which belongs to one loop. A flow runs on until it
-/// ends or has to wait: for a constraint, it parks, and goes on when it has it. In which order a loop goes on with what
-/// can run is the `scheduler`'s: what others wait for goes on soon, and nobody starves.
+/// A new flow waits at one of the loops, first in, first out. A loop that is idle takes one from another loop. Once a
+/// flow has started it stays on its loop, because the compiler and the C library keep data for each thread. So do its
+/// branches: they share what the flow has, such as a connection, which belongs to one loop. A flow runs until it ends
+/// or has to wait, for a constraint for example; then it parks, and goes on when it has the constraint. The `scheduler`
+/// decides the order: what others wait for goes on soon, and nothing starves.
 ///
-/// A source that is replicable has an instance on every loop, a fiber among the others. What it makes is pinned: it
-/// starts on that loop. It runs on the source's own fiber, at once where nobody else waits, and where it does not wait
-/// either the source goes on with the next, and nothing was switched. Where it waits the source goes on with another
-/// fiber. So a source is never ahead of what it makes. Flows that others have put there and those of the loop's own
-/// sources start in turns.
+/// A replicable source has an instance on every loop, as a fiber beside the flows. The flows that it makes start on
+/// that loop. They run on the source's own fiber, at once if nothing else waits. If such a flow ends without waiting,
+/// the source goes on with the next, and there was no switch. If it waits, the source goes on with another fiber. So a
+/// source never makes flows ahead of time. Flows from other threads and those of the loop's own sources start in turns.
 ///
-/// A node cannot be interrupted, but between two nodes a flow that has run for its slice of 100 µs gives way, if it
-/// holds no constraint and others wait: it goes on when all have started that waited then. So a flow waits at most for
-/// one node of each other.
+/// A node cannot be interrupted. But between two nodes a flow that has run for its slice of 100 µs gives way, if it
+/// holds no constraint and others wait; it goes on when all flows that waited at that time have started. So a flow
+/// waits for at most one node of each other flow.
 ///
-/// A node that is `blocking` runs on a thread beside the loops (`blocking_pool.hpp`). Its flow waits meanwhile, as for
+/// A `blocking` node runs on a thread beside the loops (`blocking_pool.hpp`). Its flow waits meanwhile, as it does for
 /// a constraint, and goes on on its own loop.
 #pragma once
 

@@ -1,16 +1,15 @@
 /// \file
-/// Fibers: functions that run on stacks of their own, so that they can wait in the middle while their thread goes on
-/// with something else.
+/// Fibers: functions that run on their own stacks, so that they can wait in the middle while their thread goes on with
+/// something else.
 ///
-/// A thread resumes a fiber, and has itself back when the fiber parks or has come to its end. A fiber belongs to the
-/// thread that resumes it first and never moves to another, so what the compiler and the C library keep for a thread
-/// stays right. Two things that they keep for the thread belong to what runs on it, though, and change hands with every
-/// switch: `errno`, and the exceptions in flight. Without the latter a `throw;` after a park would throw again what
-/// another fiber has caught.
+/// A thread resumes a fiber, and gets control back when the fiber parks or ends. A fiber belongs to the thread that
+/// resumes it first and never moves to another, so data that the compiler and the C library keep for each thread stays
+/// correct. Two of these belong to the fiber instead, and are switched with it: `errno`, and the exceptions in flight.
+/// Without the latter a `throw;` after a park would rethrow an exception that another fiber has caught.
 ///
-/// The switch itself is Boost.Context's `jump_fcontext`: the registers that a callee preserves, on the stack that is
-/// left. `boost::context::fiber` above it would allocate a record, move it at every switch and unwind abandoned stacks
-/// with an exception of its own, none of which is of use here.
+/// The switch itself is Boost.Context's `jump_fcontext`: it saves the callee-saved registers on the stack that it
+/// leaves. `boost::context::fiber` is a layer above it that allocates a record, moves it at every switch, and unwinds
+/// abandoned stacks with an exception. None of that is needed here.
 #pragma once
 
 #include "flux/waiting/sanitizer.hpp"

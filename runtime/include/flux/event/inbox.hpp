@@ -1,6 +1,6 @@
 /// \file
-/// The flows that wait to start at one loop: first in, first out, for any thread to put in and to take out. It has no
-/// bound of its own, as a source has one for its flows.
+/// The flows that wait to start at one loop: first in, first out. Any thread may add and remove flows. The queue has no
+/// bound of its own, because each source bounds its flows.
 #pragma once
 
 #include "flux/event/scheduler.hpp"

@@ -1,12 +1,11 @@
 /// \file
 /// An event loop: a thread that runs flows as fibers, as `event.hpp` says.
 ///
-/// Others reach it in three ways: they push flows that are to start, they take some of these away, and they wake fibers
-/// of it. All else is the thread's own and needs no lock: the flows that have begun, with their branches, and the
-/// sources that run here, with what they make.
+/// Other threads do three things with it: they add flows that are to start, they take such flows away, and they wake
+/// its fibers. Everything else belongs to the loop's thread and needs no lock: the flows that have started, their
+/// branches, and the sources that run here.
 ///
-/// In which order it goes on with all that is the `scheduler`'s; the fibers and their memory are the
-/// `resident_store`'s.
+/// The `scheduler` decides the order in which the loop goes on; the `resident_store` owns the fibers and their memory.
 #pragma once
 
 #include "flux/event/idle_flag.hpp"

@@ -1,5 +1,6 @@
 /// \file
-/// A resident of a loop: a fiber with what it runs, a flow, a branch or a source. It is where that waits.
+/// A resident of a loop: a fiber together with what it runs: a flow, a branch or a source. It is also the place where
+/// that waits.
 #pragma once
 
 #include "flux/event/fiber.hpp"

@@ -1,7 +1,7 @@
 /// \file
-/// The residents of a loop, with the memory of their stacks: they are made when they are needed, up to a bound, and
-/// used again. Where there is no memory for another, flows wait to start until one that has begun ends, and memory is
-/// looked for again now and then.
+/// The residents of a loop, with the memory of their stacks. They are made when they are needed, up to a bound, and
+/// used again. If there is no memory for another one, flows wait to start until one that has started ends; the loop
+/// tries again now and then whether there is memory.
 #pragma once
 
 #include "flux/event/resident.hpp"

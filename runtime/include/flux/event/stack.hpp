@@ -1,11 +1,12 @@
 /// \file
-/// Stacks for fibers: a mebibyte of address space each, of which only what was touched takes memory.
+/// Stacks for fibers: one mebibyte of address space each, of which only the touched part takes memory.
 ///
-/// They are cut from slabs, mappings of many stacks each, as the kernel bounds how many mappings a process may have
-/// (`vm.max_map_count`, 65,530). Below each stack is a guard of 64 KiB, where a touch is a fault, so that a flow that
-/// runs out of stack harms no other. A guard is a mark in the page tables where the kernel knows such (Linux 6.13,
-/// MADV_GUARD_INSTALL), and the slab stays one mapping; elsewhere it is a mapping of its own, and about 32,000 stacks
-/// are the most. Slabs take no huge pages: two megabytes for the few kilobytes that a flow uses.
+/// Stacks are cut from slabs, which are mappings of many stacks each, because the kernel bounds the number of mappings
+/// of a process (`vm.max_map_count`, 65,530). Below each stack is a guard of 64 KiB; touching it is a fault, so a flow
+/// that overflows its stack harms no other. On kernels that support it (Linux 6.13, MADV_GUARD_INSTALL) a guard is a
+/// mark in the page tables, and the slab stays one mapping. On older ones a guard is a mapping of its own, which limits
+/// a process to about 32,000 stacks. Slabs do not use huge pages, which would take two megabytes for the few kilobytes
+/// that a flow uses.
 #pragma once
 
 #include <cstddef>

@@ -1,17 +1,17 @@
 /// \file
 /// The branches of a parallel step: they run concurrently, each on copies of the same values, and the step goes on when
-/// all of them have ended. What forks here joins here, so a branch lives on the stack of the flow that waits for it and
-/// costs no allocation.
+/// all of them have ended. A fork and its join are in one function, so a branch lives on the stack of the flow that
+/// waits for it and costs no allocation.
 ///
 /// The flow that forks runs the first branch itself and offers the others to its strategy, which may have a thread for
-/// them. When it comes back it runs those that nobody has begun, and only then waits. It helps with its own branches
-/// and with nothing else: so a pool of one thread gets through all of them, and nothing foreign runs on the stack of a
-/// flow that holds constraints. (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", JACM
-/// 46(5), 1999, call this fully strict; here an idle thread takes the oldest offer and a parent its own.)
+/// them. Afterwards it runs those that no thread has started, and only then waits. It helps with its own branches only.
+/// So a pool of one thread completes all of them, and no other flow ever runs on the stack of a flow that holds
+/// constraints. (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", JACM 46(5), 1999,
+/// call this fully strict; here an idle thread takes the oldest offer and a parent its own.)
 ///
-/// A branch has a flow of its own, which is the parent's but for the error, the path register, the counters and the
-/// place: they are put together when all have ended. Branches that may not overlap, as they share a constraint that is
-/// held around all of them, run one after the other on one thread.
+/// A branch has its own flow, which is a copy of the parent's except for the error, the path register, the counters and
+/// the place; these are merged when all branches have ended. Branches that may not overlap, because they share a
+/// constraint that is held around all of them, run one after the other on one thread.
 #pragma once
 
 #include "flux/flow/flow.hpp"

@@ -1,7 +1,7 @@
 /// \file
-/// What bodies of nodes and predicates compute with, beyond what C++ has a notation for: integers that do not wrap,
-/// parts and elements that are there, conversions that lose nothing. What cannot be had fails the node, by an
-/// exception, since a failure is rare and its check then costs one branch that is not taken.
+/// What the bodies of computed nodes and predicates need beyond C++ operators: integers that do not wrap, checked
+/// access to parts and elements, conversions that lose nothing. A failure throws an exception that fails the node:
+/// failures are rare, and a check then costs one branch that is not taken.
 #pragma once
 
 #include "flux/error.hpp"

@@ -1,11 +1,11 @@
 /// \file
-/// How often a constraint was taken, how often a flow had to wait for it, and how long; and how long it was held: what
-/// one thread has counted.
+/// How often a constraint was taken, how often and how long flows waited for it, and how long it was held, as counted
+/// by one thread.
 ///
-/// Only the thread itself adds (`tally.hpp`). To read the clock costs more than to take a free lock. Who waits reads it
-/// anyway; holds are timed only now and then, one of 61 of each thread, whether there was a wait or not: their mean is
-/// an estimate of the mean of all. (61 is prime: a program that takes a constraint at two or three places in turn has
-/// all of them timed.)
+/// Only the thread itself adds (`tally.hpp`). Reading the clock costs more than taking a free lock. A flow that waits
+/// reads it in any case; holds are timed only now and then, one in 61 on each thread, with or without a wait, so their
+/// mean is an estimate of the mean of all. (61 is prime, so if a program takes a constraint at two or three places in
+/// turn, all of them are timed.)
 #pragma once
 
 #include "flux/flow/tally.hpp"

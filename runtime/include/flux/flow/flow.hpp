@@ -1,14 +1,14 @@
 /// \file
-/// A flow: one request on its way through the graph, from the values its source made to its end.
+/// A flow: one request on its way through the graph, from the values that its source made to its end.
 ///
-/// Every generated function takes its flow first. What is in here is what every flow needs everywhere: who it is, what
-/// went wrong last, which path it took, where it is, what it has done. The members that generated code calls are a few
-/// instructions each. The values are not here: a source makes its flows as a `flow` with its own values behind it
-/// (`program.hpp`), and uses them again for the flows that follow, so that a flow allocates nothing.
+/// Every generated function takes its flow as the first argument. It contains what every flow needs everywhere: its id,
+/// the last error, its path, its place in the graph, its counters. The members that generated code calls are a few
+/// instructions each. The values are not here: a source makes its flows as a `flow` followed by the values
+/// (`program.hpp`), and uses them again for later flows, so a flow allocates nothing.
 ///
-/// A flow runs on one thread at a time and nothing here needs a lock. Where it is, it says at its place (`waiter.hpp`),
-/// which others may read. Each branch of a parallel step runs as a flow of its own, for the flow that waits for it
-/// (`branch.hpp`).
+/// A flow runs on one thread at a time, so nothing here needs a lock. Its current node is stored at its place
+/// (`waiter.hpp`), which others may read. Each branch of a parallel step runs as a flow of its own, and the parent flow
+/// waits for it (`branch.hpp`).
 #pragma once
 
 #include "flux/flow/belongings.hpp"

@@ -1,8 +1,8 @@
 /// \file
 /// The flows of one source: made when first needed, used again, never more than a bound. That is the source's bound of
-/// flows in progress: where none is left, the source waits for one to come back.
+/// flows in progress: when none is left, the source waits until one comes back.
 ///
-/// One thread takes (the source's), many give back.
+/// One thread takes flows (the source's), many give them back.
 #pragma once
 
 #include "flux/flow/flow.hpp"

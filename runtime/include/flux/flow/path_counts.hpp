@@ -1,9 +1,9 @@
 /// \file
-/// How many flows took which path: what one thread has counted, or the sum over threads.
+/// How many flows took which path: the counts of one thread, or the sum over threads.
 ///
-/// Each runner (`runner.hpp`) counts by itself (`tally.hpp`) and the counts are added up when somebody asks. Where a
-/// source's flows have few paths to an exit, the counts are an array indexed by the path's number; else a table by key,
-/// as most of many paths are never taken. A count that finds no memory is itself counted, as lost.
+/// Each runner (`runner.hpp`) counts by itself (`tally.hpp`), and a reader adds the counts up. If a source's flows have
+/// few paths to an exit, the counts are an array indexed by the path's number; otherwise they are a table by key,
+/// because most of many paths are never taken. If there is no memory for a count, that is counted as lost.
 #pragma once
 
 #include "flux/error.hpp"

@@ -1,8 +1,8 @@
 /// \file
-/// What the runtime must know of a program: the tables that generated code hands to `serve`.
+/// What the runtime must know of a program: the tables that generated code passes to `serve`.
 ///
-/// Names and places, the graph that path numbers run over (its meaning is in `paths.hpp`), and for each source the
-/// functions that make and run its flows. All of it is constant and lives as long as the process.
+/// They contain names and places, the graph that path numbers run over (explained in `paths.hpp`), and for each source
+/// the functions that make and run its flows. All of it is constant and lives as long as the process.
 #pragma once
 
 #include "flux/flow/flow.hpp"

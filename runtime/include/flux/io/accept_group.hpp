@@ -1,5 +1,5 @@
 /// \file
-/// The loops that accept from one listener: their policy (`accept_policy.hpp`), which they share across their threads.
+/// The loops that accept from one listener. They share its policy (`accept_policy.hpp`) across their threads.
 #pragma once
 
 #include "flux/io/accept_policy.hpp"

@@ -1,20 +1,21 @@
 /// \file
-/// Which loop of a server accepts the next peer of a listener. All loops share the listener, so a restart loses nobody;
-/// the kernel notifies any of them. A new peer is to go where the fewest connections are, and nobody is to wait at the
-/// listener while a loop that has room is idle.
+/// Which loop of a server accepts the next peer of a listener. All loops share the listener, so a restart loses no
+/// peer; the kernel notifies any of the loops. A new peer should go to the loop with the fewest connections, and no
+/// peer should wait at the listener while a loop that has room is idle.
 ///
-/// This is the policy alone: events go in, decisions come out. It knows no kernel, no thread and no clock, so tests can
-/// try it with every order of events.
+/// This file is the policy alone: events go in, decisions come out. It knows no kernel, no thread and no clock, so
+/// tests can run it with every order of events.
 ///
-/// A loop accepts when its source asks for the next connection, which it does when it may start a flow: so a loop at
-/// its bound accepts nobody. If another loop that has room has fewer connections, that one is rung instead and has a
-/// moment to ask. One that does not ask in time is busy, with a node that computes, say: then the others go without it.
-/// What the kernel has notified one loop of is known for all. It holds until a loop has tried and found nobody.
+/// A loop accepts when its source asks for the next connection. The source asks when it may start a flow, so a loop at
+/// its bound accepts nobody. If another loop that has room has fewer connections, that loop is rung instead and has a
+/// moment to ask. A loop that does not ask in time is busy, for example with a node that computes; then the others go
+/// on without it. What the kernel has told one loop is known to all. It holds until a loop has tried to accept and
+/// found nobody.
 ///
-/// During a drain each loop first stops watching the listener. When none watches any more, each accepts those who wait
-/// there until it finds nobody. In this order: the kernel notifies one of all who watch, of the next server's loops
-/// too. Whoever a loop was notified of, some loop must look for: another, where that one is at its bound. Of those who
-/// come later the next server is notified.
+/// During a drain each loop first stops watching the listener. When no loop watches any more, each accepts waiting
+/// peers until it finds none. This order matters, because the kernel notifies any of those who watch, which includes
+/// the loops of the next server. If a loop was notified of a peer, one of this server's loops must look for it: another
+/// one, if that loop is at its bound. For peers that come later the kernel notifies the next server.
 #pragma once
 
 #include "flux/moment.hpp"

@@ -1,13 +1,13 @@
 /// \file
 /// Accepting in a whole server: all places where peers come in, and how they are drained together.
 ///
-/// If a loop is held up, by a node that computes for long, the kernel may have notified it of a peer whom nobody else
-/// looks after. So the watchdog has all look at their listeners as long as a loop is held, and the others take who
-/// waits there. The held loop has kept nobody to itself whose flow it could not start: a peer that has asked for
-/// something when it is accepted is served before the next is accepted.
+/// If a node holds up a loop by computing for long, the kernel may have notified that loop of a peer that no other loop
+/// looks for. So while a loop is held up, the watchdog makes all loops look at their listeners, and the others take the
+/// peers that wait there. The held loop keeps no peer whose flow it could not start: when a peer that has already sent
+/// a request is accepted, it is served before the next one is accepted.
 ///
-/// A server that ends, or hands its sockets on, first accepts nobody any more, and only then do its sources stop. So
-/// whoever has been accepted is served, and whoever comes later waits in the socket for the next server.
+/// A server that ends, or hands its sockets on, first stops accepting, and only then stops its sources. So every peer
+/// that was accepted is served, and a peer that comes later waits in the socket for the next server.
 #pragma once
 
 #include <atomic>

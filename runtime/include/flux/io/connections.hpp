@@ -1,6 +1,6 @@
 /// \file
-/// The connections of a source: those that are idle, and those that flows have. It is for nodes that are such sources;
-/// what others do with a connection is in `connection.hpp`.
+/// The connections of a source: the idle ones, and those that flows have. This header is for nodes that are such
+/// sources; what other nodes do with a connection is in `connection.hpp`.
 #pragma once
 
 #include "flux/connection.hpp"

@@ -1,5 +1,6 @@
 /// \file
-/// One direction of a socket on a loop: the mark that a call is worth a try, and the flows that wait for it.
+/// One direction of a socket on a loop: a mark that says whether a call is worth trying, and the flows that wait for
+/// it.
 #pragma once
 
 #include "flux/flow/flow.hpp"

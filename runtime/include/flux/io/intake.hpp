@@ -1,6 +1,6 @@
 /// \file
-/// The input of a stream of the proactor. The kernel receives ahead of who reads, into buffers of the loop; where these
-/// are all unread, it says when there is input, which a call then receives.
+/// The input of a stream of the proactor. The kernel receives into buffers of the loop before the reader asks. If all
+/// of these are full and unread, the kernel only says when there is input, and a call then receives it.
 #pragma once
 
 #include "flux/io/direction.hpp"

@@ -1,9 +1,9 @@
 /// \file
-/// What a reactor asks epoll about: descriptors, and who is notified of their events. (epoll(7))
+/// What a reactor asks epoll about: descriptors, and whom to notify of their events. (epoll(7))
 ///
-/// A descriptor that is closed stays in epoll as long as somebody else has it, a child that was forked meanwhile, say.
-/// So epoll is not given an address but a place in a table with its generation: an event for who has gone finds another
-/// generation there, and is nobody's.
+/// A closed descriptor stays in epoll as long as another process still has it, for example a child that was forked
+/// meanwhile. So epoll is not given an address, but an index in a table together with a generation. A late event finds
+/// another generation there and is ignored.
 #pragma once
 
 #include "flux/io/socket.hpp"

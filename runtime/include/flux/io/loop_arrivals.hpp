@@ -1,7 +1,7 @@
 /// \file
-/// What a source on an event loop waits for: new peers of its listener and its own idle streams that have input, in
-/// turns, so that neither kind keeps the other waiting. Whether it accepts a new peer is decided together with the
-/// other loops (`accept_policy.hpp`). How the listener is watched and a peer is accepted is that of the loop's I/O.
+/// What a source on an event loop waits for: new peers of its listener, and its own idle streams that have input. Both
+/// are taken in turns, so that neither keeps the other waiting. The loops decide together which of them accepts a new
+/// peer (`accept_policy.hpp`). How the listener is watched and a peer is accepted depends on the loop's kind of I/O.
 #pragma once
 
 #include "flux/flow/tally.hpp"

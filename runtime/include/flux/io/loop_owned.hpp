@@ -1,7 +1,6 @@
 /// \file
-/// What belongs to one event loop: a stream, say. It is used by what runs on the loop that it was made on, and by
-/// nothing else, so it needs no lock. Each call says so first, as two threads in one stream lose wake-ups and worse,
-/// seldom and silently.
+/// What belongs to one event loop, such as a stream. Only what runs on that loop uses it, so it needs no lock. Each
+/// call checks that first, because two threads that use one stream lose wake-ups and worse, rarely and silently.
 #pragma once
 
 namespace flux {

@@ -1,10 +1,11 @@
 /// \file
-/// What a stream has to send and the kernel has not been given yet: answers to requests that came together go out
-/// together, with one call. They go at the latest before the loop asks the kernel for more, which is when none of its
-/// flows can go on, or a batch of them has had its time; so an answer waits for those that are made meanwhile, and for
-/// no peer.
+/// What a stream has to send and has not given to the kernel yet: answers to requests that came together leave
+/// together, with one call. They leave at the latest before the loop asks the kernel for more, which it does when none
+/// of its flows can go on, or after a batch of them. So an answer waits for other answers that are being made, but
+/// never for a peer.
 ///
-/// The memory for it is of the loop: a few buffers that the processor has at hand, as each is held for a moment only.
+/// The buffers belong to the loop. There are only a few, which stay in the processor's cache, because each is used for
+/// a moment only.
 #pragma once
 
 #include "flux/io/socket.hpp"

@@ -1,14 +1,14 @@
 /// \file
-/// A park: one wait of a flow for something outside of it, which ends in exactly one of three ways. It is completed by
-/// whoever the flow waits for, or its deadline passes, or the flow is cancelled: by a client that is gone, or by a
-/// server that ends.
+/// A park: one wait of a flow for something outside of it. It ends in exactly one of three ways. It is completed by
+/// what the flow waits for; or its deadline passes; or the flow is cancelled, because a client is gone or the server
+/// ends.
 ///
-/// The first who ends a park decides how; all others come too late and know it. So a completion that races with a
-/// timeout is either the answer or not, never both, and what it carries is not lost: who comes too late keeps it. A
-/// park waits in whatever way its flow does, on a thread or on a fiber.
+/// The first event to end a park decides how; later ones see that they came too late. So when a completion races with a
+/// timeout, the park ends with exactly one of them, and a completion that came too late keeps what it carries, so
+/// nothing is lost. A park waits in the way of its flow, on a thread or on a fiber.
 ///
-/// The deadline of the flow bounds each of its parks, and a flow that is cancelled parks no more: each later park ends
-/// at once. So a flow that has no time left comes to its end through its own error handlers, as after any other error.
+/// The deadline of the flow bounds each of its parks. A cancelled flow does not park any more: each later park ends at
+/// once. So a flow that has no time left ends through its own error handlers, as after any other error.
 #pragma once
 
 #include "flux/waiting/cancellation.hpp"

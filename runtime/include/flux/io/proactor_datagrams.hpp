@@ -1,5 +1,5 @@
 /// \file
-/// Datagrams of the proactor: a call is tried, and the ring waits for the socket where that would block.
+/// Datagrams of the proactor: a call is tried, and if it would block the ring waits for the socket.
 #pragma once
 
 #include "flux/io/loop_owned.hpp"

@@ -1,6 +1,5 @@
 /// \file
-/// The outbox of a stream of the proactor: the ring sends what is in it, and the flow whose answer that is goes on
-/// meanwhile.
+/// The outbox of a stream of the proactor: the ring sends its content while the flow goes on.
 #pragma once
 
 #include "flux/io/direction.hpp"

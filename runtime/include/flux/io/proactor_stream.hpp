@@ -1,5 +1,5 @@
 /// \file
-/// A stream of the proactor: its input, and what is sent.
+/// A stream of the proactor: its input and its output.
 #pragma once
 
 #include "flux/io/intake.hpp"

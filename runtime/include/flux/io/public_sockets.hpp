@@ -1,15 +1,15 @@
 /// \file
-/// The sockets that peers know a server by, and those that it was given when it started. They can be handed on as long
-/// as they are open, so that a restart loses nothing: peers that connect while nobody accepts wait in the socket, for
-/// whoever accepts next.
+/// The sockets that peers connect to, and those that the server was given when it started. They can be handed on as
+/// long as they are open, so a restart loses no peer: peers that connect while no process accepts wait in the socket
+/// for the next one.
 ///
-/// Adopted sockets come from the service manager (`process/adoption.hpp`), or from the server that was there before
-/// (`process/takeover.hpp`). They wait here until something is opened at their address: that gets the socket then, and
-/// no new one.
+/// Adopted sockets come from the service manager (`process/adoption.hpp`), or from the previous server
+/// (`process/takeover.hpp`). They wait here until something is opened at their address; it gets the adopted socket
+/// instead of a new one.
 ///
-/// An address is that of a socket where its family, host and port are the same. One that stands for all hosts
-/// (`[::]:80`) is also that of a socket for fewer of them (`0.0.0.0:80`, `127.0.0.1:80`) with its port; of several the
-/// widest is taken first. Port 0 is any that is free, so it is that of no adopted socket.
+/// An address matches a socket with the same family, host and port. An address that stands for all hosts (`[::]:80`)
+/// also matches a socket for fewer of them (`0.0.0.0:80`, `127.0.0.1:80`) with the same port; of several the widest is
+/// taken first. Port 0 means any free port, so it matches no adopted socket.
 #pragma once
 
 #include "flux/address.hpp"

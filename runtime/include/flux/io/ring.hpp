@@ -1,13 +1,13 @@
 /// \file
-/// The ring of a loop: the two queues of io_uring, in memory that the loop shares with the kernel. What the loop wants
-/// done goes into the one, many operations with one system call; what has become of them comes out of the other.
-/// (J. Axboe, "Efficient IO with io_uring", 2019; the flags are of io_uring_setup(2).)
+/// The ring of a loop: the two queues of io_uring, in memory that the loop shares with the kernel. Operations go into
+/// one, many with a single system call; their results come out of the other. (J. Axboe, "Efficient IO with io_uring",
+/// 2019; the flags are explained in io_uring_setup(2).)
 ///
-/// The kernel works only while the loop asks for results (DEFER_TASKRUN), so completions come in batches and never
-/// interrupt a flow. That and all else that is used here is in Linux 6.1; an older kernel is refused.
+/// The kernel does the work only when the loop asks for results (DEFER_TASKRUN), so completions come in batches and
+/// never interrupt a flow. All that is used here is in Linux 6.1; an older kernel is refused.
 ///
-/// From its submission until its last result an operation belongs to the kernel, with all the memory that it names: to
-/// cancel it is a wish, which is answered by that last result.
+/// From its submission until its last result an operation belongs to the kernel, and so does all memory that it refers
+/// to. A cancellation is only a request; that last result answers it.
 #pragma once
 
 #include "flux/moment.hpp"

@@ -1,9 +1,9 @@
 /// \file
-/// What the I/O of one server shares, on whatever thread or loop: where its peers come in, the sockets that they know
-/// it by, and the waits of its threads that block. A process may have several servers, each with its own: so one can
-/// hand its sockets to another in a test.
+/// What all I/O of one server shares, on every thread and loop: where its peers come in, its public sockets, and the
+/// waits of threads that block. A process may have several servers, each with its own; so in a test one can hand its
+/// sockets to another.
 ///
-/// A thread belongs to one server from its beginning to its end. What is opened on it is that server's.
+/// A thread belongs to one server from its beginning to its end, and so does everything that is opened on it.
 #pragma once
 
 #include "flux/io/accepting.hpp"

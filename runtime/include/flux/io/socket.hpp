@@ -1,6 +1,6 @@
 /// \file
-/// Sockets of the system, for those kinds of I/O that have such: how they are opened, and what they are tried with.
-/// Every socket here is non-blocking and closed on exec; what is tried either succeeds at once or fails with EAGAIN.
+/// Sockets of the system, for the kinds of I/O that use them: how they are opened, and the calls that are tried on
+/// them. Every socket here is non-blocking and closed on exec; a call either succeeds at once or fails with EAGAIN.
 #pragma once
 
 #include "flux/address.hpp"

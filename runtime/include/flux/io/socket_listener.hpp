@@ -1,5 +1,5 @@
 /// \file
-/// A listener that is a socket of the system, which loops of any kind accept from.
+/// A listener that is a socket of the system. Loops of any kind accept from it.
 #pragma once
 
 #include "flux/io/accept_group.hpp"

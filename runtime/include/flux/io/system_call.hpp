@@ -1,9 +1,10 @@
 /// \file
-/// The system calls of each message, as such. The C library's functions of these names are points at which a thread can
-/// be cancelled (pthreads(7)), which nobody does here: each costs two locked operations and some ten instructions more.
+/// The system calls that every message needs, without the C library's wrappers. Those are cancellation points
+/// (pthreads(7)), a feature that is not used here, which costs two locked operations and some ten instructions for each
+/// call.
 ///
-/// Under a sanitizer they are the C library's, as it has to see what they read and write. All are weak: a test may have
-/// others, of a kernel that is not there.
+/// Under a sanitizer the C library's functions are used, because it must see what they read and write. All functions
+/// here are weak symbols: a test may replace them, for example to simulate a kernel.
 #pragma once
 
 #include <cstddef>

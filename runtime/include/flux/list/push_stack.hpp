@@ -1,8 +1,9 @@
 /// \file
-/// A stack that many threads push on and that one takes as a whole, so it has no ABA problem and to push costs one
-/// atomic operation. (R. K. Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986, has the stack.)
+/// A stack that many threads push on and that one thread takes as a whole. So it has no ABA problem, and a push costs
+/// one atomic operation. (R. K. Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986, has the
+/// stack.)
 ///
-/// The one that takes may wait for the next push: then whoever pushes next learns that, and wakes it.
+/// The thread that takes may wait for the next push. The thread that pushes next then learns that, and wakes it.
 #pragma once
 
 #include <atomic>

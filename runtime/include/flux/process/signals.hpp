@@ -1,16 +1,16 @@
 /// \file
-/// Signals: how the server is asked to end, and how it wakes a source that waits for the world.
+/// Signals: how the server is asked to end, and how it wakes a source that waits in a system call.
 ///
-/// SIGTERM and SIGINT ask for an orderly end; the second one ends the process at once. Node code sees no interrupted
-/// call because of them: Linux gives them to the main thread, and what can be restarted is. SIGPIPE is caught by a
-/// function that does nothing: the write fails with EPIPE, and the programs that nodes start do not inherit that, as
-/// they would an ignored signal.
+/// SIGTERM and SIGINT ask for an orderly end; the second one ends the process at once. They do not interrupt the calls
+/// of node code: Linux delivers them to the main thread, and calls that can be restarted are. SIGPIPE is caught by a
+/// function that does nothing. So the write fails with EPIPE, and programs that nodes start do not inherit this, as
+/// they would inherit an ignored signal.
 ///
-/// A source may wait in any system call of its component, so it can be woken only by a signal that interrupts the call
-/// for good: SIGURG, which nobody else minds, as it is ignored where it is not caught.
+/// A source may wait in any system call of its component, so only a signal that interrupts the call can wake it. This
+/// is SIGURG, which is otherwise unused, because it is ignored by default.
 ///
-/// What a signal does is the process's, and so is what the function has that serves it. So a signal is caught as long
-/// as any server of the process needs it, and each of them is notified; then what was done before is done again.
+/// What happens on a signal belongs to the process, and so does the data for it. So a signal is caught as long as any
+/// server of the process needs it, and each of these servers is notified; afterwards the previous action is restored.
 #pragma once
 
 #include "flux/moment.hpp"

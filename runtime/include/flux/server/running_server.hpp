@@ -1,6 +1,6 @@
 /// \file
-/// A server from the start of its sources to the end of its flows, in whatever process: `server.hpp` makes a process of
-/// it, with options, signals and a log, and tests start one, drain it, and look.
+/// A server from the start of its sources to the end of its flows. `server.hpp` makes a process of it, with options,
+/// signals and a log; tests start one, drain it, and examine it.
 #pragma once
 
 #include "flux/flow/program.hpp"

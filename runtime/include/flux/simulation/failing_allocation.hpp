@@ -1,9 +1,9 @@
 /// \file
-/// Allocation functions that fail when the simulation says so: for a test, one source of which includes this. They take
-/// the place of the C++ library's in the whole program (the C++ standard, [new.delete]).
+/// Allocation functions that fail when the simulation says so: for a test, one source file of which includes this. They
+/// replace those of the C++ library in the whole program (the C++ standard, [new.delete]).
 ///
-/// Where the thread is no simulation's loop they allocate as ever. Arrays go through the library's own functions to
-/// these, but under the address sanitizer, where they are its own and do not fail.
+/// On threads that are not a simulation's loop they allocate as usual. Arrays use these functions too, through the
+/// library's own; only under the address sanitizer arrays have functions of their own, which do not fail.
 #pragma once
 
 #include "flux/simulation/simulation.hpp"

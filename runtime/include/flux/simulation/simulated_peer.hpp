@@ -1,9 +1,8 @@
 /// \file
 /// Simulated peers: the clients of a simulated server, and the servers that it is a client of.
 ///
-/// What a peer does is a function, its script, which reads as if it blocked: it runs on a fiber of its own, and
-/// simulated time goes by where it waits. So a script is written as a simple client would be, and hundreds of them need
-/// no thread.
+/// A peer is a function, its script, which reads as if it blocked: it runs on its own fiber, and simulated time passes
+/// while it waits. So a script is written like a simple client, and hundreds of them need no thread.
 ///
 /// A peer has one connection at a time, and one address for messages.
 #pragma once

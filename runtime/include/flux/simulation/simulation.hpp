@@ -1,15 +1,15 @@
 /// \file
 /// The simulation: I/O without a kernel and without time, for tests. The peers of a server are scripts in the same
-/// process, the network between them and the clock are simulated, and a seed decides what comes when and what goes
-/// wrong. One seed, one order of events: what has failed once fails again, and can be looked at as often as one likes.
+/// process, the network and the clock are simulated, and a seed decides what happens when and what goes wrong. The same
+/// seed gives the same order of events, so a failure can be repeated and examined as often as needed.
 ///
-/// It serves one loop, on whose thread the peers run too. A flow that waits is notified when an event has come for it;
-/// where all wait, time goes on to the next event at once, so an hour of timeouts takes no time. When nothing can
-/// happen any more, as nobody waits for a time, the simulation is idle: who has not come to an end by then hangs.
+/// A simulation has one loop, on whose thread the peers run too. A flow that waits is notified when an event has come
+/// for it. When all wait, time advances to the next event at once, so an hour of timeouts takes no time. When nothing
+/// can happen any more, because nothing waits for a time, the simulation is idle; whatever has not ended by then hangs.
 ///
-/// Calls fail, come late and bring less than there is, as the `simulated_faults` say. Two things are the simulation's
-/// own: a call that could be answered at once may be answered later, as io_uring does it, and a flow may be notified
-/// that something has come for it although nothing has. A slice of work is over when the dice say so.
+/// Calls fail, come late, or return less than there is, as the `simulated_faults` say. Two things happen only here: a
+/// call that could be answered at once may be answered later, as io_uring does, and a flow may be notified that
+/// something has come for it although nothing has. The seed also decides when a slice of work is over.
 #pragma once
 
 #include "flux/io/loop_arrivals.hpp"

@@ -1,7 +1,7 @@
 /// \file
-/// What waits for the threads of a pool. Flows wait first in, first out, and bounded, so that a server under more load
-/// than it can bear holds its sources back and with them, through the kernel's backlog, its clients. Branches of flows
-/// that run go before them, as somebody waits for those and holds a thread meanwhile.
+/// What waits for the threads of a pool. Flows wait first in, first out, and their number is bounded, so that an
+/// overloaded server holds back its sources and, through the kernel's backlog, its clients. Branches of running flows
+/// go before new flows, because their parents wait for them and hold threads meanwhile.
 #pragma once
 
 #include "flux/flow/branch_list.hpp"

@@ -1,9 +1,9 @@
 /// \file
-/// What a thread needs to run flows: a place to wait, counts of its own, and a stack for the moment it crashes. A
-/// thread that runs flows as fibers has a place for each.
+/// What a thread needs to run flows: a place to wait, its own counts, and a stack for the case of a crash. A thread
+/// that runs flows as fibers has a place for each.
 ///
 /// Threads come and go, one for each flow under the strategy `thread`; their runners stay and are used again. They end
-/// with the server, so a waiter can be woken and counts be read without asking whether their thread still lives.
+/// with the server, so a waiter can be woken and counts can be read without checking whether the thread still exists.
 #pragma once
 
 #include "flux/flow/constraint_counts.hpp"

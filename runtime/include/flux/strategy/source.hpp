@@ -1,9 +1,9 @@
 /// \file
-/// Sources: where flows come from. Each runs for ever, on a thread of its own or on an event loop (`sources.hpp`): it
+/// Sources: where flows come from. Each one runs for ever, on its own thread or on an event loop (`sources.hpp`): it
 /// takes a flow that is not in use, makes the values for it, and hands it to the strategy.
 ///
-/// An error of a source means that there was nothing this time. A source that keeps failing without waiting for
-/// anything (no descriptors left, say) would spin: it pauses between its tries (`backoff.hpp`), and where it does so
+/// An error of a source means that there was nothing this time. A source that keeps failing without waiting would spin,
+/// for example if there are no descriptors left. So it pauses between its tries (`backoff.hpp`), and if that goes on
 /// for long it is named on standard error, once.
 #pragma once
 

@@ -1,11 +1,11 @@
 /// \file
 /// The sources of a server, and what each of them runs on.
 ///
-/// A source has a thread of its own. But one that is replicable, under a strategy with event loops, has an instance on
-/// every loop instead, as a fiber beside the flows: what it makes begins there and stays there, with all that belongs
-/// to it, so nothing of it is ever shared between threads. The instances share the source's bound of flows in progress,
-/// each having its part of it; where the bound is less than the loops, only so many have an instance. A timer, which
-/// only waits for its next beat, is a fiber too, on one of the loops; its flows begin on any of them.
+/// A source has its own thread. But under a strategy with event loops a replicable source has an instance on every loop
+/// instead, as a fiber beside the flows. What it makes starts on that loop and stays there, with all that belongs to
+/// it, so threads never share any of it. The instances divide the source's bound of flows in progress among them; if
+/// the bound is less than the number of loops, only so many loops have an instance. A timer only waits for its next
+/// beat, so it is a fiber too, on one of the loops; its flows start on any of them.
 #pragma once
 
 #include "flux/strategy/source.hpp"

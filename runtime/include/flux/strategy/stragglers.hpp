@@ -1,8 +1,8 @@
 /// \file
 /// Flows that are still in progress while the server ends: of which source, at which node, for how long.
 ///
-/// Whoever waits for flows to end looks again and again, and hands on what was seen. A flow costs nothing for that but
-/// to say when it begins and ends: how long it has been at its node is known from the first look on.
+/// The function that waits for flows to end looks again and again, and passes on what it has seen. A flow pays nothing
+/// for that except that it records when it begins and ends: the time at its node is known from the first look on.
 #pragma once
 
 #include "flux/flow/paths.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// What runs flows. The generated code is the same under every strategy; one is chosen when the server starts:
+/// What runs flows. The generated code is the same under every strategy; the strategy is chosen when the server starts:
 /// `thread.hpp`, `pool.hpp`, `event.hpp`.
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Whether this is compiled for a sanitizer. They watch every stack, so they must hear where one is left for
-/// another.
+/// Whether this is compiled for a sanitizer. Sanitizers track every stack, so they must be told when the thread
+/// switches from one to another.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

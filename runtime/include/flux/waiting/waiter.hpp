@@ -1,9 +1,9 @@
 /// \file
 /// The one way in which the runtime waits: a place where one flow waits until another lets it go on.
 ///
-/// Locks and bounds are written against this interface, so they serve whatever runs a flow: a thread, or a fiber of an
-/// event loop. A waiter belongs to one of these; nobody else waits on it. Each `wait` is answered by exactly one
-/// `wake`, which may come first.
+/// Locks and bounds use this interface, so they work for whatever runs a flow: a thread, or a fiber of an event loop. A
+/// waiter belongs to one of these, and nothing else waits on it. Each `wait` is answered by exactly one `wake`, which
+/// may come first.
 #pragma once
 
 #include "flux/moment.hpp"
