@@ -1,7 +1,8 @@
-//! What is found out about the functions in C and C++ where their sources and headers are, bound to them at once.
+//! Binds to the C and C++ functions of a program what their sources and headers say about them, all at once.
 //!
-//! The tokens of sources say which functions are in C, and what those of 2006 define ([`crate::interface_2006`]); the
-//! C++ compiler says which of them headers declare ([`crate::probe`]). Later everything reads it from the program.
+//! The tokens of the sources tell which functions are in C, and how functions of 2006 are defined
+//! ([`crate::interface_2006`]); the C++ compiler tells which functions the headers declare ([`crate::probe`]).
+//! Everything else reads this from the program.
 
 use crate::Options;
 use crate::interface_2006::Definitions;

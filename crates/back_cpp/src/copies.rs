@@ -1,10 +1,9 @@
-//! Values that generated code copies, so that their types must be ones that can be copied.
+//! Values that generated code copies, so that their types must be copyable.
 //!
-//! That is so in three places. What an error handler reads of the inputs of a node: where the handler is a node, the
-//! node that failed was given a copy; where it is a function, a plain function that takes a value by moving is given
-//! one. What the branches of a parallel step take. What a node takes and a later step takes again. What the C++
-//! compiler would say of a type that has no copies, in its own words and far from the cause, is said here in the words
-//! of the user.
+//! There are three cases. First, inputs that an error handler reads: a node that fails gets copies if its handler is a
+//! node, and a handler that is a plain function gets one if it takes a value by moving. Second, what the branches of a
+//! parallel step take. Third, what a node takes and a later step takes again. For a type without copies the C++
+//! compiler would complain in its own words and far from the cause; here it is said in the words of the user.
 
 use crate::Context;
 use crate::structs::{Side, function_structs, struct_name};

@@ -1,8 +1,8 @@
 //! Each steps: a struct for what the step gives, and a loop over the list.
 //!
-//! An instance is a branch: a function of its own, with structs for what it takes and gives. Where several may run at
-//! once the loop makes what each takes, `flux::each` runs them, and what they gave is gathered. In a loop of the
-//! language the instance is called right there.
+//! An instance is a branch: a function of its own, with structs for what it takes and gives. If several may run at
+//! once, the loop makes what each takes, `flux::each` runs them, and their outputs are gathered. In a step of width 1
+//! the loop calls the instance directly.
 
 use crate::Context;
 use crate::function::Writer;

@@ -1,8 +1,8 @@
 //! One function of the flow as a C++ function.
 //!
 //! `flux::outcome Handler(flux::flow &flow, Handler_in &in, Handler_out &out)`: it takes its inputs in a struct that it
-//! may change, since whoever calls it does not look at that again, and gives its outputs in another. A parameter that
-//! would be empty is dropped, and one that is not used has no name.
+//! may change, because its caller does not read that struct again, and gives its outputs in another. A parameter that
+//! would be empty is left out, and one that is not used has no name.
 
 use crate::Context;
 use crate::comments::quote;

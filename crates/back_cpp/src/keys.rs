@@ -1,8 +1,8 @@
-//! The keys of constraints: of which types they are, and how a step takes them.
+//! The keys of constraints: which types they have, and how a step takes them.
 //!
-//! A key is evaluated once, from what its step is given. That the values can be keys at all is asserted in the words of
-//! the program's author, before the C++ compiler would say so in its own; and that a key has one type wherever its
-//! constraint is taken, as only C++ knows which of two names stand for one type.
+//! A key is evaluated once, from the inputs of the step. Generated code asserts, in the words of the program's author,
+//! that these values can be keys, before the C++ compiler would complain in its own. It also asserts that a key has the
+//! same type wherever its constraint is taken, because only C++ knows which names stand for the same type.
 
 use crate::Context;
 use crate::structs::{Side, struct_name};

@@ -1,8 +1,8 @@
 //! The names of the generated code, none of which collide.
 //!
-//! The user's names stay as they are. What is added is made of them (`ReadRequest_input`, `lock_cache`) and steps aside
-//! where the user already has such a name. The user's functions are called as `::Name`, so that nothing local can hide
-//! them; everything that generated code names without `::` is here.
+//! The user's names stay as they are. Added names are made from them (`ReadRequest_input`, `lock_cache`), and are
+//! changed if the user already has such a name. The user's functions are called as `::Name`, so that nothing local can
+//! hide them; every name that generated code uses without `::` is defined here.
 
 use crate::compute::called;
 use crate::each::lists_struct;

@@ -1,7 +1,7 @@
 //! The options of the server: a variable for the value of each, and the table by which the runtime sets them.
 //!
-//! A number is kept at its widest and becomes the type of the input that it is given to; the table names all of those
-//! types, so that the runtime refuses a number that one of them could not hold.
+//! A number is stored in the widest type and converted to the type of the input that it is given to. The table names
+//! all these types, so that the runtime refuses a number that does not fit into one of them.
 
 use crate::Context;
 use crate::names::word;

@@ -1,7 +1,8 @@
 //! Plain functions as nodes: `int Find(const std::string &path, page &found)`, called as they are.
 //!
 //! A function that an included header declares may take a node's inputs one by one and give its outputs by reference,
-//! or as its result. How each is passed [`crate::probe`] finds out, so that the call is as one would write it.
+//! or as its result. [`crate::probe`] finds out how each is passed, so that the call is the one that a person would
+//! write.
 
 use crate::names::cpp_name;
 use crate::structs::{Side, members};

@@ -1,5 +1,5 @@
-//! The tables: what the runtime must know of the program. Names and places, the sources, and the graph that the path
-//! numbers run over ([`flux_ir::paths`]).
+//! The tables: what the runtime must know of the program. They contain names and places, the sources, and the graph
+//! that the path numbers run over ([`flux_ir::paths`]).
 
 use crate::Context;
 use crate::options;

@@ -1,7 +1,7 @@
 //! Where each value of a function is used last.
 //!
-//! A value that is used again must be copied, and one that is not can be moved. Functions are structured and have no
-//! loops, so one walk from the end to the start knows, before each use, what is still wanted after it.
+//! A value that is used again must be copied; otherwise it can be moved. Functions are structured and have no loops, so
+//! one walk from the end to the start knows, at each use, which values are still needed after it.
 
 use flux_ir::flow::{Block, End, Function, Operand, Step, StepId};
 use std::collections::{HashMap, HashSet};

@@ -1,7 +1,7 @@
 //! Values: how they are named, copied and moved from one struct to the next.
 //!
-//! A value is copied where something reads it again and moved where not, unless it is evidently scalar, when the two
-//! are the same. Arrays go over element by element, as C++ neither initialises nor assigns them from each other.
+//! A value is copied if something reads it again, and moved if not; for scalars both are the same. Arrays are copied
+//! element by element, because C++ cannot initialise or assign them from each other.
 
 use crate::Context;
 use crate::function::Writer;

@@ -1,5 +1,5 @@
-//! Writes the DOT language (Graphviz, "The DOT Language"): shapes inside their frames first, then every arrow, as one
-//! written inside a frame would draw its ends into it.
+//! Writes the DOT language (Graphviz, "The DOT Language"): first the shapes inside their frames, then every arrow,
+//! because an arrow inside a frame would draw its ends into that frame.
 
 use crate::{html, look};
 use flux_picture::{Arrow, Item, Picture, ShapeId};

@@ -1,4 +1,4 @@
-//! Writes a picture for Graphviz, which lays it out from left to right and makes an SVG of it, for one.
+//! Writes a picture for Graphviz, which lays it out from left to right and makes an SVG of it, for example.
 
 mod dot;
 mod html;

@@ -1,4 +1,4 @@
-//! `flux doctor`: whether this machine has what building and running a server takes, and what to do where it has not.
+//! `flux doctor`: checks whether this machine has what building and running a server needs, and says what to do if not.
 
 use crate::arguments::Doctor;
 use crate::failure::{Failure, Result};

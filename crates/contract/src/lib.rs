@@ -1,9 +1,9 @@
 //! The contract between generated code and the runtime: the one table of symbols that generated C++ may name.
 //!
-//! The back end takes every spelling from here and the runtime's headers provide each of them, so what the two sides
-//! agreed on is in one place, and [`probe`] turns it into a C++ file that compiles exactly where they still agree. A
-//! symbol enters the table when generated code needs it and leaves with its last use. A change that old generated code
-//! would not survive raises [`SUPPORT_VERSION`].
+//! The back end takes every spelling from here, and the runtime's headers provide each of them. So the agreement of
+//! both sides is in one place, and [`probe`] turns it into a C++ file that compiles only if they still agree. A symbol
+//! enters the table when generated code needs it and leaves with its last use. A change that would break old generated
+//! code raises [`SUPPORT_VERSION`].
 
 /// What [`VERSION`] must be where the generated code is compiled.
 pub const SUPPORT_VERSION: u32 = 1;

@@ -1,9 +1,10 @@
 //! What one execution, a flow or a branch of a parallel step, does as far as others can notice it.
 //!
-//! A [`Point`] is a place in its run; from there it takes one of the edges, each an action. Between two actions it runs
-//! nodes, and others can run theirs meanwhile: so an edge also says what is used on the way to its action. Points are
-//! equal when all that can happen from them is, and then they are one: the graph of all runs stays small however many
-//! paths a program has. Runs end, so the graph has no cycle and each point comes after those it leads to.
+//! A [`Point`] is a place in its run; from there it takes one of the edges, each of which is an action. Between two
+//! actions it runs nodes, and others can run theirs at the same time; so an edge also says what is used on the way to
+//! its action. Points are equal, and then the same, if everything that can happen from them is equal: so the graph of
+//! all runs stays small however many paths a program has. Runs end, so the graph has no cycle, and each point comes
+//! after those it leads to.
 
 use flux_ir::flow::Exit;
 use flux_ir::program::{ConstraintId, Mode, NodeId};

@@ -1,8 +1,8 @@
 //! Makes the graph of what the flows of a program do. It is built from its end: what follows is known before what leads
-//! there, so that whatever is the same from some place on is one [`Point`](crate::behaviour::Point) at once.
+//! to it, so everything that continues in the same way becomes one [`Point`](crate::behaviour::Point) at once.
 //!
-//! What a call gives is any value, even where a callee hands on what it was given: values are known by their origin, as
-//! the compiler knows them, so each run of the real program is among those that are followed.
+//! A call may give any value, even if the callee hands on what it was given. Values are known by their origin, as the
+//! compiler knows them. So each run of the real program is among those that are explored.
 
 use crate::Bounds;
 use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};

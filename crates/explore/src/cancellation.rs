@@ -1,9 +1,9 @@
-//! What becomes of a flow that is cancelled: wherever it is, in a node, waiting for a constraint or for its branches,
-//! it comes to its end. It leaves the row of those who wait, its branches are cancelled with it and it waits for them,
-//! and it gives back what it holds, one lock after the other.
+//! What becomes of a cancelled flow. Wherever it is, in a node, waiting for a constraint or for its branches, it comes
+//! to its end: it leaves the queue that it waits in, its branches are cancelled with it and it waits for them, and it
+//! releases what it holds, one lock after the other.
 //!
-//! That is more than the runtime does, where a flow that waits for a constraint goes on waiting. What its error
-//! handlers do is left out: a flow whose node fails, and then its handlers, is among the runs without cancellation.
+//! That is more than the runtime does, where a flow that waits for a constraint goes on waiting. Its error handlers are
+//! left out: a flow whose node fails, and then its handlers, is among the runs without cancellation.
 
 use crate::Cancellation;
 use crate::behaviour::PointId;

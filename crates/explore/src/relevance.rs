@@ -1,4 +1,4 @@
-//! Which values of a flow can become part of a key. Only these are told apart: the others are followed as one.
+//! Which values of a flow can become part of a key. Only these are distinguished; all others are treated as one.
 
 use flux_ir::flow::{Flow, Function, Operand, StepId};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
-//! What stands in the braces of a record, an enumeration, a message, or a computed node.
+//! What is in the braces of a record, an enumeration, a message, or a computed node.
 //!
-//! Where the author ended the line after the `{`, each statement in it has a line of its own, two columns further in,
-//! and so has the `}`. Else all of it stays on one line.
+//! If the author ended the line after the `{`, each statement in it has its own line, indented by two more columns, and
+//! so has the `}`. Otherwise all of it stays on one line.
 
 use crate::pieces::{Piece, StatementKind, closes, is_comment, is_spaced_in_type, merge, opens};
 use flux_front_flux::token::{Token, TokenKind};

@@ -1,13 +1,12 @@
-//! Lays out `.flux` text: the same tokens and comments, with spaces and lines as everybody writes them.
+//! Lays out `.flux` text: the same tokens and comments, with standard spaces and line breaks.
 //!
-//! The author decides what belongs together: comments stay where they are, groups of statements stay apart by one empty
-//! line, and a statement broken before an arrow stays broken there. The formatter decides the rest: one statement a
-//! line, one space where one belongs, two columns of indentation for what continues a statement, and breaks where a
-//! line would be longer than [`COLUMNS`].
+//! The author decides what belongs together: comments stay where they are, groups of statements stay separated by one
+//! empty line, and a statement that is broken before an arrow stays broken there. The formatter decides the rest: one
+//! statement a line, single spaces, two columns of indentation for what continues a statement, and breaks where a line
+//! would be longer than [`COLUMNS`].
 //!
-//! It works on tokens: the parser says where statements are, [`pieces`] how the tokens of one stand to each other,
-//! [`lines`] where it is broken. So nothing can be lost, and that nothing was lost is checked each time by reading the
-//! result again.
+//! It works on tokens: the parser says where statements are, [`pieces`] how the tokens of one are separated, [`lines`]
+//! where it is broken. So nothing can be lost; this is checked each time by reading the result again.
 
 mod blocks;
 mod lines;

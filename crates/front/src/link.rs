@@ -1,7 +1,7 @@
-//! Joins the files of a program, whichever notation each is in.
+//! Joins the files of a program, whatever notation each is in.
 //!
-//! Each file is read after those that it uses, straight into the one program: what it names of them has its id already,
-//! and nothing is copied or numbered again.
+//! Each file is read after those that it uses, straight into the one program: the names that it uses of them have their
+//! ids already, and nothing is copied or numbered again.
 
 use crate::load::{LoadedFile, load};
 use crate::node_names::check_node_names;

@@ -1,8 +1,8 @@
 //! Loads a program's modules: follows `use` from file to file until all are there.
 //!
-//! A module is known by its path, lexically normalised, so one that two others use is loaded once. Its name is the stem
-//! of its file wherever it is used, as that is its C++ namespace; `as` is only what one file calls it. No module uses
-//! itself, by whatever way: the files come in an order in which each is after those that it uses.
+//! A module is known by its path, lexically normalised, so a module that two others use is loaded once. Its name is the
+//! stem of its file wherever it is used, because that is its C++ namespace; `as` only changes what one file calls it.
+//! No module uses itself, directly or indirectly: the files come in an order in which each is after those that it uses.
 
 use crate::scope::Used;
 use crate::{Front, Library, Use, Wanted, front_of, ids, stem};

@@ -1,4 +1,4 @@
-//! Names of nodes that C++ does not allow, and names that stand for two things: a node gives its name to a function and
+//! Names of nodes that C++ does not allow, and names that stand for two things. A node gives its name to a function and
 //! to structs, a module to a namespace, a predicate type and a record to types.
 
 use crate::ids;

@@ -1,7 +1,7 @@
 //! What one file sees while it is read: the program so far, and the modules that the file uses.
 //!
-//! A file sees its own names and those of the modules that it uses itself, with the module before them:
-//! `tcp.Listen`. [`Scope::locate`] says which declaration a name is, whatever notation declared it, and reports what a
+//! A file sees its own names, and those of the modules that it uses itself, prefixed by the module: `tcp.Listen`.
+//! [`Scope::locate`] says which declaration a name refers to, whatever notation declared it, and reports names that a
 //! module does not have.
 
 use crate::ids;

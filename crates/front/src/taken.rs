@@ -1,4 +1,4 @@
-//! Names that a declaration cannot have, as a server has them already.
+//! Names that a declaration cannot have, because every server uses them already.
 
 /// Each with the reason.
 pub const TAKEN: [(&str, &str); 5] = [

@@ -1,11 +1,11 @@
 //! From text to tokens.
 //!
 //! The lexer is total: every text has tokens, every character that is not white space is in exactly one of them, and
-//! nothing is reported here. What is wrong with a token is in its kind (a string that is not closed, a character that
-//! means nothing), for the parser to say where it knows what was being written. Time is linear in the text.
+//! nothing is reported here. The kind of a token says what is wrong with it (a string that is not closed, a character
+//! that means nothing); the parser reports it, because it knows what was being written. Time is linear in the text.
 //!
-//! One thing depends on what came before: inside braces `#` starts a comment, as units are commented in FLICK's
-//! notation. Outside of units no brace encloses a `#`, so counting braces is enough.
+//! One thing depends on the context: inside braces `#` starts a comment, as in the units of FLICK's notation. Outside
+//! of units no brace encloses a `#`, so counting braces is enough.
 
 use crate::token::{Token, TokenKind};
 use flux_source::{FileId, Span};

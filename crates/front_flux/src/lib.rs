@@ -1,9 +1,9 @@
 //! Reads `.flux` text into the program model.
 //!
-//! Stages that are each total on any text and linear in it: [`lexer`] makes tokens, comments included; [`parser`]
-//! makes a syntax tree; [`qualify`] gives every name the module that it is of; [`resolve`] adds what the tree says to
-//! a program, whose names are ids. Each reports all the mistakes it finds and goes on, so that one run shows them all.
-//! What needs types (signatures left out, edges, cycles) is the passes'.
+//! There are four stages, each of which accepts any text and takes linear time: [`lexer`] makes tokens, comments
+//! included; [`parser`] makes a syntax tree; [`qualify`] adds to every name the module that declares it; [`resolve`]
+//! adds what the tree says to a program, in which names are ids. Each reports all the mistakes it finds and goes on, so
+//! that one run shows them all. Everything that needs types (omitted signatures, edges, cycles) is done by the passes.
 
 mod attribute;
 pub mod body;

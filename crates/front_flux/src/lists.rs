@@ -1,7 +1,7 @@
 //! Lists of parameters that have a name: `using request = (int socket, char *line);`.
 //!
 //! A node may take or give a list by its name, among other parameters. The model knows nothing of lists: here their
-//! parameters come in the place of their names. Those of a module are for the files that use it, too.
+//! parameters replace their names. Files that use a module can use its lists, too.
 
 use crate::ids;
 use crate::syntax::{Name, Parameter, Statement, Syntax};

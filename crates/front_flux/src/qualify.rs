@@ -1,9 +1,9 @@
-//! Names of modules: every name in the tree of a file becomes the one that it has in the whole program.
+//! Names of modules: every name in the tree of a file becomes the name that it has in the whole program.
 //!
-//! What a module declares is called by the module's name before its own, `tcp.Listen`, wherever it is mentioned: in
-//! the module, where that may be left out, and in the files that use it, which may call the module something else.
-//! Types are C++, of which Flux knows no names: those of a module are always written with its name, and become what
-//! C++ calls them, `tcp::Address`.
+//! A declaration of a module has the module's name before its own, `tcp.Listen`, wherever it is mentioned: in the
+//! module itself, where the prefix may be left out, and in files that use the module, perhaps under another name. The
+//! types of C++ are not known to Flux: those of a module are always written with its name, and become the C++ name,
+//! `tcp::Address`.
 
 use crate::body::{Body, Form, Value, values_and_types_mut};
 use crate::cpp_type::type_name;

@@ -1,6 +1,6 @@
-//! What must be so of any text, whatever it says.
+//! What must hold for any text.
 //!
-//! Each function gives what is wrong as an error; panics, and what takes too long, are for the caller to notice.
+//! Each function returns an error that says what is wrong; the caller notices panics, and what takes too long.
 
 use flux_diagnostic::{Diagnostic, json, page, render};
 use flux_driver::{Compilation, compile};

@@ -1,8 +1,8 @@
-//! What functions do beside giving their outputs.
+//! What functions do besides giving their outputs.
 //!
-//! The compiler sees all of a computation, and nothing of a function in C++: of that it knows what the author says,
-//! `silent` or `pure`. A flow does what its steps do, and what handles their errors. So the answer here may be that
-//! less is known than is true, never more.
+//! The compiler sees everything in a computation, and nothing in a function in C++; of that it knows what the author
+//! promises, `silent` or `pure`. A flow does what its steps and their error handlers do. So the analysis is
+//! conservative: it may know less than is true, never more.
 
 use crate::program::{Body, Chain, HandlerTarget, Node, NodeId, PredicateId, Program, TestedBy};
 

@@ -1,9 +1,8 @@
 //! Functions in C and C++ that a program calls: of nodes, of predicates, of error handlers, of sessions.
 //!
-//! The program names them: so the front knows of one its name, what it is for, and what its author promises. How it is
-//! called is known where its sources and headers are: then it is bound, once, and whoever calls it reads it here. An
-//! overloaded function is one external: which of the overloads is called the C++ compiler decides by what a call is
-//! given.
+//! The program names them, so the front knows the name of each, what it is for, and what its author promises. How it is
+//! called is known only where its sources and headers are: there it is bound, once, and everything that calls it reads
+//! it here. An overloaded function is one external; the C++ compiler chooses the overload by the arguments of a call.
 
 use crate::arena::{Arena, ArenaId};
 use crate::effects::Effects;

@@ -1,8 +1,8 @@
 //! Runs a flow over a world that the caller gives.
 //!
-//! How values go, which function is called, which line is taken and what is added to the path register is read from the
-//! flow, and done as generated code does it. What a value is, what nodes, predicates and handlers do, and what can
-//! throw, is the world's business. Branches of a parallel step run one after the other, as they may; so do the
+//! The flow says how values pass, which function is called, which line is taken, and what is added to the path
+//! register; all of this is done as generated code does it. The world decides what a value is, what nodes, predicates
+//! and handlers do, and what can throw. Branches of a parallel step run one after the other, as they may; so do the
 //! instances of an each step.
 
 use crate::external::ExternalId;

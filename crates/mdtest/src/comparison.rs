@@ -1,6 +1,6 @@
-//! Compares what a page expects with what there is, line by line, and shows the difference.
+//! Compares what a page expects with the actual output, line by line, and shows the difference.
 //!
-//! Space at the end of a line and empty lines around the whole do not count. `[..]` in an expected line stands for any
+//! Space at the end of a line and empty lines around the whole are ignored. `[..]` in an expected line stands for any
 //! characters of that line: a version, a time, the path of a folder.
 
 /// How many equal lines are shown around a difference.

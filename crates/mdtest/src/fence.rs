@@ -1,4 +1,4 @@
-//! What the words after a fence's opening marker ask of the harness.
+//! The words after the opening marker of a fence, which tell the harness what to do.
 
 /// What a fence is there for.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,9 +1,9 @@
 //! Walks a flow as requests do and draws what it meets.
 //!
-//! What has been drawn last and waits for what comes next are [`Tail`]s; the next node gets an arrow from each. Thus
-//! the lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without any
-//! point that stands for the meeting. Who made each value is known by [`Makers`], so that one which a node takes
-//! from further back than the step before it has an arrow of its own.
+//! What was drawn last and waits for what comes next is a [`Tail`]; the next node gets an arrow from each. Thus the
+//! lines of a dispatch meet at the node after it, and a fallback goes on where its node would have, without a shape for
+//! the meeting point. [`Makers`] knows which node made each value; a value that comes from further back than the step
+//! before has an arrow of its own.
 
 use crate::canvas::Canvas;
 use crate::looks::{Look, Looks};

@@ -1,16 +1,16 @@
 //! A program as people would draw it on a whiteboard: sources, nodes in the order in which requests meet them, an
 //! abstract node as a frame around what it contains, arrows with the patterns that choose between them, arrows of
-//! another kind from a node to what handles its failure. With a node stand the constraints it takes, as in the program:
-//! `cache` for a writer, `cache?` for a reader.
-//! A value that a node takes from further back than the step before it has an arrow with its name.
+//! another kind from a node to the handler of its failure. A node shows the constraints that it takes, as in the
+//! program: `cache` for a writer, `cache?` for a reader. A value that a node takes from further back than the step
+//! before has an arrow with its name.
 //!
-//! An abstract node that is used once is drawn where it is used. One that is used in several places is drawn once, in a
-//! frame of its own, and each use is a box with an arrow to it; so the picture stays as linear as the flow. One whose
-//! error handlers depend on the path by which it is reached is drawn once for each set of them. Failures that nobody
-//! handles are left out: any node may fail.
+//! An abstract node that is used once is drawn where it is used. One that is used in several places is drawn once, in
+//! its own frame, and each use is a box with an arrow to it; so the picture stays as linear as the flow. If its error
+//! handlers depend on the path by which it is reached, it is drawn once for each set of handlers. Failures without a
+//! handler are left out: any node may fail.
 //!
-//! [`draw`] makes a [`Picture`], which says what there is and how it hangs together. Where things go is for a layout
-//! program to find; the back ends write the picture in the languages of such programs.
+//! [`draw`] makes a [`Picture`], which says what there is and how it is connected. A layout program finds the places;
+//! the back ends write the picture in the languages of such programs.
 
 mod canvas;
 mod drawer;

@@ -1,7 +1,7 @@
 //! Which functions look alike: a node may be compiled several times, and people see one.
 //!
-//! What its callers hold makes no difference to the eye. Which error handlers it has does: of a node with handlers on
-//! paths each function that has others is drawn by itself.
+//! What its callers hold makes no difference in the picture, but its error handlers do: if a node has different
+//! handlers on different paths, it is drawn once for each set of them.
 
 use crate::FrameId;
 use flux_ir::external::ExternalId;

@@ -1,4 +1,4 @@
-//! Who made the values of a function, as far as it is drawn: where an arrow from each of them begins.
+//! Which step made each value of a function, as far as it is drawn: the arrows begin there.
 
 use crate::{FrameId, ShapeId};
 use flux_ir::flow::{FunctionId, Operand, Step, StepId};

@@ -1,7 +1,7 @@
-//! The values that a step can reach, as the language says it: the rule of reach, written a second time.
+//! The values that a step can reach, by the rule of the language: the rule of reach, written a second time.
 //!
 //! Values are numbered in the order in which they are made. A branch begins with what was made before it, and only what
-//! it gives is there after it.
+//! it gives is visible after it.
 
 use crate::model::{Node, Parameter, Type, fit};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
-//! What generated code asserts of the program's types and does not hold: that a key can be one, that what two branches
-//! are given can be copied. Only the C++ compiler knows; it is told in the program's words, without what the compiler
-//! says of all that comes of it.
+//! Assertions of generated code about the program's types that do not hold: that a type can be a key, or that a value
+//! given to two branches can be copied. Only the C++ compiler knows. It is reported in the program's words, without the
+//! compiler's follow-up errors.
 
 use crate::{Build, ids, without_colours};
 use flux_back_cpp::GeneratedFile;

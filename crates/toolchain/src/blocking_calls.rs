@@ -1,6 +1,6 @@
 //! Blocking nodes whose source calls a connection: `connection->send(…)`. Event loops run such nodes on threads beside
-//! them, where a connection is not to be used, so the server would end. Flux does not read C++; but a call through the
-//! name of a node's input is plain in its tokens.
+//! them, where a connection must not be used, so the server would end. Flux does not read C++, but a call through the
+//! name of a node's input can be seen in the tokens.
 
 use crate::cpp_tokens::tokens;
 use crate::definitions::Definition;

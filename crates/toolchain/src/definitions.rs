@@ -1,9 +1,9 @@
 //! The functions that C or C++ text defines, as far as their tokens show it.
 //!
-//! Flux does not read C++. But it asks for functions by name, and what a source defines under such a name decides how
-//! it is declared and called: in C or C++, with which of a node's structs. So the text is read as tokens and braces: a
-//! brace after a parameter list opens a function, one after `namespace` or `extern` more of the same, and any other
-//! something that holds no functions of ours.
+//! Flux does not read C++. But it looks up functions by name, and the definition decides how a function is declared and
+//! called: in C or C++, with which of a node's structs. So the text is read as tokens and braces: a brace after a
+//! parameter list opens a function, one after `namespace` or `extern` is entered, and any other contains no function
+//! that matters here.
 
 use crate::cpp_tokens::{Token, is_word, tokens};
 use std::ops::Range;

@@ -1,6 +1,6 @@
-//! What failed when a server was made: a missing function is the node's that has none, an unknown type the program's,
-//! and an error in generated code is at the line of the program that it was made from. What is nothing of these is the
-//! author's C++, and left as the compiler says it.
+//! What failed when a server was made. A missing function belongs to the node that has none, an unknown type to the
+//! program, and an error in generated code to the line of the program that the code was made from. Everything else is
+//! in the author's C++, and is left as the compiler says it.
 
 use crate::definitions::{Definition, definitions};
 use crate::linker::{is_heading, missing_library, undefined, undefined_calls};

@@ -1,9 +1,9 @@
 //! What the C++ compiler and the linker say, in the terms of the program.
 //!
-//! Both speak of generated files and mangled names. Here their words become diagnostics like those of the compiler
-//! itself: a missing function is the node's that has none, and an error in generated code is at the statement that it
-//! was made from. Nothing here starts a process or opens a file: what was said comes in as text, and so do the sources
-//! of nodes, of which as much is read as their tokens show.
+//! Both speak of generated files and mangled names. Here their messages become diagnostics like those of the compiler
+//! itself: a missing function belongs to the node that has none, and an error in generated code to the statement that
+//! the code was made from. Nothing here starts a process or opens a file: messages come in as text, and so do the
+//! sources of nodes, of which only the tokens are read.
 
 mod assertions;
 pub mod blocking_calls;

@@ -1,4 +1,4 @@
-//! What is said of functions that do not fit what a program asks of them.
+//! Reports functions that do not fit what a program asks of them.
 
 use crate::ids;
 use flux_back_cpp::probe::{Misfit, MisfitParameter};

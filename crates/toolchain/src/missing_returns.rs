@@ -1,7 +1,8 @@
-//! Functions that can end without their return: what they gave would be whatever is left in a register.
+//! Functions that can end without a return statement: their result would be whatever is left in a register.
 //!
-//! Compilers warn of them, and an optimising one leaves nothing behind such a function's last statement: the server
-//! would run on into the next function. So the warning is an error of flux, but for sources of 2006, when it was right.
+//! Compilers warn of them, and an optimising compiler generates no code after such a function's last statement: the
+//! server would run on into the next function. So flux makes the warning an error, except for sources of 2006, in whose
+//! time it worked.
 
 use crate::node_source::NodeSource;
 use crate::{Build, NOWHERE, ids, without_colours};

@@ -1,5 +1,5 @@
-//! Types that a program names and no header declares. A C++ compiler says so wherever such a type occurs in generated
-//! headers, and then complains of all that depends on it; here it is said once, in the program's terms.
+//! Types that a program names and no header declares. A C++ compiler reports such a type wherever it occurs in
+//! generated headers, and then everything that depends on it; here it is reported once, in the program's terms.
 
 use crate::{Build, ids, without_colours};
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};

@@ -1,11 +1,11 @@
 //! Computations as C++: a function for each computed node, `int Worth(Worth_in &in, Worth_out &out)`, and one for each
-//! computed predicate, `bool large(const hit &h)`. What bodies call is a function of values, `uint64_t Worth(const hit
-//! &h)`, beside the other where a flow applies the node, too: so a step costs no more for being called elsewhere.
+//! computed predicate, `bool large(const hit &h)`. If bodies call a node, there is also a function of values, `uint64_t
+//! Worth(const hit &h)`; a node that is both applied and called has both, so that a step does not pay for the calls.
 //!
-//! The code is what one would write by hand: members are read and set in place, and only what may fail has a name of
-//! the runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself is the return of a code,
-//! but in a function of values.
-//! Where an output is an input as it is, the value is moved, at the very end, when nothing can fail any more.
+//! The code is what one would write by hand: members are read and set in place. Only operations that can fail use a
+//! function of the runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself returns a
+//! code; in a function of values it throws, too. If an output is an unchanged input, the value is moved at the very
+//! end, when nothing can fail any more.
 
 mod expression;
 mod statement;

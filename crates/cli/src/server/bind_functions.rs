@@ -1,6 +1,6 @@
-//! Binds what sources and headers say of a program's functions: which are in C, which are of 2006, and which the
-//! headers declare as plain ones. About the last the C++ compiler is asked, once for all of them, and not at all where
-//! the sources define everything with the structs of nodes.
+//! Binds what sources and headers say of a program's functions: which are in C, which are of 2006, and which are plain
+//! functions that the headers declare. For the last question the C++ compiler is run once for all functions; it is not
+//! run if the sources define every function with the structs of nodes.
 
 use super::files::{parent, write_if_changed};
 use super::interface_2006;

@@ -1,7 +1,7 @@
 //! The libraries that a program is linked with: `link "sqlite3";`.
 //!
-//! Where pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
-//! else the linker is given its name. The Makefile asks pkg-config itself, so it is right on another machine, too.
+//! If pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
+//! otherwise the linker gets the name. The Makefile asks pkg-config itself, so it is right on another machine, too.
 
 use crate::failure::Result;
 use crate::program::{Notes, Program};

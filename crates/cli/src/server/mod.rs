@@ -1,5 +1,5 @@
-//! `flux build`: program to server. The compiler writes C++ and a Makefile; make does the rest, so that what flux does
-//! and what a user without flux does are the same.
+//! `flux build`: from a program to a server. The compiler writes C++ and a Makefile; make does the rest, so that flux
+//! and a user without flux do the same.
 
 pub mod bind_functions;
 pub mod files;

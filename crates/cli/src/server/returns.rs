@@ -1,9 +1,10 @@
-//! Functions that end without their return, in sources of 2006, when that gave whatever was in the register.
+//! Functions in sources of 2006 that end without a return statement. In 2006 their result was whatever was in the
+//! register.
 //!
-//! Today it is undefined, and an optimising compiler leaves nothing behind such a function's last statement: the server
-//! would run on into the next function. No flag of a compiler gives a value there. So, where its warning says that a
-//! source has such functions, a copy of the source with the returns they lack is compiled in its place: they return 0
-//! there, which is success. The source itself stays as it is, and messages and debuggers show it.
+//! Today this is undefined behaviour, and an optimising compiler generates no code after such a function's last
+//! statement: the server would run on into the next function. No compiler flag defines the result. So if a warning
+//! reports such functions, flux compiles a copy of the source to which it has added the missing returns; they return 0,
+//! which is success. The source itself stays as it is, and messages and debuggers show it.
 
 use super::files::{absolute, parent, write_if_changed};
 use crate::failure::Result;

@@ -1,8 +1,8 @@
-//! Bodies: names become variables, and every way to the end gives all outputs. What values become,
-//! [`super::expression`] says.
+//! Bodies: names become variables, and every path to the end must give all outputs. [`super::expression`] resolves
+//! values.
 //!
-//! A name that is an input and an output, of one type, is a variable that begins as the input: where nothing gives it
-//! another value, the output is the input.
+//! A name that is both an input and an output, of the same type, is a variable that begins as the input: if nothing
+//! gives it another value, the output is the input.
 
 use super::Resolver;
 use crate::body::{self, Body, Spelled, Value, assigned};

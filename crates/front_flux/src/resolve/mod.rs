@@ -1,11 +1,11 @@
 //! From the syntax tree of a file to the program: names become ids.
 //!
-//! Statements come in any order, so this goes over them several times: what is declared, then what is said of it. Nodes
-//! are numbered by their first declaration or flow, and after those by their first mention, so that ids follow the text
-//! and nothing else.
+//! Statements come in any order, so there are several rounds: first what is declared, then what is said about it. Nodes
+//! are numbered by their first declaration or flow, and those without one by their first mention, so that ids depend on
+//! the text alone.
 //!
-//! A name that the parser had to skip somewhere may have been declared there, so nothing is said of it. One name that
-//! is wrong is reported where it is first used.
+//! A name in a part that the parser had to skip may have been declared there, so nothing is reported about it. A name
+//! that is wrong is reported once, where it is first used.
 
 mod attribute;
 mod body;

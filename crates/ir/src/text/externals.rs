@@ -1,7 +1,8 @@
 //! External functions in the text form.
 //!
-//! Whoever names a function in C++ has it by that, and what is promised of it stands there. So a program says what
-//! functions there are only where that is not all: where two have one name, their order is another, or they are bound.
+//! A declaration that names a function in C++ implies the external, together with what is promised of it. So the text
+//! lists externals only if there is more to say: if two have the same name, if they are in another order, or if they
+//! are bound.
 
 use super::ParseError;
 use super::cursor::Cursor;

@@ -1,5 +1,6 @@
-//! What must hold of the functions in C and C++: whoever names one means one that is for that, a name and a role mean
-//! one function, that of a node is of this node alone, and promises are not contradicted.
+//! What must hold of the functions in C and C++: a reference to one fits what the function is for, a name and a role
+//! determine one function, the function of a node belongs to that node alone, and promises do not contradict each
+//! other.
 
 use super::Violations;
 use crate::effects::Effects;

@@ -1,8 +1,8 @@
 //! What must hold of both models after every pass.
 //!
-//! A pass that breaks the model is found here, before a back end turns the mistake into a server. The checks share
-//! nothing with the passes: what a pass works out, they work out again in another way, or they check what follows from
-//! it. A violation is a defect of the compiler, never of the program that is compiled.
+//! If a pass breaks the model, it is found here, before a back end turns the mistake into a server. The checks share
+//! nothing with the passes: they compute what a pass computes in another way, or they check its consequences. A
+//! violation is always a defect of the compiler, never of the program that is compiled.
 
 mod bindings;
 mod compute;

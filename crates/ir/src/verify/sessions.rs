@@ -1,8 +1,8 @@
-//! What is held for a session is held where there is one: in the flows of a source that has a session function, after
-//! that was called.
+//! Constraints of a session are held only where there is a session: in the flows of a source that has a session
+//! function, after that was called.
 //!
-//! The session is a step of the function that runs a source's flows, the first. So nothing that the source's producing
-//! side calls may acquire such a constraint, nor anything that runs without that step.
+//! The session function is the first step of the function that runs a source's flows. So nothing that the producing
+//! side of the source calls may acquire such a constraint, nor may anything that runs without that step.
 
 use super::Violations;
 use crate::external::ExternalRole;

@@ -1,7 +1,7 @@
-//! Checks what blocking nodes have to do with connections. Requires: every signature is known. Establishes: nothing;
-//! warns of a blocking node that keeps a connection, or makes one. Event loops run such a node on a thread beside them,
-//! and a connection is used by the loop that it belongs to alone, so the server would end. Under the other runtimes
-//! both are right, and a connection that only comes by is right everywhere.
+//! Checks how blocking nodes use connections. Requires: every signature is known. Establishes: nothing; warns of a
+//! blocking node that keeps a connection, or makes one. Event loops run such a node on a thread beside them, and a
+//! connection may only be used by its own loop, so the server would end. Under the other runtimes both are correct, and
+//! a connection that a node only passes on is correct everywhere.
 
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};

@@ -1,5 +1,5 @@
 //! Looks for options that no node is given. Requires: resolved. Establishes: nothing; notes options that are given to
-//! no step, no source and no deadline: where `init` does not read them either, their flags do nothing.
+//! no step, no source and no deadline. If `init` does not read them either, their flags have no effect.
 
 use crate::analyses::mentions::applications;
 use crate::ids;

@@ -1,8 +1,8 @@
-//! Checks what is said to be replicable. Requires: acyclic. Establishes: nothing that is replicable is declared to
-//! block, nor anything in it. Warns where a source has one instance, although what it waits in could have several.
+//! Checks what is declared replicable. Requires: acyclic. Establishes: nothing replicable is declared to block, nor is
+//! anything in it. Warns if a source has one instance although the node that it waits in could have several.
 //!
-//! An event loop runs a replicable source beside its flows, so a node that blocks there holds all of them, for as long
-//! as nobody comes.
+//! An event loop runs a replicable source beside its flows, so a node that blocks there would hold up all of them, for
+//! as long as no peer comes.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::show;

@@ -1,7 +1,7 @@
-//! Looks for slips of the pen. Requires: resolved. Establishes: no node that is named but once, without a declaration
-//! or a flow, is nearly called like one that has either, and no function that handles an error is. A signature could be
-//! inferred for the one, and only the linker would say. Warns of constraints that are named once and nearly like
-//! another.
+//! Looks for misspelt names. Requires: resolved. Establishes: if a node is named only once, without a declaration or a
+//! flow, its name is not close to one that has either; the same holds for functions that handle errors. Without this
+//! check a signature could be inferred for the misspelt name, and only the linker would complain. Warns of constraints
+//! that are named once and close to another name.
 
 use crate::analyses::mentions::named_nodes;
 use crate::ids;

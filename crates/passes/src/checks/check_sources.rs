@@ -1,6 +1,6 @@
 //! Checks what flows begin with. Requires: every signature is known. Establishes: a source takes nothing but constants,
-//! and the target of a heartbeat takes nothing. Warns of constraints on a source itself: nobody here knows what its C++
-//! waits for, but to wait is what a source is for.
+//! and the target of a heartbeat takes nothing. Warns of constraints on a source itself: a source usually waits, and it
+//! would hold them meanwhile.
 
 use crate::analyses::fit::{count, show};
 use crate::ids;

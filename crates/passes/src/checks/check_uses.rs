@@ -1,6 +1,6 @@
-//! Looks for what is declared and has no effect. Requires: all that other passes establish, since a misspelt name
+//! Looks for what is declared and has no effect. Requires: all that other passes establish, because a misspelt name
 //! leaves the right one without a use. Establishes: nothing; warns of nodes that nothing names, of flows that no source
-//! reaches, and of constraints that have readers alone. What is of a module is there for other programs too.
+//! reaches, and of constraints that only have readers. Declarations of a module are there for other programs too.
 
 use crate::analyses::mentions::named_nodes;
 use crate::checks::check_slips::similar_constraints;

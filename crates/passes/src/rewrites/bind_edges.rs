@@ -1,14 +1,14 @@
-//! Says which value every input of a step takes, every output of a flow, and every input of a source's target.
+//! Decides which value every input of a step takes, every output of a flow, and every input of a source's target.
 //! Requires: every signature is known. Establishes: all of them are bound, or there is an error.
 //!
-//! An author writes `A -> B` and means the values that A gives. Which of them goes where is decided here, by the rule
-//! of [`crate::analyses::fit`], and nowhere else. Each value is named by the step that makes it ([`Argument`]), and
-//! later passes follow the names. So no two passes can decide differently, and a step that a pass inserts or removes
-//! changes no other step's values. A front whose notation has variables writes the names itself.
+//! An author writes `A -> B` and means the values that A gives. This pass alone decides which of them goes where, by
+//! the rule of [`crate::analyses::fit`]. Each value is named by the step that makes it ([`Argument`]), and later passes
+//! follow the names. So no two passes can decide differently, and a step that a pass inserts or removes changes no
+//! other step's values. A front whose notation has variables writes the names itself.
 //!
-//! What A lacks comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names one
-//! value: C takes `y` of whatever step made it last ([`crate::rewrites::named_inputs`]), and its other inputs take what
-//! B gives.
+//! What A does not give comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names
+//! one value: C takes the latest `y`, whatever step made it ([`crate::rewrites::named_inputs`]), and its other inputs
+//! take what B gives.
 
 use crate::analyses::each_steps::{EachStep, EachSteps, first_application};
 use crate::analyses::edges::{Edge, EdgeEnd, Port, edges};

@@ -1,10 +1,10 @@
-//! Says which values a handler that is a node takes from the node whose place it takes, and with which of its own the
-//! flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says so
-//! for every node that it may be asked for, or there is an error.
+//! Decides which values a handler that is a node takes from the node that it replaces, and with which of its own values
+//! the flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says
+//! so for every node whose failure it may handle, or there is an error.
 //!
-//! A handler takes what the failing node took, and last, if it wants it, an `int error`. What the node did not take the
-//! handler reaches where the node could: every application of the node keeps it ([`crate::rewrites::kept_values`]).
-//! Where it gives what that node gives, the flow goes on; where it gives nothing, the flow ends.
+//! A handler takes what the failing node took, and last, if it wants it, an `int error`. Other values it reaches as the
+//! failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the handler
+//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};

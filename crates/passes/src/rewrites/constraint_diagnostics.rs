@@ -1,4 +1,4 @@
-//! What [`crate::rewrites::order_constraints`] has to say: both orders, and the line to change.
+//! The diagnostics of [`crate::rewrites::order_constraints`]: both orders, and the line to change.
 
 use crate::ids;
 use crate::rewrites::order_constraints::Escape;

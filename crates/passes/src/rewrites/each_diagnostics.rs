@@ -1,4 +1,4 @@
-//! Says what is wrong about an each step: it has no list or two, its elements or outputs cannot be in a list, or it
+//! Reports what is wrong with an each step: it has no list or two, its elements or outputs cannot be in a list, or it
 //! hands on a value as one of another type.
 
 use crate::analyses::each_steps::{EachStep, Lists, first_application};

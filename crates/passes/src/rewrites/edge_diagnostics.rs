@@ -1,8 +1,8 @@
-//! Says what is wrong along edges whose values do not fit, and what those drop that fit by name.
+//! Reports edges whose values do not fit, and values that are dropped by an edge that fits by name.
 //!
-//! A parameter that is declared wrongly spoils every edge at it, and by inference edges far from it. So edges that do
-//! not fit are gathered by the parameter at which they part, the one that most of them have in common, and each such
-//! parameter is one message.
+//! One wrong declaration breaks every edge at it, and by inference edges far from it. So edges that do not fit are
+//! grouped by the parameter at which they differ, the one that most of them have in common, and each such parameter
+//! gets one message.
 
 use crate::analyses::edges::{Edge, EdgeKind, Passed, Port};
 use crate::analyses::fit::{Misfit, show, show_names, show_one};

@@ -1,7 +1,7 @@
-//! What applications keep for the handlers of their failure: a handler that is a node reaches what the node could reach
-//! whose place it takes.
+//! What an application keeps for the handlers of its failure: a handler that is a node can reach what the node that it
+//! replaces could reach.
 //!
-//! Where a node is applied decides which values those are, so each application binds them by itself.
+//! These values depend on where the node is applied, so each application binds them separately.
 
 use crate::analyses::each_steps::EachSteps;
 use crate::analyses::visible_values::{Missing, VisibleValues};

@@ -1,11 +1,12 @@
-//! Reach: an input whose name and type the step before lacks takes the value of that name and type that was made last
-//! before it in the same flow.
+//! Reach: if the step before has no value of an input's name and type, the input takes the latest value of that name
+//! and type in the same flow.
 //!
-//! It is asked for only where neither position nor name fits. What it finds is a note. Two things are errors, as what
-//! is found is then hardly what was meant: the step before gives a value of the same type under another name, or of the
-//! same name with another type, and nothing takes that; or there are two values of the name, and the later one was not
-//! made from the earlier ([`VisibleValues::reach`]). Whether something takes a value is known only when the whole flow
-//! is bound. So what there is to say waits in [`Findings`] until then; so does what an edge drops that fits by name.
+//! This applies only if neither position nor name fits. A value found so is reported as a note. There are two errors,
+//! for cases in which the value found is hardly what was meant: the step before gives a value of the same type under
+//! another name, or of the same name with another type, and nothing takes that; or there are two values of the name,
+//! and the later one was not made from the earlier ([`VisibleValues::reach`]). Whether something takes a value is known
+//! only when the whole flow is bound. So the messages wait in [`Findings`] until then; so do those about what an edge
+//! drops that fits by name.
 
 use crate::analyses::edges::{Edge, EdgeKind};
 use crate::analyses::fit::{Misfit, show_names, show_one};

@@ -1,6 +1,6 @@
-//! Every source file opens by saying what it is: a reader who comes from anywhere knows where they are.
+//! Every source file opens by saying what it is, so that a reader who starts there knows where they are.
 //!
-//! A C++ source or test that begins with its own header has said it there: the header is the reference.
+//! A C++ source or test that begins with its own header does not repeat it: the header is the reference.
 
 use super::{CPP, SOURCES};
 use crate::repository::File;
