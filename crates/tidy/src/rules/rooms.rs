@@ -8,10 +8,11 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 12] = [
     "code_2006",
     "list",
     "waiting",
+    "message",
     "flow",
     "constraint",
     "io",

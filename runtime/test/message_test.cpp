@@ -1,0 +1,34 @@
+#include "flux/message.hpp"
+
+#include <gtest/gtest.h>
+#include <span>
+#include <string>
+
+namespace {
+
+flux::message message_of(std::string_view text)
+{
+    return flux::message(flux::message_bytes::copy_of(std::as_bytes(std::span(text))));
+}
+
+TEST(Message, IsItsBytes)
+{
+    const flux::message none;
+    EXPECT_EQ(none.wire(), "");
+    const flux::message some = message_of("abc");
+    EXPECT_EQ(some.wire(), "abc");
+    const flux::message same = some;
+    EXPECT_EQ(same.wire().data(), some.wire().data());
+    EXPECT_EQ(same.bytes().view(), "abc");
+}
+
+TEST(Message, IsComparedByItsBytes)
+{
+    EXPECT_EQ(message_of("abc"), message_of("abc"));
+    EXPECT_NE(message_of("abc"), message_of("abd"));
+    EXPECT_LT(message_of("abc"), message_of("abd"));
+    EXPECT_GT(message_of("b"), message_of("abd"));
+    EXPECT_EQ(flux::message(), message_of(""));
+}
+
+} // namespace
