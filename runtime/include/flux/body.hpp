@@ -1,7 +1,7 @@
 /// \file
-/// A body: a stream of bytes from one flow to another, so that neither needs all of them at once. What was pushed and
-/// not pulled yet is in a window of so many bytes; when that is full who pushes waits, and when it is empty who pulls.
-/// So a message may be larger than memory, and the slower side sets the pace.
+/// A body: a stream of bytes from one flow to another, so that neither needs all of them at once. Bytes that were
+/// pushed and not pulled yet are in a window of bounded size. If it is full, the flow that pushes waits; if it is
+/// empty, the flow that pulls waits. So a message may be larger than memory, and the slower side sets the pace.
 ///
 /// One flow, or one branch of a flow, pushes, and one pulls; they may run on any threads or loops.
 #pragma once

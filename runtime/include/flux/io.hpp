@@ -66,9 +66,9 @@ class stream
         return do_send(parts, deadline);
     }
 
-    /// As `send`, for who is about to send more: they may go out together. True where it has taken the parts, which go
-    /// out soon, with what is sent next or before the loop asks the kernel for more; an error of that is the next
-    /// call's. False where it has not: then they are to be sent.
+    /// As `send`, for a caller that will send more soon, so that both can go out together. Returns true if it has taken
+    /// the parts: they go out with what is sent next, or before the loop asks the kernel for more, and an error is
+    /// reported by the next call. Returns false if it has not; then the caller must send them.
     bool send_later(std::span<const iovec> parts) noexcept
     {
         const bool taken = do_send_later(parts);
@@ -76,13 +76,13 @@ class stream
         return taken;
     }
 
-    /// Waits until the kernel has all that was taken to be sent.
+    /// Waits until the kernel has everything that `send_later` has taken.
     virtual io_result<void> flush(moment /*deadline*/ = never) noexcept { return {}; }
 
-    /// No flow will have it for a while: waits until what was taken goes out without one.
+    /// Must be called before the stream becomes idle: waits until what `send_later` has taken goes out without a flow.
     virtual io_result<void> before_idle(moment /*deadline*/ = never) noexcept { return {}; }
 
-    /// There is no more to send: the peer comes to the end of its input.
+    /// Ends the output: the peer comes to the end of its input.
     virtual void end_output() noexcept = 0;
 
     /// Whether `receive` may have something to give, as far as that is known at once.
@@ -102,23 +102,23 @@ class stream
 class listener
 {
   public:
-    /// Closes it. Nobody waits for it any more.
+    /// Closes it. No flow may be waiting for it.
     virtual ~listener() = default;
     listener(const listener &) = delete;
     listener &operator=(const listener &) = delete;
 
-    /// Its own address, with the port that was found where none was asked for.
+    /// Its own address, with the port that the system chose if none was asked for.
     virtual address local() const noexcept = 0;
 
   protected:
     listener() noexcept = default;
 };
 
-/// Messages to and from many peers, each by itself.
+/// A socket for datagrams: separate messages from and to many peers.
 class datagram_socket
 {
   public:
-    /// A message as it came: so many bytes, and who has sent it.
+    /// A message that was received: its size, and who has sent it.
     struct datagram {
         std::size_t size;
         address from;
@@ -129,7 +129,7 @@ class datagram_socket
     datagram_socket(const datagram_socket &) = delete;
     datagram_socket &operator=(const datagram_socket &) = delete;
 
-    /// Waits for a message. What does not fit into `into` of it is lost.
+    /// Waits for a message. The part of it that does not fit into `into` is lost.
     io_result<datagram> receive(std::span<std::byte> into, moment deadline = never) noexcept
     {
         if (const int error = within_io_budget(); error != 0) {
@@ -162,11 +162,10 @@ class datagram_socket
                                     moment deadline) noexcept = 0;
 };
 
-/// What a source waits for: new peers, and old ones that have something to say. It belongs to one source, and is used
-/// on that one's thread or loop; but where threads run flows, any of them may call `watch` for a stream.
-///
-/// Where nobody can be accepted, as there are no descriptors or no memory, new peers wait in the kernel; that is said
-/// on standard error, and tried again after a tenth of a second.
+/// What a source waits for: new peers, and idle ones that have sent something. It belongs to one source, and is used on
+/// that source's thread or loop; but if flows run on threads, any of them may call `watch` for a stream. If no peer can
+/// be accepted, because there are no descriptors or no memory, new peers wait in the kernel; this is logged, and tried
+/// again after a tenth of a second.
 class arrivals
 {
   public:
@@ -174,12 +173,13 @@ class arrivals
     struct newcomer {
         std::unique_ptr<stream> accepted;
         address from;
-        /// Who keeps it as long as the connection lasts is counted for the loop: new ones go where the fewest are.
+        /// Counted for the loop as long as it is kept, which is as long as the connection lasts: new peers go to the
+        /// loop with the fewest.
         accept_seat seat = {};
     };
 
-    /// Who has come: somebody new, or else the stream that was watched for this `owner`; or with neither, nobody:
-    /// nobody new comes any more (`accepting.hpp`).
+    /// A new peer, or else the stream that was watched for this `owner`. Neither means that no new peers come any more
+    /// (`accepting.hpp`).
     struct arrival {
         std::unique_ptr<newcomer> somebody;
         void *owner = nullptr;
@@ -189,17 +189,18 @@ class arrivals
     arrivals(const arrivals &) = delete;
     arrivals &operator=(const arrivals &) = delete;
 
-    /// Peers of the listener come here from now on; it outlives this. It may be watched by the arrivals of many loops.
+    /// Watches the listener for new peers. It must outlive this; the arrivals of many loops may watch one listener.
     virtual io_result<void> watch(listener &from) noexcept = 0;
 
-    /// When the stream has input, or comes to its end or an error, `next` gives its `owner` once; or else soon, where
-    /// that is not to be waited for. Nobody waits for the stream meanwhile. It is made by the same I/O.
+    /// Watches an idle stream: when it has input, or comes to its end or an error, `next` gives its `owner` once. With
+    /// `soon`, `next` gives it in any case, without waiting for that. No flow may wait for the stream meanwhile. It
+    /// must be made by the same I/O.
     virtual io_result<void> watch(stream &idle, void *owner, bool soon = false) noexcept = 0;
 
-    /// The stream is not waited for any more; false where it has input already, and `next` gives it still.
+    /// Stops watching the stream. Returns false if it has input already, and `next` will still give it.
     virtual bool forget(stream &watched) noexcept = 0;
 
-    /// The owner of a stream that has been notified and that `next` has not given: that gives it no more. Null where
+    /// Takes the owner of a stream that has input and that `next` has not given yet; `next` will not give it. Null if
     /// there is none.
     virtual void *next_ready() noexcept = 0;
 
@@ -224,30 +225,31 @@ class io
     /// The time that deadlines are compared with.
     virtual moment now() const noexcept = 0;
 
-    /// The time of the last look at the world, which costs no reading of a clock: on a loop it was then that there was
-    /// last asked what has come. Anywhere else it is now.
+    /// A recent time, which costs no reading of a clock: on a loop, the time when it last asked the kernel for events.
+    /// Elsewhere it is the current time.
     virtual moment last_look() const noexcept { return now(); }
 
-    /// Whether all that it made is used by one thread, a loop's.
+    /// Whether everything that it makes is used by one thread, that of a loop.
     virtual bool is_of_one_thread() const noexcept { return true; }
 
-    /// Listens at this address. Port 0 is any that is free. The listener may be watched by any I/O of the same kind.
+    /// Listens at this address. Port 0 means any free port. Any I/O of the same kind may watch the listener.
     virtual io_result<std::unique_ptr<listener>> listen(const address &at) noexcept = 0;
 
     /// Connects to a peer.
     virtual io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline = never) noexcept = 0;
 
-    /// Sends and receives messages at this address. Port 0 is any that is free.
+    /// Sends and receives datagrams at this address. Port 0 means any free port.
     virtual io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept = 0;
 
-    /// A place for a source to wait at. Throws `std::bad_alloc`, and `std::system_error` where there is no descriptor.
+    /// A place for a source to wait at. Throws `std::bad_alloc`, and `std::system_error` if there is no descriptor
+    /// left.
     virtual std::unique_ptr<arrivals> make_arrivals() = 0;
 
   protected:
     io() noexcept = default;
 };
 
-/// The I/O of whatever runs the caller: its loop's, or else the one that blocks.
+/// The I/O of the calling thread: that of its loop, or else the one that blocks.
 io &running_io() noexcept;
 
 } // namespace flux

@@ -18,32 +18,33 @@
 
 namespace flux {
 
-/// Logs the name of the node that runs, `: `, the text and an end of line: for nodes. Outside of flows, the text alone.
-/// Formats as printf; what exceeds a kilobyte is cut. Waits for nobody, and leaves `errno` as it is. Not for what runs
-/// in a signal.
+/// For nodes: logs a line with the name of the node that runs, `: `, and the text; outside of flows the text alone.
+/// Formats as printf; a line is cut after a kilobyte. Never waits, and does not change `errno`. Must not be called
+/// while a signal is handled.
 __attribute__((format(printf, 1, 2))) void log(const char *format, ...) noexcept;
 
 // For the runtime.
 
-/// As above, but what stands first is `flux: `.
+/// As above, but the line begins with `flux: `.
 __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...) noexcept;
 
-/// As above, at most once a second, for what could be said again and again: says how many lines were left out since.
+/// As above, at most once a second, for lines that could be repeated very often: the next line says how many were left
+/// out.
 __attribute__((format(printf, 1, 2))) void log_rarely(const char *format, ...) noexcept;
 
-/// As above, at most once a second for each `what`. (Of many, two may have to share a second.)
+/// As above, at most once a second for each `what`. (If there are many, two of them may have to share a second.)
 __attribute__((format(printf, 2, 3))) void log_rarely_each(std::uint64_t what, const char *format, ...) noexcept;
 
-/// Logs a text of many lines as it is, however long, and waits where the ring is full.
+/// Logs a text of many lines as it is, however long, and waits while the ring is full.
 void log_text(std::string_view text) noexcept;
 
-/// Writes the text itself, after all that has been logged: for what runs in a signal that ends the process.
+/// Writes the text directly, after everything that has been logged: for a signal that ends the process.
 void log_last_words(std::string_view text) noexcept;
 
-/// From now on a thread of the log's own writes. Throws `std::system_error`.
+/// Starts the thread that writes the log. Throws `std::system_error`.
 void start_log();
 
-/// Ends that thread, when all that has been logged is written; does nothing where there is none.
+/// Ends that thread when everything that was logged has been written; does nothing if there is none.
 void finish_log() noexcept;
 
 } // namespace flux

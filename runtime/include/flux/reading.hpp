@@ -14,8 +14,8 @@
 
 namespace flux {
 
-/// The next line, without its end, which is a line feed or a carriage return and a line feed. Fails with EMSGSIZE where
-/// it has more than `most` bytes; then the connection is of no more use. Throws `std::bad_alloc`.
+/// The next line, without the line feed, or the carriage return and line feed, that ends it. Fails with EMSGSIZE if it
+/// has more than `most` bytes; then the connection is of no further use. Throws `std::bad_alloc`.
 io_result<std::string> read_line(connection &from, std::size_t most, moment deadline = never);
 
 /// The next `count` bytes. Throws `std::bad_alloc`.
