@@ -1,11 +1,12 @@
-// The messages of DNS, RFC 1035, as they are in a datagram; over TCP each comes after its length, as `over_tcp` says.
-// The sections of the RFC are named here. `flux message std.dns_message message` prints one. Names are read where they
-// are: a pointer leads strictly backwards, and through at most 16 others.
+// The messages of DNS, RFC 1035: `message` as they are in a datagram, `over_tcp` with the length before each. The
+// sections of the RFC are named here. `flux message std.dns_message message` prints one. Names are read where they are: a
+// pointer leads strictly backwards, and through at most 16 others.
 
 // "4.1 Format"
 type message = unit {
   %byteorder = big;
   %max_size = 65535;
+  %origin = self; # pointers count from here
 
   # "4.1.1 Header section format"
   id : uint16;
@@ -31,7 +32,7 @@ type message = unit {
 // "4.2.2 TCP usage"
 type over_tcp = unit {
   length : uint16;
-  content : bytes &length = self.length;
+  content : message &length = self.length;
 };
 
 // "4.1.2 Question section format"

@@ -37,6 +37,8 @@ type command = unit (uint8 n, string word) {
     -> more : other(self.a, "y")[self.a] &max_depth = 4;
     -> { }
   }
+  list : uint8[4]
+    &update = self.rest = self.rest + $$;
 };
 type command = unit { a : uint8; };
 using request = (int socket, std::map<int, char *> m);

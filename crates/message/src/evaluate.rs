@@ -118,7 +118,10 @@ fn convert(value: Value, ty: &Type) -> Evaluated {
     match (value, ty.kind()) {
         (Value::Integer(value), _) if ty.integer().is_some() => ranged(value, ty),
         (Value::Bytes(text), _) if ty.integer().is_some() => {
-            let digits = std::str::from_utf8(&text).ok();
+            // As `std::from_chars` reads them: no plus sign, and a minus sign only where the type has one.
+            let is_signed = ty.integer().is_some_and(|integer| integer.signed);
+            let has_sign = |text: &&str| text.starts_with('+') || text.starts_with('-') && !is_signed;
+            let digits = std::str::from_utf8(&text).ok().filter(|text| !has_sign(text));
             let value = digits.and_then(|digits| digits.parse().ok());
             value.ok_or_else(|| format!("`{}` is no number", text.escape_ascii())).and_then(|value| ranged(value, ty))
         }

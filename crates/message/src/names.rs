@@ -2,7 +2,7 @@
 
 use crate::evaluate::evaluate;
 use crate::tree::{Content, Read, Tree, Value};
-use flux_ir::message::{FieldId, Formula, Reference, Root};
+use flux_ir::message::{Field, FieldId, Formula, Reference, Root};
 
 /// The value of `formula` in `tree`; `own` is the field whose attribute it is, or the element of a list.
 pub fn value_of(formula: &Formula, tree: &Tree, own: Option<&Content>) -> Result<Value, String> {
@@ -54,6 +54,25 @@ pub fn find_mut<'a>(tree: &'a mut Tree, path: &[FieldId]) -> Option<&'a mut Cont
         ([], content) => Some(content),
         (rest, Content::Unit(inner)) => find_mut(inner, rest),
         _ => None,
+    }
+}
+
+/// Gives the variables that `field` updates their values, after it or an element of it has been read as `content`.
+pub fn update(field: &Field, tree: &mut Tree, content: &Content) -> Result<(), String> {
+    for (target, formula) in &field.updates {
+        let value = value_of(formula, tree, Some(content))?;
+        set(tree, &[*target], value);
+    }
+    Ok(())
+}
+
+/// Gives a field its value, and digits their spelling where it is another.
+pub fn set(tree: &mut Tree, path: &[FieldId], value: Value) {
+    if let Some(Content::Value { read, spelling, .. }) = find_mut(tree, path)
+        && *read != value
+    {
+        *read = value;
+        spelling.clear();
     }
 }
 

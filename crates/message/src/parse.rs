@@ -2,7 +2,7 @@
 
 use crate::evaluate::{integer, truth};
 use crate::input::{Cursor, Input};
-use crate::names::value_of;
+use crate::names::{update, value_of};
 use crate::parser::Streams;
 use crate::tree::{Content, Failure, Read, Tree, Value};
 use flux_ir::message::{
@@ -50,6 +50,8 @@ struct Place {
     depth: usize,
     /// Where the last `&parse_at` led; further looks back lead to before that.
     floor: Option<u64>,
+    /// The byte that `&parse_at` counts from.
+    origin: u64,
 }
 
 /// Bits of a byte that have not been taken, the highest first.
@@ -82,7 +84,7 @@ impl<'p> Grammar<'p> {
         let (max_size, streamed) = (message.max_size, Cell::new(0));
         let reading = Reading { grammar: self, streams, input, max_size, streamed, depths };
         let mut cursor = Cursor { at: 0, end: None };
-        let place = Place { depth: 0, floor: None };
+        let place = Place { depth: 0, floor: None, origin: 0 };
         reading.unit(id, vec![], &mut cursor, place).await.map_err(|failure| failure.within(&message.name.to_string()))
     }
 }
@@ -105,6 +107,7 @@ impl<'r> Reading<'r, '_> {
                 return Err(Failure::new(cursor.at, format!("more than {DEPTH_LIMIT} messages are in each other")));
             }
             let message = self.message(id);
+            let place = if message.is_origin { Place { origin: cursor.at, ..place } } else { place };
             let fields = vec![None; message.fields.len()];
             let mut tree = Tree { message: id, start: cursor.at, end: cursor.at, parameters, fields, choices: vec![] };
             self.items(&mut tree, &message.items, cursor, place).await?;
@@ -221,7 +224,7 @@ impl<'r> Reading<'r, '_> {
 
     async fn named_field(
         &self,
-        tree: &Tree,
+        tree: &mut Tree,
         (id, field): (FieldId, &Field),
         cursor: &mut Cursor,
         bits: &mut Bits,
@@ -268,7 +271,7 @@ impl<'r> Reading<'r, '_> {
     /// Reads the elements of a list.
     async fn list(
         &self,
-        tree: &Tree,
+        tree: &mut Tree,
         (id, field): (FieldId, &Field),
         cursor: &mut Cursor,
         place: Place,
@@ -320,7 +323,7 @@ impl<'r> Reading<'r, '_> {
     /// Reads what a field is, once.
     async fn element(
         &self,
-        tree: &Tree,
+        tree: &mut Tree,
         (id, field): (FieldId, &Field),
         cursor: &mut Cursor,
         place: Place,
@@ -347,8 +350,8 @@ impl<'r> Reading<'r, '_> {
         self.finish(tree, field, content, start)
     }
 
-    /// Converts a value, and checks what it must be.
-    fn finish(&self, tree: &Tree, field: &Field, mut content: Content, start: u64) -> Outcome<Content> {
+    /// Converts a value, checks what it must be, and does what follows for variables.
+    fn finish(&self, tree: &mut Tree, field: &Field, mut content: Content, start: u64) -> Outcome<Content> {
         if let Some(convert) = &field.convert {
             let value = self.formula(convert, tree, Some(&content), start)?;
             if let Content::Value { converted, .. } = &mut content {
@@ -365,6 +368,7 @@ impl<'r> Reading<'r, '_> {
                 return Err(Failure::new(start, what));
             }
         }
+        update(field, tree, &content).map_err(|message| Failure::new(start, message))?;
         Ok(content)
     }
 
@@ -401,13 +405,13 @@ impl<'r> Reading<'r, '_> {
     /// Reads a message that is further back. Each such look leads to before the one that it is in, so they end.
     async fn look_back(
         &self,
-        tree: &Tree,
+        tree: &mut Tree,
         (id, field): (FieldId, &Field),
         at: &Formula,
         cursor: &Cursor,
         place: Place,
     ) -> Outcome<Content> {
-        let offset = self.number(at, tree, cursor.at)?;
+        let offset = place.origin.saturating_add(self.number(at, tree, cursor.at)?);
         let floor = place.floor.unwrap_or(tree.start);
         if offset >= floor {
             let what = format!("byte {offset} is not before byte {floor}, where what looks back begins");

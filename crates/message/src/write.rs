@@ -4,7 +4,7 @@
 //! is given its value before it is written. So a key that has become longer needs no second change.
 
 use crate::evaluate::integer;
-use crate::names::{find_mut, value_of};
+use crate::names::{set, update, value_of};
 use crate::tree::{Content, Failure, Read, Tree, Value};
 use flux_ir::compute::{Expression, Operator, Term};
 use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Formula, Item, Label, Repeat, Root, Switch, Token};
@@ -49,16 +49,6 @@ fn content(tree: &Tree, field: FieldId) -> Option<&Content> {
     tree.fields.get(field.index())?.as_ref().map(|read| &read.content)
 }
 
-/// Gives a field its value, and digits their spelling where it is another.
-fn set(tree: &mut Tree, path: &[FieldId], value: Value) {
-    if let Some(Content::Value { read, spelling, .. }) = find_mut(tree, path)
-        && *read != value
-    {
-        *read = value;
-        spelling.clear();
-    }
-}
-
 struct Writer<'p> {
     program: &'p Program,
     /// The bytes of fields whose size other fields say.
@@ -77,17 +67,19 @@ impl Writer<'_> {
 
     /// Makes the fields that say how large another one is say what it is.
     fn settle(&mut self, tree: &mut Tree, id: FieldId, field: &Field) -> Outcome<()> {
-        if content(tree, id).is_none() || field.parse_at.is_some() {
+        if content(tree, id).is_none() {
+            return Ok(());
+        }
+        let fields = &self.program.messages[tree.message].fields;
+        if fields.iter().flat_map(|other| &other.updates).any(|(target, _)| *target == id) {
+            self.variable(tree, id, field)?;
+        }
+        if field.parse_at.is_some() {
             return Ok(());
         }
         let size = match (&field.extent, &field.repeat) {
             (Some(Extent::Length(length)), _) => {
-                let mut read = tree.fields.get_mut(id.index()).and_then(Option::take);
-                let bytes = read.as_mut().map(|read| self.bytes_of(tree, field, read)).transpose();
-                if let Some(slot) = tree.fields.get_mut(id.index()) {
-                    *slot = read;
-                }
-                let bytes = bytes?.unwrap_or_default();
+                let bytes = self.aside(tree, id, |writer, tree, read| writer.bytes_of(tree, field, read))?;
                 let size = bytes.len();
                 self.sized.insert(id, bytes);
                 Some((length, size))
@@ -98,11 +90,48 @@ impl Writer<'_> {
             },
             _ => None,
         };
-        let Some((formula, size)) = size else { return Ok(()) };
-        if let Some((path, value)) = solve(formula, size as i128) {
+        if let Some((formula, size)) = size
+            && let Some((path, value)) = solve(formula, size as i128)
+        {
             set(tree, &path, Value::Integer(value));
         }
+        match self.sized.contains_key(&id) {
+            true => Ok(()),
+            false => self.aside(tree, id, |writer, tree, read| writer.replay(tree, field, read)),
+        }
+    }
+
+    /// Does something with a field and all others, and fails where it is not there.
+    fn aside<T>(
+        &mut self,
+        tree: &mut Tree,
+        id: FieldId,
+        act: impl FnOnce(&mut Self, &mut Tree, &mut Read) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let taken = tree.fields.get_mut(id.index()).and_then(Option::take);
+        let mut read = taken.ok_or_else(|| self.failure("it is not there"))?;
+        let done = act(self, tree, &mut read);
+        if let Some(slot) = tree.fields.get_mut(id.index()) {
+            *slot = Some(read);
+        }
+        done
+    }
+
+    /// Gives a variable the value that it has where it stands.
+    fn variable(&self, tree: &mut Tree, id: FieldId, field: &Field) -> Outcome<()> {
+        let Form::Variable(_, value) = &field.form else { return Ok(()) };
+        let value = value_of(value, tree, None).map_err(|message| self.failure(message))?;
+        set(tree, &[id], value);
         Ok(())
+    }
+
+    /// Gives the variables that a field updates their values, as when it is read.
+    fn replay(&self, tree: &mut Tree, field: &Field, read: &Read) -> Outcome<()> {
+        let all = match &read.content {
+            Content::List(elements) if field.is_list() => elements.iter().map(|element| &element.content).collect(),
+            one => vec![one],
+        };
+        all.into_iter().try_for_each(|one| update(field, tree, one).map_err(|message| self.failure(message)))
     }
 
     /// Writes items. The recursion is as deep as choices are in each other, which whoever reads them bounds.
@@ -145,25 +174,25 @@ impl Writer<'_> {
 
     fn field(&mut self, tree: &mut Tree, id: FieldId) -> Outcome<()> {
         let Some(field) = self.program.messages[tree.message].field(id) else { return Ok(()) };
-        let Some(mut read) = tree.fields.get_mut(id.index()).and_then(Option::take) else {
-            return Err(self.failure("it is not there").within(&field.name));
-        };
-        let written = self.named_field(tree, id, field, &mut read);
-        if let Some(slot) = tree.fields.get_mut(id.index()) {
-            *slot = Some(read);
-        }
+        let written = self.variable(tree, id, field);
+        let written =
+            written.and_then(|()| self.aside(tree, id, |writer, tree, read| writer.named_field(tree, id, field, read)));
         written.map_err(|failure| failure.within(&field.name))
     }
 
-    fn named_field(&mut self, tree: &Tree, id: FieldId, field: &Field, read: &mut Read) -> Outcome<()> {
+    fn named_field(&mut self, tree: &mut Tree, id: FieldId, field: &Field, read: &mut Read) -> Outcome<()> {
         if field.is_variable() || field.parse_at.is_some() {
-            return Ok(());
+            return self.replay(tree, field, read);
         }
-        if let (Form::Bits(width), Content::Value { read, .. }) = (&field.form, &read.content) {
-            return self.write_bits(*width, read);
+        if let (Form::Bits(width), Content::Value { read: value, .. }) = (&field.form, &read.content) {
+            self.write_bits(*width, value)?;
+            return self.after(tree, field, &read.content);
         }
         let bytes = match self.sized.remove(&id) {
-            Some(bytes) => bytes,
+            Some(bytes) => {
+                self.replay(tree, field, read)?;
+                bytes
+            }
             None => self.bytes_of(tree, field, read)?,
         };
         let wanted = match (&field.extent, &field.repeat, &read.content) {
@@ -199,7 +228,7 @@ impl Writer<'_> {
     }
 
     /// The bytes of a field, with what ends it.
-    fn bytes_of(&self, tree: &Tree, field: &Field, read: &mut Read) -> Outcome<Vec<u8>> {
+    fn bytes_of(&self, tree: &mut Tree, field: &Field, read: &mut Read) -> Outcome<Vec<u8>> {
         let mut bytes = match (&mut read.content, field.is_list()) {
             (Content::List(elements), true) => {
                 let mut all = vec![];
@@ -222,13 +251,24 @@ impl Writer<'_> {
         Ok(bytes)
     }
 
-    fn element(&self, tree: &Tree, field: &Field, content: &mut Content) -> Outcome<Vec<u8>> {
+    fn element(&self, tree: &mut Tree, field: &Field, content: &mut Content) -> Outcome<Vec<u8>> {
+        let bytes = self.element_bytes(tree, field, content)?;
+        self.after(tree, field, content)?;
+        Ok(bytes)
+    }
+
+    /// Checks what must hold of a value or an element, and gives variables their values.
+    fn after(&self, tree: &mut Tree, field: &Field, content: &Content) -> Outcome<()> {
         for requires in &field.requires {
             let holds = value_of(requires, tree, Some(content)).map_err(|message| self.failure(message))?;
             if holds != Value::Truth(true) {
                 return Err(self.failure("this is not what is required"));
             }
         }
+        update(field, tree, content).map_err(|message| self.failure(message))
+    }
+
+    fn element_bytes(&self, tree: &Tree, field: &Field, content: &mut Content) -> Outcome<Vec<u8>> {
         match (&field.form, content) {
             (Form::Literal(bytes), _) => Ok(bytes.clone()),
             (Form::Unit(_, values), Content::Unit(inner)) => {

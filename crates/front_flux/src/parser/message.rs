@@ -67,7 +67,7 @@ impl<'text> Parser<'text, '_> {
     /// `"%" NAME "=" expression ";"`
     fn property(&mut self) -> Parsed<Property<'text>> {
         self.bump();
-        let help = format_args!("write `%byteorder = big;` or `%max_size = 64k;`");
+        let help = format_args!("write `%byteorder = big;`, `%max_size = 64k;` or `%origin = self;`");
         let name = self.name("a property", format_args!("after `%`"), help)?;
         self.expect(TokenKind::Equals, format_args!("after `%{}`", name.text), help)?;
         let value = self.value()?;

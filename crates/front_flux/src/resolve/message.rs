@@ -18,7 +18,15 @@ use std::collections::HashMap;
 pub(super) const WRONG: model::Form = model::Form::Literal(vec![]);
 
 /// The properties of a message.
-const PROPERTIES: &str = "there are `%byteorder`, `big` or `little`, and `%max_size`, in bytes";
+const PROPERTIES: &str =
+    "there are `%byteorder = big;` or `little`, `%max_size = 64k;` in bytes, and `%origin = self;`";
+
+/// What the properties of a message say.
+struct Properties {
+    order: ByteOrder,
+    max_size: u64,
+    is_origin: bool,
+}
 
 impl<'syntax> Resolver<'syntax, '_, '_> {
     /// Declares all messages, and says what they consist of.
@@ -33,6 +41,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                     name: unit.name.declared(),
                     parameters: vec![],
                     max_size: DEFAULT_MAX_SIZE,
+                    is_origin: false,
                     fields: vec![],
                     items: vec![],
                     span: unit.span,
@@ -99,7 +108,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     /// The parameters, the properties, and what each field is, without what attributes say.
     fn declare_fields(&mut self, id: MessageId, unit: &'syntax Unit<'syntax>) {
         let parameters = self.message_parameters(unit);
-        let (order, max_size) = self.properties(unit);
+        let Properties { order, max_size, is_origin } = self.properties(unit);
         let mut fields = vec![];
         let mut seen: HashMap<&str, Span> = HashMap::new();
         for field in fields_of(&unit.items) {
@@ -117,7 +126,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             fields.push(Field { repeat, ..Field::new(name, form, field.span) });
         }
         let message = &mut self.scope.program.messages[id];
-        (message.parameters, message.max_size, message.fields) = (parameters, max_size, fields);
+        (message.parameters, message.fields) = (parameters, fields);
+        (message.max_size, message.is_origin) = (max_size, is_origin);
     }
 
     fn message_parameters(&mut self, unit: &'syntax Unit<'syntax>) -> Vec<Parameter> {
@@ -137,15 +147,19 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         parameters
     }
 
-    fn properties(&mut self, unit: &'syntax Unit<'syntax>) -> (ByteOrder, u64) {
-        let (mut order, mut max_size) = (ByteOrder::Big, DEFAULT_MAX_SIZE);
+    fn properties(&mut self, unit: &'syntax Unit<'syntax>) -> Properties {
+        let mut said = Properties { order: ByteOrder::Big, max_size: DEFAULT_MAX_SIZE, is_origin: false };
         for property in &unit.properties {
             let read = match (property.name.as_str(), &property.value.form) {
                 ("byteorder", crate::body::Form::Name(name)) => {
-                    ByteOrder::of_name(&name.own).map(|found| order = found)
+                    ByteOrder::of_name(&name.own).map(|found| said.order = found)
                 }
                 ("max_size", crate::body::Form::Number(size)) if *size > 0 => {
-                    max_size = size.unsigned_abs();
+                    said.max_size = size.unsigned_abs();
+                    Some(())
+                }
+                ("origin", crate::body::Form::Name(name)) if name.own == "self" => {
+                    said.is_origin = true;
                     Some(())
                 }
                 _ => None,
@@ -156,7 +170,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 self.report(Diagnostic::error(ids::MESSAGE_ATTRIBUTE, headline, span).help(PROPERTIES));
             }
         }
-        (order, max_size)
+        said
     }
 
     /// What a field is on the wire.

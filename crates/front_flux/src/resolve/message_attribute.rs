@@ -16,7 +16,7 @@ use flux_source::Span;
 use std::collections::HashMap;
 
 /// The attributes, each with what it is for.
-const ATTRIBUTES: [(&str, &str); 12] = [
+const ATTRIBUTES: [(&str, &str); 13] = [
     ("length", "`bytes`, `string`, a message and `T[]`"),
     ("until", "`bytes`, `string` and `T[]`"),
     ("eod", "`bytes`, `string` and `T[]`"),
@@ -26,6 +26,7 @@ const ATTRIBUTES: [(&str, &str); 12] = [
     ("stream", "`bytes` that are no list"),
     ("convert", "a field that is read and is one value"),
     ("requires", "a field that is one value or a message"),
+    ("update", "any field"),
     ("digits", "an integer"),
     ("parse", "a variable, `var`"),
     ("serialize", "a variable, or a field that is one value"),
@@ -55,7 +56,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 continue;
             }
             let name = attribute.name.as_str();
-            let first = seen.insert(name, attribute.span).filter(|_| name != "requires");
+            let first = seen.insert(name, attribute.span).filter(|_| !matches!(name, "requires" | "update"));
             if let Some(first) = first {
                 let error =
                     Diagnostic::error(ids::MESSAGE_ATTRIBUTE, format!("`&{name}` is said twice"), attribute.span);
@@ -116,6 +117,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 let headline = format!("`&{name}` has no such value");
                 self.message_mistake(attribute.span, headline, form_of(name));
             }
+            Some(AttributeValue::Assignment(target, value)) if name == "update" => {
+                self.update(place, (target, value), read);
+            }
             Some(AttributeValue::Assignment(target, value)) => self.serialize(place, attribute, (target, value), read),
             Some(AttributeValue::Value(value)) => self.valued_attribute(place, attribute, value, read),
         }
@@ -149,7 +153,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     ) {
         if attribute.name.as_str() != "serialize" {
             let help = form_of(attribute.name.as_str());
-            return self.message_mistake(attribute.span, "only `&serialize` gives a field a value", help);
+            let headline = "only `&update` and `&serialize` give a field a value";
+            return self.message_mistake(attribute.span, headline, help);
         }
         let message = &self.scope.program.messages[place.0];
         let Some(field) = message.field_named(target.as_str()) else {
@@ -162,6 +167,27 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         };
         if let Some(formula) = self.formula_of(place, value, &wanted) {
             read.serialize = Some((field, formula));
+        }
+    }
+
+    /// `&update = self.count = …`
+    fn update(
+        &mut self,
+        place: Place,
+        (target, value): (&'syntax Name<'syntax>, &'syntax Value<'syntax>),
+        read: &mut Field,
+    ) {
+        let message = &self.scope.program.messages[place.0];
+        let Some(id) = message.field_named(target.as_str()) else {
+            return self.report_unknown_message_field(place.0, target.as_str(), target.span);
+        };
+        let Some(wanted) = message.field(id).and_then(Field::variable_type).cloned() else {
+            let headline = format!("`{}` is no variable: it stays as it was read", target.text);
+            let help = "declare one before this field, `var length : uint64 &parse = 0;`, and update that";
+            return self.message_mistake(target.span, headline, help);
+        };
+        if let Some(formula) = self.formula_of(place, value, &wanted) {
+            read.updates.push((id, formula));
         }
     }
 
@@ -402,6 +428,7 @@ fn may_have(attribute: &str, field: &Field) -> bool {
         "requires" => is_unit || field.element_type().is_some(),
         "digits" => matches!(field.form, model::Form::Integer(..)),
         "parse" => field.is_variable(),
+        "update" => true,
         _ => !is_list && field.element_type().is_some(),
     }
 }
@@ -420,6 +447,7 @@ fn form_of(attribute: &str) -> &'static str {
         "requires" => "write what must hold: `&requires = $$ < 16`",
         "digits" => "write 10 or 16: `&digits = 10`",
         "parse" => "write what it is: `&parse = self.total_len - 8`",
+        "update" => "write what the variable becomes: `&update = self.length = $$.length`",
         _ => "write `&serialize = self.total_len = $$ + 8`",
     }
 }

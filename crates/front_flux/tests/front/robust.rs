@@ -24,9 +24,10 @@ atomic Read:{cache?, log!, account(socket), user(session), all(program)};
 /// The other statements.
 const OTHERS: &str = r#"use std.http as web;
 option port : int = 8080;
-type command = unit (uint8 n) { %byteorder = big; a : uint8 &requires = $$ > n; # comment
+type command = unit (uint8 n) { %byteorder = big; %origin = self; a : uint8 &requires = $$ > n; # comment
   if (self.a > 1) { : "x"; } else { b : bits(8); } switch { -> c : two[3]; * -> d : bytes &until = ";" &max_size = 9; }
   var e : uint64 &parse = self.a - 1 &serialize = self.a = $$ + 1;
+  f : two[] &until = ";" &max_size = 9 &update = self.e = self.e + 1;
 };
 type two = unit { x : token("[a-z]+") &max_size = 8; };
 "#;

@@ -38,6 +38,8 @@ pub struct Message {
     pub parameters: Vec<Parameter>,
     /// How many bytes it may have where it stands by itself, those of streams aside.
     pub max_size: u64,
+    /// Whether what looks back inside of it counts from its first byte, and not from that of the message around it.
+    pub is_origin: bool,
     /// Its fields and variables, those of choices too, in the order of the text.
     pub fields: Vec<Field>,
     /// What it consists of, in order; each field stands in it once.
@@ -121,7 +123,7 @@ pub struct Field {
     pub max_size: Option<u64>,
     /// How often it may be inside of itself.
     pub max_depth: Option<u64>,
-    /// Where in the bytes of the message it is, further back; it takes none where it stands.
+    /// Where it is, further back, counted from the nearest origin around it; it takes no bytes where it stands.
     pub parse_at: Option<Formula>,
     /// Whether its bytes go along as they come, and are never all in memory.
     pub is_stream: bool,
@@ -129,6 +131,8 @@ pub struct Field {
     pub convert: Option<Formula>,
     /// What must hold of its value.
     pub requires: Vec<Formula>,
+    /// Variables that change once it has been read, of a list after each element, and what they become, in order.
+    pub updates: Vec<(FieldId, Formula)>,
     /// A field that is given a value before the message is written, and that value.
     pub serialize: Option<(FieldId, Formula)>,
     /// The whole of it.
@@ -279,6 +283,7 @@ impl Field {
             is_stream: false,
             convert: None,
             requires: vec![],
+            updates: vec![],
             serialize: None,
             span,
         }
@@ -287,6 +292,14 @@ impl Field {
     /// Whether it is computed, and not on the wire.
     pub fn is_variable(&self) -> bool {
         matches!(self.form, Form::Variable(..))
+    }
+
+    /// The type that it is declared as, if it is a variable.
+    pub fn variable_type(&self) -> Option<&Type> {
+        match &self.form {
+            Form::Variable(ty, _) => Some(ty),
+            _ => None,
+        }
     }
 
     /// Whether it is a list.
@@ -329,7 +342,8 @@ impl Field {
             Some(Extent::Length(formula) | Extent::UntilHolds(formula)) => Some(formula),
             _ => None,
         };
-        let after = self.convert.iter().chain(&self.requires).chain(self.serialize.iter().map(|(_, formula)| formula));
+        let given = self.updates.iter().chain(&self.serialize).map(|(_, formula)| formula);
+        let after = self.convert.iter().chain(&self.requires).chain(given);
         form.iter().chain(repeat).chain(&self.parse_at).chain(extent).chain(after).collect()
     }
 }

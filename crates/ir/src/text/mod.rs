@@ -19,7 +19,8 @@
 //! message    = "message" declared "(" [ parameters ] ")" "max" INT "{" { field } { item } "}"      INT is in bytes
 //! field      = "field" name "=" form [ "list" | "times" formula ] [ "length" formula | "until" BYTES
 //!              | "until_holds" formula | "eod" ] [ "max" INT ] [ "depth" INT ] [ "parse_at" formula ] [ "stream" ]
-//!              [ "convert" formula ] { "requires" formula } [ "serialize" "#" INT formula ]
+//!              [ "convert" formula ] { "requires" formula } { "update" "#" INT formula }
+//!              [ "serialize" "#" INT formula ]
 //! form       = sized ( "big" | "little" ) | "digits" sized INT | "bits" INT | "bytes" | "string" | "literal" BYTES
 //!            | "token" TEXT | "unit" message "(" [ formula { "," formula } ] ")" | "var" TEXT formula
 //! sized      = ( "unsigned" | "signed" ) INT                           bits

@@ -21,8 +21,9 @@ pub(super) fn declare_message(
     let parameters = line.list("(", ")", |line| line.parameter(types))?;
     line.expect_word("max")?;
     let max_size = line.number("how many bytes it may have")?;
+    let is_origin = line.eat_word("origin");
     line.expect("{")?;
-    program.messages.add(Message { name, parameters, max_size, fields: vec![], items: vec![], span });
+    program.messages.add(Message { name, parameters, max_size, is_origin, fields: vec![], items: vec![], span });
     line.finish()
 }
 
@@ -67,6 +68,10 @@ impl Parser<'_> {
                 "stream" => field.is_stream = true,
                 "convert" => field.convert = Some(self.formula(&mut line)?),
                 "requires" => field.requires.push(self.formula(&mut line)?),
+                "update" => {
+                    let target = field_id(&mut line)?;
+                    field.updates.push((target, self.formula(&mut line)?));
+                }
                 "serialize" => {
                     let target = field_id(&mut line)?;
                     field.serialize = Some((target, self.formula(&mut line)?));

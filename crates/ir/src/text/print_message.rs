@@ -14,6 +14,7 @@ impl Printer {
             printer.write(lexical::parameter(parameter));
         });
         self.write(format!(") max {} ", message.max_size));
+        self.write(if message.is_origin { "origin " } else { "" });
         self.open();
         for field in &message.fields {
             self.message_field(field);
@@ -51,6 +52,9 @@ impl Printer {
             self.attribute("convert", convert);
         }
         field.requires.iter().for_each(|requires| self.attribute("requires", requires));
+        for (target, value) in &field.updates {
+            self.attribute(&format!("update #{}", target.0), value);
+        }
         if let Some((target, value)) = &field.serialize {
             self.attribute(&format!("serialize #{}", target.0), value);
         }

@@ -105,6 +105,11 @@ impl<'a> Checker<'a, '_> {
         if let Some(formula) = &field.convert {
             self.typed(field, formula, |ty| ty.integer().is_some() || is_value(ty));
         }
+        for (target, formula) in &field.updates {
+            let wanted = self.message.field(*target).and_then(Field::variable_type);
+            self.require(wanted.is_some(), field.span, "updates what is no variable");
+            self.typed(field, formula, |ty| Some(ty) == wanted);
+        }
         if let Some((target, formula)) = &field.serialize {
             let wanted = self.message.field(*target).filter(|target| target.convert.is_none());
             let wanted = wanted.and_then(Field::value_type);

@@ -24,7 +24,7 @@ fn messages_read_back_and_are_well_formed() {
 fn each_fault_is_found() {
     for (old, new, what) in [
         ("  has #10\n", "  has #10\n  has #0\n", "has a field twice"),
-        ("  has #10\n", "  has #11\n", "has a field that there is not"),
+        ("  has #10\n", "  has #12\n", "has a field that there is not"),
         ("  has #10\n", "", "has a field nowhere"),
         ("field back", "field body2", ""),
         ("field back", "field body", "has two fields of one name"),
@@ -35,13 +35,15 @@ fn each_fault_is_found() {
         ("[a-z]+", "[a-z", "has a field that is nothing"),
         ("item ([] integer:\"uint8\" 2)", "item ()", "has a field that is nothing"),
         ("item ([] integer:\"uint8\" 2)", "item ([] integer:\"uint64\" 2)", "has a field that is nothing"),
-        ("var \"uint32\"", "var \"uint16\"", "has a field that is nothing"),
+        ("rest = var \"uint32\"", "rest = var \"uint16\"", "has a field that is nothing"),
         ("literal \"0d0a\"", "literal \"0d0a\" eod", "has a field with an end that it cannot have"),
         ("bits 8", "bits 8 stream", "has a stream that is not of bytes"),
         ("bits 8", "bits 8 list eod", "has a list of what has no end of its own"),
         ("bits 8", "bits 8 parse_at [] integer:\"int64\" 3", "looks back for what is no message"),
         ("literal \"0d0a\"", "literal \"0d0a\" convert [] integer:\"int64\" 3", "converts what is no value"),
         ("parse_at [] integer:\"int64\" 3", "parse_at [] truth:\"bool\" true", "has a formula of another type"),
+        ("update #11", "update #0", "updates what is no variable"),
+        ("update #11", "update #7 [] integer:\"uint64\" 1 update #11", "has a formula of another type"),
         ("serialize #0", "serialize #3", "gives a value to what cannot have one"),
         ("serialize #0", "serialize #6", "gives a value to what cannot have one"),
         ("[self.6.0:\"uint64\"]", "[self.6.1:\"uint64\"]", "names what is not there"),
@@ -69,7 +71,7 @@ fn what_is_no_message_is_refused_with_its_line() {
         ("literal \"0d0a\"", "literal \"0d0\"", 7),
         ("token", "tokens", 8),
         ("times", "timed", 9),
-        ("has #10", "have #10", 35),
+        ("has #10", "have #10", 37),
         ("parameter 0", "parameters 0", 10),
     ] {
         assert_eq!(parse_program(&MESSAGES.replacen(old, new, 1)).unwrap_err().line, line, "{new}");

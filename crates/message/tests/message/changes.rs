@@ -52,10 +52,27 @@ fn a_length_may_count_more_than_what_it_is_for() {
     assert_eq!(write(&program, &tree).unwrap(), b"\x0a\x00\x01\x01\x00abcdef");
 }
 
+/// What says it is in an element of a list: the writer cannot change that, and refuses what would not fit.
+#[test]
+fn a_size_that_comes_of_a_list_is_checked() {
+    let program = program(
+        "type all = unit { var size : uint16 &parse = 0;
+            list : uint8[] &until = $$ == 0 &max_size = 9 &update = self.size = self.size + $$;
+            text : string &length = self.size; };",
+    );
+    let mut tree = tree(&program, "all", b"\x02\x01\0abc");
+    set(&program, &mut tree, "text", Value::Bytes(b"abcd".to_vec()));
+    let refused = write(&program, &tree).unwrap_err().to_string();
+    assert_eq!(refused, "at byte 3, all.text: it has 4, and the message says otherwise");
+    let Some(Content::List(list)) = tree.fields[1].as_mut().map(|read| &mut read.content) else { panic!("a list") };
+    list[1].content = Content::value(Value::Integer(2));
+    assert_eq!(write(&program, &tree).unwrap(), b"\x02\x02\0abcd");
+}
+
 #[test]
 fn values_that_do_not_fit_are_refused() {
     let program = program(
-        "type text = unit { high : bits(3); low : bits(5); size : uint8 &requires = $$ < 5;
+        "type text = unit { high : bits(3) &requires = $$ != 7; low : bits(5); size : uint8 &requires = $$ < 5;
             of : string &length = self.size; word : token(\"[a-z]{2}\");
             line : string &until = \";\" &max_size = 9; };",
     );
@@ -67,6 +84,7 @@ fn values_that_do_not_fit_are_refused() {
     };
     let bytes = |text: &str| Value::Bytes(text.into());
     assert_eq!(refused("high", Value::Integer(8)), "at byte 0, text.high: this does not fit 3 bits");
+    assert_eq!(refused("high", Value::Integer(7)), "at byte 0, text.high: this is not what is required");
     assert_eq!(refused("of", bytes("12345")), "at byte 1, text.size: this is not what is required");
     assert_eq!(refused("word", bytes("A")), "at byte 4, text.word: `A` cannot be here");
     assert_eq!(refused("line", bytes("a;b")), "at byte 6, text.line: `;` is in it, which ends it");

@@ -1,6 +1,6 @@
 //! Messages of every kind of item, read as they should be.
 
-use crate::{program, read};
+use crate::{failure, program, read};
 use flux_message::{Content, Tree, Value, write};
 
 /// The values of a message, in order, those inside too.
@@ -104,6 +104,51 @@ fn values_are_converted_and_computed() {
     let text = "type all = unit { a : token(\"[A-Z]+\") &max_size = 9 &convert = lower($$); : \" \";
         var b : bool &parse = self.a == \"get\"; if (self.b) { c : uint8; } };";
     reads(text, b"GET 1PUT ", &["get", "true", "49", "put", "false"]);
+}
+
+#[test]
+fn a_list_updates_variables_as_it_is_read() {
+    let text = "type all = unit { var sum : uint16 &parse = 100; var last : uint8 &parse = 0;
+        list : item[] &until = \".\" &max_size = 9 &requires = $$.size > self.last
+            &update = self.sum = self.sum + $$.size &update = self.last = $$.size;
+        rest : string &length = self.sum - 100; };
+        type item = unit { size : uint8 &digits = 10; : \",\"; };";
+    reads(text, b"1,2,3,.abcdef.", &["106", "3", "1", "2", "3", "abcdef", "100", "0", ""]);
+    let program = program(text);
+    assert_eq!(failure(&program, "all", b"2,1,."), "at byte 2, all.list.[1]: this is not what is required");
+}
+
+#[test]
+fn what_is_in_a_choice_updates_what_is_outside_of_it() {
+    let text = "type all = unit { size : size; rest : string &length = self.size.value; };
+        type size = unit { first : uint8; var value : uint32 &parse = self.first; var is_long : bool &parse = false;
+            if (self.first >= 128) { : uint24 &update = self.value = (self.first - 128) * 0x1000000 + $$; }
+            switch { -> : \"!\" &update = self.is_long = true; -> : \":\"; } };";
+    reads(text, b"\x02:ab\x80\0\0\x03!abc", &["2", "2", "false", "ab", "128", "3", "true", "3", "abc"]);
+}
+
+#[test]
+fn a_variable_refuses_what_it_cannot_be() {
+    let program = program(
+        "type all = unit { var n : uint8 &parse = 0; text : string &length = 2 &update = self.n = uint8($$); };",
+    );
+    assert!(read(&program, "all", b"12").iter().all(Result::is_ok));
+    for wrong in [b"+1", b"-1", b"1 ", b"0x"] {
+        let said = failure(&program, "all", wrong);
+        assert!(said.ends_with("is no number"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_further_back_counts_from_the_nearest_origin() {
+    let text = "type all = unit { size : uint8; inner : inner &length = self.size; };
+        type inner = unit { %origin = self; a : uint8; b : back; };
+        type back = unit { at : uint8; rest : letter &parse_at = self.at; };
+        type letter = unit { a : uint8; };";
+    reads(text, b"\x02\x07\x00\x02\x08\x00", &["2", "7", "0", "7", "2", "8", "0", "8"]);
+    let program = program(text);
+    let said = failure(&program, "all", b"\x02\x07\x01");
+    assert_eq!(said, "at byte 3, all.inner.b.rest: byte 2 is not before byte 2, where what looks back begins");
 }
 
 #[test]

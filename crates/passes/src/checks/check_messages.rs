@@ -106,6 +106,13 @@ impl<'a> Checker<'a, '_> {
 
     fn field(&mut self, field: &'a Field) {
         field.formulas().into_iter().for_each(|formula| self.formula(formula));
+        for (target, formula) in &field.updates {
+            if !self.known.contains(target) {
+                let headline = "this variable has no value yet where the attribute is";
+                let help = "declare it before, outside of the choice: `var length : uint64 &parse = 0;`";
+                self.report(ids::MESSAGE_LATER, formula.value.span, headline, help);
+            }
+        }
         if let Some((target, formula)) = &field.serialize
             && !self.known.contains(target)
         {
