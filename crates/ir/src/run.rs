@@ -1,17 +1,19 @@
 //! Runs a flow over a world that the caller gives.
 //!
 //! The flow says how values pass, which function is called, which line is taken, and what is added to the path
-//! register; all of this is done as generated code does it. The world decides what a value is, what nodes, predicates
-//! and handlers do, and what can throw. Branches of a parallel step run one after the other, as they may; so do the
-//! instances of an each step.
+//! register; all of this is done as generated code does it. So is what bodies compute (`compute::evaluate`). The world
+//! decides what a value is, what nodes, predicates and handlers in C++ do, and what can throw. Branches of a parallel
+//! step run one after the other, as they may; so do the instances of an each step.
 
+use crate::compute::{self, Failure, Reason, Surroundings, evaluate_node, evaluate_predicate};
 use crate::external::ExternalId;
 use crate::flow::{
     Block, Branch, Callee, Each, EachOrder, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId,
     StepPaths,
 };
 use crate::paths::any;
-use crate::program::{Constant, NodeId, Parameter, PredicateId};
+use crate::program::{Body, Constant, Node, NodeId, OptionId, Parameter, PredicateId, Program};
+use crate::types::Type;
 use std::collections::HashMap;
 
 /// What a flow runs over. An error is a value, too.
@@ -19,7 +21,7 @@ pub trait World {
     /// A value on its way.
     type Value: Clone;
 
-    /// Calls a concrete node: what it gives, or its error.
+    /// Calls a node that is a C++ function: what it gives, or its error.
     ///
     /// # Errors
     /// The node failed.
@@ -39,7 +41,7 @@ pub trait World {
         error: &Self::Value,
     ) -> Result<(), Self::Value>;
 
-    /// Whether a value is what a predicate says; none where it throws.
+    /// Whether a value is what a C++ function says; none where it throws.
     fn test(&mut self, predicate: PredicateId, value: Self::Value) -> Option<bool>;
 
     /// A constant as a value.
@@ -53,6 +55,18 @@ pub trait World {
 
     /// The list of these elements.
     fn list(&mut self, elements: Vec<Self::Value>) -> Self::Value;
+
+    /// A value as bodies have it, of a type of which they know the values.
+    fn open(&mut self, ty: &Type, value: &Self::Value) -> compute::Value;
+
+    /// A value of this type that a body has made.
+    fn close(&mut self, ty: &Type, value: compute::Value) -> Self::Value;
+
+    /// The error of a body that fails so.
+    fn failure(&mut self, failure: &Failure) -> Self::Value;
+
+    /// The value of an option of the server, for bodies.
+    fn option(&mut self, option: OptionId) -> compute::Value;
 
     /// Whether values can be copied and moved into these parameters; false where that throws.
     fn takes(&mut self, parameters: &[&Parameter], values: &[Self::Value]) -> bool;
@@ -108,7 +122,8 @@ struct Frame<'a, V> {
 enum Left<V> {
     By(Exit, Vec<V>),
     Resumed(Vec<V>),
-    Faulted,
+    /// By an error outside of a node.
+    Faulted(V),
 }
 
 /// What a step came to.
@@ -125,8 +140,8 @@ impl<W: World> Machine<'_, W> {
         match self.block(&mut frame, &function.body)? {
             Left::By(exit, values) => Some((exit, values)),
             Left::Resumed(_) => None,
-            Left::Faulted => {
-                self.error = self.world.fault();
+            Left::Faulted(error) => {
+                self.error = error;
                 self.register = function.fault?;
                 Some((Exit::Failed, vec![]))
             }
@@ -159,7 +174,7 @@ impl<W: World> Machine<'_, W> {
                 let given = self.values(frame, values)?;
                 let taken: Vec<_> = frame.function.outputs.iter().collect();
                 if !self.world.takes(&taken, &given) {
-                    return Some(Left::Faulted);
+                    return Some(self.faulted());
                 }
                 (Exit::Done, offset, given)
             }
@@ -184,10 +199,10 @@ impl<W: World> Machine<'_, W> {
         'lines: for line in lines {
             for test in &line.tests {
                 let value = self.value(frame, &test.value)?;
-                match self.world.test(test.predicate, value) {
-                    Some(true) => {}
-                    Some(false) => continue 'lines,
-                    None => return Some(Left::Faulted),
+                match self.test(test.predicate, value)? {
+                    Ok(true) => {}
+                    Ok(false) => continue 'lines,
+                    Err(error) => return Some(Left::Faulted(error)),
                 }
             }
             return self.block(frame, &line.block);
@@ -203,7 +218,7 @@ impl<W: World> Machine<'_, W> {
         let is_copied = !step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
         let taken: Vec<_> = self.flow.callee_inputs(&step.callee).iter().collect();
         if is_copied && !self.world.takes(&taken, &inputs) {
-            return Some(Came::Left(Left::Faulted));
+            return Some(Came::Left(self.faulted()));
         }
         frame.given.extend(inputs.iter().cloned().enumerate().map(|(index, value)| ((step.id, index), value)));
         let given = match self.call(step, inputs)? {
@@ -212,13 +227,13 @@ impl<W: World> Machine<'_, W> {
                 self.register = self.register.checked_add(step.paths.ended_offset)?;
                 return Some(Came::Left(Left::By(Exit::Ended, vec![])));
             }
-            Left::Faulted => return Some(Came::Left(Left::Faulted)),
+            Left::Faulted(error) => return Some(Came::Left(Left::Faulted(error))),
             Left::By(Exit::Failed, _) => {
                 frame.errors.insert(step.id, self.error.clone());
                 match self.block(frame, &step.failure)? {
                     Left::Resumed(values) => {
                         if !self.world.takes(&self.flow.callee_outputs(&step.callee), &values) {
-                            return Some(Came::Left(Left::Faulted));
+                            return Some(Came::Left(self.faulted()));
                         }
                         values
                     }
@@ -232,12 +247,12 @@ impl<W: World> Machine<'_, W> {
 
     fn call(&mut self, step: &Step, inputs: Vec<W::Value>) -> Option<Left<W::Value>> {
         let came = match &step.callee {
-            Callee::Node(node) => self.world.node(*node, inputs),
+            Callee::Node(node) => self.node(*node, inputs)?,
             Callee::External { external, node } => {
                 let changed = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
                 let came = self.world.external(*external, *node, inputs, changed, &self.error);
                 if came.is_err() && !self.flow.program.externals.find(*external)?.role.is_event() {
-                    return Some(Left::Faulted);
+                    return Some(self.faulted());
                 }
                 came.map(|()| vec![])
             }
@@ -261,6 +276,37 @@ impl<W: World> Machine<'_, W> {
                 Left::By(Exit::Failed, vec![])
             }
         })
+    }
+
+    fn faulted(&mut self) -> Left<W::Value> {
+        Left::Faulted(self.world.fault())
+    }
+
+    /// A node that is a C++ function, or has a body.
+    fn node(&mut self, id: NodeId, inputs: Vec<W::Value>) -> Option<Result<Vec<W::Value>, W::Value>> {
+        let node = self.flow.program.nodes.find(id)?;
+        if !matches!(node.body, Body::Computed(_)) {
+            return Some(self.world.node(id, inputs));
+        }
+        let mut bodies = Bodies { program: &self.flow.program, world: self.world, raised: None };
+        let values = bodies.opened(node.inputs(), &inputs);
+        match evaluate_node(bodies.program, id, values, &mut bodies) {
+            Ok(values) => bodies.closed(node, values, &inputs).map(Ok),
+            Err(failure) => bodies.error(&failure).map(Err),
+        }
+    }
+
+    /// Whether a predicate holds of a value, or the error with which it ends.
+    fn test(&mut self, id: PredicateId, value: W::Value) -> Option<Result<bool, W::Value>> {
+        let Some(computed) = self.flow.program.predicates.find(id)?.computed() else {
+            return Some(self.world.test(id, value).ok_or_else(|| self.world.fault()));
+        };
+        let mut bodies = Bodies { program: &self.flow.program, world: self.world, raised: None };
+        let value = bodies.world.open(&computed.input.ty, &value);
+        match evaluate_predicate(bodies.program, id, value, &mut bodies) {
+            Ok(says) => Some(Ok(says)),
+            Err(failure) => bodies.error(&failure).map(Err),
+        }
     }
 
     /// A function: where it comes back, the register is combined with what it was.
@@ -361,6 +407,62 @@ impl<W: World> Machine<'_, W> {
             }
         };
         Some((exit, if exit == Exit::Done { joined } else { vec![] }))
+    }
+}
+
+/// Bodies over a world.
+struct Bodies<'a, W: World> {
+    program: &'a Program,
+    world: &'a mut W,
+    /// The error of a C++ function that a body has called.
+    raised: Option<W::Value>,
+}
+
+impl<W: World> Bodies<'_, W> {
+    /// The inputs of a body; those of which it does not know the values by their places.
+    fn opened(&mut self, parameters: &[Parameter], values: &[W::Value]) -> Vec<compute::Value> {
+        let open = |(at, (parameter, value)): (usize, (&Parameter, &W::Value))| match parameter.ty.is_value() {
+            true => self.world.open(&parameter.ty, value),
+            false => compute::Value::Foreign(at),
+        };
+        parameters.iter().zip(values).enumerate().map(open).collect()
+    }
+
+    /// What a body gives that was given `inputs`.
+    fn closed(&mut self, node: &Node, values: Vec<compute::Value>, inputs: &[W::Value]) -> Option<Vec<W::Value>> {
+        let close = |(parameter, value): (&Parameter, compute::Value)| match value {
+            compute::Value::Foreign(at) => inputs.get(at).cloned(),
+            value => Some(self.world.close(&parameter.ty, value)),
+        };
+        node.outputs().iter().zip(values).map(close).collect()
+    }
+
+    /// The error of a body that fails so; none where it is not well-formed.
+    fn error(&mut self, failure: &Failure) -> Option<W::Value> {
+        match failure.reason {
+            Reason::Malformed => None,
+            Reason::External => self.raised.take(),
+            _ => Some(self.world.failure(failure)),
+        }
+    }
+}
+
+impl<W: World> Surroundings for Bodies<'_, W> {
+    fn node(&mut self, id: NodeId, inputs: Vec<compute::Value>) -> Result<Vec<compute::Value>, Failure> {
+        let node = &self.program.nodes[id];
+        let inputs = node.inputs().iter().zip(inputs);
+        let inputs = inputs.map(|(parameter, value)| self.world.close(&parameter.ty, value)).collect();
+        match self.world.node(id, inputs) {
+            Ok(given) => Ok(self.opened(node.outputs(), &given)),
+            Err(error) => {
+                self.raised = Some(error);
+                Err(Failure::new(Reason::External, "a C++ function that the body calls has failed"))
+            }
+        }
+    }
+
+    fn option(&mut self, option: OptionId) -> compute::Value {
+        self.world.option(option)
     }
 }
 

@@ -9,7 +9,6 @@
 //! Bounds hold here as in what is generated: of size, of number and of depth. No step looks twice at a byte that it has
 //! passed, but for what a grammar asks for by `&parse_at`, whose chains are bounded.
 
-mod evaluate;
 mod input;
 mod names;
 mod parse;

@@ -1,13 +1,14 @@
 //! What the names in formulas stand for, in a message that has been read in part or whole.
 
-use crate::evaluate::evaluate;
 use crate::tree::{Content, Read, Tree, Value};
+use flux_ir::compute::evaluate;
 use flux_ir::message::{Field, FieldId, Formula, Reference, Root};
 
 /// The value of `formula` in `tree`; `own` is the field whose attribute it is, or the element of a list.
 pub fn value_of(formula: &Formula, tree: &Tree, own: Option<&Content>) -> Result<Value, String> {
-    let values = formula.names.iter().map(|name| named(name, tree, own)).collect::<Result<Vec<_>, _>>()?;
-    evaluate(&formula.value, &values)
+    let values = formula.names.iter().map(|name| named(name, tree, own).map(Into::into));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    evaluate(&formula.value, &values).map_err(|failure| failure.message)?.try_into()
 }
 
 fn named(name: &Reference, tree: &Tree, own: Option<&Content>) -> Result<Value, String> {

@@ -1,6 +1,5 @@
 //! Reading: a function for a message, one for its items, one for a field, and one for what a field is.
 
-use crate::evaluate::{integer, truth};
 use crate::input::{Cursor, Input};
 use crate::names::{update, value_of};
 use crate::parser::Streams;
@@ -131,7 +130,7 @@ impl<'r> Reading<'r, '_> {
                     Item::Field(id) => self.field(tree, *id, cursor, &mut bits, place).await?,
                     Item::If(condition, then, otherwise) => {
                         let holds = self.formula(condition, tree, None, cursor.at)?;
-                        let holds = truth(&holds).map_err(|message| Failure::new(cursor.at, message))?;
+                        let holds = holds.truth().map_err(|message| Failure::new(cursor.at, message))?;
                         self.items(tree, if holds { then } else { otherwise }, cursor, place).await?;
                     }
                     Item::Switch(switch) => {
@@ -190,7 +189,7 @@ impl<'r> Reading<'r, '_> {
     /// A length, a number or an offset.
     fn number(&self, formula: &Formula, tree: &Tree, at: u64) -> Outcome<u64> {
         let value = self.formula(formula, tree, None, at)?;
-        let value = integer(&value).map_err(|message| Failure::new(at, message))?;
+        let value = value.integer().map_err(|message| Failure::new(at, message))?;
         u64::try_from(value).map_err(|_| Failure::new(at, format!("{value} is below zero")))
     }
 
@@ -302,7 +301,7 @@ impl<'r> Reading<'r, '_> {
                 (Some(Extent::UntilHolds(holds)), None) => match elements.last() {
                     Some(last) => {
                         let holds = self.formula(holds, tree, Some(&last.content), start)?;
-                        truth(&holds).map_err(|message| Failure::new(start, message))?
+                        holds.truth().map_err(|message| Failure::new(start, message))?
                     }
                     None => false,
                 },
@@ -360,7 +359,7 @@ impl<'r> Reading<'r, '_> {
         }
         for requires in &field.requires {
             let holds = self.formula(requires, tree, Some(&content), start)?;
-            if !truth(&holds).map_err(|message| Failure::new(start, message))? {
+            if !holds.truth().map_err(|message| Failure::new(start, message))? {
                 let what = match &content {
                     Content::Value { read, .. } => format!("{} is not what is required", shown(read)),
                     _ => "this is not what is required".to_owned(),

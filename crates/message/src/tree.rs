@@ -1,5 +1,6 @@
 //! What is read of a message: its fields, with the places of their bytes.
 
+use flux_ir::compute;
 use flux_ir::message::MessageId;
 use std::fmt;
 
@@ -12,6 +13,47 @@ pub enum Value {
     Truth(bool),
     /// A text, or bytes.
     Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// The integer that it is, or what is wrong.
+    pub(crate) fn integer(&self) -> Result<i128, String> {
+        match self {
+            Self::Integer(value) => Ok(*value),
+            Self::Truth(_) | Self::Bytes(_) => Err("this is no integer".to_owned()),
+        }
+    }
+
+    /// Whether it is true, or what is wrong.
+    pub(crate) fn truth(&self) -> Result<bool, String> {
+        match self {
+            Self::Truth(value) => Ok(*value),
+            Self::Integer(_) | Self::Bytes(_) => Err("this is neither true nor false".to_owned()),
+        }
+    }
+}
+
+impl From<Value> for compute::Value {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Integer(value) => Self::Integer(value),
+            Value::Truth(value) => Self::Truth(value),
+            Value::Bytes(bytes) => Self::Bytes(bytes),
+        }
+    }
+}
+
+impl TryFrom<compute::Value> for Value {
+    type Error = String;
+
+    fn try_from(value: compute::Value) -> Result<Self, String> {
+        match value {
+            compute::Value::Integer(value) => Ok(Self::Integer(value)),
+            compute::Value::Truth(value) => Ok(Self::Truth(value)),
+            compute::Value::Bytes(bytes) => Ok(Self::Bytes(bytes)),
+            _ => Err("this is no value of a message".to_owned()),
+        }
+    }
 }
 
 /// A message that was read.

@@ -3,7 +3,6 @@
 //! What says how long something is follows from it: a field that `&length` or `T[n]` asks, and what `&serialize` names,
 //! is given its value before it is written. So a key that has become longer needs no second change.
 
-use crate::evaluate::integer;
 use crate::names::{set, update, value_of};
 use crate::tree::{Content, Failure, Read, Tree, Value};
 use flux_ir::compute::{Expression, Operator, Term};
@@ -211,7 +210,7 @@ impl Writer<'_> {
     }
 
     fn write_bits(&mut self, width: u8, value: &Value) -> Outcome<()> {
-        let value = integer(value).ok().and_then(|value| u64::try_from(value).ok());
+        let value = value.integer().ok().and_then(|value| u64::try_from(value).ok());
         let fits = |value: &u64| width >= 64 || *value >> width == 0;
         let Some(value) = value.filter(fits) else {
             return Err(self.failure(format!("this does not fit {width} bits")));

@@ -10,12 +10,19 @@
 //! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact
 //! whatever the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
 
+mod built_in;
 mod calls;
+mod evaluate;
 mod functions;
+mod numbers;
 mod typing;
+mod value;
 
+pub use built_in::MOST;
 pub use calls::{Call, callees_first, calls_of};
+pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
 pub use typing::{Mistake, Typing, integer, real, text};
+pub use value::{Failure, Real, Reason, Value};
 
 use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;

@@ -8,7 +8,7 @@ use flux_ir::types::Type;
 use flux_ir::verify::{self, Stage};
 use flux_source::Span;
 
-const COMPUTED: &str = "program p
+pub const COMPUTED: &str = "program p
 
 record hit {
   field text path
@@ -39,7 +39,7 @@ node Worth (hit h, list<hit> more) => (uint64 points, text path) {
 ";
 
 /// Calls, comprehensions, maps.
-const CALLS: &str = "program p
+pub const CALLS: &str = "program p
 
 predicate long (text word) {
   says >:\"bool\"(length:\"uint64\"(variable:\"text\" 0), integer:\"uint64\" 9)

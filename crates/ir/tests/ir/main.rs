@@ -5,6 +5,7 @@
 mod bindings;
 mod compute;
 mod constraints;
+mod evaluate;
 mod externals;
 mod message;
 mod paths;

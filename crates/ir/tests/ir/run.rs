@@ -2,12 +2,14 @@
 
 use crate::random::{self, Choices};
 use crate::sound::sound_flow;
+use flux_ir::compute::{Failure, Value};
 use flux_ir::external::ExternalId;
 use flux_ir::flow::{Exit, Flow, FunctionId};
 use flux_ir::paths::{self, Event, graph};
-use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
+use flux_ir::program::{Constant, NodeId, OptionId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
 use flux_ir::text;
+use flux_ir::types::Type;
 use proptest::prelude::*;
 
 /// A world in which values are nothing and chance decides; it writes down what is called.
@@ -52,6 +54,18 @@ impl World for Chance<'_> {
     }
 
     fn list(&mut self, _: Vec<()>) {}
+
+    fn open(&mut self, _: &Type, (): &()) -> Value {
+        Value::Truth(self.choices.chance())
+    }
+
+    fn close(&mut self, _: &Type, _: Value) {}
+
+    fn failure(&mut self, _: &Failure) {}
+
+    fn option(&mut self, _: OptionId) -> Value {
+        Value::Truth(self.choices.chance())
+    }
 
     fn takes(&mut self, parameters: &[&Parameter], values: &[()]) -> bool {
         assert_eq!(parameters.len(), values.len());

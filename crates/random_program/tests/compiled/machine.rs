@@ -1,10 +1,12 @@
 //! Runs a compiled flow on one thread over the world of its random program, and reads the paths back.
 
+use flux_ir::compute::{Failure, Reason, Value};
 use flux_ir::external::ExternalId;
 use flux_ir::flow::{Exit, Flow, FunctionId};
 use flux_ir::paths::{Event, PathGraph, graph};
-use flux_ir::program::{Constant, NodeId, Parameter, PredicateId};
+use flux_ir::program::{Constant, NodeId, OptionId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
+use flux_ir::types::{Type as FlowType, TypeKind};
 use flux_random_program::RandomProgram;
 use flux_random_program::model::{Behaviour, Body, Decision, Handler, Model, Node, Predicate, Type};
 use std::collections::HashMap;
@@ -132,6 +134,36 @@ impl World for Around<'_> {
 
     fn list(&mut self, _elements: Vec<u64>) -> u64 {
         panic!("random programs have no lists")
+    }
+
+    fn open(&mut self, ty: &FlowType, bits: &u64) -> Value {
+        match ty.integer() {
+            // An `int` is in the low half, and has a sign; an `unsigned long` has none.
+            Some(integer) if integer.signed => Value::Integer((*bits as u32 as i32).into()),
+            Some(_) => Value::Integer((*bits).into()),
+            None if *ty.kind() == TypeKind::Bool => Value::Truth(*bits & 1 == 1),
+            None => Value::Bytes(bits.to_string().into_bytes()),
+        }
+    }
+
+    fn close(&mut self, _: &FlowType, value: Value) -> u64 {
+        match value {
+            Value::Integer(value) => value as u64,
+            Value::Truth(value) => value.into(),
+            Value::Bytes(text) => String::from_utf8(text).unwrap().parse().unwrap(),
+            other => panic!("no random program has {other:?}"),
+        }
+    }
+
+    fn failure(&mut self, failure: &Failure) -> u64 {
+        match failure.reason {
+            Reason::Own(code) => code.try_into().unwrap(),
+            _ => 0,
+        }
+    }
+
+    fn option(&mut self, _option: OptionId) -> Value {
+        panic!("random programs have no options")
     }
 
     fn takes(&mut self, parameters: &[&Parameter], values: &[u64]) -> bool {
