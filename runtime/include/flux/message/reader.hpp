@@ -222,7 +222,8 @@ class message_reader
     bool rest(message_part &part, std::uint64_t most, const char *field) noexcept;
 
     /// As many bytes of this set as come, at least `least`.
-    bool run(message_part &part, const byte_set &set, std::uint64_t least, std::uint64_t most, const char *field) noexcept
+    bool run(message_part &part, const byte_set &set, std::uint64_t least, std::uint64_t most,
+             const char *field) noexcept
     {
         if (is_passed(part)) {
             return true;
