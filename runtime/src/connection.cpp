@@ -1,5 +1,6 @@
 #include "flux/connection.hpp"
 
+#include "flux/error.hpp"
 #include "flux/io/connections.hpp"
 
 #include <algorithm>
@@ -69,6 +70,7 @@ connection *connection::open(arrivals::newcomer peer, std::shared_ptr<connection
         opened->ended_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;
+        opened->message_begun_ = never;
         opened->longest_wait_ = std::chrono::milliseconds(0);
     }
     return opened;
@@ -141,6 +143,11 @@ io_result<std::span<const std::byte>> connection::look(moment deadline) noexcept
     if (const int error = has_lost_input_ ? ENOMEM : usable(); error != 0) {
         return unexpected(error);
     }
+    if (unfinished_ != nullptr) [[unlikely]] {
+        if (const io_result<void> kept = end_of_unfinished(); !kept.has_value()) {
+            return unexpected(kept.error());
+        }
+    }
     if (has_unread()) {
         return std::span<const std::byte>(unread_).subspan(read_of_unread_);
     }
@@ -164,10 +171,110 @@ io_result<void> connection::keep_unread(std::span<const std::byte> rest) noexcep
     }
 }
 
+// It is to be read otherwise: its bytes are unread again.
+io_result<void> connection::end_of_unfinished() noexcept
+{
+    const std::unique_ptr<unfinished_input> last = std::move(unfinished_);
+    return keep_unread(last->so_far());
+}
+
+io_result<void> connection::receive_message(message_parse &into, moment deadline) noexcept
+{
+    while (true) {
+        const io_result<progress> come = advance(into, deadline);
+        if (!come.has_value()) {
+            return unexpected(come.error());
+        }
+        if (*come == progress::whole) {
+            return {};
+        }
+    }
+}
+
+io_result<connection::progress> connection::advance(message_parse &into, moment deadline) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    try {
+        const bool continues = unfinished_ != nullptr && unfinished_->is_of(into.facts());
+        return continues ? continue_message(into, deadline) : begin_message(into, deadline);
+    } catch (const std::bad_alloc &) {
+        // What was received is not to be had any more.
+        has_lost_input_ = true;
+        return unexpected(ENOMEM);
+    }
+}
+
+io_result<connection::progress> connection::begin_message(message_parse &into, moment deadline)
+{
+    const io_result<std::span<const std::byte>> there = look(deadline);
+    if (!there.has_value()) {
+        return unexpected(there.error());
+    }
+    if ((*there).empty()) {
+        return unexpected(accepted_ ? end_of_input : ENODATA);
+    }
+    const std::string_view bytes(reinterpret_cast<const char *>((*there).data()), (*there).size());
+    switch (into.read(bytes, false)) {
+    case message_parse::state::whole:
+        into.bytes = message_bytes::copy_of((*there).first(into.size()));
+        if (const io_result<void> taken = take(*there, into.size()); !taken.has_value()) {
+            return unexpected(taken.error());
+        }
+        return progress::whole;
+    case message_parse::state::unfinished:
+        break;
+    case message_parse::state::wrong:
+        return unexpected(EBADMSG);
+    }
+    unfinished_ = std::make_unique<unfinished_input>(into, *there);
+    take(*there, bytes.size());
+    return bytes.size() < landing.size() ? progress::unfinished : progress::unfinished_so_far;
+}
+
+io_result<connection::progress> connection::continue_message(message_parse &into, moment deadline)
+{
+    const std::span<std::byte> own = unfinished_->room();
+    const std::span<std::byte> room = own.empty() ? std::span<std::byte>(landing) : own;
+    const io_result<std::size_t> received = through_->receive(room, bounded(deadline));
+    if (!received.has_value()) {
+        return unexpected(received.error());
+    }
+    if (own.empty()) {
+        unfinished_->append(room.first(*received));
+    } else {
+        unfinished_->received(*received);
+    }
+    ended_ = *received == 0;
+    const message_parse::state come = unfinished_->read(ended_);
+    if (come == message_parse::state::unfinished) {
+        if (ended_) {
+            return unexpected(ECONNRESET);
+        }
+        return *received < room.size() ? progress::unfinished : progress::unfinished_so_far;
+    }
+    const std::unique_ptr<unfinished_input> last = std::move(unfinished_);
+    if (come == message_parse::state::wrong) {
+        last->explain_to(into);
+        return unexpected(EBADMSG);
+    }
+    if (const io_result<void> kept = keep_unread(last->behind()); !kept.has_value()) {
+        return unexpected(kept.error());
+    }
+    last->give_to(into);
+    return progress::whole;
+}
+
 io_result<void> connection::put_back(std::span<const std::byte> unused)
 {
     if (const int error = usable(); error != 0) {
         return unexpected(error);
+    }
+    if (unfinished_ != nullptr) {
+        if (const io_result<void> kept = end_of_unfinished(); !kept.has_value()) {
+            return kept;
+        }
     }
     if (unused.size() > read_of_unread_) {
         // Before what is there, as much room again: so that what is put back often is moved seldom.
@@ -300,6 +407,7 @@ void connection::end_unlinked() noexcept
 {
     through_.reset();
     seat_ = {};
+    unfinished_.reset();
     std::vector<std::byte>().swap(unread_);
     read_of_unread_ = 0;
     const std::shared_ptr<connection_home> last_share = std::move(home_);
@@ -311,9 +419,14 @@ void connection_home::lend(connection &own) noexcept
     own.use_by_caller();
 }
 
+void connection_home::reclaim(connection &own) noexcept
+{
+    own.leave_flow(connection::at_end::given_back);
+}
+
 bool connection_home::has_input(connection &own) noexcept
 {
-    return own.has_unread() || own.through_->has_input();
+    return own.has_unread() || own.unfinished_ != nullptr || own.through_->has_input();
 }
 
 void connection_home::close(connection &own) noexcept

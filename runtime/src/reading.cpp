@@ -1,8 +1,12 @@
 #include "flux/reading.hpp"
 
 #include "flux/error.hpp"
+#include "flux/flow/failure_counts.hpp"
+#include "flux/log.hpp"
+#include "flux/strategy/source.hpp"
 
 #include <cerrno>
+#include <new>
 #include <string_view>
 
 namespace flux {
@@ -69,6 +73,18 @@ io_result<std::string> read_exactly(connection &from, std::size_t count, moment 
         }
     }
     return bytes;
+}
+
+void log_wrong_message(const connection &from, const message_parse &as) noexcept
+{
+    const node_number node = running_flow->position();
+    const char *const name = running_flow->from().node_name(node);
+    try {
+        log_rarely_each(failure_counts::key_of(node, EBADMSG), "%s: what %s sent is no %s: %s", name,
+                        from.peer().text().c_str(), as.facts().name, as.fault().c_str());
+    } catch (const std::bad_alloc &) {
+        log_rarely_each(failure_counts::key_of(node, EBADMSG), "%s: what a peer sent is no %s", name, as.facts().name);
+    }
 }
 
 } // namespace flux

@@ -22,6 +22,16 @@ TEST(Message, IsItsBytes)
     EXPECT_EQ(same.bytes().view(), "abc");
 }
 
+TEST(Message, MayBeAPartOfAnother)
+{
+    const flux::message whole = message_of("head body tail");
+    const flux::message part(whole.bytes(), 5, 9);
+    EXPECT_EQ(part.wire(), "body");
+    EXPECT_EQ(part.wire().data(), whole.wire().data() + 5);
+    EXPECT_EQ(part.bytes().view(), whole.wire());
+    EXPECT_EQ(part, message_of("body"));
+}
+
 TEST(Message, IsComparedByItsBytes)
 {
     EXPECT_EQ(message_of("abc"), message_of("abc"));

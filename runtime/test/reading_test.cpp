@@ -6,6 +6,7 @@
 #include "flux/io/socket.hpp"
 #include "flux/strategy/runner.hpp"
 #include "support/sample_program.hpp"
+#include "support/sized_message.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>
@@ -61,6 +62,23 @@ class input
     {
         return text_of(flux::read_exactly(*connection_, count, deadline));
     }
+    /// The text of a message, or the error.
+    std::string message(flux::moment deadline = flux::never, const flux::message_facts &of = sized::facts)
+    {
+        sized::parse into(of);
+        const flux::io_result<void> come = connection_->receive_message(into, deadline);
+        fault_ = come.has_value() || come.error() != EBADMSG ? "" : into.fault();
+        return come.has_value() ? std::string(sized::text_of(into.bytes.view()))
+                                : std::string(flux::describe_error(come.error()).c_str());
+    }
+    /// What was wrong with the last message.
+    const std::string &fault() const { return fault_; }
+
+    /// What is there is put back before itself.
+    void put_back(std::string_view text)
+    {
+        EXPECT_TRUE(connection_->put_back(std::as_bytes(std::span(text))).has_value());
+    }
 
   private:
     static std::string text_of(const flux::io_result<std::string> &read)
@@ -73,6 +91,7 @@ class input
     flux::connection *connection_ = nullptr;
     flux::descriptor other_;
     std::thread sender_;
+    std::string fault_;
 };
 
 const std::string too_long = flux::describe_error(EMSGSIZE).c_str();
@@ -153,6 +172,86 @@ TEST(Reading, IsTheSameHoweverTheInputIsCut)
         }
         ASSERT_EQ(some.line(), no_more);
     }
+}
+
+const std::string wrong = flux::describe_error(EBADMSG).c_str();
+
+std::vector<std::string> cut(const std::string &whole, std::size_t piece)
+{
+    std::vector<std::string> pieces;
+    for (std::size_t at = 0; at < whole.size(); at += piece) {
+        pieces.push_back(whole.substr(at, piece));
+    }
+    return pieces;
+}
+
+TEST(Reading, GivesMessagesHoweverTheyAreCut)
+{
+    const std::string large(300'000, 'x');
+    for (const std::size_t piece : {1U, 2U, 3U, 7U, 11U, 1'000U}) {
+        input some(cut(sized::wire("one") + sized::wire("") + sized::wire("three"), piece));
+        EXPECT_EQ(some.message(), "one");
+        EXPECT_EQ(some.message(), "");
+        EXPECT_EQ(some.message(), "three");
+        EXPECT_EQ(some.message(), no_more);
+    }
+    for (const std::size_t piece : {1'000U, 50'000U, 65'536U, 400'000U}) {
+        input some(cut(sized::wire("one") + sized::wire(large) + sized::wire(large) + sized::wire("last"), piece));
+        EXPECT_EQ(some.message(), "one");
+        EXPECT_EQ(some.message(), large);
+        EXPECT_EQ(some.message(), large);
+        EXPECT_EQ(some.message(), "last");
+        EXPECT_EQ(some.message(), no_more);
+    }
+}
+
+TEST(Reading, AMessageMayGoToTheEndOfTheInput)
+{
+    input some({sized::wire("one") + "@to", " the ", "end"});
+    EXPECT_EQ(some.message(), "one");
+    EXPECT_EQ(some.message(), "to the end");
+    EXPECT_EQ(some.message(), no_more);
+}
+
+TEST(Reading, LinesAndMessagesMayFollowEachOther)
+{
+    input some({"line\n" + sized::wire("mess"), "\nnext line\n"});
+    EXPECT_EQ(some.line(), "line");
+    EXPECT_EQ(some.message(), "mess");
+    EXPECT_EQ(some.line(), "");
+    EXPECT_EQ(some.line(), "next line");
+}
+
+TEST(Reading, TheBeginningOfAMessageStaysWhereItsRestIsLate)
+{
+    input some({"#", std::string(3, '\0')}, input::then::is_silent);
+    const auto soon = [] { return flux::running_io().now() + std::chrono::milliseconds(20); };
+    EXPECT_EQ(some.message(soon()), timed_out);
+    EXPECT_EQ(some.message(soon()), timed_out);
+    EXPECT_EQ(some.message(soon(), sized::other_facts), timed_out) << "as a message of another class";
+    EXPECT_EQ(some.exactly(2), std::string("#\0", 2));
+    some.put_back("#");
+    EXPECT_EQ(some.message(soon()), timed_out);
+    some.put_back("\n");
+    EXPECT_EQ(some.line(), "") << "before what has come of the message";
+}
+
+TEST(Reading, AMessageThatIsBrokenOffIsAnError)
+{
+    input some({sized::wire("one") + "#", std::string(2, '\0')});
+    EXPECT_EQ(some.message(), "one");
+    EXPECT_EQ(some.message(), broken_off);
+}
+
+TEST(Reading, WhatIsNoMessageIsAnErrorThatSaysWhere)
+{
+    input some({sized::wire("one") + "garbage"});
+    EXPECT_EQ(some.message(), "one");
+    EXPECT_EQ(some.message(), wrong);
+    EXPECT_EQ(some.fault(), "byte 0: no message begins so");
+    input more({"#\x7f", "\x7f\x7f", "\x7f"});
+    EXPECT_EQ(more.message(), wrong);
+    EXPECT_EQ(more.fault(), "byte 1: too long");
 }
 
 } // namespace

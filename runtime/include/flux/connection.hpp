@@ -20,6 +20,7 @@
 
 #include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
+#include "flux/io/unfinished_input.hpp"
 #include "flux/list/intrusive_list.hpp"
 
 #include <atomic>
@@ -45,6 +46,8 @@ class connection_home
 
     /// The calling flow owns it from now on.
     static void lend(connection &own) noexcept;
+    /// It does not any more. It was lent to it, and not to a branch.
+    static void reclaim(connection &own) noexcept;
     /// Whether there is input, its end or an error, as far as that is known at once.
     static bool has_input(connection &own) noexcept;
     /// Closes one that is here.
@@ -85,6 +88,12 @@ class connection final : private belonging, private listed<connection>
             throw;
         }
     }
+
+    /// Reads the next message of a class, which `into` is to be read at its beginning: then that is whole and has its
+    /// bytes. What has come behind it stays for the next call; so does the beginning of a message where this fails
+    /// because its time is over. Fails with EBADMSG where the bytes are no such message, which `into` describes, with
+    /// ECONNRESET where the peer ends its input in the middle, and at the end as calls of `reading.hpp`.
+    io_result<void> receive_message(message_parse &into, moment deadline = never) noexcept;
 
     /// What was received last and not used is received again, before all else. Takes time for what is put back, however
     /// much is to be received already. Throws `std::bad_alloc`.
@@ -157,6 +166,18 @@ class connection final : private belonging, private listed<connection>
         return longest_wait_.count() == 0 || deadline != never ? deadline : end_of_longest_wait();
     }
     moment end_of_longest_wait() const noexcept;
+    /// How far a message has come with what there was to be had at once.
+    enum class progress : unsigned char {
+        whole,
+        unfinished,
+        /// The peer may have sent more already.
+        unfinished_so_far,
+    };
+    // One step of `receive_message`, which waits for bytes once.
+    io_result<progress> advance(message_parse &into, moment deadline) noexcept;
+    io_result<progress> begin_message(message_parse &into, moment deadline);
+    io_result<progress> continue_message(message_parse &into, moment deadline);
+    io_result<void> end_of_unfinished() noexcept;
     io_result<std::span<const std::byte>> look(moment deadline) noexcept;
     // Of what was there so many bytes are taken.
     io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept
@@ -188,11 +209,15 @@ class connection final : private belonging, private listed<connection>
     std::vector<std::byte> unread_;
     std::size_t read_of_unread_ = 0;
     bool has_lost_input_ = false;
+    // What has come of a message that is not whole; then nothing is unread.
+    std::unique_ptr<unfinished_input> unfinished_;
     bool ended_ = false;
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
     unsigned quiet_looks_ = 0;
-    // It was accepted, and not made by a flow; and no flow has had it yet.
+    // When the first byte came of the message that its owner waits for; `never` where none has begun.
+    moment message_begun_ = never;
+    // It was accepted, and not made by a flow; and no flow has had it yet, or a message on it has begun and is not whole.
     bool accepted_ = false;
     bool fresh_ = false;
     std::chrono::milliseconds longest_wait_{0};

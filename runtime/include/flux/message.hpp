@@ -2,6 +2,8 @@
 /// A message: the bytes that it is on the wire, in one piece. The class of each message that a program declares is
 /// derived from this one, and finds its fields in these bytes.
 ///
+/// A message that is a field of another is a part of the same bytes.
+///
 /// A message never changes. Copies share its bytes, so that to pass it on costs nothing, and what leaves is what came.
 /// One whose class nobody asks for is passed on as a `flux::message`.
 #pragma once
@@ -10,6 +12,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -24,18 +27,27 @@ struct message_facts {
     std::size_t max_size;
 };
 
-/// Bytes that are a message.
+/// Bytes that are a message. It has less than 4 GiB.
 class message
 {
   public:
     /// No message yet; it has no bytes.
     message() noexcept = default;
-    explicit message(message_bytes bytes) noexcept : bytes_(std::move(bytes)) {}
+    /// All of these.
+    explicit message(message_bytes bytes) noexcept
+        : bytes_(std::move(bytes)), end_(static_cast<std::uint32_t>(bytes_.size()))
+    {
+    }
+    /// Those of these from `begin` to before `end`.
+    message(message_bytes bytes, std::size_t begin, std::size_t end) noexcept
+        : bytes_(std::move(bytes)), begin_(static_cast<std::uint32_t>(begin)), end_(static_cast<std::uint32_t>(end))
+    {
+    }
 
     /// All its bytes.
-    std::string_view wire() const noexcept { return bytes_.view(); }
+    std::string_view wire() const noexcept { return bytes_.view().substr(begin_, end_ - begin_); }
 
-    /// The same, to be shared.
+    /// Those of the message that it is a field of, with its own among them.
     const message_bytes &bytes() const noexcept { return bytes_; }
 
     /// Messages are compared by their bytes.
@@ -45,8 +57,14 @@ class message
         return one.wire() <=> other.wire();
     }
 
+  protected:
+    /// Where those of the outermost message begin; null where there are none.
+    const char *first_byte() const noexcept { return bytes_.view().data(); }
+
   private:
     message_bytes bytes_;
+    std::uint32_t begin_ = 0;
+    std::uint32_t end_ = 0;
 };
 
 } // namespace flux

@@ -21,4 +21,8 @@ io_result<std::string> read_line(connection &from, std::size_t most, moment dead
 /// The next `count` bytes. Throws `std::bad_alloc`.
 io_result<std::string> read_exactly(connection &from, std::size_t count, moment deadline = never);
 
+/// For who has received what is no message: logs whose it was, what it should have been, and what is wrong with it.
+/// There is no more than one such line a second for each node.
+void log_wrong_message(const connection &from, const message_parse &as) noexcept;
+
 } // namespace flux

@@ -119,6 +119,11 @@ void flow::look_up(node_number called) noexcept
     }
 }
 
+void flow::count_failure(int error) noexcept
+{
+    runner_->failures().failed(position(), error);
+}
+
 void flow::failed_in(node_number node, int error) noexcept
 {
     failed_node_ = node;

@@ -1,5 +1,7 @@
 #include "flux/io/connections.hpp"
 
+#include "flux/reading.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -10,15 +12,17 @@
 namespace flux {
 namespace {
 
-/// Within the shorter limit each connection is looked at so often.
+/// Within the shortest limit each connection is looked at so often.
 constexpr int looks_in_limit = 4;
 
 /// The time between two looks. Where nothing is limited, one that is of no account.
 moment::duration period_of(silence_limits limits) noexcept
 {
-    const auto [shorter, longer] = std::minmax(limits.idle, limits.first_byte);
-    const std::chrono::milliseconds limit = shorter.count() != 0 ? shorter : longer;
-    return (limit.count() != 0 ? moment::duration(limit) : std::chrono::minutes(1)) / looks_in_limit;
+    moment::duration shortest = moment::duration::max();
+    for (const std::chrono::milliseconds each : {limits.idle, limits.first_byte, limits.message}) {
+        shortest = each.count() == 0 ? shortest : std::min<moment::duration>(shortest, each);
+    }
+    return (shortest != moment::duration::max() ? shortest : std::chrono::minutes(1)) / looks_in_limit;
 }
 
 /// How many periods there are in the limit.
@@ -40,7 +44,7 @@ constexpr unsigned most_in_a_row = 16;
 connections::connections(io &through, listener &from, first_given first, silence_limits limits)
     : arrivals_(through.make_arrivals()), first_given_(first), look_period_(period_of(limits)),
       idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
-      through_(through), on_loop_(through.is_of_one_thread())
+      message_limit_(limits.message), through_(through), on_loop_(through.is_of_one_thread())
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
         throw std::system_error(watched.error(), std::generic_category(), "listener");
@@ -54,6 +58,26 @@ connections::~connections()
 }
 
 io_result<connection *> connections::next() noexcept
+{
+    const io_result<connection *> ready = next_with_input();
+    if (ready.has_value()) {
+        served(**ready);
+    }
+    return ready;
+}
+
+io_result<connection *> connections::next(message_parse &into) noexcept
+{
+    while (true) {
+        const io_result<connection *> ready = next_with_input();
+        if (!ready.has_value() || has_whole(**ready, into)) {
+            return ready;
+        }
+    }
+}
+
+// The caller owns it.
+io_result<connection *> connections::next_with_input() noexcept
 {
     if (connection *const same = std::exchange(asks_more_, nullptr)) {
         same->use_by_caller();
@@ -76,7 +100,6 @@ io_result<connection *> connections::next() noexcept
             look_at_all(through_.now());
         }
         if (auto *const ready = static_cast<connection *>((*came).owner)) {
-            served(*ready);
             ready->use_by_caller();
             return ready;
         }
@@ -90,16 +113,64 @@ io_result<connection *> connections::next() noexcept
                 fresh->use_by_caller();
                 return fresh;
             }
-            fresh->fresh_ = true;
-            ++fresh_;
+            await_request(*fresh);
             keep(*fresh, false);
         }
+    }
+}
+
+// Whether the caller has it and the message; else it is idle again, or closed.
+bool connections::has_whole(connection &of, message_parse &into) noexcept
+{
+    const bool late = is_late(of, through_.last_look());
+    const io_result<connection::progress> come =
+        late ? io_result<connection::progress>(unexpected(ETIMEDOUT)) : of.advance(into, moment::min());
+    if (come.has_value() && *come == connection::progress::whole) {
+        of.message_begun_ = never;
+        served(of);
+        return true;
+    }
+    // Its input may have gone, or have been none.
+    const bool had_nothing = !late && !come.has_value() && come.error() == ETIMEDOUT;
+    reclaim(of);
+    if (come.has_value() || had_nothing) {
+        await_request(of);
+        keep(of, come.has_value() && *come == connection::progress::unfinished_so_far);
+        return false;
+    }
+    refuse(of, come.error(), into);
+    served(of);
+    of.end();
+    return false;
+}
+
+bool connections::is_late(const connection &on, moment now) const noexcept
+{
+    return message_limit_.count() != 0 && on.message_begun_ != never && now - on.message_begun_ >= message_limit_;
+}
+
+// A client that sent what it should not; it is closed next.
+void connections::refuse(connection &bad, int error, const message_parse &wanted) noexcept
+{
+    if (error == end_of_input) {
+        return;
+    }
+    running_flow->count_failure(error);
+    if (error == EBADMSG) {
+        log_wrong_message(bad, wanted);
     }
 }
 
 std::unique_lock<std::mutex> connections::alone_here() noexcept
 {
     return on_loop_ ? std::unique_lock(lock_, std::defer_lock) : std::unique_lock(lock_);
+}
+
+// Its client has not asked, or not to the end: the server does not end before it is served, if that is soon.
+void connections::await_request(connection &of) noexcept
+{
+    fresh_ += of.fresh_ ? 0 : 1;
+    of.fresh_ = true;
 }
 
 // A flow has it, or nobody will.
@@ -155,6 +226,11 @@ void connections::keep(connection &idle, bool soon) noexcept
     {
         const auto alone = alone_here();
         idle.quiet_looks_ = 0;
+        if (idle.unfinished_ == nullptr) {
+            idle.message_begun_ = never;
+        } else if (idle.message_begun_ == never) {
+            idle.message_begun_ = through_.last_look();
+        }
         kept = !ended_ && arrivals_->watch(*idle.through_, &idle, soon).has_value();
     }
     if (!kept) {
@@ -169,8 +245,12 @@ void connections::look_at_all(moment now) noexcept
     while (!all_.empty() && all_.first()->look_at_ <= now) {
         connection &longest = *all_.pop_front();
         const unsigned most_looks = longest.fresh_ ? fresh_looks_ : idle_looks_;
+        const bool late = is_late(longest, now);
         // Only one that nobody has, and that has not been notified, can be forgotten.
-        if (longest.quiet_looks_ >= most_looks && arrivals_->forget(*longest.through_)) {
+        if ((late || longest.quiet_looks_ >= most_looks) && arrivals_->forget(*longest.through_)) {
+            if (late) {
+                running_flow->count_failure(ETIMEDOUT);
+            }
             served(longest);
             longest.end_unlinked();
         } else {

@@ -118,7 +118,7 @@ TEST(MessageBytes, AThreadKeepsABoundOfThem)
         const std::size_t after = in_use();
         kept = after > before ? after - before : 0;
     }).join();
-    EXPECT_LE(kept, std::size_t{64} * 17 * 1024);
+    EXPECT_LE(kept, std::size_t{64} * 20 * 1024);
 }
 
 TEST(MessageBytes, TheLastShareFreesThemOnWhateverThread)

@@ -217,6 +217,10 @@ class flow : public listed<flow>
         return constraint_counts_[constraint];
     }
 
+    /// Counts a failure of the node that it is at, with this error, although the node does not fail: a source that has
+    /// sent a client away goes on with the next.
+    void count_failure(int error) noexcept;
+
     /// Counts a park.
     void count_park() noexcept { ++counters_.parks; }
 

@@ -20,8 +20,10 @@ enum class first_given : unsigned char { at_once, with_input };
 struct silence_limits {
     /// Between two requests.
     std::chrono::milliseconds idle{0};
-    /// Before the first byte of the first one, where the source gives connections with input.
+    /// Before the first byte of the first one, where the source gives connections with input. Within a message, too.
     std::chrono::milliseconds first_byte{0};
+    /// From the first byte of a message to its last, where the source gives messages.
+    std::chrono::milliseconds message{0};
 };
 
 /// The connections of one source, or of one instance of it.
@@ -30,16 +32,25 @@ struct silence_limits {
 /// looked at a few times within the limit, whether a flow has it or not, and closed when nobody has used it for so many
 /// looks. (As the hands of a clock find pages that nobody uses: F. J. Corbató, "A paging experiment with the Multics
 /// system", 1968.)
+///
+/// Where the source gives messages it receives them itself. A connection on which half a message has come stays with
+/// the source, so a client that is slow costs no flow.
 class connections final : public connection_home, public std::enable_shared_from_this<connections>
 {
   public:
     /// What is accepted from the listener, which outlives this. A connection is closed when it has been silent for its
-    /// limit, or longer by up to a quarter of the shorter one. Throws `std::bad_alloc` and `std::system_error`.
+    /// limit, or longer by up to a quarter of the shortest one. Throws `std::bad_alloc` and `std::system_error`.
     connections(io &through, listener &from, first_given first, silence_limits limits);
     ~connections() override;
 
     /// Waits for the next connection that has input: for the source alone.
     io_result<connection *> next() noexcept;
+
+    /// Waits for the next message on any connection, and gives that connection: for the source alone. `into` is to be
+    /// read at its beginning, and is whole then. A connection is closed where its bytes are no such message, and where
+    /// its message takes longer than the limit; the first is logged, and both are counted as failures of the node that
+    /// calls this.
+    io_result<connection *> next(message_parse &into) noexcept;
 
     /// The source stops: idle connections are closed, and those that are given back are too.
     void end() noexcept;
@@ -48,12 +59,17 @@ class connections final : public connection_home, public std::enable_shared_from
     friend class connection;
 
     std::unique_lock<std::mutex> alone_here() noexcept;
+    io_result<connection *> next_with_input() noexcept;
+    bool has_whole(connection &of, message_parse &into) noexcept;
+    bool is_late(const connection &on, moment now) const noexcept;
+    void refuse(connection &bad, int error, const message_parse &wanted) noexcept;
     void take_back(connection &unused) noexcept override;
     connection *add(arrivals::newcomer somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
     void look_at_all(moment now) noexcept;
     void append(connection &looked_at, moment now) noexcept;
     void forget(connection &closing) noexcept override;
+    void await_request(connection &of) noexcept;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
 
@@ -63,6 +79,7 @@ class connections final : public connection_home, public std::enable_shared_from
     // After so many looks at one that nobody has used meanwhile, it is closed.
     const unsigned idle_looks_;
     const unsigned fresh_looks_;
+    const std::chrono::milliseconds message_limit_;
     io &through_;
     // Whether all who use it are of one thread.
     const bool on_loop_;
@@ -78,7 +95,7 @@ class connections final : public connection_home, public std::enable_shared_from
     std::mutex lock_;
     bool ended_ = false;
     bool accepts_ = true;
-    // How many are fresh: for the source alone.
+    // How many are fresh.
     std::size_t fresh_ = 0;
     entrance entrance_{current_part(&server_io::entrances)};
     // All of them, those that flows have too, in the order in which they are looked at.

@@ -1,0 +1,113 @@
+#include "flux/io/unfinished_input.hpp"
+
+#include "../support/sized_message.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+using state = flux::message_parse::state;
+
+std::span<const std::byte> bytes_of(std::string_view text)
+{
+    return std::as_bytes(std::span(text));
+}
+
+/// What has come of a message so far.
+flux::unfinished_input begun(std::string_view first)
+{
+    sized::parse by;
+    EXPECT_EQ(by.read(first, false), state::unfinished);
+    return flux::unfinished_input(by, bytes_of(first));
+}
+
+/// Has the rest come in pieces of so many bytes, as they are received; the most room that there was at once.
+std::size_t receive(flux::unfinished_input &into, std::string_view rest, std::size_t piece)
+{
+    std::size_t most_room = 0;
+    state come = state::unfinished;
+    while (!rest.empty()) {
+        EXPECT_EQ(come, state::unfinished);
+        const std::span<std::byte> room = into.room();
+        std::size_t count = std::min(piece, rest.size());
+        if (room.empty()) {
+            into.append(bytes_of(rest.substr(0, count)));
+        } else {
+            count = std::min(count, room.size());
+            std::ranges::copy(bytes_of(rest.substr(0, count)), room.begin());
+            into.received(count);
+        }
+        most_room = std::max(most_room, room.size());
+        rest.remove_prefix(count);
+        come = into.read(false);
+    }
+    EXPECT_EQ(come, state::whole);
+    return most_room;
+}
+
+TEST(UnfinishedInput, IsTheMessageOnceItIsWhole)
+{
+    for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{5'000}, std::size_t{300'000}}) {
+        for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4'096}, std::size_t{65'536}}) {
+            const std::string whole = sized::wire(std::string(size, 'x'));
+            if (size / piece > 100'000) {
+                continue;
+            }
+            flux::unfinished_input own = begun(std::string_view(whole).substr(0, 3));
+            receive(own, std::string_view(whole).substr(3), piece);
+            EXPECT_TRUE(own.behind().empty());
+            sized::parse into;
+            own.give_to(into);
+            EXPECT_EQ(into.bytes.view(), whole) << size << " bytes in pieces of " << piece;
+            EXPECT_EQ(into.size(), whole.size());
+        }
+    }
+}
+
+TEST(UnfinishedInput, ASizeIsBelievedInSteps)
+{
+    const std::string whole = sized::wire(std::string(1'000'000, 'x'));
+    flux::unfinished_input own = begun(std::string_view(whole).substr(0, sized::head_size));
+    const std::size_t first = own.room().size();
+    EXPECT_EQ(first, 4'096u) << "so much costs who claims a megabyte and sends nothing";
+    own.received(first);
+    EXPECT_EQ(own.read(false), state::unfinished);
+    EXPECT_EQ(own.room().size(), 3 * (sized::head_size + first));
+}
+
+TEST(UnfinishedInput, NothingBehindALargeMessageIsReceivedIntoIt)
+{
+    const std::string whole = sized::wire(std::string(20'000, 'x'));
+    flux::unfinished_input own = begun(std::string_view(whole).substr(0, 10'000));
+    EXPECT_EQ(own.room().size(), whole.size() - 10'000);
+}
+
+TEST(UnfinishedInput, WhatComesBehindItIsGiven)
+{
+    const std::string whole = sized::wire("some text");
+    flux::unfinished_input own = begun(std::string_view(whole).substr(0, 8));
+    own.append(bytes_of(whole.substr(8) + sized::wire("next")));
+    EXPECT_EQ(own.read(false), state::whole);
+    const std::span<const std::byte> behind = own.behind();
+    EXPECT_EQ(std::string(reinterpret_cast<const char *>(behind.data()), behind.size()), sized::wire("next"));
+    sized::parse into;
+    own.give_to(into);
+    EXPECT_EQ(into.bytes.view(), whole);
+}
+
+TEST(UnfinishedInput, OneThatIsWrongSaysWhatIs)
+{
+    flux::unfinished_input own = begun("#");
+    own.append(bytes_of("\x7f\x7f\x7f\x7f"));
+    EXPECT_EQ(own.read(false), state::wrong);
+    sized::parse into;
+    own.explain_to(into);
+    EXPECT_EQ(into.fault(), "byte 1: too long");
+    EXPECT_EQ(own.so_far().size(), 5u);
+    EXPECT_TRUE(own.is_of(sized::facts));
+    EXPECT_FALSE(own.is_of(sized::other_facts));
+}
+
+} // namespace
