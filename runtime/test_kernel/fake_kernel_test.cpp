@@ -259,6 +259,22 @@ TEST_P(FakeKernel, RequestsAreAnsweredOnceAndInOrder)
     });
 }
 
+TEST_P(FakeKernel, MessagesAreAnsweredInOrder)
+{
+    for_seeds(150, [](std::uint64_t seed) {
+        kernel_run run(make, seed);
+        all_seen all;
+        network::serve_messages();
+        const std::size_t at_once = run.faults.small_windows == 0 ? 4 : 1;
+        add_clients(run, all, [at_once](simulated_peer &self, const habits &by, std::size_t, seen &own) {
+            send_messages(self, by, at_once, own);
+        });
+        run.run();
+        expect_failures_for(all, run);
+        return run.world.trace();
+    });
+}
+
 TEST_P(FakeKernel, BranchesRelayBothWaysAtOnce)
 {
     for_seeds(150, [](std::uint64_t seed) {

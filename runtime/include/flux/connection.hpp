@@ -217,7 +217,8 @@ class connection final : private belonging, private listed<connection>
     unsigned quiet_looks_ = 0;
     // When the first byte came of the message that its owner waits for; `never` where none has begun.
     moment message_begun_ = never;
-    // It was accepted, and not made by a flow; and no flow has had it yet, or a message on it has begun and is not whole.
+    // It was accepted, and not made by a flow; and no flow has had it yet, or a message on it has begun that is not
+    // whole.
     bool accepted_ = false;
     bool fresh_ = false;
     std::chrono::milliseconds longest_wait_{0};

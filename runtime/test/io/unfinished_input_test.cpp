@@ -1,10 +1,16 @@
 #include "flux/io/unfinished_input.hpp"
 
+#include "../support/network_sockets.hpp"
 #include "../support/sized_message.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <gtest/gtest.h>
+#include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -108,6 +114,130 @@ TEST(UnfinishedInput, OneThatIsWrongSaysWhatIs)
     EXPECT_EQ(own.so_far().size(), 5u);
     EXPECT_TRUE(own.is_of(sized::facts));
     EXPECT_FALSE(own.is_of(sized::other_facts));
+}
+
+using namespace std::chrono_literals;
+
+/// A server that answers messages, run in each way.
+class Messages : public testing::TestWithParam<std::size_t>
+{
+  protected:
+    Messages()
+    {
+        network::serve_messages();
+        network::served_at = flux::loopback_address(0);
+        server.emplace(network::all_ways()[GetParam()].make);
+        network::await_listening();
+    }
+    ~Messages() override
+    {
+        if (server) {
+            server->end();
+        }
+    }
+
+    flux::source_counts end()
+    {
+        const flux::source_counts counts = server->end();
+        server.reset();
+        return counts;
+    }
+
+    void await_failure(int error)
+    {
+        while (server->failures(error) == 0) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+
+    std::optional<network::running_server> server;
+};
+
+std::string name_of_way(const testing::TestParamInfo<std::size_t> &which)
+{
+    std::string name = network::all_ways()[which.param].name;
+    std::erase(name, ' ');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(EachWay, Messages, testing::Range(std::size_t{0}, std::size_t{6}), name_of_way);
+
+TEST_P(Messages, AreAnsweredInOrderHoweverTheyAreCut)
+{
+    network::all_seen all;
+    network::run_clients([&](network::socket_peer &self, std::size_t number) {
+        network::send_messages(self, network::habits_of(number), 20, all[number]);
+        EXPECT_FALSE(all[number].cut_short);
+    });
+    EXPECT_EQ(end().finished[flux::index_of(flux::outcome::failed)], 0u);
+}
+
+TEST_P(Messages, LargeOnesComeAndGo)
+{
+    network::socket_peer self;
+    ASSERT_EQ(self.connect(network::served_at), 0);
+    const std::string large(1'000'000, 'x');
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(self.send(sized::wire("small") + sized::wire(large)), 0);
+        EXPECT_EQ(self.receive_exactly(sized::head_size + 5), sized::wire("SMALL"));
+        EXPECT_EQ(self.receive_exactly(sized::head_size + large.size()), sized::wire(std::string(1'000'000, 'X')));
+    }
+}
+
+TEST_P(Messages, OneThatIsHalfThereHasNoFlow)
+{
+    constexpr std::size_t many = 200;
+    std::vector<network::socket_peer> slow(many);
+    for (network::socket_peer &each : slow) {
+        ASSERT_EQ(each.connect(network::served_at), 0);
+        EXPECT_EQ(each.send(sized::wire("slow").substr(0, 7)), 0);
+    }
+    network::socket_peer quick;
+    ASSERT_EQ(quick.connect(network::served_at), 0);
+    EXPECT_EQ(quick.send(sized::wire("quick")), 0);
+    EXPECT_EQ(quick.receive_exactly(10), sized::wire("QUICK"));
+    for (network::socket_peer &each : slow) {
+        EXPECT_EQ(each.send("ow"), 0);
+        EXPECT_EQ(each.receive_exactly(9), sized::wire("SLOW"));
+    }
+    EXPECT_EQ(end().started, many + 1);
+}
+
+TEST_P(Messages, WhatIsNoneEndsItsConnectionAndIsCounted)
+{
+    network::socket_peer self;
+    ASSERT_EQ(self.connect(network::served_at), 0);
+    EXPECT_EQ(self.send(sized::wire("one") + "garbage"), 0);
+    EXPECT_EQ(self.receive_all(), sized::wire("ONE"));
+    await_failure(EBADMSG);
+    network::socket_peer late;
+    ASSERT_EQ(late.connect(network::served_at), 0);
+    EXPECT_EQ(late.send("#\x7f"), 0);
+    std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(late.send("\x7f\x7f\x7f"), 0);
+    EXPECT_EQ(late.receive_all(), "");
+    EXPECT_EQ(end().started, 1u);
+}
+
+TEST_P(Messages, OneThatIsBrokenOffIsCounted)
+{
+    network::socket_peer self;
+    ASSERT_EQ(self.connect(network::served_at), 0);
+    EXPECT_EQ(self.send(sized::wire("one") + "#"), 0);
+    self.end_output();
+    EXPECT_EQ(self.receive_all(), sized::wire("ONE"));
+    await_failure(ECONNRESET);
+    EXPECT_EQ(end().started, 1u);
+}
+
+TEST_P(Messages, AServerThatEndsClosesThoseOnWhichHalfAMessageHasCome)
+{
+    network::socket_peer self;
+    ASSERT_EQ(self.connect(network::served_at), 0);
+    EXPECT_EQ(self.send(sized::wire("one") + "#"), 0);
+    EXPECT_EQ(self.receive_exactly(8), sized::wire("ONE"));
+    EXPECT_EQ(end().started, 1u);
+    EXPECT_EQ(self.receive_all(), "");
 }
 
 } // namespace

@@ -184,6 +184,46 @@ TEST(Simulation, RequestsAreAnsweredOnceAndInOrder)
     EXPECT_TRUE(answers > 3 * seeds || seeds < 100) << answers;
 }
 
+std::string run_messages(std::uint64_t seed, const simulated_faults &faults)
+{
+    simulated_run run(seed, faults);
+    all_seen all;
+    network::serve_messages();
+    const std::size_t at_once = run.faults.small_windows == 0 ? 4 : 1;
+    add_clients(run, all, [at_once](simulated_peer &self, const habits &by, std::size_t, seen &own) {
+        send_messages(self, by, at_once, own);
+    });
+    run.run();
+    expect_failures_for(all, run);
+    return run.trace;
+}
+
+TEST(Simulation, MessagesAreAnsweredInOrder)
+{
+    for_seeds(200, [](std::uint64_t seed) { return run_messages(seed, flux::faults_of(seed)); });
+}
+
+TEST(Simulation, AConnectionThatBreaksAtAnyStepOfAMessage)
+{
+    for (std::uint64_t step = 1; step <= 60; ++step) {
+        simulated_faults faults;
+        faults.reset_at_step = step;
+        run_messages(2, faults);
+        EXPECT_FALSE(HasFailure()) << "at step " << step;
+    }
+}
+
+TEST(Simulation, AnyAllocationForMessagesFails)
+{
+    fail_each_allocation([](simulated_run &run, all_seen &all) {
+        network::serve_messages();
+        add_clients(run, all, [](simulated_peer &self, const habits &by, std::size_t, seen &own) {
+            send_messages(self, by, 2, own);
+        });
+        run.run();
+    });
+}
+
 TEST(Simulation, BranchesRelayBothWaysAtOnce)
 {
     for_seeds(200, [](std::uint64_t seed) {
@@ -366,6 +406,41 @@ TEST(Simulation, WhoIsSilentForTheLimitIsClosedAndWhoTalksStays)
             EXPECT_EQ(self.receive_all(), "");
         });
         run.run();
+        return run.trace;
+    });
+}
+
+TEST(Simulation, WhoSendsAMessageSlowlyIsClosedAtTheLimit)
+{
+    for_seeds(50, [](std::uint64_t seed) {
+        simulated_run run(seed, {});
+        network::serve_messages();
+        run.world.add("slow", [](simulated_peer &self) {
+            EXPECT_EQ(self.connect(network::served_at), 0);
+            const auto begin = self.now();
+            // Never silent for long.
+            std::string sent = sized::wire(std::string(100, 'x'));
+            while (!sent.empty() && self.send(sent.substr(0, 1)) == 0) {
+                sent.erase(0, 1);
+                self.wait(500ms);
+            }
+            EXPECT_GT(self.now() - begin, network::message_limit - 20ms);
+            EXPECT_LT(self.now() - begin, network::message_limit + look_period + 1s);
+        });
+        run.world.add("slow but not too slow", [](simulated_peer &self) {
+            EXPECT_EQ(self.connect(network::served_at), 0);
+            for (int round = 0; round < 5; ++round) {
+                for (const char byte : sized::wire("x")) {
+                    EXPECT_EQ(self.send({&byte, 1}), 0);
+                    self.wait(network::message_limit / 8);
+                }
+                EXPECT_EQ(self.receive_exactly(6), sized::wire("X"));
+            }
+            self.end_output();
+            EXPECT_EQ(self.receive_all(), "");
+        });
+        run.run();
+        EXPECT_EQ(run.counts.started, 5u);
         return run.trace;
     });
 }

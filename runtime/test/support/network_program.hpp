@@ -12,6 +12,7 @@
 #include "flux/io/connections.hpp"
 #include "flux/event/event.hpp"
 #include "flux/io/park.hpp"
+#include "flux/message/parse.hpp"
 #include "flux/strategy/sources.hpp"
 #include <flux/generated_support.hpp>
 
@@ -40,6 +41,10 @@ inline flux::first_given first = flux::first_given::with_input;
 /// What a flow does with its connection, which it gives back or closes: 0 or its error. Where it throws it is closed.
 inline std::function<int(flux::flow &, flux::connection &)> serve;
 
+/// Where it is set, a flow begins with a whole message of this class, and `serve_message` is what it does.
+inline std::function<std::unique_ptr<flux::message_parse>()> begin_message;
+inline std::function<int(flux::flow &, flux::connection &, const flux::message &)> serve_message;
+
 /// The listener of each server, which the first instance of its source makes, and the connections of the one on this
 /// thread.
 inline std::mutex opening;
@@ -48,13 +53,26 @@ inline thread_local std::shared_ptr<flux::connections> connected;
 
 inline constexpr std::chrono::seconds idle_limit{30};
 inline constexpr std::chrono::seconds first_byte_limit{6};
-inline constexpr flux::silence_limits limits{idle_limit, first_byte_limit};
+inline constexpr std::chrono::seconds message_limit{8};
+inline constexpr flux::silence_limits limits{idle_limit, first_byte_limit, message_limit};
 
 inline flux::program_lock lock_shared{0};
 
 struct Listen_out {
     flux::connection *client;
+    flux::message message;
 };
+
+inline int next_client(Listen_out &out)
+{
+    if (begin_message == nullptr) {
+        return flux::take(connected->next(), out.client);
+    }
+    const std::unique_ptr<flux::message_parse> parse = begin_message();
+    const int error = flux::take(connected->next(*parse), out.client);
+    out.message = flux::message(std::move(parse->bytes));
+    return error;
+}
 
 inline int begin_listening()
 {
@@ -82,7 +100,7 @@ inline flux::outcome Listen(flux::flow &flow, Listen_out &out)
     int error = 0;
     try {
         error = connected == nullptr ? begin_listening() : 0;
-        error = error != 0 ? error : flux::take(connected->next(), out.client);
+        error = error != 0 ? error : next_client(out);
     } catch (...) {
         error = flow.caught();
     }
@@ -98,7 +116,8 @@ inline flux::outcome Main(flux::flow &flow, Listen_out &values)
     flow.call(node_Serve);
     int error = 0;
     try {
-        error = serve(flow, *values.client);
+        error = begin_message == nullptr ? serve(flow, *values.client)
+                                         : serve_message(flow, *values.client, values.message);
     } catch (...) {
         error = flow.caught();
         values.client->close();
@@ -211,6 +230,16 @@ class running_server
     /// The flows that have not ended fail in what they wait for.
     void cancel() { sources_.cancel_flows(); }
 
+    /// How often a node failed with this error so far, or was said to.
+    std::uint64_t failures(int error)
+    {
+        std::uint64_t times = 0;
+        for (const flux::failure_total &each : all_.total_of_failures()) {
+            times += each.error == error ? each.times : 0;
+        }
+        return times;
+    }
+
     /// Stops, and waits until all flows have ended. What became of them.
     flux::source_counts end()
     {
@@ -222,6 +251,7 @@ class running_server
         strategy_->finish();
         listeners.clear();
         listens = false;
+        begin_message = nullptr;
         const flux::path_counts total = all_.total();
         const flux::source_counts counts = total.of_source(0);
         EXPECT_EQ(on_paths(total), counts.started);

@@ -8,6 +8,7 @@
 
 #include "flux/sleep.hpp"
 #include "network_program.hpp"
+#include "sized_message.hpp"
 
 #include <algorithm>
 #include <array>
@@ -201,6 +202,65 @@ void ask(Peer &self, const habits &by, const std::string &name, std::size_t at_o
     }
     if (by.resets && by.draw(10) == 0) {
         return self.reset();
+    }
+    self.end_output();
+    EXPECT_EQ(self.receive_all(), "");
+}
+
+// Answers to messages.
+
+/// A flow begins with a message, which it answers in upper case.
+inline void serve_messages()
+{
+    first = flux::first_given::with_input;
+    begin_message = [] { return std::make_unique<sized::parse>(); };
+    serve_message = [](flux::flow &, flux::connection &client, const flux::message &asked) {
+        const std::string answer = sized::wire(upper_case(std::string(sized::text_of(asked.wire()))));
+        const int error = flux::take(client.send(answer));
+        error == 0 ? client.give_back() : client.close();
+        return error;
+    };
+}
+
+/// Sends some messages, a few at a time, in pieces of any size, and awaits the answers.
+template <class Peer>
+void send_messages(Peer &self, const habits &by, std::size_t at_once, seen &own)
+{
+    if (self.connect(served_at) != 0) {
+        return;
+    }
+    for (std::uint64_t round = 1 + by.draw(4); round != 0; --round) {
+        std::string asked;
+        std::string expected;
+        for (std::uint64_t number = 1 + by.draw(at_once); number != 0; --number) {
+            std::string text(by.draw(40), ' ');
+            std::ranges::generate(text, [&by] { return static_cast<char>('a' + by.draw(26)); });
+            asked += sized::wire(text);
+            expected += sized::wire(upper_case(text));
+        }
+        while (!asked.empty()) {
+            const std::size_t piece = std::min<std::size_t>(1 + by.draw(20), asked.size());
+            if (self.send(asked.substr(0, piece)) != 0) {
+                return;
+            }
+            asked.erase(0, piece);
+            if (by.draw(4) == 0) {
+                self.wait(std::chrono::microseconds(by.draw(20'000)));
+            }
+        }
+        const std::string answers = self.receive_exactly(expected.size());
+        own.replies += answers;
+        EXPECT_TRUE(expected.starts_with(answers));
+        if (answers.size() != expected.size()) {
+            own.cut_short = !self.broken();
+            return;
+        }
+    }
+    if (by.resets && by.draw(10) == 0) {
+        return self.reset();
+    }
+    if (by.draw(4) == 0) {
+        self.send("#");
     }
     self.end_output();
     EXPECT_EQ(self.receive_all(), "");

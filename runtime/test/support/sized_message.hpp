@@ -1,13 +1,16 @@
 /// \file
-/// A class of messages for tests, read by hand: the byte `#`, the number of bytes of its text in four bytes, the highest
-/// first, and the text. With `@` in place of `#` there is no number, and the text goes to the end of the input.
+/// A class of messages for tests, read by hand: the byte `#`, the number of bytes of its text in four bytes, the
+/// highest first, and the text. With `@` in place of `#` there is no number, and the text goes to the end of the input.
 #pragma once
 
 #include "flux/message/parse.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sized {
 
@@ -40,8 +43,9 @@ class parse final : public flux::message_parse
     state read(std::string_view so_far, bool is_end) noexcept override
     {
         // Who has not the bytes of the last call, and at least one more, has lost some.
-        const bool goes_on = so_far.starts_with(seen_) && (so_far.size() > seen_.size() || is_end);
-        seen_.clear();
+        const std::string_view seen(seen_.data(), std::min(seen_.size(), seen_size_));
+        const bool goes_on = so_far.starts_with(seen) && (so_far.size() > seen_size_ || is_end);
+        seen_size_ = 0;
         if (!goes_on || so_far.empty()) {
             return fail("what was read before is gone", 0);
         }
@@ -77,7 +81,8 @@ class parse final : public flux::message_parse
     {
         auto kept = std::make_unique<parse>(facts());
         kept->count_ = count_;
-        kept->seen_.swap(seen_);
+        kept->seen_ = seen_;
+        kept->seen_size_ = std::exchange(seen_size_, 0);
         return kept;
     }
 
@@ -92,7 +97,8 @@ class parse final : public flux::message_parse
   private:
     state wait(std::string_view so_far) noexcept
     {
-        seen_ = so_far.substr(0, most_seen);
+        seen_size_ = so_far.size();
+        so_far.copy(seen_.data(), seen_.size());
         return state::unfinished;
     }
 
@@ -103,10 +109,9 @@ class parse final : public flux::message_parse
         return state::wrong;
     }
 
-    static constexpr std::size_t most_seen = 4096;
-
-    // The beginning of what there was when it was unfinished.
-    std::string seen_;
+    // How much there was when it was unfinished, and the beginning of that.
+    std::size_t seen_size_ = 0;
+    std::array<char, 64> seen_{};
     const char *why_ = "";
     std::size_t at_ = 0;
 };
