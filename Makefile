@@ -44,6 +44,10 @@ fuzz: cargo
 	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
 	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
 
+## make captures  records anew what real clients and servers say to each other, for the tests of messages
+captures:
+	@python3 crates/message/tests/captures/record.py
+
 ## make package packages the crates, installs flux from the packages alone, and has it build a server
 package: cargo packages
 	@scripts/package
@@ -63,4 +67,4 @@ clean:
 	@rm -rf $(IMAGE)/build $(IMAGE)/pictures bench/results
 	@$(MAKE) --no-print-directory -C runtime clean
 
-.PHONY: help demo test flux install bench soak fuzz package cargo packages packages-test clean
+.PHONY: help demo test flux install bench soak fuzz captures package cargo packages packages-test clean

@@ -56,13 +56,16 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 14] = [
     "std.bittorrent",
     "std.dns",
     "std.dns_message",
     "std.fastcgi",
     "std.files",
+    "std.http_message",
+    "std.ifile",
     "std.memcached",
+    "std.memcached_text",
     "std.resp",
     "std.tcp",
     "std.timer",

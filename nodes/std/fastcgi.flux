@@ -51,28 +51,21 @@ type unknown_type = unit {
   reserved : bytes &length = 7;
 };
 
-// "3.4 Name-value pairs": the sizes come first, each one byte up to 127, else four with the highest bit set.
+// "3.4 Name-value pairs".
 type pair = unit {
-  name_size : uint8;
-  if (self.name_size < 128) {
-    brief : named(self.name_size);
-  } else {
-    name_rest : uint24;
-    lengthy : named((self.name_size - 128) * 0x1000000 + self.name_rest);
-  }
+  name_size : size;
+  value_size : size;
+  name : string &length = self.name_size.value;
+  value : string &length = self.value_size.value;
 };
 
-type named = unit (uint32 name_size) {
-  value_size : uint8;
-  if (self.value_size < 128) {
-    small : name_value(name_size, self.value_size);
-  } else {
-    value_rest : uint24;
-    large : name_value(name_size, (self.value_size - 128) * 0x1000000 + self.value_rest);
-  }
-};
+// One byte up to 127, else four, of which the highest bit is set.
+type size = unit {
+  %byteorder = big;
 
-type name_value = unit (uint32 name_size, uint32 value_size) {
-  name : string &length = name_size;
-  value : string &length = value_size;
+  first : uint8;
+  var value : uint32 &parse = self.first;
+  if (self.first >= 128) {
+    : uint24 &update = self.value = (self.first - 128) * 0x1000000 + $$;
+  }
 };

@@ -9,6 +9,7 @@ use flux_ir::compute::{Expression, Operator, Term};
 use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Formula, Item, Label, Repeat, Root, Switch, Token};
 use flux_ir::program::Program;
 use flux_ir::types::Integer;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// What writing gives.
@@ -22,13 +23,13 @@ type Outcome<T> = Result<T, Failure>;
 pub fn write(program: &Program, tree: &Tree) -> Result<Vec<u8>, Failure> {
     let name = &program.messages[tree.message].name;
     let mut tree = tree.clone();
-    unit(program, &mut tree).map_err(|failure| failure.within(&name.to_string()))
+    unit(program, &Tokens::default(), &mut tree).map_err(|failure| failure.within(&name.to_string()))
 }
 
 /// The bytes of a message, whose own fields are made to fit.
-fn unit(program: &Program, tree: &mut Tree) -> Outcome<Vec<u8>> {
+fn unit(program: &Program, tokens: &Tokens, tree: &mut Tree) -> Outcome<Vec<u8>> {
     let message = &program.messages[tree.message];
-    let mut writer = Writer { program, sized: HashMap::new(), out: vec![], bits: (0, 0), choice: 0 };
+    let mut writer = Writer { program, tokens, sized: HashMap::new(), out: vec![], bits: (0, 0), choice: 0 };
     for (index, field) in message.fields.iter().enumerate() {
         writer.settle(tree, FieldId::new(index), field).map_err(|failure| failure.within(&field.name))?;
     }
@@ -48,8 +49,12 @@ fn content(tree: &Tree, field: FieldId) -> Option<&Content> {
     tree.fields.get(field.index())?.as_ref().map(|read| &read.content)
 }
 
+/// The tokens that have been written, by their expressions: reading one of these takes long.
+type Tokens = RefCell<HashMap<String, Option<Token>>>;
+
 struct Writer<'p> {
     program: &'p Program,
+    tokens: &'p Tokens,
     /// The bytes of fields whose size other fields say.
     sized: HashMap<FieldId, Vec<u8>>,
     out: Vec<u8>,
@@ -273,7 +278,7 @@ impl Writer<'_> {
             (Form::Unit(_, values), Content::Unit(inner)) => {
                 let values = values.iter().map(|value| value_of(value, tree, None));
                 inner.parameters = values.collect::<Result<_, _>>().map_err(|message| self.failure(message))?;
-                unit(self.program, inner)
+                unit(self.program, self.tokens, inner)
             }
             (_, Content::Stream { kept: Some(kept), .. }) => Ok(kept.clone()),
             (form, Content::Value { read, spelling, .. }) => self.value(form, read, spelling),
@@ -296,7 +301,9 @@ impl Writer<'_> {
                 }
             }
             (Form::Token(expression), Value::Bytes(bytes)) => {
-                match Token::new(expression).is_ok_and(|token| token.matches(bytes)) {
+                let mut tokens = self.tokens.borrow_mut();
+                let token = tokens.entry(expression.clone()).or_insert_with(|| Token::new(expression).ok());
+                match token.as_ref().is_some_and(|token| token.matches(bytes)) {
                     true => Ok(bytes.clone()),
                     false => Err(self.failure(format!("`{}` cannot be here", bytes.escape_ascii()))),
                 }

@@ -1,7 +1,7 @@
 //! Bounds hold, and what claims to be large costs nothing.
 
 use crate::{failure, message, module, program, read, read_pieces};
-use flux_message::{Grammar, Parser, Streams};
+use flux_message::{Content, Grammar, Parser, Streams, Value};
 
 #[test]
 fn what_is_too_large_is_refused_at_its_length() {
@@ -110,4 +110,62 @@ fn streams_do_not_count_and_are_not_kept() {
     }
     let parsed = parser.next_message().unwrap().unwrap();
     assert_eq!(parsed.tree.end, 1_000_004);
+}
+
+#[test]
+fn commands_of_memcached_have_bounds() {
+    let memcached = module("std.memcached_text");
+    let key = "k".repeat(250);
+    for right in
+        [format!("get {key}\r\n"), format!("set  {key} 0  -1 3\r\na\r\n\r\n"), "set k 0 0 0 noreply\r\n\r\n".into()]
+    {
+        assert!(read(&memcached, "request", right.as_bytes()).iter().all(Result::is_ok), "{right}");
+    }
+    for (wrong, field) in [
+        (format!("get {key}k\r\n"), "get.[0].text"),
+        ("get a\nb\r\n".to_owned(), "get.[1]"),
+        ("get a\tb\r\n".to_owned(), "get.[1]"),
+        ("set k 0 0 3\r\nabcd\r\n".to_owned(), "store"),
+        ("set k 0 0 -3\r\nabc\r\n".to_owned(), "store.size"),
+        ("set k 0 0 4294967296\r\n".to_owned(), "store.size"),
+        ("set k 0 0 2000000000\r\n".to_owned(), "store.content"),
+        ("set k 0 0 3 noreplay\r\nabc\r\n".to_owned(), "store.ending"),
+        ("cas k 0 0 3\r\nabc\r\n".to_owned(), "compare"),
+        ("incr k\r\n".to_owned(), "change"),
+    ] {
+        let refused = read(&memcached, "request", wrong.as_bytes()).into_iter().find_map(Result::err).unwrap();
+        assert!(refused.field.starts_with(&format!("request.{field}")), "{wrong} {refused}");
+    }
+}
+
+/// The sizes that `WritableUtils.writeVLong` writes; a `long` has no more than 63 bits and a sign.
+#[test]
+fn sizes_of_hadoop() {
+    let ifile = module("std.ifile");
+    for (bytes, value) in [
+        (&b"\x7f"[..], 127),
+        (b"\x90", -112),
+        (b"\x8f\x80", 128),
+        (b"\x87\x70", -113),
+        (b"\x8e\x01\x00", 256),
+        (b"\x8d\x01\x00\x00", 1 << 16),
+        (b"\x85\xff\xff\xff", -(1 << 24)),
+        (b"\x88\x7f\xff\xff\xff\xff\xff\xff\xff", i64::MAX),
+        (b"\x80\x7f\xff\xff\xff\xff\xff\xff\xff", i64::MIN),
+    ] {
+        let tree = read(&ifile, "size", bytes).remove(0).unwrap().tree;
+        assert_eq!(tree.end, bytes.len() as u64);
+        let found = tree.fields[1].as_ref().map(|read| &read.content);
+        assert_eq!(found, Some(&Content::value(Value::Integer(i128::from(value)))), "{value}");
+    }
+    assert!(failure(&ifile, "size", b"\x88\x80\0\0\0\0\0\0\0").contains("9223372036854775808"));
+    for (wrong, field) in [
+        (&b"\xff\x05"[..], "value_size"),
+        (b"\x05\xff", "value_size"),
+        (b"\xfe\xfe", "key_size"),
+        (b"\x8c\x7f\xff\xff\xff\x00", "key"),
+    ] {
+        let refused = failure(&ifile, "record", wrong);
+        assert!(refused.contains(&format!("record.{field}:")), "{refused}");
+    }
 }

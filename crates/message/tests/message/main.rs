@@ -12,6 +12,7 @@
 mod bounds;
 mod captures;
 mod changes;
+mod http;
 mod programs;
 mod text;
 

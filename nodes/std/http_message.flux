@@ -1,0 +1,142 @@
+// The messages of HTTP/1.1, RFC 9112, whose sections are named here; those of RFC 9110 with its number. `flux message
+// std.http_message request` prints requests. They are read strictly: lines end with CR and LF, no line is folded, and
+// what two programs could understand in two ways, so that one of them is tricked, is refused (11.2 "Request Smuggling").
+
+// "2.1 Message Format": a request, its head and its body. Of the bytes of a body none count as parts of the message.
+type request = unit {
+  %max_size = 1M;
+
+  head : request_head;
+  if (self.head.is_chunked) {
+    chunked : chunked_body;
+  } else {
+    body : bytes &length = self.head.length &stream; # "6.3", 6 and 7
+  }
+};
+
+// A response. Those to HEAD, and to CONNECT of status 200 to 299, are a `response_head` alone: "6.3", 1 and 2.
+type response = unit {
+  %max_size = 1M;
+
+  head : response_head;
+  if (self.head.has_body) {
+    if (self.head.is_chunked) {
+      chunked : chunked_body;
+    } else if (self.head.has_length) {
+      sized : bytes &length = self.head.length &stream; # "6.3", 6
+    } else {
+      rest : bytes &eod &stream; # "6.3", 8: up to where the connection ends
+    }
+  }
+};
+
+// "3 Request Line" and "5 Field Syntax".
+type request_head = unit {
+  %max_size = 64k;
+
+  : token("(\r\n)?"); # "2.2": an empty line before it is ignored
+  method : token("[!#$%&'*+.^_`|~0-9A-Za-z-]+") &max_size = 32;
+  : " ";
+  # "3.2": a path; a whole URI, for proxies; HOST:PORT for CONNECT alone, which has nothing else; * for OPTIONS alone
+  target : token("[!-~]+") &max_size = 8k
+    &requires = (self.method == "CONNECT") != (starts_with($$, "/") || contains($$, "://") || $$ == "*")
+    &requires = $$ != "*" || self.method == "OPTIONS";
+  : " HTTP/1.";
+  minor_version : token("[0-9]"); # of 1.2 and above what 1.1 has is read: RFC 9110, 2.5
+  : "\r\n";
+
+  var has_host : bool &parse = false;
+  var has_length : bool &parse = false;
+  var is_chunked : bool &parse = false;
+  var length : uint64 &parse = 0;
+  fields : field[] &until = "\r\n" &max_size = 100
+    &requires = !$$.is_host || !self.has_host # "3.2"
+    &requires = !$$.is_length || !self.has_length && !self.is_chunked # "6.3", 3 and 5
+    &requires = !$$.is_coding || !self.has_length && !self.is_chunked && self.minor_version != "0" # "6.1", "6.3", 3
+    &update = self.has_host = self.has_host || $$.is_host
+    &update = self.has_length = self.has_length || $$.is_length
+    &update = self.is_chunked = self.is_chunked || $$.is_coding
+    &update = self.length = self.length + $$.length;
+  var names_its_host : bool
+    &parse = self.has_host || self.minor_version == "0" # "3.2": HTTP/1.1 has a Host
+    &requires = $$;
+};
+
+// "4 Status Line" and "5 Field Syntax".
+type response_head = unit {
+  %max_size = 64k;
+
+  : "HTTP/1.";
+  minor_version : token("[0-9]");
+  : " ";
+  status : token("[1-5][0-9][0-9]") &convert = uint16($$); # RFC 9110, 15: what is above 599 is invalid
+  : " ";
+  reason : token("[\t -~\x80-\xff]*") &max_size = 1k;
+  : "\r\n";
+
+  var has_length : bool &parse = false;
+  var is_chunked : bool &parse = false;
+  var length : uint64 &parse = 0;
+  fields : field[] &until = "\r\n" &max_size = 100
+    &requires = !$$.is_length || !self.has_length && !self.is_chunked # "6.3", 3 and 5
+    &requires = !$$.is_coding || !self.has_length && !self.is_chunked && self.minor_version != "0" # "6.1", "6.3", 3
+    &update = self.has_length = self.has_length || $$.is_length
+    &update = self.is_chunked = self.is_chunked || $$.is_coding
+    &update = self.length = self.length + $$.length;
+  var has_body : bool &parse = self.status >= 200 && self.status != 204 && self.status != 304; # "6.3", 1
+};
+
+// "5 Field Syntax", RFC 9110, 5.1 and 5.5: a name directly before the colon, a value without control characters.
+type field = unit {
+  name : token("[!#$%&'*+.^_`|~0-9A-Za-z-]+") &max_size = 256;
+  : ":";
+  value : token("[\t -~\x80-\xff]*") &max_size = 16k &convert = trim($$);
+  : "\r\n";
+
+  var is_host : bool &parse = lower(self.name) == "host";
+  var is_length : bool &parse = lower(self.name) == "content-length";
+  var is_coding : bool &parse = lower(self.name) == "transfer-encoding";
+  var length : uint64 &parse = 0;
+  if (self.is_length) {
+    var given : uint64 &parse = uint64(self.value) &update = self.length = $$; # RFC 9110, 8.6: digits, no list
+  }
+  if (self.is_coding) {
+    var coding : string &parse = lower(self.value) &requires = $$ == "chunked"; # "6.1": no other is understood
+  }
+};
+
+// "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it.
+type chunked_body = unit {
+  %max_size = 1M;
+
+  chunks : chunk[] &until = $$.size == 0 &max_size = 1M;
+  trailers : field[] &until = "\r\n" &max_size = 100
+    &requires = !$$.is_length && !$$.is_coding && !$$.is_host; # "7.1.2", RFC 9110, 6.5.1
+};
+
+type chunk = unit {
+  size : uint64 &digits = 16;
+  extensions : extension[] &until = "\r\n" &max_size = 16;
+  if (self.size > 0) {
+    content : bytes &length = self.size &stream;
+    : "\r\n";
+  }
+};
+
+// "7.1.1 Chunk Extensions": a name, and perhaps a value, which may be quoted.
+type extension = unit {
+  : token("[ \t]*") &max_size = 16;
+  : ";";
+  : token("[ \t]*") &max_size = 16;
+  name : token("[!#$%&'*+.^_`|~0-9A-Za-z-]+") &max_size = 256;
+  : token("[ \t]*") &max_size = 16;
+  switch {
+    -> {
+      : "=";
+      : token("[ \t]*") &max_size = 16;
+      value : token("[!#$%&'*+.^_`|~0-9A-Za-z-]+|\"([\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*\"") &max_size = 256;
+      : token("[ \t]*") &max_size = 16;
+    }
+    -> { }
+  }
+};

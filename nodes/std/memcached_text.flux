@@ -1,0 +1,180 @@
+// The messages of memcached, as text: the file protocol.txt of its sources, whose sections are named here. `flux
+// message std.memcached_text request` prints requests. Clients may put several spaces where one is enough.
+
+// A command, with the data that comes after it.
+type request = unit {
+  %max_size = 2M; # memcached's own limit of a value is 1 MiB
+
+  verb : token("[a-z_]+") &max_size = 32;
+  switch (self.verb) {
+    "set", "add", "replace", "append", "prepend" -> store : storage(false);
+    "cas" -> compare : storage(true);
+    "get", "gets" -> get : key[] &until = "\r\n" &max_size = 10k;
+    "gat", "gats" -> gat : touching_retrieval;
+    "delete" -> removal : deletion;
+    "incr", "decr" -> change : change;
+    "touch" -> touch : touch;
+    "ms" -> meta_set : meta_storage;
+    "mg", "md", "ma", "me" -> meta : meta_command;
+    * -> { # "Statistics", "flush_all", "version", "quit", "mn" …
+      arguments : token("[ -~\x80-\xff]*") &max_size = 2k &convert = trim($$);
+      : "\r\n";
+    }
+  }
+};
+
+// What is answered: to a retrieval all items at once, up to the END.
+type response = unit {
+  %max_size = 64M;
+
+  switch {
+    -> { number : uint64 &digits = 10; : "\r\n"; } # "Increment/Decrement"
+    -> result : result;
+  }
+};
+
+// "Expiration times", "Storage commands": the header of an item, its data, and of `cas` what it was when it was read.
+type storage = unit (bool has_unique) {
+  key : key;
+  : space;
+  flags : uint32 &digits = 10;
+  : space;
+  expiration : int64 &digits = 10;
+  : space;
+  size : uint32 &digits = 10;
+  if (has_unique) {
+    : space;
+    unique : uint64 &digits = 10;
+  }
+  ending : ending;
+  content : bytes &length = self.size;
+  : "\r\n";
+};
+
+// "Get And Touch".
+type touching_retrieval = unit {
+  : space;
+  expiration : int64 &digits = 10;
+  keys : key[] &until = "\r\n" &max_size = 10k;
+};
+
+// "Deletion".
+type deletion = unit {
+  key : key;
+  ending : ending;
+};
+
+// "Increment/Decrement".
+type change = unit {
+  key : key;
+  : space;
+  amount : uint64 &digits = 10;
+  ending : ending;
+};
+
+// "Touch".
+type touch = unit {
+  key : key;
+  : space;
+  expiration : int64 &digits = 10;
+  ending : ending;
+};
+
+// "Meta Set": the size of the data, then the flags.
+type meta_storage = unit {
+  key : key;
+  : space;
+  size : uint32 &digits = 10;
+  flags : word[] &until = "\r\n" &max_size = 32;
+  content : bytes &length = self.size;
+  : "\r\n";
+};
+
+// "Meta Get", "Meta Delete", "Meta Arithmetic", "Meta Debug".
+type meta_command = unit {
+  key : key;
+  flags : word[] &until = "\r\n" &max_size = 32;
+};
+
+// A word of capital letters says what it is.
+type result = unit {
+  word : token("[A-Z_]+") &max_size = 32;
+  switch (self.word) {
+    "VALUE" -> { first : item; more : further_item[] &until = "END\r\n" &max_size = 10k; } # "Retrieval command"
+    "STAT" -> { statistic : statistic; others : further_statistic[] &until = "END\r\n" &max_size = 10k; } # "Statistics"
+    "VA" -> meta : meta_value;
+    "HD" -> flags : word[] &until = "\r\n" &max_size = 32;
+    # "Error strings", STORED, END and others: a line, with or without a text
+    * -> text : string &until = "\r\n" &max_size = 2k &convert = trim($$);
+  }
+};
+
+// What comes after VALUE.
+type item = unit {
+  key : key;
+  : space;
+  flags : uint32 &digits = 10;
+  : space;
+  size : uint32 &digits = 10;
+  var unique : uint64 &parse = 0;
+  switch {
+    -> { : space; : uint64 &digits = 10 &update = self.unique = $$; }
+    -> { }
+  }
+  : "\r\n";
+  content : bytes &length = self.size;
+  : "\r\n";
+};
+
+type further_item = unit {
+  : "VALUE";
+  item : item;
+};
+
+// What comes after STAT: a name and its value, which may have spaces.
+type statistic = unit {
+  : space;
+  name : token("[!-~]+") &max_size = 250;
+  : token(" ?");
+  value : string &until = "\r\n" &max_size = 2k;
+};
+
+type further_statistic = unit {
+  : "STAT";
+  statistic : statistic;
+};
+
+// "VA <size> <flags>*\r\n", and the data.
+type meta_value = unit {
+  : space;
+  size : uint32 &digits = 10;
+  flags : word[] &until = "\r\n" &max_size = 32;
+  content : bytes &length = self.size;
+  : "\r\n";
+};
+
+// "Keys": up to 250 bytes, without control characters and spaces.
+type key = unit {
+  : space;
+  text : token("[!-~\x80-\xff]+") &max_size = 250;
+};
+
+// Any other word of a line.
+type word = unit {
+  : space;
+  text : token("[!-~\x80-\xff]+") &max_size = 2k;
+};
+
+type space = unit {
+  : token(" {1,8}");
+};
+
+// The end of a command, which may say that no answer is wanted.
+type ending = unit {
+  var is_quiet : bool &parse = false;
+  switch {
+    -> { : space; : "noreply" &update = self.is_quiet = true; }
+    -> { }
+  }
+  : "\r\n";
+};
