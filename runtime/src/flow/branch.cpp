@@ -18,7 +18,7 @@ class fork
     /// Runs all of them, and returns when all have ended.
     void run() noexcept;
 
-    /// Runs the first, which sees to the others, and returns when all have ended.
+    /// Runs the first, which makes the others, and returns when all have ended.
     void run_first() noexcept;
 
     /// How the step ended; gives the flow what the branches have done.
@@ -130,9 +130,9 @@ void fork::cut_path() noexcept
     }
 }
 
-void run_in_succession(flow &parent, std::span<branch_base *const> branches) noexcept
+void run_first(flow &parent, branch_base *const &first) noexcept
 {
-    fork(parent, branches).run_first();
+    fork(parent, std::span(&first, 1)).run_first();
 }
 
 outcome join_all(flow &parent, std::span<branch_base *const> branches, bool cut) noexcept

@@ -66,21 +66,36 @@ void flow::cancel() noexcept
         place_->wake();
         break;
     case interrupted::branches:
-        for (branch_base *const each : branches_) {
-            each->of().cancel();
-        }
+        cancel_branches(0);
         arrived();
         break;
     }
 }
 
+void flow::cancel_branches(std::size_t from) noexcept
+{
+    const std::size_t count = branch_count_.load(std::memory_order_acquire);
+    for (std::size_t number = from; number < count; ++number) {
+        branches_[number]->of().cancel();
+    }
+}
+
 void flow::fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept
 {
-    branches_ = branches;
+    branches_ = branches.data();
+    branch_count_.store(branches.size(), std::memory_order_relaxed);
     if (cancellation_.await(awaited)) {
-        for (branch_base *const each : branches) {
-            each->of().cancel();
-        }
+        cancel_branches(0);
+    }
+}
+
+void flow::fork_next() noexcept
+{
+    // Counted first: who cancels the flow from here on finds it, and of who did before, `await` tells.
+    const std::size_t number = branch_count_.load(std::memory_order_relaxed);
+    branch_count_.store(number + 1, std::memory_order_release);
+    if (cancellation_.await(1)) {
+        cancel_branches(number);
     }
 }
 

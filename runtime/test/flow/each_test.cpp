@@ -276,6 +276,33 @@ TEST_P(Each, ACancelledFlowCancelsItsInstances)
     EXPECT_EQ(cancelled, 6);
 }
 
+TEST_P(Each, AFlowThatIsCancelledWhileItsInstancesBeginCancelsAllOfThem)
+{
+    elements = [](int) { return std::size_t{12}; };
+    width = 4;
+    const bool has_threads = GetParam().kind == strategy_kind::thread || GetParam().workers == 4;
+    for (int round = 0; round < 20; ++round) {
+        std::atomic<int> begun{0};
+        std::atomic<int> cancelled{0};
+        std::atomic<bool> is_cancelled{false};
+        work = [&](flux::flow &flow, const A_in &in) {
+            ++begun;
+            if (in.place == 0) {
+                flow.parent()->cancel();
+                is_cancelled = true;
+            }
+            // All four run at once, where there are threads for them.
+            while (!is_cancelled || (has_threads && begun < 4)) {
+                std::this_thread::yield();
+            }
+            cancelled += flow.cancelled() ? 1 : 0;
+            return outcome::done;
+        };
+        run(1);
+        EXPECT_EQ(cancelled, 12);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, Each,
                          testing::Values(setting{"thread", strategy_kind::thread, 0},
                                          setting{"pool_of_1", strategy_kind::pool, 1},

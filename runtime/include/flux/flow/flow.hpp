@@ -24,6 +24,7 @@
 #include "flux/waiting/waiter.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -253,6 +254,9 @@ class flow : public listed<flow>
     /// It is at a parallel step with these branches, and awaits so many, counting itself: each but itself says when it
     /// has `arrived`. They are cancelled if the flow is.
     void fork(std::span<branch_base *const> branches, std::uint32_t awaited) noexcept;
+    /// The step has one branch more, behind the others in their array: it is awaited, too, and cancelled if the flow
+    /// is. Called by a branch that is awaited, one at a time.
+    void fork_next() noexcept;
     /// Waits until all others have arrived.
     void join() noexcept;
     /// One of those that the flow awaits has come to the end. Any thread calls this; the flow may go on then.
@@ -317,6 +321,7 @@ class flow : public listed<flow>
   private:
     enum class stage : unsigned char { ended, queued, running };
 
+    void cancel_branches(std::size_t from) noexcept;
     void run_blocking(blocking_call call);
     void look_up(node_number called) noexcept;
 
@@ -339,8 +344,9 @@ class flow : public listed<flow>
     belongings owned_;
     cancellation cancellation_;
     moment deadline_ = never;
-    // Those of the parallel step that it is at.
-    std::span<branch_base *const> branches_;
+    // Those of the parallel step that it is at, and how many they are so far.
+    branch_base *const *branches_ = nullptr;
+    std::atomic<std::size_t> branch_count_{0};
     flow_trace trace_;
 };
 
