@@ -1,6 +1,6 @@
 // The messages of HTTP/1.1, RFC 9112, whose sections are named here; those of RFC 9110 with its number. `flux message
 // std.http_message request` prints requests. They are read strictly: lines end with CR and LF, no line is folded, and
-// what two programs could understand in two ways, so that one of them is tricked, is refused (11.2 "Request Smuggling").
+// what two programs could understand in two ways, so that one is tricked, is refused (11.2 "Request Smuggling").
 
 // "2.1 Message Format": a request, its head and its body. Of the bytes of a body none count as parts of the message.
 type request = unit {
