@@ -28,6 +28,8 @@ const char *error_name(int error) noexcept
         return "not_a_number";
     case too_large:
         return "too_large";
+    case no_message:
+        return "no_message";
     default:
         return nullptr;
     }

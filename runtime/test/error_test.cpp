@@ -14,6 +14,7 @@ TEST(Error, NamesItsOwnCodesOnly)
     EXPECT_STREQ(flux::error_name(flux::division_by_zero), "division_by_zero");
     EXPECT_STREQ(flux::error_name(flux::no_element), "no_element");
     EXPECT_STREQ(flux::error_name(flux::not_a_number), "not_a_number");
+    EXPECT_STREQ(flux::error_name(flux::no_message), "no_message");
     EXPECT_EQ(flux::error_name(0), nullptr);
     EXPECT_EQ(flux::error_name(-1), nullptr);
     EXPECT_EQ(flux::error_name(ENOENT), nullptr);

@@ -436,7 +436,7 @@ fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
     let strength = |symbol: &str| match symbol {
         "||" | "&&" => 1,
         "==" | "!=" | "<" | "<=" | ">" | ">=" => 2,
-        "+=" => 0,
+        "+=" | "=" => 0,
         _ => 3,
     };
     match *inner == operator {

@@ -8,7 +8,7 @@ use crate::tree::Declaration;
 use crate::{Context, GeneratedFile, print};
 use flux_ir::flow::Flow;
 use flux_ir::program::{ModuleId, Parameter, TypeBody, TypeDeclaration};
-use flux_ir::types::contained_first;
+use flux_ir::types::{Declared, contained_first};
 use std::collections::BTreeSet;
 
 /// The header of the types of the program's own file, or of a module; none where it declares none.
@@ -31,7 +31,11 @@ pub(crate) fn types_header(context: &Context<'_>, module: Option<ModuleId>) -> O
     }
     header.extend(system.into_iter().map(|name| Declaration::SystemInclude(name.to_owned())));
     let mentioned = fields().flat_map(|field| field.ty.mentioned());
-    let others: BTreeSet<_> = mentioned.map(|id| context.module_of(&types[id].name)).collect();
+    let home = |declared| match declared {
+        Declared::Record(id) | Declared::Enum(id) => context.module_of(&types[id].name),
+        Declared::Message(id) => context.module_of(&context.flow.program.messages[id].name),
+    };
+    let others: BTreeSet<_> = mentioned.map(home).collect();
     let others = others.into_iter().filter(|other| *other != module);
     header.extend(others.filter_map(|other| types_header_name(context.flow, other)).map(Declaration::Include));
     let mut inner = vec![];

@@ -298,6 +298,12 @@ symbols! {
     COMPUTE_VALUE = Function "flux::compute::value",
         "static_assert(requires(std::optional<int> of) { flux::compute::value(of) + 1; });";
 
+    /// A list of a message, or an optional of such, as a value of its own.
+    COMPUTE_OWN = Function "flux::compute::own",
+        "static_assert(requires(std::array<int, 2> list) { flux::compute::own<std::vector<int>>(list).size(); });";
+    /// A message that was made; fails where the fields make none.
+    COMPUTE_MADE = Function "flux::compute::made",
+        "static_assert(requires(flux::expected<int, int> made) { flux::compute::made(made) + 1; });";
     /// The element of a list, or of a map by its key, or else another value.
     COMPUTE_GET = Function "flux::compute::get",
         "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \

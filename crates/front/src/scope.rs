@@ -13,9 +13,9 @@ use flux_ir::message::{Message, MessageId};
 use flux_ir::name::{Name, NameMap};
 use flux_ir::program::{
     Body, Constraint, ConstraintId, Include, ModuleId, Node, NodeId, OptionId, Parameter, Predicate, PredicateId,
-    Program, ServerOption, TypeBody, TypeDeclaration, TypeId,
+    Program, ServerOption, TypeDeclaration, TypeId,
 };
-use flux_ir::types::TypeNames;
+use flux_ir::types::{Declared as DeclaredType, TypeNames};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -311,9 +311,11 @@ impl Scope<'_> {
         self.declared.messages.find(module, own).copied()
     }
 
-    /// The record or enumeration of this name.
-    pub fn declared_type(&self, module: Option<&str>, own: &str) -> Option<TypeId> {
-        self.declared.types.find(module, own).copied()
+    /// The record, enumeration or message of this name.
+    pub fn declared_type(&self, module: Option<&str>, own: &str) -> Option<DeclaredType> {
+        let message = || self.message(module, own).map(DeclaredType::Message);
+        let declared = self.declared.types.find(module, own);
+        declared.map(|id| self.program.types[*id].is(*id)).or_else(message)
     }
 
     /// The list of parameters of this name.
@@ -321,7 +323,7 @@ impl Scope<'_> {
         self.declared.lists.find(module, own).map(Vec::as_slice)
     }
 
-    /// How the records and enumerations are spelled.
+    /// How the records, enumerations and messages are spelled.
     pub fn type_names(&self) -> &TypeNames {
         &self.declared.type_names
     }
@@ -378,6 +380,7 @@ impl Scope<'_> {
         let name = message.name.clone();
         let id = self.program.messages.add(message);
         self.declared.messages.add(&name, id);
+        self.declared.type_names.add(&name, DeclaredType::Message(id));
         id
     }
 
@@ -385,7 +388,7 @@ impl Scope<'_> {
     pub fn add_type(&mut self, declared: TypeDeclaration) -> TypeId {
         let id = ArenaId::new(self.program.types.len());
         self.declared.types.add(&declared.name, id);
-        self.declared.type_names.add(&declared.name, id, matches!(declared.body, TypeBody::Enum(_)));
+        self.declared.type_names.add(&declared.name, declared.is(id));
         self.program.types.add(declared)
     }
 

@@ -98,8 +98,8 @@ ids! {
     MESSAGE_ATTRIBUTE = "message-attribute";
     /// A token that is no regular expression.
     MESSAGE_TOKEN = "message-token";
-    /// A message where only what is generated of it could be, which nothing is yet.
-    UNIT_UNSUPPORTED = "unit-unsupported";
+    /// A message that is made without a field that it needs, or with one that it is not made of.
+    MESSAGE_FIELDS = "message-fields";
 
     // Modules.
 

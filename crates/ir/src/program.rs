@@ -9,7 +9,7 @@ use crate::effects::Effects;
 use crate::external::{External, ExternalId};
 use crate::message::Message;
 use crate::name::Name;
-use crate::types::Type;
+use crate::types::{Declared, Type};
 use flux_source::Span;
 
 /// A node of a [`Program`].
@@ -154,6 +154,16 @@ pub struct TypeDeclaration {
     pub span: Span,
 }
 
+impl TypeDeclaration {
+    /// What it is as a type, where it is the one of this id.
+    pub fn is(&self, id: TypeId) -> Declared {
+        match self.body {
+            TypeBody::Record(_) => Declared::Record(id),
+            TypeBody::Enum(_) => Declared::Enum(id),
+        }
+    }
+}
+
 /// What a declared type is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeBody {
@@ -195,6 +205,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// Whether it takes `value` by its name.
+    pub fn takes(&self, value: &Self) -> bool {
+        self.name == value.name && self.ty.takes(&value.ty)
+    }
+
     /// Whether both have one name and one type.
     pub fn is_like(&self, other: &Self) -> bool {
         self.name == other.name && self.ty == other.ty

@@ -22,6 +22,7 @@
 //! | `map<K, V>`            | `std::map<K, V>`                         |
 //! | `record hit`           | `struct hit`, which compares by its fields |
 //! | `enum method`          | `enum class method`                      |
+//! | a message `command`    | `class command`, the bytes that it is    |
 //!
 //! `text` and `bytes` are both `std::string`, as that is what functions take and give, what `std.tcp` reads and sends,
 //! and what hashes and compares by its content. They stay apart in the language, where they mean different things to
@@ -31,6 +32,7 @@
 //! `text`. So a program may name a type in either way, and both fit each other.
 
 use crate::arena::Arena;
+use crate::message::MessageId;
 use crate::name::Name;
 use crate::program::{Parameter, Program, TypeBody, TypeDeclaration, TypeId};
 use std::collections::{BTreeSet, HashMap};
@@ -69,6 +71,8 @@ pub enum TypeKind {
     Enum(TypeId),
     /// A type that the program declares by `record`.
     Record(TypeId),
+    /// A message that the program declares.
+    Message(MessageId),
     /// `list<T>`
     List(Type),
     /// `optional<T>`
@@ -116,30 +120,70 @@ pub enum Form {
     Unknown,
 }
 
+/// A type that a program declares.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Declared {
+    /// By `record`.
+    Record(TypeId),
+    /// By `enum`.
+    Enum(TypeId),
+    /// A message.
+    Message(MessageId),
+}
+
+impl Declared {
+    /// Which it is of the records and enumerations, where it is one.
+    pub fn declaration(self) -> Option<TypeId> {
+        match self {
+            Self::Record(id) | Self::Enum(id) => Some(id),
+            Self::Message(_) => None,
+        }
+    }
+
+    /// Which it is of the messages, where it is one.
+    pub fn message(self) -> Option<MessageId> {
+        match self {
+            Self::Message(id) => Some(id),
+            Self::Record(_) | Self::Enum(_) => None,
+        }
+    }
+
+    fn kind(self) -> TypeKind {
+        match self {
+            Self::Record(id) => TypeKind::Record(id),
+            Self::Enum(id) => TypeKind::Enum(id),
+            Self::Message(id) => TypeKind::Message(id),
+        }
+    }
+}
+
 /// The types that a program declares, by what they are called: here `store.entry`, and in C++ `store::entry`.
 #[derive(Clone, Default, Debug)]
-pub struct TypeNames(HashMap<String, (TypeId, bool, Name)>);
+pub struct TypeNames(HashMap<String, (Declared, Name)>);
 
 impl TypeNames {
-    /// Those of `program`. Where two have one name, it means the first.
+    /// Those of `program`. Where two have one name, it means the first, and a message after all others.
     pub fn of(program: &Program) -> Self {
         let mut names = Self::default();
         for (id, declared) in program.types.iter() {
-            names.add(&declared.name, id, matches!(declared.body, TypeBody::Enum(_)));
+            names.add(&declared.name, declared.is(id));
+        }
+        for (id, message) in program.messages.iter() {
+            names.add(&message.name, Declared::Message(id));
         }
         names
     }
 
-    /// Adds a type that is called `name`, unless another is: an enumeration, or else a record.
-    pub fn add(&mut self, name: &Name, id: TypeId, is_enum: bool) {
+    /// Adds a type that is called `name`, unless another is.
+    pub fn add(&mut self, name: &Name, declared: Declared) {
         for spelling in [name.to_string(), name.joined("::")] {
-            self.0.entry(spelling).or_insert_with(|| (id, is_enum, name.clone()));
+            self.0.entry(spelling).or_insert_with(|| (declared, name.clone()));
         }
     }
 
-    /// The record or enumeration that is written `name`, here or in C++.
-    pub fn find(&self, name: &str) -> Option<TypeId> {
-        self.0.get(name).map(|(id, ..)| *id)
+    /// The declared type that is written `name`, here or in C++.
+    pub fn find(&self, name: &str) -> Option<Declared> {
+        self.0.get(name).map(|(declared, _)| *declared)
     }
 
     /// The type that is spelled so, and whose declarations end in `array`: `[3]` of `int x[3]`, empty where it is no
@@ -161,9 +205,8 @@ impl TypeNames {
             return Some(Type::own(kind.clone(), spelling.to_owned(), None));
         }
         let Some((outer, inner)) = spelling.strip_suffix('>').and_then(|open| open.split_once('<')) else {
-            let (id, is_enum, name) = self.0.get(spelling)?;
-            let kind = if *is_enum { TypeKind::Enum(*id) } else { TypeKind::Record(*id) };
-            return Some(Type::own(kind, name.to_string(), Some(name)));
+            let (declared, name) = self.0.get(spelling)?;
+            return Some(Type::own(declared.kind(), name.to_string(), Some(name)));
         };
         let part = |text: &str| self.own(text, depth.checked_sub(1)?);
         let (kind, inner) = match outer {
@@ -262,14 +305,18 @@ impl Type {
         }
     }
 
-    /// The record or enumeration `id` of `program`.
-    pub fn declared(program: &Program, id: TypeId) -> Self {
-        let declared = &program.types[id];
-        let kind = match declared.body {
-            TypeBody::Record(_) => TypeKind::Record(id),
-            TypeBody::Enum(_) => TypeKind::Enum(id),
+    /// The type that `program` declares.
+    pub fn declared(program: &Program, declared: Declared) -> Self {
+        let name = match declared {
+            Declared::Record(id) | Declared::Enum(id) => &program.types[id].name,
+            Declared::Message(id) => &program.messages[id].name,
         };
-        Self::own(kind, declared.name.to_string(), Some(&declared.name))
+        Self::own(declared.kind(), name.to_string(), Some(name))
+    }
+
+    /// The type of the message `id`, which is called so.
+    pub fn of_message(id: MessageId, name: &Name) -> Self {
+        Self::own(TypeKind::Message(id), name.to_string(), Some(name))
     }
 
     /// A type of the language; of a declared one with its name.
@@ -381,13 +428,25 @@ impl Type {
     }
 
     /// The declared type that it is, or that is in it; several in a map.
-    pub fn mentioned(&self) -> Vec<TypeId> {
+    pub fn mentioned(&self) -> Vec<Declared> {
         match self.kind() {
-            TypeKind::Record(id) | TypeKind::Enum(id) => vec![*id],
+            TypeKind::Record(id) => vec![Declared::Record(*id)],
+            TypeKind::Enum(id) => vec![Declared::Enum(*id)],
+            TypeKind::Message(id) => vec![Declared::Message(*id)],
             TypeKind::List(element) | TypeKind::Optional(element) => element.mentioned(),
             TypeKind::Map(key, value) => [key.mentioned(), value.mentioned()].concat(),
             _ => vec![],
         }
+    }
+
+    /// Whether it is the C++ type of any message, which takes the values of all of them.
+    pub fn is_any_message(&self) -> bool {
+        self.0.spelling == "flux::message" && !self.is_array()
+    }
+
+    /// Whether a value of `given` is one of this type: it is of this type, or a message where any will do.
+    pub fn takes(&self, given: &Self) -> bool {
+        self == given || self.is_any_message() && matches!(given.kind(), TypeKind::Message(_))
     }
 
     /// The headers that C++ needs for it, where it is written as the language does: an author who writes as C++ does
@@ -415,7 +474,7 @@ impl Type {
     /// How C spells it, where it can. A pointer to a class is one to C as well: `flux::connection *` is
     /// `struct flux_connection *` there.
     pub fn in_c(&self) -> Option<String> {
-        if matches!(self.kind(), TypeKind::Record(_) | TypeKind::Enum(_)) {
+        if matches!(self.kind(), TypeKind::Record(_) | TypeKind::Enum(_) | TypeKind::Message(_)) {
             return None;
         }
         let spelling = self.cpp();
@@ -588,6 +647,7 @@ fn integer_of(spelling: &str) -> Option<Integer> {
 pub fn can_be_key(program: &Program, ty: &Type) -> bool {
     match ty.kind() {
         TypeKind::Float(_) | TypeKind::List(_) | TypeKind::Optional(_) | TypeKind::Map(..) => false,
+        TypeKind::Message(_) => false,
         TypeKind::Record(id) => record_fields(program, *id).iter().all(|field| can_be_key(program, &field.ty)),
         _ => true,
     }
@@ -596,7 +656,9 @@ pub fn can_be_key(program: &Program, ty: &Type) -> bool {
 /// The declared types that a value of `id` may contain, those in lists too; none for an enumeration.
 pub fn contained_in(types: &Arena<TypeDeclaration>, id: TypeId) -> Vec<TypeId> {
     match &types[id].body {
-        TypeBody::Record(fields) => fields.iter().flat_map(|field| field.ty.mentioned()).collect(),
+        TypeBody::Record(fields) => {
+            fields.iter().flat_map(|field| field.ty.mentioned()).filter_map(Declared::declaration).collect()
+        }
         TypeBody::Enum(_) => vec![],
     }
 }
@@ -742,11 +804,12 @@ mod tests {
     #[test]
     fn declared_types_have_the_names_that_cpp_gives_them() {
         let mut names = TypeNames::default();
-        names.add(&Name::of(Some("store"), "hit"), TypeId::new(0), false);
-        names.add(&Name::new("method"), TypeId::new(1), true);
+        let (hit, kind) = (Declared::Record(TypeId::new(0)), Declared::Enum(TypeId::new(1)));
+        names.add(&Name::of(Some("store"), "hit"), hit);
+        names.add(&Name::new("method"), kind);
         let (hits, method) = (names.read("list<store::hit>", ""), names.read("method", ""));
         assert_eq!((hits.to_string().as_str(), hits.cpp()), ("list<store.hit>", "std::vector<store::hit>"));
-        assert_eq!((hits.mentioned(), method.mentioned()), (vec![TypeId::new(0)], vec![TypeId::new(1)]));
+        assert_eq!((hits.mentioned(), method.mentioned()), (vec![hit], vec![kind]));
         assert!(method.is_scalar() && !hits.is_scalar());
         assert_eq!(names.read("list<store.hit>", ""), hits);
     }

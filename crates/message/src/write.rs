@@ -5,8 +5,7 @@
 
 use crate::names::{set, update, value_of};
 use crate::tree::{Content, Failure, Read, Tree, Value};
-use flux_ir::compute::{Expression, Operator, Term};
-use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Formula, Item, Label, Repeat, Root, Switch, Token};
+use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Item, Label, Repeat, Switch, Token, solve};
 use flux_ir::program::Program;
 use flux_ir::types::Integer;
 use std::cell::RefCell;
@@ -324,38 +323,4 @@ fn encode(value: i128, integer: Integer, order: ByteOrder) -> Option<Vec<u8>> {
         bytes.reverse();
     }
     Some(bytes)
-}
-
-/// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
-fn solve(formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
-    let (mut at, mut wanted) = (&formula.value, wanted);
-    loop {
-        match &at.term {
-            Term::Convert(inner) => at = inner,
-            Term::Variable(id) => {
-                let name = formula.names.get(id.index()).filter(|name| name.root == Root::Own)?;
-                return Some((name.path.clone(), wanted));
-            }
-            Term::Binary(Operator::Add, two) => {
-                let [left, right] = &**two;
-                let (inner, other) = match constant(right) {
-                    Some(other) => (left, other),
-                    None => (right, constant(left)?),
-                };
-                (at, wanted) = (inner, wanted.checked_sub(other)?);
-            }
-            Term::Binary(Operator::Subtract, two) => {
-                let [left, right] = &**two;
-                (at, wanted) = (left, wanted.checked_add(constant(right)?)?);
-            }
-            _ => return None,
-        }
-    }
-}
-
-fn constant(expression: &Expression) -> Option<i128> {
-    match expression.term {
-        Term::Integer(value) => Some(value),
-        _ => None,
-    }
 }

@@ -28,6 +28,8 @@ inline constexpr int no_element = -1'000'000'008;
 inline constexpr int not_a_number = -1'000'000'009;
 /// A loop of a computation made a text, a list or a map that is too large (`flux::compute::most`).
 inline constexpr int too_large = -1'000'000'010;
+/// A computation made a message of values that no such message has.
+inline constexpr int no_message = -1'000'000'011;
 
 /// The name of a code of Flux's own; null for any other.
 const char *error_name(int error) noexcept;

@@ -5,6 +5,7 @@ use super::statement::{Writer, in_turns, root_of};
 use crate::tree::{Declarator, Expression as Cpp};
 use flux_contract as contract;
 use flux_ir::compute::{Callable, Comprehension, Expression, Function as Called, Operator, Term, VariableId};
+use flux_ir::message::FieldId;
 use flux_ir::program::{Constant, OptionKind, TypeBody};
 use flux_ir::types::{Float, Type, TypeKind, record_fields};
 
@@ -47,8 +48,17 @@ fn aggregate(function: Option<Called>, ty: &Type) -> Cpp {
 }
 
 impl<'a> Writer<'a> {
-    /// An expression. The recursion is as deep as it is.
+    /// An expression, as a value of the C++ type of its type.
     pub(super) fn value(&self, expression: &Expression) -> Cpp {
+        match is_part(expression) {
+            true => own(&expression.ty, self.look(expression)),
+            false => self.look(expression),
+        }
+    }
+
+    /// An expression whose value is only looked at: what is part of a message stays there. The recursion is as deep as
+    /// it is.
+    pub(super) fn look(&self, expression: &Expression) -> Cpp {
         let ty = &expression.ty;
         let call = |function: contract::Symbol, arguments: Vec<Cpp>| Cpp::name(function.spelling).call(arguments);
         match &expression.term {
@@ -70,7 +80,10 @@ impl<'a> Writer<'a> {
             Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
             Term::None => Cpp::name("std::nullopt"),
             Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),
-            Term::Field(of, index) => self.value(of).member(self.field(&of.ty, *index)),
+            Term::Field(of, index) if is_message(&of.ty) => {
+                self.look(of).member(self.field(&of.ty, *index)).call(vec![])
+            }
+            Term::Field(of, index) => self.look(of).member(self.field(&of.ty, *index)),
             Term::Not(inner) => Cpp::Prefix("!", Box::new(self.value(inner))),
             Term::Negate(inner) => call(contract::COMPUTE_NEGATE, vec![self.value(inner)]),
             Term::Binary(operator, two) => self.binary(*operator, two, ty),
@@ -78,6 +91,7 @@ impl<'a> Writer<'a> {
             Term::Record(values) | Term::List(values) => {
                 Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
             }
+            Term::Message(fields) => self.message(fields, ty),
             Term::Element(two) => call(contract::COMPUTE_AT, two.iter().map(|one| self.value(one)).collect()),
             Term::Slice(of, from, to) => {
                 let bounds = std::iter::once(from).chain(to).map(|bound| self.value(bound));
@@ -105,8 +119,24 @@ impl<'a> Writer<'a> {
     fn object(&self, expression: &Expression) -> Cpp {
         match expression.term {
             Term::Text(_) => Cpp::name("std::string").call(vec![self.value(expression)]),
-            _ => self.value(expression),
+            _ => self.look(expression),
         }
+    }
+
+    /// `made(memcached::command::make({.opcode = 0, .key = k}))`
+    fn message(&self, fields: &[(FieldId, Expression)], ty: &Type) -> Cpp {
+        let given = fields.iter().map(|(field, value)| {
+            // What is in a choice is there where it is given.
+            let value = match &value.term {
+                Term::Some(inner) => inner,
+                _ => value,
+            };
+            let name = Cpp::name(format!(".{}", self.field(ty, field.index())));
+            let value = if is_sequence_of_bytes(&value.ty) { self.look(value) } else { self.value(value) };
+            Cpp::Infix(Box::new(name), "=", Box::new(value))
+        });
+        let make = Cpp::name(format!("{}::make", ty.cpp())).call(vec![Cpp::Braces(given.collect())]);
+        Cpp::name(contract::COMPUTE_MADE.spelling).call(vec![make])
     }
 
     fn enumerator(&self, ty: &Type, index: usize) -> String {
@@ -118,8 +148,12 @@ impl<'a> Writer<'a> {
     }
 
     fn field(&self, ty: &Type, index: usize) -> &'a str {
-        let TypeKind::Record(id) = ty.kind() else { return "" };
-        record_fields(&self.context.flow.program, *id).get(index).map_or("", |field| &field.name)
+        let program = &self.context.flow.program;
+        match ty.kind() {
+            TypeKind::Record(id) => record_fields(program, *id).get(index).map_or("", |field| &field.name),
+            TypeKind::Message(id) => program.messages[*id].field(FieldId::new(index)).map_or("", |field| &field.name),
+            _ => "",
+        }
     }
 
     fn binary(&self, operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> Cpp {
@@ -131,8 +165,9 @@ impl<'a> Writer<'a> {
             if signs[0] != signs[1] && !is_literal(left) && !is_literal(right) {
                 return Cpp::name(exact(operator)).call(vec![self.value(left), self.value(right)]);
             }
-            let left = if are_texts { self.object(left) } else { self.value(left) };
-            return infix(operator.symbol(), left, self.value(right));
+            let look = |one: &Expression| if is_sequence_of_bytes(&one.ty) { self.look(one) } else { self.value(one) };
+            let left = if are_texts { self.object(left) } else { look(left) };
+            return infix(operator.symbol(), left, look(right));
         }
         let function = match (operator, ty.kind()) {
             (Operator::And | Operator::Or, _) => {
@@ -168,7 +203,7 @@ impl<'a> Writer<'a> {
         let from = &inner.ty;
         let is_string = |ty: &Type| matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes);
         if is_string(from) && is_string(to) {
-            return self.value(inner);
+            return self.look(inner);
         }
         if is_string(to) {
             return Cpp::name(contract::COMPUTE_TEXT.spelling).call(vec![self.value(inner)]);
@@ -184,7 +219,7 @@ impl<'a> Writer<'a> {
         } else {
             contract::COMPUTE_TO.spelling
         };
-        Cpp::Instance(function.to_owned(), vec![Cpp::name(to.cpp())]).call(vec![self.value(inner)])
+        Cpp::Instance(function.to_owned(), vec![Cpp::name(to.cpp())]).call(vec![self.look(inner)])
     }
 
     /// What the program computes.
@@ -193,7 +228,8 @@ impl<'a> Writer<'a> {
             Callable::Node(node) => self.context.names.computed(node),
             Callable::Predicate(predicate) => self.context.names.predicate(predicate),
         };
-        Cpp::name(name).call(arguments.iter().map(|argument| self.object(argument)).collect())
+        let argument = |one: &Expression| if is_part(one) { self.value(one) } else { self.object(one) };
+        Cpp::name(name).call(arguments.iter().map(argument).collect())
     }
 
     /// `collect<T>(in_turns(list), [&](const hit &h) { … }, [&](const hit &h) { … })`
@@ -226,13 +262,15 @@ impl<'a> Writer<'a> {
             Cpp::Lambda(parameters.collect(), is_there, Box::new(self.value(part)))
         };
         let arguments = parts().map(lambda);
-        let arguments = std::iter::once(in_turns(self.value(&it.walk.over), is_quick)).chain(arguments).collect();
+        let arguments = std::iter::once(in_turns(self.look(&it.walk.over), is_quick)).chain(arguments).collect();
         aggregate(function, ty).call(arguments)
     }
 
     fn call(&self, function: Called, arguments: &[Expression], ty: &Type) -> Cpp {
         let Some((first, rest)) = arguments.split_first() else { return Cpp::name(0) };
-        let rest: Vec<Cpp> = rest.iter().map(|argument| self.value(argument)).collect();
+        let is_text = is_sequence_of_bytes(&first.ty) && !matches!(function, Called::Lower | Called::Upper);
+        let look = |one: &Expression| if is_text { self.look(one) } else { self.value(one) };
+        let rest: Vec<Cpp> = rest.iter().map(look).collect();
         let member = |name: &str| self.object(first).member(name).call(rest.clone());
         let symbol = match function {
             Called::Length => return member("size"),
@@ -249,12 +287,48 @@ impl<'a> Writer<'a> {
             Called::Value => contract::COMPUTE_VALUE,
             Called::Get => contract::COMPUTE_GET,
             Called::Sum | Called::Min | Called::Max | Called::Any | Called::All => {
-                let arguments = vec![in_turns(self.value(first), true), Cpp::name("std::identity").call(vec![])];
+                let arguments = vec![in_turns(self.look(first), true), Cpp::name("std::identity").call(vec![])];
                 return aggregate(Some(function), ty).call(arguments);
             }
         };
-        Cpp::name(symbol.spelling).call(std::iter::once(self.value(first)).chain(rest.clone()).collect())
+        let looks = is_text || function == Called::Value;
+        let first = if looks { self.look(first) } else { self.value(first) };
+        Cpp::name(symbol.spelling).call(std::iter::once(first).chain(rest.clone()).collect())
     }
+}
+
+/// Whether the C++ of [`Writer::look`] for it is a part of a message, and no value of the C++ type of its type.
+pub(super) fn is_part(expression: &Expression) -> bool {
+    let ty = match expression.ty.kind() {
+        TypeKind::Optional(inner) => inner,
+        _ => &expression.ty,
+    };
+    if !is_sequence_of_bytes(ty) && !matches!(ty.kind(), TypeKind::List(_)) {
+        return false;
+    }
+    match &expression.term {
+        Term::Field(of, _) => is_message(&of.ty),
+        Term::Call(Called::Value, of) => of.iter().all(is_part),
+        Term::Slice(of, ..) => is_sequence_of_bytes(&of.ty) && is_part(of),
+        Term::Convert(inner) => is_part(inner) && is_sequence_of_bytes(&inner.ty),
+        _ => false,
+    }
+}
+
+/// What is part of a message as a value of its own.
+fn own(ty: &Type, part: Cpp) -> Cpp {
+    match ty.kind() {
+        TypeKind::Text | TypeKind::Bytes => Cpp::name(ty.cpp()).call(vec![part]),
+        _ => Cpp::Instance(contract::COMPUTE_OWN.spelling.to_owned(), vec![Cpp::name(ty.cpp())]).call(vec![part]),
+    }
+}
+
+pub(super) fn is_message(ty: &Type) -> bool {
+    matches!(ty.kind(), TypeKind::Message(_))
+}
+
+pub(super) fn is_sequence_of_bytes(ty: &Type) -> bool {
+    matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes)
 }
 
 /// The literal of an integer: C++ has none for the smallest, and takes what is beyond `long` with a `u`.

@@ -1,6 +1,6 @@
 //! The statements of a body as C++, and what is known of its variables.
 
-use super::expression::takes_time;
+use super::expression::{is_message, is_part, is_sequence_of_bytes, takes_time};
 use crate::Context;
 use crate::names::Locals;
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement as CppStatement};
@@ -174,6 +174,8 @@ impl<'a> Writer<'a> {
         }
         let value = match moves && !value.ty.is_scalar() {
             true => Cpp::name("std::move").call(vec![self.value(value)]),
+            // What is assigned to a text may be a part of a message.
+            false if is_sequence_of_bytes(&value.ty) => self.look(value),
             false => self.value(value),
         };
         out.push(CppStatement::Assign(to, value));
@@ -189,9 +191,10 @@ impl<'a> Writer<'a> {
                 out.extend(elements.iter().map(|one| run(contract::COMPUTE_APPEND_ONE, self.value(one))));
             }
             _ if matches!(more.ty.kind(), TypeKind::List(_)) || self.is_bounded.get() => {
-                out.push(run(contract::COMPUTE_APPEND, self.value(more)));
+                let is_text = is_sequence_of_bytes(&more.ty);
+                out.push(run(contract::COMPUTE_APPEND, if is_text { self.look(more) } else { self.value(more) }));
             }
-            _ => out.push(CppStatement::Run(Cpp::Infix(Box::new(to.clone()), "+=", Box::new(self.value(more))))),
+            _ => out.push(CppStatement::Run(Cpp::Infix(Box::new(to.clone()), "+=", Box::new(self.look(more))))),
         }
     }
 
@@ -206,10 +209,14 @@ impl<'a> Writer<'a> {
         if root.is_some_and(|root| !sets(block, root)) {
             return out.push(CppStatement::For(element, in_turns(self.value(&walk.over), is_quick), body));
         }
-        // It is looked at while it stays as it is.
-        let elements = Declarator::constant(walk.over.ty.cpp(), &self.list);
+        // It is looked at while it stays as it is: the list of a message that stays, and else a copy.
+        let stays = source_of(&walk.over).is_some_and(|source| !sets(block, source));
+        let (ty, elements) = match stays && is_part(&walk.over) {
+            true => ("auto", self.look(&walk.over)),
+            false => (walk.over.ty.cpp(), self.value(&walk.over)),
+        };
         let inner = vec![
-            CppStatement::Variable(elements, Initial::Value(self.value(&walk.over))),
+            CppStatement::Variable(Declarator::constant(ty, &self.list), Initial::Value(elements)),
             CppStatement::For(element, in_turns(Cpp::name(&self.list), is_quick), body),
         ];
         out.push(CppStatement::Scope(inner));
@@ -278,11 +285,21 @@ fn name_walks(expression: &Expression, depth: usize, found: &mut HashMap<Variabl
     [&it.value].into_iter().chain(&it.condition).for_each(|part| name_walks(part, depth + 1, found));
 }
 
-/// The variable that a list is, or is a field of.
+/// The variable that a value is, or is a field of: a field of a message is made where it is asked for.
 pub(super) fn root_of(expression: &Expression) -> Option<VariableId> {
     match &expression.term {
+        Term::Field(of, _) if is_message(&of.ty) => None,
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => root_of(of),
+        _ => None,
+    }
+}
+
+/// The variable that a value is a part of.
+fn source_of(expression: &Expression) -> Option<VariableId> {
+    match &expression.term {
+        Term::Variable(variable) => Some(*variable),
+        Term::Field(of, _) => source_of(of),
         _ => None,
     }
 }

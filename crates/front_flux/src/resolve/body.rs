@@ -127,7 +127,8 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
 
     /// The rules of types.
     pub(super) fn typing(&self) -> Typing<'_> {
-        Typing { types: &self.resolver.scope.program.types }
+        let program = &self.resolver.scope.program;
+        Typing { types: &program.types, messages: &program.messages }
     }
 
     /// The statements of the body itself.

@@ -7,7 +7,7 @@ use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::compute::{Expression, Function, Mistake, Term, integer, real, text};
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
-use flux_ir::types::{Integer, Type, TypeKind, built_in_names};
+use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names};
 use flux_source::Span;
 
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
@@ -150,16 +150,16 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     ) -> Result<Expression, Reported> {
         if let Form::Name(ty) = &of.form
             && self.variable(ty).is_none()
-            && let Some(id) = self.type_called(ty)
+            && let Some(declared) = self.type_called(ty)
         {
-            return self.enumerator(id, name, span);
+            return self.enumerator(declared, name, span);
         }
         let of = self.value(of)?;
         let result = self.typing().field(of, &name.text, name.span);
         result.map_err(|(mistake, names)| self.report_unknown_field(*mistake, name, &names))
     }
 
-    fn report_unknown_field(
+    pub(super) fn report_unknown_field(
         &mut self,
         mut mistake: Mistake,
         name: &'syntax Name<'syntax>,
@@ -173,26 +173,31 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         self.report_mistake(id, mistake)
     }
 
-    /// The record or enumeration that is called so here.
-    fn type_called(&self, name: &QualifiedName<'_>) -> Option<TypeId> {
+    /// The record, enumeration or message that is called so here.
+    fn type_called(&self, name: &QualifiedName<'_>) -> Option<Declared> {
         let named = |(module, own)| self.resolver.scope.declared_type(module, own);
         self.homes(name).into_iter().find_map(named)
     }
 
-    fn enumerator(&mut self, id: TypeId, name: &'syntax Name<'syntax>, span: Span) -> Result<Expression, Reported> {
+    fn enumerator(
+        &mut self,
+        declared: Declared,
+        name: &'syntax Name<'syntax>,
+        span: Span,
+    ) -> Result<Expression, Reported> {
         let program = &self.resolver.scope.program;
-        let declared = &program.types[id];
-        let TypeBody::Enum(values) = &declared.body else {
-            let headline = format!("`{}` is a type, and has no values of its own", declared.name);
+        let ty = Type::declared(program, declared);
+        let body = declared.declaration().map(|id| &program.types[id].body);
+        let Some(TypeBody::Enum(values)) = body else {
+            let headline = format!("`{ty}` is a type, and has no values of its own");
             let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, span);
-            let help = format!("construct a value: `{}(…)`", declared.name);
-            return Err(self.report(error.help(help)));
+            return Err(self.report(error.help(format!("construct a value: `{ty}(…)`"))));
         };
         if let Some(index) = values.iter().position(|value| *value == name.text) {
-            return Ok(Expression { term: Term::Enumerator(index), ty: Type::declared(program, id), span });
+            return Ok(Expression { term: Term::Enumerator(index), ty, span });
         }
         let listed: Vec<_> = values.iter().take(8).map(|value| format!("`{value}`")).collect();
-        let headline = format!("the enumeration `{}` has no value `{}`", declared.name, name.text);
+        let headline = format!("the enumeration `{ty}` has no value `{}`", name.text);
         let mistake = Mistake { headline, help: format!("it has {}", listed.join(", ")), span: name.span };
         let values = values.clone();
         Err(self.report_unknown_field(mistake, name, &values))
@@ -209,8 +214,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, "this is not a function", callee.span);
             return Err(self.report(error.help("functions are called by their names: `length(line)`")));
         };
-        if let Some(id) = self.type_called(name) {
-            return self.record(id, arguments, span);
+        match self.type_called(name) {
+            Some(Declared::Message(id)) => return self.message(id, arguments, span),
+            Some(Declared::Record(id) | Declared::Enum(id)) => return self.record(id, arguments, span),
+            None => {}
         }
         if let Some(callee) = self.callable(name) {
             return self.apply(callee, name, arguments, span);
@@ -254,14 +261,18 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let nodes = self.resolver.scope.program.nodes.iter().map(|(_, node)| node).filter(|node| node.body.is_leaf());
         let predicates = self.resolver.scope.program.predicates.iter().map(|(_, predicate)| predicate.name.to_string());
         let own = nodes.map(|node| node.name.to_string()).chain(predicates);
-        let names: Vec<String> = known.chain(types).chain(own).collect();
+        let messages = self.resolver.scope.program.messages.iter().map(|(_, message)| message.name.to_string());
+        let names: Vec<String> = known.chain(types).chain(messages).chain(own).collect();
         let may_suggest = self.resolver.may_suggest(word);
         let meant = if may_suggest { nearest(word, names.iter().map(String::as_str)) } else { None };
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
                 let all: Vec<_> = Function::ALL.into_iter().map(|function| format!("`{}`", function.name())).collect();
-                format!("the functions are {}, types such as `text` and `uint32`, and records", all.join(", "))
+                format!(
+                    "the functions are {}, types such as `text` and `uint32`, and records and messages",
+                    all.join(", ")
+                )
             }
         };
         self.report(error.help(help))
@@ -319,7 +330,8 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             return Err(self.report(error.help("a record needs all its fields")));
         }
         let values = values.into_iter().flatten().collect();
-        Ok(Expression { term: Term::Record(values), ty: Type::declared(self.resolver.scope.program, id), span })
+        let ty = Type::declared(self.resolver.scope.program, Declared::Record(id));
+        Ok(Expression { term: Term::Record(values), ty, span })
     }
 }
 
@@ -327,6 +339,6 @@ fn first_name(fields: &[flux_ir::program::Parameter]) -> &str {
     fields.first().map_or("", |field| &field.name)
 }
 
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     names.iter().take(8).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -37,16 +37,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             if let Statement::Unit(unit) = statement
                 && self.check_message_name(&unit.name)
             {
-                let message = Message {
-                    name: unit.name.declared(),
-                    parameters: vec![],
-                    max_size: DEFAULT_MAX_SIZE,
-                    is_origin: false,
-                    fields: vec![],
-                    items: vec![],
-                    span: unit.span,
-                };
-                let id = self.scope.add_message(message);
+                let id = self.scope.add_message(Message::new(unit.name.declared(), unit.span));
                 units.push((id, unit));
             }
         }
@@ -79,30 +70,6 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let error = Diagnostic::error(ids::DUPLICATE_TYPE, headline, name.span).mark(first, "first declared here");
         self.report(error.help("remove one of them, or give it another name"));
         false
-    }
-
-    /// The message that a type names. In a tree that is qualified, types are spelled as C++ spells them.
-    fn message_in(&self, ty: &Type) -> Option<MessageId> {
-        let found = |word: &str| match word.split_once("::") {
-            Some((module, own)) => self.scope.message(Some(module), own),
-            None => self.scope.message(None, word),
-        };
-        ty.words().find_map(found)
-    }
-
-    pub(super) fn is_message(&self, ty: &Type) -> bool {
-        self.message_in(ty).is_some()
-    }
-
-    /// Reports the use of a message as a value: no C++ is generated for messages yet.
-    pub(super) fn refuse_message(&mut self, ty: &Type, what: &str, span: Span) {
-        let Some(id) = self.message_in(ty) else { return };
-        let Message { name, span: declared, .. } = &self.scope.program.messages[id];
-        let headline = format!("the message `{name}` cannot be {what} yet");
-        let help = "only `flux message` reads messages so far: use a type of your own here";
-        let error = Diagnostic::error(ids::UNIT_UNSUPPORTED, headline, span).help(help);
-        let error = error.mark(*declared, "the message");
-        self.report(error);
     }
 
     /// The parameters, the properties, and what each field is, without what attributes say.

@@ -270,7 +270,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     /// A value of type `wanted`; an integer of any type, which fails where `wanted` does not have it.
     fn formula_of(&mut self, place: Place, value: &'syntax Value<'syntax>, wanted: &Type) -> Option<Formula> {
         let Formula { names, value } = self.any_formula(place, value)?;
-        let typing = Typing { types: &self.scope.program.types };
+        let typing = Typing { types: &self.scope.program.types, messages: &self.scope.program.messages };
         let are_integers = value.ty.integer().is_some() && wanted.integer().is_some();
         let made = match typing.coerce(value.clone(), wanted) {
             Err(_) if are_integers => {

@@ -18,6 +18,7 @@ mod handler;
 mod link;
 mod message;
 mod message_attribute;
+mod message_value;
 mod name;
 mod option;
 mod type_declaration;
@@ -271,13 +272,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             types.entry((&it.ty, &it.array)).or_insert_with(read).clone()
         };
         let parameter = |it| Parameter { ty: ty(it), name: it.name.as_str().to_owned(), span: it.span };
-        let read: Vec<Parameter> = list.iter().map(parameter).collect();
-        let what = match kind {
-            "parameter" => "a parameter of another".to_owned(),
-            _ => format!("an {kind} of a node"),
-        };
-        read.iter().for_each(|one| self.refuse_message(&one.ty, &what, one.span));
-        read
+        list.iter().map(parameter).collect()
     }
 
     /// The node called `name`, which is added where it is new; `span` is then what first speaks of it.

@@ -6,7 +6,7 @@ use crate::syntax::{self, Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::name as declared;
 use flux_ir::program::{Parameter, TypeBody, TypeDeclaration, TypeId};
-use flux_ir::types::{Type, built_in_names, contained_first, contained_in};
+use flux_ir::types::{Declared, Type, built_in_names, contained_first, contained_in};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -97,8 +97,6 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let first = *seen.entry(name.as_str()).or_insert(name.span);
             if first != name.span {
                 self.report_duplicate(name, "field", of, first);
-            } else if self.is_message(&ty) {
-                self.refuse_message(&ty, "a field of a record", field.span);
             } else if !ty.is_own() {
                 self.report_field_type(field, &ty, of);
             } else {
@@ -123,8 +121,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let help = match (ty.integer(), self.meant_type(ty)) {
             (Some(integer), _) => format!("write `{}`, which is the same in C++", integer.ty()),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
-            (None, None) => "fields are numbers such as `uint64`, `bool`, `text`, `bytes`, records, enumerations, and \
-                             `list`, `optional` and `map` of these"
+            (None, None) => "fields are numbers such as `uint64`, `bool`, `text`, `bytes`, records, enumerations, \
+                             messages, and `list`, `optional` and `map` of these"
                 .to_owned(),
         };
         self.report(Diagnostic::error(ids::FIELD_TYPE, headline, field.span).label(format!("`{ty}`")).help(help));
@@ -133,7 +131,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     /// The type of the language that was meant by a part of `ty`, which is none.
     pub(super) fn meant_type(&mut self, ty: &Type) -> Option<String> {
         let declared = self.scope.program.types.iter().map(|(_, one)| one.name.to_string());
-        let names: Vec<String> = declared.chain(built_in_names().map(str::to_owned)).collect();
+        let messages = self.scope.program.messages.iter().map(|(_, one)| one.name.to_string());
+        let names: Vec<String> = declared.chain(messages).chain(built_in_names().map(str::to_owned)).collect();
         let is_unknown = |word: &&str| names.iter().all(|name| name != word) && !word.starts_with("std");
         let unknown = ty.words().find(is_unknown).filter(|word| self.may_suggest(word))?;
         nearest(unknown, names.iter().map(String::as_str)).map(str::to_owned)
@@ -145,7 +144,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let Some(declared) = self.scope.declared_type(module, own) else { return };
         let headline = format!("`{name}` is both a type and a predicate type");
         let error = Diagnostic::error(flux_front::ids::NAME_CLASH, headline, name.span);
-        let error = error.mark(self.scope.program.types[declared].span, "the type");
+        let first = match declared {
+            Declared::Record(id) | Declared::Enum(id) => self.scope.program.types[id].span,
+            Declared::Message(id) => self.scope.program.messages[id].span,
+        };
+        let error = error.mark(first, "the type");
         self.report(error.help("give one of them another name"));
     }
 

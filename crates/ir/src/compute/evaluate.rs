@@ -12,6 +12,7 @@ use super::built_in::{Made, call, find, no_element, put, require_room, slice};
 use super::numbers::{arithmetic, convert, negate, rounded};
 use super::value::{Failure, Reason, Value};
 use super::{Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk};
+use crate::message::{FieldId, MessageId};
 use crate::program::{Body, NodeId, OptionId, PredicateId, Program};
 use crate::types::{Type, TypeKind};
 use std::borrow::Cow;
@@ -24,6 +25,15 @@ pub trait Surroundings {
     /// # Errors
     /// It fails.
     fn node(&mut self, node: NodeId, inputs: Vec<Value>) -> Result<Vec<Value>, Failure>;
+
+    /// Makes a message of these fields; a [`Value::Record`] of all its fields.
+    ///
+    /// # Errors
+    /// It is no such message, or nobody here can make one.
+    fn message(&mut self, message: MessageId, fields: Vec<(FieldId, Value)>) -> Result<Value, Failure> {
+        let _ = (message, fields);
+        Err(Failure::malformed("nobody makes messages here"))
+    }
 
     /// The value of an option of the server.
     fn option(&mut self, option: OptionId) -> Value;
@@ -266,6 +276,14 @@ impl Evaluator<'_> {
                 owned(convert(value, &inner.ty, ty)?)
             }
             Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
+            Term::Message(fields) => {
+                let field = |(id, value): &(FieldId, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
+                let fields = fields.iter().map(field).collect::<Result<_, Failure>>()?;
+                let TypeKind::Message(message) = ty.kind() else {
+                    return Err(Failure::malformed("this is no message"));
+                };
+                owned(self.around.message(*message, fields)?)
+            }
             Term::List(values) => owned(Value::List(self.values(values, scope)?)),
             Term::Map(pairs) => {
                 let entry = |[key, value]: &[Expression; 2]| {

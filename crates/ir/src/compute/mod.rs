@@ -24,6 +24,7 @@ pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
 pub use typing::{Mistake, Typing, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
 
+use crate::message::FieldId;
 use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;
 use flux_source::Span;
@@ -177,7 +178,7 @@ pub enum Term {
     None,
     /// An optional that has this value.
     Some(Box<Expression>),
-    /// The field of a record at this index.
+    /// The field of a record, or of a message, at this index.
     Field(Box<Expression>, usize),
     /// `!e`
     Not(Box<Expression>),
@@ -189,6 +190,8 @@ pub enum Term {
     Convert(Box<Expression>),
     /// A record, by its fields.
     Record(Vec<Expression>),
+    /// A message, by fields that are given, in the order of their declarations; fails where it is no such message.
+    Message(Vec<(FieldId, Expression)>),
     /// A list, by its elements.
     List(Vec<Expression>),
     /// A map, by its keys and their values; of two equal keys the later one counts.
@@ -422,6 +425,7 @@ impl Expression {
             }
             Term::Binary(_, two) | Term::Element(two) => two.iter().collect(),
             Term::Record(all) | Term::List(all) | Term::Call(_, all) | Term::Apply(_, all) => all.iter().collect(),
+            Term::Message(fields) => fields.iter().map(|(_, value)| value).collect(),
             Term::Map(all) => all.iter().flatten().collect(),
             Term::Comprehension(_, it) => [&it.walk.over, &it.value].into_iter().chain(&it.condition).collect(),
             Term::Slice(of, from, to) => [of, from].into_iter().chain(to).map(|part| &**part).collect(),

@@ -5,6 +5,7 @@
 
 use super::{Comprehension, Expression, Operator, Term};
 use crate::arena::Arena;
+use crate::message::{FieldId, Message, MessageId, field_type};
 use crate::program::{TypeBody, TypeDeclaration};
 use crate::types::{Float, Integer, Type, TypeKind};
 use flux_source::Span;
@@ -28,6 +29,8 @@ pub(super) type Typed = Result<Expression, Box<Mistake>>;
 pub struct Typing<'a> {
     /// The records and enumerations.
     pub types: &'a Arena<TypeDeclaration>,
+    /// The messages.
+    pub messages: &'a Arena<Message>,
 }
 
 pub(super) fn mistake<T>(span: Span, headline: impl Into<String>, help: impl Into<String>) -> Result<T, Box<Mistake>> {
@@ -277,22 +280,50 @@ impl Typing<'_> {
 
     /// `e.name`; `name` stands at `at`. The names that there are come with the mistake of one that there is not.
     pub fn field(self, of: Expression, name: &str, at: Span) -> Result<Expression, (Box<Mistake>, Vec<String>)> {
-        let TypeKind::Record(id) = of.ty.kind() else {
-            let headline = format!("{:#} has no fields", of.ty);
-            let help = "records have fields".to_owned();
-            return Err((Box::new(Mistake { headline, help, span: at }), vec![]));
+        let fields = match of.ty.kind() {
+            TypeKind::Record(id) => match &self.types[*id].body {
+                TypeBody::Record(fields) => fields.iter().map(|it| (it.name.as_str(), Some(it.ty.clone()))).collect(),
+                TypeBody::Enum(_) => vec![],
+            },
+            TypeKind::Message(id) => self.message_fields(*id),
+            _ => return Err((self.no_fields(&of, at), vec![])),
         };
-        let TypeBody::Record(fields) = &self.types[*id].body else { return Ok(of) };
-        let found = fields.iter().enumerate().find(|(_, field)| field.name == name);
-        let Some((index, field)) = found else {
+        let found = fields.iter().position(|(field, _)| *field == name && !name.is_empty());
+        let Some((index, (_, ty))) = found.and_then(|index| Some((index, fields.get(index)?))) else {
             let headline = format!("{:#} has no field `{name}`", of.ty);
-            let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+            let readable = fields.iter().filter(|(_, ty)| ty.is_some()).map(|(name, _)| (*name).to_owned());
+            let names: Vec<String> = readable.collect();
             let listed: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
             let help = format!("it has {}", listed.join(", "));
             return Err((Box::new(Mistake { headline, help, span: at }), names));
         };
+        let Some(ty) = ty.clone() else {
+            let headline = format!("the field `{name}` of {:#} is no value", of.ty);
+            let help = "a literal is always the same, and a stream goes along without being in memory".to_owned();
+            return Err((Box::new(Mistake { headline, help, span: at }), vec![]));
+        };
         let span = of.span.to(at);
-        Ok(Expression { ty: field.ty.clone(), term: Term::Field(Box::new(of), index), span })
+        Ok(Expression { ty, term: Term::Field(Box::new(of), index), span })
+    }
+
+    /// Why a value of another type than a record or a message has no fields.
+    fn no_fields(self, of: &Expression, at: Span) -> Box<Mistake> {
+        let headline = format!("{:#} has no fields", of.ty);
+        let help = match of.ty.kind() {
+            TypeKind::Optional(inner) if matches!(inner.kind(), TypeKind::Record(_) | TypeKind::Message(_)) => {
+                "take its value, which fails if it has none: `value(…)`; `has(…)` says whether it has one"
+            }
+            _ => "records and messages have fields",
+        };
+        Box::new(Mistake { headline, help: help.to_owned(), span: at })
+    }
+
+    /// The fields of a message by their indices, with the types of those that are values.
+    fn message_fields(&self, id: MessageId) -> Vec<(&str, Option<Type>)> {
+        let Some(message) = self.messages.find(id) else { return vec![] };
+        let fields = message.fields.iter().enumerate();
+        let ty = |index| field_type(self.messages, message, FieldId::new(index));
+        fields.map(|(index, field)| (field.name.as_str(), ty(index))).collect()
     }
 
     /// `[a, b]`

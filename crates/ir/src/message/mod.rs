@@ -9,11 +9,15 @@
 //! `self.key_len + self.extras_len` does not overflow because both are short.
 
 mod byte_set;
+mod field_type;
 mod first;
+mod made;
 mod token;
 
 pub use byte_set::ByteSet;
+pub use field_type::{field_type, message_type};
 pub use first::{First, Firsts};
+pub use made::solve;
 pub use token::{Token, TokenError, TokenState};
 
 use crate::arena::ArenaId;
@@ -258,6 +262,12 @@ impl Formula {
 }
 
 impl Message {
+    /// A message of no fields, with the usual bound.
+    pub fn new(name: Name, span: Span) -> Self {
+        let (parameters, fields, items) = (vec![], vec![], vec![]);
+        Self { name, parameters, max_size: DEFAULT_MAX_SIZE, is_origin: false, fields, items, span }
+    }
+
     /// The field `id`.
     pub fn field(&self, id: FieldId) -> Option<&Field> {
         self.fields.get(id.index())

@@ -7,6 +7,7 @@ use crate::arena::ArenaId;
 use crate::compute::{
     Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
 };
+use crate::message::FieldId;
 
 impl Parser<'_> {
     /// Reads a computation up to its `}`, the first of its variables being `known`.
@@ -133,6 +134,8 @@ impl Parser<'_> {
             Own::Term(term) => parts.is_empty().then_some(term),
             Own::Callable(callee) => Some(Term::Apply(callee, parts)),
             Own::Walk(function, element, value) => comprehension(function, (element, value), parts),
+            Own::Fields(fields) if fields.len() != parts.len() => None,
+            Own::Fields(fields) => Some(Term::Message(fields.into_iter().zip(parts).collect())),
             Own::Index(index) => of_parts(name, operator, index, parts),
         };
         term.map(|term| Expression { term, ty, span }).ok_or(unknown)
@@ -158,6 +161,10 @@ impl Parser<'_> {
             "enumerator" => Term::Enumerator(index(line)?),
             "none" => Term::None,
             "field" => return index(line).map(Own::Index),
+            "message" => {
+                let fields = line.list("[", "]", |line| line.number("a field").map(FieldId))?;
+                return Ok(Own::Fields(fields));
+            }
             "apply" => {
                 line.expect("=")?;
                 return Ok(Own::Callable(Callable::Node(self.node_id(line)?)));
@@ -186,6 +193,8 @@ enum Own {
     Term(Term),
     /// The number of a field, or nothing.
     Index(usize),
+    /// The fields of a message that are given.
+    Fields(Vec<FieldId>),
     /// What is called.
     Callable(Callable),
     /// What is made of the list, and what its variables are.

@@ -5,25 +5,39 @@ use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
 use crate::message::{
-    ByteOrder, Case, Extent, Field, FieldId, Form, Formula, Item, Label, Message, Reference, Repeat, Root, Switch,
+    ByteOrder, Case, Extent, Field, FieldId, Form, Formula, Item, Label, Message, MessageId, Reference, Repeat, Root,
+    Switch,
 };
 use crate::program::Program;
 use crate::types::{Integer, Type, TypeNames};
 
-/// Adds the message that `line` declares, without its parts.
-pub(super) fn declare_message(
+/// Adds the message that `line` declares, where it declares one, by its name alone: types may name it.
+pub(super) fn declare_message(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
+    if line.eat_word("message") {
+        let span = line.span()?;
+        let name = line.declared_name("the message's name")?;
+        program.messages.add(Message::new(name, span));
+    }
+    Ok(())
+}
+
+/// Reads the line of the message `id`, whose name is known.
+pub(super) fn message_line(
     mut line: Cursor<'_>,
     types: &TypeNames,
+    id: MessageId,
     program: &mut Program,
 ) -> Result<(), ParseError> {
-    let span = line.span()?;
-    let name = line.declared_name("the message's name")?;
+    line.expect_word("message")?;
+    line.span()?;
+    line.declared_name("the message's name")?;
     let parameters = line.list("(", ")", |line| line.parameter(types))?;
     line.expect_word("max")?;
     let max_size = line.number("how many bytes it may have")?;
     let is_origin = line.eat_word("origin");
     line.expect("{")?;
-    program.messages.add(Message { name, parameters, max_size, is_origin, fields: vec![], items: vec![], span });
+    let message = &mut program.messages[id];
+    (message.parameters, message.max_size, message.is_origin) = (parameters, max_size, is_origin);
     line.finish()
 }
 

@@ -4,7 +4,7 @@ use super::ParseError;
 use super::cursor::{Cursor, lines};
 use super::externals::{self, Functions};
 use super::names::{Labels, Names, Ports, Scope};
-use super::parse_message::declare_message;
+use super::parse_message::{declare_message, message_line};
 use crate::arena::ArenaId;
 use crate::compute::{Computation, ComputedPredicate, Variable};
 use crate::external::ExternalRole;
@@ -67,12 +67,17 @@ impl<'a> Parser<'a> {
         first.finish()?;
         for line in lines.as_slice() {
             declare_type(*line, &mut program)?;
+            declare_message(*line, &mut program)?;
             externals::declare(*line, &mut program)?;
         }
         let types = TypeNames::of(&program);
         let mut functions = Functions::of(&program);
+        let mut messages = program.messages.ids().collect::<Vec<_>>().into_iter().peekable();
         for line in lines.as_slice() {
-            declare(*line, &types, &mut functions, &mut program)?;
+            match messages.next_if(|_| line.at_word("message")) {
+                Some(id) => message_line(*line, &types, id, &mut program)?,
+                None => declare(*line, &types, &mut functions, &mut program)?,
+            }
         }
         let names = Names::of_program(&program);
         let records: Vec<_> = program.types.ids().filter(|id| is_record(&program, *id)).collect();
@@ -473,8 +478,6 @@ fn declare(
         let name = line.name("the module's name")?;
         line.eat("{");
         program.modules.add(Module { name, uses: vec![], includes: vec![], span });
-    } else if line.eat_word("message") {
-        return declare_message(line, types, program);
     } else if line.eat_word("option") {
         program.options.add(option(&mut line)?);
     } else if line.eat_word("predicate") {

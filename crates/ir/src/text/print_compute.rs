@@ -119,13 +119,17 @@ impl Printer {
                 self.write(format!(" {} ", function.map_or("list", Function::name)));
                 self.walked(&it.walk);
             }
+            Term::Message(fields) => {
+                let fields: Vec<_> = fields.iter().map(|(field, _)| field.0.to_string()).collect();
+                self.write(format!(" [{}]", fields.join(", ")));
+            }
             _ => {}
         }
         let parts = expression.parts();
         let has_parts = !parts.is_empty()
             || matches!(
                 expression.term,
-                Term::Record(_) | Term::List(_) | Term::Map(_) | Term::Call(..) | Term::Apply(..)
+                Term::Record(_) | Term::Message(_) | Term::List(_) | Term::Map(_) | Term::Call(..) | Term::Apply(..)
             );
         if has_parts {
             self.write("(");
@@ -153,6 +157,7 @@ fn term_name(term: &Term) -> &'static str {
         Term::Binary(operator, _) => operator.symbol(),
         Term::Convert(_) => "convert",
         Term::Record(_) => "record",
+        Term::Message(_) => "message",
         Term::List(_) => "list",
         Term::Element(_) => "element",
         Term::Slice(..) => "slice",

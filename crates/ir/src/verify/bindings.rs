@@ -217,7 +217,7 @@ impl<'a> Checker<'a, '_> {
         if named != count {
             return self.violations.add(span, format!("`{name}` has {count} values and names {named}"));
         }
-        let differs = types.iter().zip(wanted).position(|(one, other)| one != other);
+        let differs = types.iter().zip(wanted).position(|(one, other)| !other.takes(one));
         self.violations.require(differs.is_none(), span, || {
             format!("`{name}` names a value of another type as number {}", differs.unwrap_or_default() + 1)
         });

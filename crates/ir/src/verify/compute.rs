@@ -6,6 +6,7 @@ use crate::compute::{
     Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk, callees_first,
     calls_of,
 };
+use crate::message::{FieldId, MessageId, field_type};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Type, TypeKind};
@@ -290,6 +291,11 @@ impl<'a, 'b> Checker<'a, 'b> {
             Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
             Term::Field(of, index) => match of.ty.kind() {
                 TypeKind::Record(_) => self.fields(&of.ty).get(*index).is_some_and(|field| field.ty == *ty),
+                TypeKind::Message(id) => {
+                    let messages = &self.program.messages;
+                    let message = messages.find(*id);
+                    message.and_then(|it| field_type(messages, it, FieldId::new(*index))).as_ref() == Some(ty)
+                }
                 _ => false,
             },
             Term::Not(one) => is_bool && one.ty == *ty,
@@ -300,6 +306,10 @@ impl<'a, 'b> Checker<'a, 'b> {
                 let wanted = self.fields(ty);
                 !wanted.is_empty() && fields.iter().map(|field| &field.ty).eq(wanted.iter().map(|field| &field.ty))
             }
+            Term::Message(fields) => match ty.kind() {
+                TypeKind::Message(id) => self.is_made(*id, fields),
+                _ => false,
+            },
             Term::List(elements) => matches!(ty.kind(), TypeKind::List(element) if are_alike(elements, element)),
             Term::Map(entries) => match ty.kind() {
                 TypeKind::Map(key, value) => entries.iter().all(|[one, other]| one.ty == *key && other.ty == *value),
@@ -329,6 +339,17 @@ impl<'a, 'b> Checker<'a, 'b> {
                 is_called(*function, &arguments.iter().map(|argument| &argument.ty).collect::<Vec<_>>(), ty)
             }
         }
+    }
+
+    /// Whether a message is made of these fields: each once, in order, with values of their types.
+    fn is_made(&self, id: MessageId, fields: &[(FieldId, Expression)]) -> bool {
+        let messages = &self.program.messages;
+        let Some(message) = messages.find(id) else { return false };
+        let made_of = message.made_of();
+        let are_right = fields.iter().all(|(field, value)| {
+            made_of.contains(field) && field_type(messages, message, *field).as_ref() == Some(&value.ty)
+        });
+        are_right && fields.is_sorted_by(|(one, _), (next, _)| one < next)
     }
 
     fn fields(&self, ty: &Type) -> &'a [Parameter] {

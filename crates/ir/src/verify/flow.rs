@@ -340,7 +340,7 @@ impl<'a> Checker<'a> {
         self.require(given == count, span, || format!("{} takes {count} values and gets {given}", taker()));
         for (operand, wanted) in values.iter().zip(wanted) {
             if let Some(value) = self.value(operand, span) {
-                self.require(value.ty == wanted.ty, span, || {
+                self.require(wanted.ty.takes(&value.ty), span, || {
                     format!("{} takes `{}` as `{}` and gets `{}`", taker(), wanted.ty, wanted.name, value.ty)
                 });
             }

@@ -3,7 +3,7 @@
 
 use super::Violations;
 use crate::program::{Parameter, Program, TypeBody, TypeDeclaration, TypeId};
-use crate::types::contained_in;
+use crate::types::{Declared, contained_in};
 use std::collections::HashSet;
 
 /// What must hold of all types, in any program. O(size of the program).
@@ -45,7 +45,10 @@ fn check_declaration(program: &Program, declared: &TypeDeclaration, violations: 
 
 /// The declared types that a parameter or a field names are there.
 fn check_named(program: &Program, parameter: &Parameter, violations: &mut Violations) {
-    let is_known = |id: &TypeId| program.types.find(*id).is_some();
+    let is_known = |declared: &Declared| match declared {
+        Declared::Record(id) | Declared::Enum(id) => program.types.find(*id).is_some(),
+        Declared::Message(id) => program.messages.find(*id).is_some(),
+    };
     let known = parameter.ty.mentioned().iter().all(is_known);
     violations.require(known, parameter.span, || format!("`{}` is of a type that there is not", parameter.name));
 }

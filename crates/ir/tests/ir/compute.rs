@@ -235,7 +235,7 @@ fn text_that_is_no_computation_is_refused() {
 #[test]
 fn literals_are_of_the_type_that_they_meet() {
     let program = Program { types: Arena::default(), ..Program::default() };
-    let typing = Typing { types: &program.types };
+    let typing = Typing { types: &program.types, messages: &program.messages };
     let span = Span::default();
     let small = typing.convert(text("1".to_owned(), span), &Type::new("uint8"), span).unwrap();
     let sum = typing.binary(Operator::Add, small.clone(), integer(255, span)).unwrap();

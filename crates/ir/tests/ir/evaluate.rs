@@ -1,12 +1,11 @@
 //! What computations come to: values and failures, as the generated code has them.
 
 use crate::compute::{CALLS, COMPUTED};
-use flux_ir::arena::Arena;
 use flux_ir::compute::{
     Expression, Failure, Function, MOST, Operator, Reason, Surroundings, Typing, Value, evaluate, evaluate_node,
     integer, real, text,
 };
-use flux_ir::program::{NodeId, OptionId, TypeDeclaration};
+use flux_ir::program::{NodeId, OptionId, Program};
 use flux_ir::text::parse_program;
 use flux_ir::types::Type;
 use flux_source::Span;
@@ -14,8 +13,8 @@ use std::sync::LazyLock;
 
 /// The rules in a program that declares no types.
 fn typing() -> Typing<'static> {
-    static NONE: LazyLock<Arena<TypeDeclaration>> = LazyLock::new(Arena::default);
-    Typing { types: &NONE }
+    static NONE: LazyLock<Program> = LazyLock::new(Program::default);
+    Typing { types: &NONE.types, messages: &NONE.messages }
 }
 
 /// An integer of a type.

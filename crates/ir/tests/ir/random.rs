@@ -11,10 +11,11 @@ use flux_ir::compute::{
 use flux_ir::effects::Effects;
 use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, Passing, PlainFunction};
 use flux_ir::flow::*;
+use flux_ir::message::{FieldId, Message};
 use flux_ir::name::Name;
 use flux_ir::program::{self, *};
 use flux_ir::provenance::{Provenance, Rewrite};
-use flux_ir::types::TypeNames;
+use flux_ir::types::{Declared, TypeNames};
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
 use std::fmt;
@@ -125,12 +126,14 @@ impl<'a> Choices<'a> {
     }
 
     fn parameter(&mut self) -> Parameter {
-        const TYPES: [&str; 14] = [
+        const TYPES: [&str; 16] = [
             "int",
             "text",
             "map<std::string, list<T0>>",
             "T1",
             "T0 *",
+            "M0",
+            "list<net::M1>",
             "image_tag *",
             "unsigned int",
             "std::map<int, T> *",
@@ -194,11 +197,27 @@ fn type_name(index: usize) -> Name {
     Name::of((index % 2 == 1).then_some("store"), format!("T{index}"))
 }
 
+/// The name of a message; every other one is of a module.
+fn message_name(index: usize) -> Name {
+    Name::of((index % 2 == 1).then_some("net"), format!("M{index}"))
+}
+
 /// Adds types, whose names differ: any parameter may name one.
 fn add_types(program: &mut Program, choices: &mut Choices) {
+    let messages = choices.below(3);
+    for index in 0..messages {
+        choices.types.add(&message_name(index), Declared::Message(ArenaId::new(index)));
+    }
+    for index in 0..messages {
+        let (max_size, is_origin, parameters) =
+            (choices.number(), choices.chance(), choices.list(2, Choices::parameter));
+        let message = Message::new(message_name(index), choices.span());
+        program.messages.add(Message { parameters, max_size, is_origin, ..message });
+    }
     let enums: Vec<bool> = choices.list(3, Choices::chance);
     for (index, is_enum) in enums.iter().enumerate() {
-        choices.types.add(&type_name(index), ArenaId::new(index), *is_enum);
+        let id = ArenaId::new(index);
+        choices.types.add(&type_name(index), if *is_enum { Declared::Enum(id) } else { Declared::Record(id) });
     }
     for (index, is_enum) in enums.into_iter().enumerate() {
         let body = match is_enum {
@@ -383,6 +402,9 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
         12 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
         13 => Term::Convert(boxed(choices)),
         14 if choices.chance() => Term::Record(choices.list(2, one)),
+        15 if choices.chance() => {
+            Term::Message(choices.list(2, |choices| (FieldId::new(choices.below(9)), one(choices))))
+        }
         14 => Term::List(choices.list(2, one)),
         15 => Term::Element(Box::new([one(choices), one(choices)])),
         16 => {

@@ -34,17 +34,17 @@ pub enum Misfit {
 }
 
 /// How `values` fit `parameters`: by position when arity and types agree; else by name and type when each parameter is
-/// among the values. O(n log n).
+/// among the values. A message fits where any will do. O(n log n).
 ///
 /// # Errors
 ///
 /// They fit neither way.
 pub fn fit(values: &[Parameter], parameters: &[Parameter]) -> Result<Fit, Misfit> {
-    let differs = values.iter().zip(parameters).position(|(value, parameter)| value.ty != parameter.ty);
+    let differs = values.iter().zip(parameters).position(|(value, parameter)| !parameter.ty.takes(&value.ty));
     if values.len() == parameters.len() && differs.is_none() {
         return if permuted(values, parameters) { Err(Misfit::Permuted) } else { Ok(Fit::Position) };
     }
-    let by_name = |parameter: &Parameter| values.iter().position(|value| value.is_like(parameter));
+    let by_name = |parameter: &Parameter| values.iter().position(|value| parameter.takes(value));
     match parameters.iter().map(by_name).collect() {
         Some(positions) => Ok(Fit::Name(positions)),
         None => Err(Misfit::Part(differs.unwrap_or(values.len().min(parameters.len())))),

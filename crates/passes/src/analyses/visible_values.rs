@@ -223,7 +223,7 @@ impl<'a> VisibleValues<'a> {
     pub fn find(&mut self, name: &str, wanted: &Parameter) -> Result<Argument, Missing<'a>> {
         let called = self.called(name);
         let mut last = called.iter().rev().copied();
-        match last.clone().find(|at| self.parameter(*at).is_some_and(|parameter| parameter.ty == wanted.ty)) {
+        match last.clone().find(|at| self.parameter(*at).is_some_and(|parameter| wanted.ty.takes(&parameter.ty))) {
             Some(at) => self.have(at).map(|made| made.argument),
             None => Err(last.next().and_then(|at| self.parameter(at)).map_or(Missing::Unknown, Missing::Type)),
         }
@@ -237,7 +237,7 @@ impl<'a> VisibleValues<'a> {
     /// later one, or be gone.
     pub fn reach(&mut self, wanted: &Parameter) -> Result<Made<'a>, Missing<'a>> {
         let mut called = self.called(&wanted.name);
-        called.retain(|at| self.parameter(*at).is_some_and(|parameter| parameter.ty == wanted.ty));
+        called.retain(|at| self.parameter(*at).is_some_and(|parameter| wanted.ty.takes(&parameter.ty)));
         let Some((last, earlier)) = called.split_last() else { return Err(Missing::Unknown) };
         let made = self.have(*last)?;
         if !earlier.is_empty() {
@@ -288,7 +288,7 @@ impl<'a> VisibleValues<'a> {
 
     /// The names of values of the type of `wanted`.
     pub fn names<'b>(&'b self, wanted: &'b Parameter) -> impl Iterator<Item = &'a str> {
-        let can_be_taken = |value: &&Visible<'a>| value.taken_by.is_none() && value.made.parameter.ty == wanted.ty;
+        let can_be_taken = |value: &&Visible<'a>| value.taken_by.is_none() && wanted.ty.takes(&value.made.parameter.ty);
         self.values.iter().rev().filter(can_be_taken).map(|value| value.made.parameter.name.as_str())
     }
 

@@ -80,7 +80,7 @@ fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut 
 
 /// What names a value of a failing node with these inputs, or one that it could reach, which is noted as `reached`.
 fn value_of(wanted: &Parameter, inputs: &[Parameter], reached: &mut Vec<Parameter>) -> Argument {
-    if let Some(index) = inputs.iter().position(|input| input.is_like(wanted)) {
+    if let Some(index) = inputs.iter().position(|input| wanted.takes(input)) {
         return Argument::Input(index);
     }
     let known = reached.iter().position(|one| one.is_like(wanted));
@@ -137,7 +137,7 @@ fn bind_inputs(
             None
         }
         Err(Misfit::Part(_) | Misfit::Lacks(_)) => {
-            let from = |wanted: &Parameter| match given.iter().position(|one| one.is_like(wanted)) {
+            let from = |wanted: &Parameter| match given.iter().position(|one| wanted.takes(one)) {
                 Some(position) => value(position),
                 None => value_of(wanted, failing.inputs(), reached),
             };

@@ -97,7 +97,7 @@ pub fn report(spoiled: Vec<SpoiledEdge>, diagnostics: &mut Diagnostics) {
 /// The one name among the taken values that is not given, and the given one that it was probably meant to be. Where
 /// both lists are as long, they were meant to fit by position.
 fn slip<'a>(given: &'a [Parameter], taken: &'a [Parameter]) -> Option<(&'a str, &'a str)> {
-    let is_given = |one: &&Parameter| given.iter().any(|other| other.is_like(one));
+    let is_given = |one: &&Parameter| given.iter().any(|other| one.takes(other));
     let mut missing = taken.iter().filter(|one| !is_given(one));
     let (missing, None) = (missing.next()?, missing.next()) else { return None };
     let alike = given.iter().filter(|other| other.ty == missing.ty).map(|other| other.name.as_str());

@@ -120,6 +120,10 @@ impl Keeper<'_, '_> {
         let mut kept = vec![];
         for (index, wanted) in self.wanted.get(&node).into_iter().flatten().enumerate() {
             match self.values.reach(wanted) {
+                // Every application keeps values of the same types.
+                Ok(made) if made.parameter.ty != wanted.ty => {
+                    self.unkept.push(Unkept { node, index, span, why: why(wanted, Missing::Type(made.parameter)) });
+                }
                 Ok(made) => kept.push(made.argument),
                 Err(missing) => self.unkept.push(Unkept { node, index, span, why: why(wanted, missing) }),
             }

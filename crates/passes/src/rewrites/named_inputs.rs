@@ -55,7 +55,7 @@ pub fn without(
 ) -> (Vec<usize>, Vec<Parameter>, Vec<Parameter>) {
     let mut chosen = HashSet::new();
     for (named, input) in named.iter().filter_map(|named| Some((named, input(taken, named)?))) {
-        chosen.extend(given.iter().rposition(|value| value.name == named.value && value.ty == input.ty));
+        chosen.extend(given.iter().rposition(|value| value.name == named.value && input.ty.takes(&value.ty)));
     }
     let left: Vec<usize> = (0..given.len()).filter(|position| !chosen.contains(position)).collect();
     let values = left.iter().filter_map(|position| given.get(*position)).cloned().collect();

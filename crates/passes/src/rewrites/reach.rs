@@ -82,7 +82,7 @@ pub fn reach<'a>(
     let (mut bound, mut reached, mut error, mut lacks) = (vec![], vec![], None, None);
     for (position, wanted) in taken.iter().enumerate() {
         let mut given = before.values.iter().zip(before.arguments);
-        if let Some((_, argument)) = given.find(|(value, _)| value.is_like(wanted)) {
+        if let Some((_, argument)) = given.find(|(value, _)| wanted.takes(value)) {
             bound.push(*argument);
             continue;
         }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "flux/error.hpp"
+#include "flux/expected.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -215,6 +216,27 @@ const Value &value(const std::optional<Value> &of)
         fail(no_element);
     }
     return *of;
+}
+
+/// A list or a text that is part of a message, or an optional of one, as a value of its own.
+template <class To, class From>
+To own(From &&part)
+{
+    if constexpr (requires { part.has_value(); }) {
+        return part.has_value() ? To(own<typename To::value_type>(*part)) : To();
+    } else {
+        return To(part.begin(), part.end());
+    }
+}
+
+/// The message that was made; fails with `flux::no_message` where its fields make none.
+template <class Message>
+Message made(expected<Message, int> message)
+{
+    if (!message.has_value()) [[unlikely]] {
+        fail(no_message);
+    }
+    return *std::move(message);
 }
 
 /// What stands from one index to before another; fails with `flux::no_element` where it does not reach so far.

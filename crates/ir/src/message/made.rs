@@ -1,0 +1,79 @@
+//! What a message is made of: the fields that whoever makes one gives, and those that follow from them.
+
+use super::{Extent, Field, FieldId, Form, Formula, Item, Message, Repeat, Root};
+use crate::compute::{Expression, Operator, Term};
+use std::collections::BTreeSet;
+
+impl Message {
+    /// The fields of which one is made, in the order of their declarations: those with a name and a value of their own.
+    /// A variable, a literal, a stream and what `&parse_at` looks back at are none; nor is what always follows from
+    /// others: what a `&serialize` gives a value, and what a `&length` or a `T[n]` names alone, or plus or minus a
+    /// constant. O(size of the message).
+    pub fn made_of(&self) -> Vec<FieldId> {
+        let follows = self.following();
+        let fields = self.fields.iter().enumerate().map(|(index, field)| (FieldId::new(index), field));
+        let is_given = |id: &FieldId, field: &Field| {
+            let has_value = !matches!(field.form, Form::Literal(_) | Form::Variable(..));
+            let is_here = !field.is_stream && field.parse_at.is_none();
+            !field.name.is_empty() && has_value && is_here && !follows.contains(id)
+        };
+        fields.filter(|(id, field)| is_given(id, field)).map(|(id, _)| id).collect()
+    }
+
+    /// The fields whose values always follow from others.
+    fn following(&self) -> BTreeSet<FieldId> {
+        let always = self.items.iter().filter_map(|item| match item {
+            Item::Field(id) => self.field(*id),
+            Item::If(..) | Item::Switch(_) => None,
+        });
+        let mut found = BTreeSet::new();
+        for field in always.filter(|field| field.parse_at.is_none()) {
+            found.extend(field.serialize.iter().map(|(target, _)| *target));
+            let size = match (&field.extent, &field.repeat) {
+                (Some(Extent::Length(length)), _) => Some(length),
+                (_, Repeat::Times(count)) => Some(count),
+                _ => None,
+            };
+            if let Some((path, _)) = size.and_then(|size| solve(size, 0))
+                && let [target] = path.as_slice()
+            {
+                found.insert(*target);
+            }
+        }
+        found
+    }
+}
+
+/// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
+pub fn solve(formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
+    let (mut at, mut wanted) = (&formula.value, wanted);
+    loop {
+        match &at.term {
+            Term::Convert(inner) => at = inner,
+            Term::Variable(id) => {
+                let name = formula.names.get(id.index()).filter(|name| name.root == Root::Own)?;
+                return Some((name.path.clone(), wanted));
+            }
+            Term::Binary(Operator::Add, two) => {
+                let [left, right] = &**two;
+                let (inner, other) = match constant(right) {
+                    Some(other) => (left, other),
+                    None => (right, constant(left)?),
+                };
+                (at, wanted) = (inner, wanted.checked_sub(other)?);
+            }
+            Term::Binary(Operator::Subtract, two) => {
+                let [left, right] = &**two;
+                (at, wanted) = (left, wanted.checked_add(constant(right)?)?);
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn constant(expression: &Expression) -> Option<i128> {
+    match expression.term {
+        Term::Integer(value) => Some(value),
+        _ => None,
+    }
+}
