@@ -279,7 +279,15 @@ impl Printer {
         match expression {
             Expression::Call(function, arguments) => {
                 self.expression(function, 1);
-                self.list("(", arguments, ")", tail);
+                match arguments.as_slice() {
+                    // The lines are broken inside of the braces.
+                    [only] if ends_in_braces(only) => {
+                        self.write("(");
+                        self.expression(only, 1 + tail);
+                        self.write(")");
+                    }
+                    _ => self.list("(", arguments, ")", tail),
+                }
             }
             Expression::Braces(values) => self.list("{", values, "}", tail),
             Expression::Made(name, values) => {
@@ -363,6 +371,15 @@ impl Printer {
         if elements.is_empty() {
             self.write(close);
         }
+    }
+}
+
+/// Whether an expression is braces, or a call of nothing but them.
+fn ends_in_braces(expression: &Expression) -> bool {
+    match expression {
+        Expression::Braces(_) => true,
+        Expression::Call(_, arguments) => matches!(arguments.as_slice(), [only] if ends_in_braces(only)),
+        _ => false,
     }
 }
 

@@ -89,6 +89,11 @@ fn objects_fallbacks_and_nested_dispatch() {
 }
 
 #[test]
+fn messages_in_bodies() {
+    page("message_values");
+}
+
+#[test]
 fn calls_lists_and_maps_in_bodies() {
     page("computed_calls");
 }

@@ -1,4 +1,5 @@
 #include "flux/flow/compute.hpp"
+#include <array>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,21 @@ TEST(Compute, NumbersAreReadAndWritten)
     EXPECT_EQ(compute::text(-42), "-42");
     EXPECT_EQ(compute::text(0.1), "0.1");
     EXPECT_EQ(compute::text(true), "true");
+}
+
+TEST(Compute, PartsOfMessagesBecomeValuesOfTheirOwn)
+{
+    const std::array<std::uint16_t, 2> list{3, 4};
+    EXPECT_EQ(compute::own<std::vector<std::uint16_t>>(list), (std::vector<std::uint16_t>{3, 4}));
+    const std::optional<std::string_view> some = "key";
+    EXPECT_EQ(compute::own<std::optional<std::string>>(some), std::optional<std::string>("key"));
+    EXPECT_EQ(compute::own<std::optional<std::string>>(std::optional<std::string_view>()), std::nullopt);
+}
+
+TEST(Compute, WhatMakesNoMessageFails)
+{
+    EXPECT_EQ(compute::made(flux::expected<int, int>(3)), 3);
+    EXPECT_EQ(code_of([] { compute::made(flux::expected<int, int>(flux::unexpected(22))); }), flux::no_message);
 }
 
 TEST(Compute, ElementsAreThere)

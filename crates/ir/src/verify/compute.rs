@@ -6,7 +6,7 @@ use crate::compute::{
     Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk, callees_first,
     calls_of,
 };
-use crate::message::{FieldId, MessageId, field_type};
+use crate::message::{FieldId, field_type};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Type, TypeKind};
@@ -289,15 +289,7 @@ impl<'a, 'b> Checker<'a, 'b> {
             },
             Term::None => matches!(ty.kind(), TypeKind::Optional(_)),
             Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
-            Term::Field(of, index) => match of.ty.kind() {
-                TypeKind::Record(_) => self.fields(&of.ty).get(*index).is_some_and(|field| field.ty == *ty),
-                TypeKind::Message(id) => {
-                    let messages = &self.program.messages;
-                    let message = messages.find(*id);
-                    message.and_then(|it| field_type(messages, it, FieldId::new(*index))).as_ref() == Some(ty)
-                }
-                _ => false,
-            },
+            Term::Field(of, index) => self.field_type(&of.ty, *index).as_ref() == Some(ty),
             Term::Not(one) => is_bool && one.ty == *ty,
             Term::Negate(one) => one.ty == *ty && (is_float || ty.integer().is_some_and(|integer| integer.signed)),
             Term::Binary(operator, two) => is_joined(*operator, two, ty),
@@ -306,10 +298,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 let wanted = self.fields(ty);
                 !wanted.is_empty() && fields.iter().map(|field| &field.ty).eq(wanted.iter().map(|field| &field.ty))
             }
-            Term::Message(fields) => match ty.kind() {
-                TypeKind::Message(id) => self.is_made(*id, fields),
-                _ => false,
-            },
+            Term::Message(fields) => self.is_made(ty, fields),
             Term::List(elements) => matches!(ty.kind(), TypeKind::List(element) if are_alike(elements, element)),
             Term::Map(entries) => match ty.kind() {
                 TypeKind::Map(key, value) => entries.iter().all(|[one, other]| one.ty == *key && other.ty == *value),
@@ -341,10 +330,23 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
+    /// The type of the field of a record or a message at this index.
+    fn field_type(&self, of: &Type, index: usize) -> Option<Type> {
+        match of.kind() {
+            TypeKind::Record(_) => self.fields(of).get(index).map(|field| field.ty.clone()),
+            TypeKind::Message(id) => {
+                let messages = &self.program.messages;
+                field_type(messages, messages.find(*id)?, FieldId::new(index))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a message is made of these fields: each once, in order, with values of their types.
-    fn is_made(&self, id: MessageId, fields: &[(FieldId, Expression)]) -> bool {
+    fn is_made(&self, ty: &Type, fields: &[(FieldId, Expression)]) -> bool {
         let messages = &self.program.messages;
-        let Some(message) = messages.find(id) else { return false };
+        let TypeKind::Message(id) = ty.kind() else { return false };
+        let Some(message) = messages.find(*id) else { return false };
         let made_of = message.made_of();
         let are_right = fields.iter().all(|(field, value)| {
             made_of.contains(field) && field_type(messages, message, *field).as_ref() == Some(&value.ty)

@@ -208,16 +208,16 @@ fn add_types(program: &mut Program, choices: &mut Choices) {
     for index in 0..messages {
         choices.types.add(&message_name(index), Declared::Message(ArenaId::new(index)));
     }
+    let enums: Vec<bool> = choices.list(3, Choices::chance);
+    for (index, is_enum) in enums.iter().enumerate() {
+        let id = ArenaId::new(index);
+        choices.types.add(&type_name(index), if *is_enum { Declared::Enum(id) } else { Declared::Record(id) });
+    }
     for index in 0..messages {
         let (max_size, is_origin, parameters) =
             (choices.number(), choices.chance(), choices.list(2, Choices::parameter));
         let message = Message::new(message_name(index), choices.span());
         program.messages.add(Message { parameters, max_size, is_origin, ..message });
-    }
-    let enums: Vec<bool> = choices.list(3, Choices::chance);
-    for (index, is_enum) in enums.iter().enumerate() {
-        let id = ArenaId::new(index);
-        choices.types.add(&type_name(index), if *is_enum { Declared::Enum(id) } else { Declared::Record(id) });
     }
     for (index, is_enum) in enums.into_iter().enumerate() {
         let body = match is_enum {
