@@ -272,6 +272,9 @@ impl<'text> Parser<'text, '_> {
         let help = format_args!("attributes are written `&length = …`, `&eod`");
         let name = self.name("an attribute", format_args!("after `&`"), help)?;
         let mut value = None;
+        if !matches!(self.peek().kind, TokenKind::Equals | TokenKind::Ampersand | TokenKind::Semicolon) {
+            return self.fail_expecting("`=`, `&` or `;`", format_args!("after `&{}`", name.text), help);
+        }
         if self.take(TokenKind::Equals).is_some() {
             let after = self.second().kind;
             let is_bytes = name.text == "until"

@@ -4,7 +4,7 @@
 use super::Resolver;
 use crate::ids;
 use crate::message::{self, Case, Form, Unit};
-use crate::syntax::{QualifiedName, Statement};
+use crate::syntax::{Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::message::{
     self as model, ByteOrder, DEFAULT_MAX_SIZE, Field, FieldId, Item, Message, MessageId, Repeat, Switch, Token,
@@ -82,9 +82,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             if let Some(name) = &field.name {
                 self.check_word(&name.text, name.span, "field");
                 if let Some(first) = seen.insert(name.as_str(), name.span) {
-                    let headline = format!("`{}` has two fields called `{}`", unit.name, name.text);
-                    let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
-                    self.report(error.mark(first, "the first one").help("give one of them another name"));
+                    self.report_same_name(unit, (first, name));
                 }
             }
             let form = self.message_form(field, order, unit);
@@ -95,6 +93,18 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let message = &mut self.scope.program.messages[id];
         (message.parameters, message.fields) = (parameters, fields);
         (message.max_size, message.is_origin) = (max_size, is_origin);
+    }
+
+    /// Two fields have one name, perhaps in two branches of which one is taken.
+    fn report_same_name(&mut self, unit: &'syntax Unit<'syntax>, (first, name): (Span, &'syntax Name<'syntax>)) {
+        let called = &name.text;
+        let headline = format!("`{}` has two fields called `{called}`", unit.name);
+        let mut help = "give one of them another name".to_owned();
+        if unit.items.iter().any(|item| !matches!(item, message::Item::Field(_))) {
+            help += &format!("; a variable before the choice has one name for both: `&update = self.{called} = $$`");
+        }
+        let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
+        self.report(error.mark(first, "the first one").help(help));
     }
 
     fn message_parameters(&mut self, unit: &'syntax Unit<'syntax>) -> Vec<Parameter> {
@@ -333,8 +343,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             for label in &case.labels {
                 let is_bytes = matches!(label, model::Label::Bytes(_));
                 if wants_bytes.flatten().is_some_and(|wanted| wanted != is_bytes) {
-                    let help = "labels are of the type of the value: `1` of an integer, `\"get\"` of a string";
-                    self.message_mistake(case.span, "this case can never be", help);
+                    let headline = match is_bytes {
+                        true => "the value of this `switch` is an integer, and this case is for a string",
+                        false => "the value of this `switch` is a string, and this case is for an integer",
+                    };
+                    let help = "write cases as the value is: `1 -> …` for an integer, `\"get\" -> …` for a string";
+                    self.message_mistake(case.span, headline, help);
                 }
                 if let Some(first) = seen.insert(label, case.span) {
                     let error = Diagnostic::error(ids::MESSAGE_ATTRIBUTE, "this value has a case already", case.span);

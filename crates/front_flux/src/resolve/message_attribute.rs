@@ -32,6 +32,10 @@ const ATTRIBUTES: [(&str, &str); 13] = [
     ("serialize", "a variable, or a field that is one value"),
 ];
 
+/// How one asks for what is in a list.
+const LISTS: &str =
+    "let the list update a variable that is declared before it: `all : item[] … &update = self.length = $$.length`";
+
 impl<'syntax> Resolver<'syntax, '_, '_> {
     /// Reads the attributes of a field: what it is converted to, or all else.
     pub(super) fn field_attributes(
@@ -342,7 +346,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let mut at = start;
         for word in words {
             let Some(id) = at else {
-                self.message_mistake(name.span, format!("nothing in `{name}` has fields"), "name a message");
+                self.report_no_fields((place.0, start), &path, name);
                 return None;
             };
             let Some(found) = self.scope.program.messages[id].field_named(word) else {
@@ -362,6 +366,30 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             None => {
                 self.report_no_value(place, name, &reference);
                 None
+            }
+        }
+    }
+
+    /// A field of what has none: of a list, or of a value.
+    fn report_no_fields(
+        &mut self,
+        (own, start): (MessageId, Option<MessageId>),
+        path: &[FieldId],
+        name: &QualifiedName<'_>,
+    ) {
+        let message = &self.scope.program.messages[start.unwrap_or(own)];
+        let last = follow(self.scope.program, message, path).map(|(_, field)| field);
+        let words: Vec<&str> = name.own.split('.').collect();
+        let before = words.get(..=path.len()).unwrap_or_default().join(".");
+        let of = words.get(path.len() + 1).copied().unwrap_or_default();
+        match last {
+            Some(list) if list.is_list() => {
+                let headline = format!("`{before}` is a list: only its elements may have a field `{of}`");
+                self.message_mistake(name.span, headline, LISTS);
+            }
+            _ => {
+                let headline = format!("`{before}` is no message, and has no field `{of}`");
+                self.message_mistake(name.span, headline, "name it alone, or a field that is a message");
             }
         }
     }
@@ -387,7 +415,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             ("$$", _) => "`$$` has no value here".to_owned(),
             (word, false) => format!("`{word}` is no single value"),
         };
-        let help = "name a field that is an integer, a string or bytes: `self.length`, `self.header.length`";
+        let help = match is_list {
+            true => LISTS,
+            false => "name a field that is an integer, a string or bytes: `self.length`, `self.header.length`",
+        };
         self.message_mistake(name.span, headline, help);
     }
 

@@ -15,6 +15,15 @@ type Inside = (MessageId, Span);
 /// Reports what is wrong with the shapes of messages. O(size of the messages · choices in one `switch`).
 pub fn check_message_shapes(program: &Program, diagnostics: &mut Diagnostics) {
     let firsts = Firsts::of(program);
+    // What begins with itself may begin with everything that is in it, so nothing is said of its choices.
+    let begins: HashMap<_, _> =
+        program.messages.iter().map(|(id, message)| (id, beginnings(message, &message.items, &firsts))).collect();
+    if let Some(circle) = find_circle(program, &begins) {
+        let (headline, span) = describe(program, &circle, "begins with itself");
+        let error = Diagnostic::error(ids::MESSAGE_LEFT_RECURSION, headline, span);
+        diagnostics.push(error.help("let something that is always there come first, such as a length or a literal"));
+        return;
+    }
     for (_, message) in program.messages.iter() {
         for item in all_lists(&message.items).into_iter().flatten() {
             match item {
@@ -25,14 +34,6 @@ pub fn check_message_shapes(program: &Program, diagnostics: &mut Diagnostics) {
                 _ => {}
             }
         }
-    }
-    let begins: HashMap<_, _> =
-        program.messages.iter().map(|(id, message)| (id, beginnings(message, &message.items, &firsts))).collect();
-    if let Some(circle) = find_circle(program, &begins) {
-        let (headline, span) = describe(program, &circle, "begins with itself");
-        let error = Diagnostic::error(ids::MESSAGE_LEFT_RECURSION, headline, span);
-        diagnostics.push(error.help("let something that is always there come first, such as a length or a literal"));
-        return;
     }
     let is_open = |field: &&Field| field.max_depth.is_none();
     let contains = |message: &Message| {
