@@ -21,7 +21,7 @@ type content = unit (uint8 kind) {
     1 -> begin : begin_request;
     3 -> end : end_request;
     4, 9, 10 -> pairs : pair[] &eod &max_size = 65535; # params, get values, and what comes of that
-    5, 6, 7, 8 -> stream : bytes &eod &stream; # standard input, output and error; data
+    5, 6, 7, 8 -> stream : bytes &eod &max_size = 65535; # standard input, output and error; data
     11 -> unknown : unknown_type;
     * -> other : bytes &eod &max_size = 65535; # abort has nothing in it
   }
@@ -66,6 +66,6 @@ type size = unit {
   first : uint8;
   var value : uint32 &parse = self.first;
   if (self.first >= 128) {
-    : uint24 &update = self.value = (self.first - 128) * 0x1000000 + $$;
+    rest : uint24 &update = self.value = (self.first - 128) * 0x1000000 + $$;
   }
 };

@@ -2,7 +2,8 @@
 // std.http_message request` prints requests. They are read strictly: lines end with CR and LF, no line is folded, and
 // what two programs could understand in two ways, so that one is tricked, is refused (11.2 "Request Smuggling").
 
-// "2.1 Message Format": a request, its head and its body. Of the bytes of a body none count as parts of the message.
+// "2.1 Message Format": a request, its head and its body, all of it in memory. Before a larger body read the
+// `request_head` alone, and then as many bytes as its `length` says, or each `chunk`.
 type request = unit {
   %max_size = 1M;
 
@@ -10,22 +11,22 @@ type request = unit {
   if (self.head.is_chunked) {
     chunked : chunked_body;
   } else {
-    body : bytes &length = self.head.length &stream; # "6.3", 6 and 7
+    body : bytes &length = self.head.length; # "6.3", 6 and 7
   }
 };
 
 // A response. Those to HEAD, and to CONNECT of status 200 to 299, are a `response_head` alone: "6.3", 1 and 2.
 type response = unit {
-  %max_size = 1M;
+  %max_size = 16M;
 
   head : response_head;
   if (self.head.has_body) {
     if (self.head.is_chunked) {
       chunked : chunked_body;
     } else if (self.head.has_length) {
-      sized : bytes &length = self.head.length &stream; # "6.3", 6
+      sized : bytes &length = self.head.length; # "6.3", 6
     } else {
-      rest : bytes &eod &stream; # "6.3", 8: up to where the connection ends
+      rest : bytes &eod &max_size = 16M; # "6.3", 8: up to where the connection ends
     }
   }
 };
@@ -107,7 +108,7 @@ type field = unit {
 
 // "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it.
 type chunked_body = unit {
-  %max_size = 1M;
+  %max_size = 16M;
 
   chunks : chunk[] &until = $$.size == 0 &max_size = 1M;
   trailers : field[] &until = "\r\n" &max_size = 100
@@ -118,7 +119,7 @@ type chunk = unit {
   size : uint64 &digits = 16;
   extensions : extension[] &until = "\r\n" &max_size = 16;
   if (self.size > 0) {
-    content : bytes &length = self.size &stream;
+    content : bytes &length = self.size;
     : "\r\n";
   }
 };

@@ -29,23 +29,14 @@ type record = unit {
 type size = unit {
   first : int8;
   var value : int64 &parse = self.first;
-  switch (self.first) {
-    -113 -> : uint8 &update = self.value = int64($$);
-    -114 -> : uint16 &update = self.value = int64($$);
-    -115 -> : uint24 &update = self.value = int64($$);
-    -116 -> : uint32 &update = self.value = int64($$);
-    -117 -> : uint40 &update = self.value = int64($$);
-    -118 -> : uint48 &update = self.value = int64($$);
-    -119 -> : uint56 &update = self.value = int64($$);
-    -120 -> : uint64 &update = self.value = int64($$);
-    -121 -> : uint8 &update = self.value = -1 - int64($$);
-    -122 -> : uint16 &update = self.value = -1 - int64($$);
-    -123 -> : uint24 &update = self.value = -1 - int64($$);
-    -124 -> : uint32 &update = self.value = -1 - int64($$);
-    -125 -> : uint40 &update = self.value = -1 - int64($$);
-    -126 -> : uint48 &update = self.value = -1 - int64($$);
-    -127 -> : uint56 &update = self.value = -1 - int64($$);
-    -128 -> : uint64 &update = self.value = -1 - int64($$);
-    * -> { }
+  var rest : int64 &parse = 0;
+  if (self.first < -120) {
+    negative : uint8[-120 - self.first]
+      &update = self.rest = self.rest * 256 + int64($$)
+      &update = self.value = -1 - self.rest;
+  } else if (self.first < -112) {
+    positive : uint8[-112 - self.first]
+      &update = self.rest = self.rest * 256 + int64($$)
+      &update = self.value = self.rest;
   }
 };

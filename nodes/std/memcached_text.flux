@@ -1,5 +1,5 @@
 // The messages of memcached, as text: the file protocol.txt of its sources, whose sections are named here. `flux
-// message std.memcached_text request` prints requests. Clients may put several spaces where one is enough.
+// message std.memcached_text request` prints requests.
 
 // A command, with the data that comes after it.
 type request = unit {
@@ -36,14 +36,14 @@ type response = unit {
 // "Expiration times", "Storage commands": the header of an item, its data, and of `cas` what it was when it was read.
 type storage = unit (bool has_unique) {
   key : key;
-  : space;
+  : " ";
   flags : uint32 &digits = 10;
-  : space;
+  : " ";
   expiration : int64 &digits = 10;
-  : space;
+  : " ";
   size : uint32 &digits = 10;
   if (has_unique) {
-    : space;
+    : " ";
     unique : uint64 &digits = 10;
   }
   ending : ending;
@@ -53,7 +53,7 @@ type storage = unit (bool has_unique) {
 
 // "Get And Touch".
 type touching_retrieval = unit {
-  : space;
+  : " ";
   expiration : int64 &digits = 10;
   keys : key[] &until = "\r\n" &max_size = 10k;
 };
@@ -67,7 +67,7 @@ type deletion = unit {
 // "Increment/Decrement".
 type change = unit {
   key : key;
-  : space;
+  : " ";
   amount : uint64 &digits = 10;
   ending : ending;
 };
@@ -75,7 +75,7 @@ type change = unit {
 // "Touch".
 type touch = unit {
   key : key;
-  : space;
+  : " ";
   expiration : int64 &digits = 10;
   ending : ending;
 };
@@ -83,7 +83,7 @@ type touch = unit {
 // "Meta Set": the size of the data, then the flags.
 type meta_storage = unit {
   key : key;
-  : space;
+  : " ";
   size : uint32 &digits = 10;
   flags : word[] &until = "\r\n" &max_size = 32;
   content : bytes &length = self.size;
@@ -112,13 +112,13 @@ type result = unit {
 // What comes after VALUE.
 type item = unit {
   key : key;
-  : space;
+  : " ";
   flags : uint32 &digits = 10;
-  : space;
+  : " ";
   size : uint32 &digits = 10;
   var unique : uint64 &parse = 0;
   switch {
-    -> { : space; : uint64 &digits = 10 &update = self.unique = $$; }
+    -> { : " "; cas : uint64 &digits = 10 &update = self.unique = $$; }
     -> { }
   }
   : "\r\n";
@@ -133,7 +133,7 @@ type further_item = unit {
 
 // What comes after STAT: a name and its value, which may have spaces.
 type statistic = unit {
-  : space;
+  : " ";
   name : token("[!-~]+") &max_size = 250;
   : token(" ?");
   value : string &until = "\r\n" &max_size = 2k;
@@ -146,7 +146,7 @@ type further_statistic = unit {
 
 // "VA <size> <flags>*\r\n", and the data.
 type meta_value = unit {
-  : space;
+  : " ";
   size : uint32 &digits = 10;
   flags : word[] &until = "\r\n" &max_size = 32;
   content : bytes &length = self.size;
@@ -155,25 +155,21 @@ type meta_value = unit {
 
 // "Keys": up to 250 bytes, without control characters and spaces.
 type key = unit {
-  : space;
+  : " ";
   text : token("[!-~\x80-\xff]+") &max_size = 250;
 };
 
 // Any other word of a line.
 type word = unit {
-  : space;
+  : " ";
   text : token("[!-~\x80-\xff]+") &max_size = 2k;
-};
-
-type space = unit {
-  : token(" {1,8}");
 };
 
 // The end of a command, which may say that no answer is wanted.
 type ending = unit {
   var is_quiet : bool &parse = false;
   switch {
-    -> { : space; : "noreply" &update = self.is_quiet = true; }
+    -> { : " noreply" &update = self.is_quiet = true; }
     -> { }
   }
   : "\r\n";
