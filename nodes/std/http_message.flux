@@ -70,7 +70,7 @@ type response_head = unit {
   : "HTTP/1.";
   minor_version : token("[0-9]");
   : " ";
-  status : token("[1-5][0-9][0-9]") &convert = uint16($$); # RFC 9110, 15: what is above 599 is invalid
+  status : token("[1-5][0-9][0-9]"); # RFC 9110, 15: what is above 599 is invalid
   : " ";
   reason : token("[\t -~\x80-\xff]*") &max_size = 1k;
   : "\r\n";
@@ -84,7 +84,8 @@ type response_head = unit {
     &update = self.has_length = self.has_length || $$.is_length
     &update = self.is_chunked = self.is_chunked || $$.is_coding
     &update = self.length = self.length + $$.length;
-  var has_body : bool &parse = self.status >= 200 && self.status != 204 && self.status != 304; # "6.3", 1
+  var code : uint16 &parse = uint16(self.status);
+  var has_body : bool &parse = self.code >= 200 && self.code != 204 && self.code != 304; # "6.3", 1
 };
 
 // "5 Field Syntax", RFC 9110, 5.1 and 5.5: a name directly before the colon, a value without control characters.

@@ -96,7 +96,7 @@ fn messages_may_be_split_anywhere() {
             let start = usize::try_from(parsed.offset).unwrap();
             let bytes = &capture.bytes[start..start + usize::try_from(parsed.tree.end).unwrap()];
             // Of long ones the ends, where all is but the value.
-            let (first, last) = if bytes.len() < 4096 { (200, 50) } else { (40, 20) };
+            let (first, last) = if bytes.len() < 1024 { (1024, 0) } else { (60, 20) };
             for at in (0..=bytes.len()).filter(|at| *at < first || bytes.len() - at < last) {
                 let (before, after) = bytes.split_at(at);
                 let found = read_pieces(&capture.grammar, capture.message, [before, after]);
