@@ -289,6 +289,11 @@ impl Printer {
                     _ => self.list("(", arguments, ")", tail),
                 }
             }
+            Expression::Element(two) => {
+                let [object, key] = &**two;
+                self.expression(object, 1);
+                self.list("[", std::slice::from_ref(key), "]", tail);
+            }
             Expression::Braces(values) => self.list("{", values, "}", tail),
             Expression::Made(name, values) => {
                 self.write(name);
@@ -405,6 +410,11 @@ fn flat(expression: &Expression, text: &mut String) {
             text.push_str(name);
             flat_list("<", arguments, ", ", ">", text);
         }
+        Expression::Element(two) => {
+            let [object, key] = &**two;
+            flat(object, text);
+            flat_list("[", std::slice::from_ref(key), "", "]", text);
+        }
         Expression::Braces(values) => flat_list("{", values, ", ", "}", text),
         Expression::Compare(left, operator, right) => {
             flat(left, text);
@@ -486,6 +496,7 @@ fn width(expression: &Expression) -> usize {
         Expression::Call(function, arguments) => width(function) + 2 + list(arguments, 2),
         Expression::Instance(name, arguments) => characters(name) + 2 + list(arguments, 2),
         Expression::Braces(values) => 2 + list(values, 2),
+        Expression::Element(two) => 2 + list(&**two, 0),
         Expression::Compare(left, operator, right) => width(left) + characters(operator) + 2 + width(right),
         Expression::All(conditions) => list(conditions, 4),
         Expression::Infix(left, operator, right) => {

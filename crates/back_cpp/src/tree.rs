@@ -35,6 +35,8 @@ pub enum Expression {
     Compare(Box<Self>, &'static str, Box<Self>),
     /// `one && another`
     All(Vec<Self>),
+    /// `object[key]`
+    Element(Box<[Self; 2]>),
     /// `left + right`, with whichever operator.
     Infix(Box<Self>, &'static str, Box<Self>),
     /// `!value`

@@ -1,7 +1,7 @@
 //! The C++ file as a whole: what it includes, the enumerations and locks, the functions, the tables, `main`.
 
 use crate::Context;
-use crate::compute::{computations, headers};
+use crate::compute::{computations, conversions, headers};
 use crate::copies::copies;
 use crate::each::lists_structs;
 use crate::fork::branch_structs;
@@ -47,6 +47,7 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     }
     unit.extend(branch_structs(context));
     unit.extend(lists_structs(context));
+    unit.extend(conversions(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
     unit.extend([Declaration::Blank, main_function(context)]);
     unit

@@ -304,6 +304,24 @@ symbols! {
     /// A message that was made; fails where the fields make none.
     COMPUTE_MADE = Function "flux::compute::made",
         "static_assert(requires(flux::expected<int, int> made) { flux::compute::made(made) + 1; });";
+    /// What bodies do with values of the type `value`, where the program has some.
+    HEADER_DYNAMIC = Header "flux/flow/dynamic.hpp",
+        "";
+    /// What is of any type of the language.
+    VALUE = Type "flux::value",
+        "static_assert(requires(flux::value one) {
+             { one[\"a\"][0] == flux::value(\"a\") && one < flux::value() } -> std::same_as<bool>;
+             { one.is<std::string>() } -> std::same_as<bool>;
+         });";
+    /// A value of the language as a `flux::value`.
+    COMPUTE_TO_VALUE = Function "flux::compute::to_value",
+        "static_assert(std::is_same_v<decltype(flux::compute::to_value(std::vector<int>())), flux::value>);";
+    /// The name of an enumerator as a `flux::value`.
+    COMPUTE_NAME_OF = Function "flux::compute::name_of",
+        "static_assert(std::is_same_v<decltype(flux::compute::name_of(1, {\"a\", \"b\"})), flux::value>);";
+    /// A `flux::value` as what it is; fails where it is something else.
+    COMPUTE_AS = Function "flux::compute::as",
+        "static_assert(std::is_same_v<decltype(flux::compute::as<bool>(flux::value())), const bool &>);";
     /// The element of a list, or of a map by its key, or else another value.
     COMPUTE_GET = Function "flux::compute::get",
         "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \
@@ -539,7 +557,7 @@ struct values {
 
 /// A C++ file that compiles exactly where the runtime's headers provide every symbol as the table has it.
 pub fn probe() -> String {
-    let headers = [HEADER, HEADER_COMPUTE, HEADER_TURNS, HEADER_2006, STD_2006]
+    let headers = [HEADER, HEADER_COMPUTE, HEADER_DYNAMIC, HEADER_TURNS, HEADER_2006, STD_2006]
         .map(|header| format!("#include <{}>\n", header.spelling))
         .concat();
     let mut text = format!("{headers}\n{PROBE_START}");

@@ -20,6 +20,7 @@
 //! | `list<T>`              | `std::vector<T>`                         |
 //! | `optional<T>`          | `std::optional<T>`                       |
 //! | `map<K, V>`            | `std::map<K, V>`                         |
+//! | `value`                | `flux::value`                            |
 //! | `record hit`           | `struct hit`, which compares by its fields |
 //! | `enum method`          | `enum class method`                      |
 //! | a message `command`    | `class command`, the bytes that it is    |
@@ -83,6 +84,8 @@ pub enum TypeKind {
     Optional(Type),
     /// `map<K, V>`
     Map(Type, Type),
+    /// `value`: of which type a value is, only it itself says.
+    Value,
     /// A type of C++.
     Foreign(Form),
 }
@@ -129,7 +132,7 @@ const fn integer(signed: bool, bits: u8) -> TypeKind {
 }
 
 /// The types that have a name by themselves, here and in C++. A name of C++ means the first that has it.
-static BUILT_IN: [(TypeKind, &str, &str); 13] = [
+static BUILT_IN: [(TypeKind, &str, &str); 14] = [
     (TypeKind::Bool, "bool", "bool"),
     (integer(true, 8), "int8", "int8_t"),
     (integer(true, 16), "int16", "int16_t"),
@@ -143,6 +146,7 @@ static BUILT_IN: [(TypeKind, &str, &str); 13] = [
     (TypeKind::Float(Float::Double), "float64", "double"),
     (TypeKind::Text, "text", "std::string"),
     (TypeKind::Bytes, "bytes", "std::string"),
+    (TypeKind::Value, "value", "flux::value"),
 ];
 
 /// The names of the types that nobody declares, for whoever guesses what was meant.
@@ -252,6 +256,11 @@ impl Type {
         self.is_own() || self.integer().is_some() && !self.is_array()
     }
 
+    /// Whether it is `value`.
+    pub fn is_dynamic(&self) -> bool {
+        *self.kind() == TypeKind::Value
+    }
+
     /// Whether it is a pointer.
     pub fn is_pointer(&self) -> bool {
         matches!(self.kind(), TypeKind::Foreign(Form::Pointer | Form::PointerToConst))
@@ -344,6 +353,7 @@ impl Type {
         match self.kind() {
             TypeKind::Integer(_) => vec!["stdint.h"],
             TypeKind::Text | TypeKind::Bytes => vec!["string"],
+            TypeKind::Value => vec!["flux/value.hpp"],
             TypeKind::List(element) => with("vector", &[element]),
             TypeKind::Optional(element) => with("optional", &[element]),
             TypeKind::Map(key, value) => with("map", &[key, value]),

@@ -13,7 +13,7 @@
 #include "flux/flow/outcome.hpp"
 #include "flux/flow/program.hpp"
 #include "flux/server/server.hpp"
-#include "flux/flow/value.hpp"
+#include "flux/flow/copy.hpp"
 #include "flux/flow/within.hpp"
 
 #include <utility>

@@ -14,6 +14,8 @@ use flux_ir::types::{Float, Type, TypeKind, record_fields};
 pub(super) fn takes_time(expression: &Expression) -> bool {
     match &expression.term {
         Term::Comprehension(..) | Term::Apply(..) | Term::Slice(..) => true,
+        Term::Convert(inner) => expression.ty.is_dynamic() && !inner.ty.is_scalar(),
+        Term::Binary(operator, two) if operator.is_comparison() => two.iter().any(|one| one.ty.is_dynamic()),
         Term::Call(function, _) => !matches!(function, Called::Length | Called::Has | Called::Value | Called::Get),
         Term::Binary(Operator::Add, _) => matches!(expression.ty.kind(), TypeKind::List(_)),
         _ => false,
@@ -78,6 +80,7 @@ impl<'a> Writer<'a> {
                 }
             }
             Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
+            Term::None if ty.is_dynamic() => Cpp::Made(contract::VALUE.spelling.to_owned(), vec![]),
             Term::None => Cpp::name("std::nullopt"),
             Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),
             Term::Field(of, index) if is_message(&of.ty) => {
@@ -92,6 +95,10 @@ impl<'a> Writer<'a> {
                 Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
             }
             Term::Message(fields) => self.message(fields, ty),
+            Term::Element(two) if ty.is_dynamic() && two.iter().next().is_some_and(|of| of.ty.is_dynamic()) => {
+                let [of, key] = two.each_ref().map(|one| self.value(one));
+                Cpp::Element(Box::new([of, key]))
+            }
             Term::Element(two) => call(contract::COMPUTE_AT, two.iter().map(|one| self.value(one)).collect()),
             Term::Slice(of, from, to) => {
                 let bounds = std::iter::once(from).chain(to).map(|bound| self.value(bound));
@@ -201,6 +208,20 @@ impl<'a> Writer<'a> {
 
     fn convert(&self, inner: &Expression, to: &Type) -> Cpp {
         let from = &inner.ty;
+        if to.is_dynamic() {
+            let is_plain = match from.kind() {
+                TypeKind::Bool | TypeKind::Float(_) | TypeKind::Text | TypeKind::Bytes => true,
+                TypeKind::List(element) => element.is_dynamic(),
+                TypeKind::Map(_, element) => element.is_dynamic(),
+                _ => from.integer().is_some_and(|integer| integer.signed || integer.bits < 64),
+            };
+            let made = if is_plain { contract::VALUE } else { contract::COMPUTE_TO_VALUE };
+            return Cpp::name(made.spelling).call(vec![self.value(inner)]);
+        }
+        if from.is_dynamic() {
+            let read = Cpp::Instance(contract::COMPUTE_AS.spelling.to_owned(), vec![Cpp::name(to.cpp())]);
+            return read.call(vec![self.value(inner)]);
+        }
         let is_string = |ty: &Type| matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes);
         if is_string(from) && is_string(to) {
             return self.look(inner);
@@ -272,6 +293,9 @@ impl<'a> Writer<'a> {
         let look = |one: &Expression| if is_text { self.look(one) } else { self.value(one) };
         let rest: Vec<Cpp> = rest.iter().map(look).collect();
         let member = |name: &str| self.object(first).member(name).call(rest.clone());
+        if let Some(dynamic) = function.asks_for() {
+            return self.value(first).member(format!("is<{}>", dynamic.ty().cpp())).call(vec![]);
+        }
         let symbol = match function {
             Called::Length => return member("size"),
             Called::StartsWith => return member("starts_with"),
@@ -285,11 +309,12 @@ impl<'a> Writer<'a> {
             Called::Split => contract::COMPUTE_SPLIT,
             Called::Join => contract::COMPUTE_JOIN,
             Called::Value => contract::COMPUTE_VALUE,
-            Called::Get => contract::COMPUTE_GET,
             Called::Sum | Called::Min | Called::Max | Called::Any | Called::All => {
                 let arguments = vec![in_turns(self.look(first), true), Cpp::name("std::identity").call(vec![])];
                 return aggregate(Some(function), ty).call(arguments);
             }
+            // Get: the others are above.
+            _ => contract::COMPUTE_GET,
         };
         let looks = is_text || function == Called::Value;
         let first = if looks { self.look(first) } else { self.value(first) };

@@ -7,8 +7,11 @@
 //! code; in a function of values it throws, too. If an output is an unchanged input, the value is moved at the very
 //! end, when nothing can fail any more.
 
+mod as_value;
 mod expression;
 mod statement;
+
+pub use as_value::conversions;
 
 use crate::Context;
 use crate::function::declare_error;
@@ -18,7 +21,7 @@ use crate::shape::{Part, node_shape};
 use crate::structs::{Side, node_struct};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
 use flux_contract as contract;
-use flux_ir::compute::{Call, Callable, VariableId, always_fails, callees_first, calls_of};
+use flux_ir::compute::{Call, Callable, Expression, Term, VariableId, always_fails, callees_first, calls_of};
 use flux_ir::flow::{Block, End};
 use flux_ir::program::{Body, Node, NodeId, Predicate, PredicateId, Program};
 use flux_ir::types::Type;
@@ -31,11 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// comment.
 pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
     let program = &context.flow.program;
-    let steps = context.flow.functions.iter().flat_map(|(_, function)| function.body.all_steps());
-    let applied: BTreeSet<NodeId> = steps.filter_map(|step| context.flow.callee_node(&step.callee)).collect();
-    let mut asked = vec![];
-    context.flow.functions.iter().for_each(|(_, function)| tested(&function.body, &mut asked));
-    let used = used(program, &applied, asked);
+    let (applied, used) = needed(context);
     let mut functions = vec![];
     for one in &used {
         if let Callable::Node(id) = one {
@@ -61,6 +60,16 @@ pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
         [Declaration::Blank, Declaration::Comment(context.statement(span)), Declaration::Function(function)]
     });
     with_comments.collect()
+}
+
+/// The nodes that flows apply; and what is used as a function of values, by these or by dispatches.
+fn needed(context: &Context<'_>) -> (BTreeSet<NodeId>, BTreeSet<Callable>) {
+    let steps = context.flow.functions.iter().flat_map(|(_, function)| function.body.all_steps());
+    let applied: BTreeSet<NodeId> = steps.filter_map(|step| context.flow.callee_node(&step.callee)).collect();
+    let mut asked = vec![];
+    context.flow.functions.iter().for_each(|(_, function)| tested(&function.body, &mut asked));
+    let used = used(&context.flow.program, &applied, asked);
+    (applied, used)
 }
 
 /// The predicates that a block asks. The recursion is as deep as blocks are in each other.
@@ -108,7 +117,10 @@ pub fn headers(context: &Context<'_>) -> Vec<contract::Symbol> {
     let all: Vec<_> = of_nodes.chain(of_predicates).collect();
     let has_loops = all.iter().any(|one| statement::has_loop(&one.block) || one.any(&mut expression::is_loop));
     let turns = has_loops.then_some(contract::HEADER_TURNS);
-    if all.is_empty() { vec![] } else { [contract::HEADER_COMPUTE].into_iter().chain(turns).collect() }
+    let is_dynamic =
+        |one: &Expression| one.ty.is_dynamic() || matches!(&one.term, Term::Convert(inner) if inner.ty.is_dynamic());
+    let dynamic = all.iter().any(|one| one.any(&mut |part| is_dynamic(part))).then_some(contract::HEADER_DYNAMIC);
+    if all.is_empty() { vec![] } else { [contract::HEADER_COMPUTE].into_iter().chain(turns).chain(dynamic).collect() }
 }
 
 fn node_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {

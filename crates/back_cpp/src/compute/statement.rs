@@ -285,12 +285,14 @@ fn name_walks(expression: &Expression, depth: usize, found: &mut HashMap<Variabl
     [&it.value].into_iter().chain(&it.condition).for_each(|part| name_walks(part, depth + 1, found));
 }
 
-/// The variable that a value is, or is a field of: a field of a message is made where it is asked for.
+/// The variable that a value is, or is a field of, or that is a `value` which is the list: a field of a message is made
+/// where it is asked for.
 pub(super) fn root_of(expression: &Expression) -> Option<VariableId> {
     match &expression.term {
         Term::Field(of, _) if is_message(&of.ty) => None,
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => root_of(of),
+        Term::Convert(of) if of.ty.is_dynamic() && !expression.ty.is_scalar() => root_of(of),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use crate::body::{Argument, Form, Value};
 use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
-use flux_ir::compute::{Expression, Function, Mistake, Term, integer, real, text};
+use flux_ir::compute::{Dynamic, Expression, Function, Mistake, Term, integer, real, text};
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
 use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names};
 use flux_source::Span;
@@ -103,8 +103,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             }
             return Ok(Expression { term: Term::Variable(variable), ty, span });
         }
-        if name.parts() == (None, "none") {
-            return Ok(self.typing().none(span));
+        match name.parts() {
+            (None, "none") => return Ok(self.typing().none(span)),
+            (None, "undefined") => return Ok(self.typing().undefined(span)),
+            _ => {}
         }
         let option = self.homes(name).into_iter().find_map(|(module, own)| self.resolver.scope.option(module, own));
         if let Some(option) = option {
@@ -230,12 +232,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         if let Some(function) = Function::ALL.into_iter().find(|function| name.parts() == (None, function.name())) {
             return self.typed(self.typing().call(function, values, span));
         }
-        let ty = Type::new(&name.to_string());
-        let is_made =
-            ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_) | TypeKind::Text | TypeKind::Bytes);
-        if !is_made || !built_in_names().any(|built_in| name.parts() == (None, built_in)) {
-            return Err(self.report_unknown_function(name));
-        }
+        let Some(ty) = converted_to(name) else { return Err(self.report_unknown_function(name)) };
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => self.typed(self.typing().convert(value, &ty, span)),
             _ => {
@@ -333,6 +330,19 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let ty = Type::declared(self.resolver.scope.program, Declared::Record(id));
         Ok(Expression { term: Term::Record(values), ty, span })
     }
+}
+
+/// The type to which a function of this name converts.
+fn converted_to(name: &QualifiedName<'_>) -> Option<Type> {
+    let own = built_in_names().find(|built_in| name.parts() == (None, built_in))?;
+    let dynamic = match own {
+        "bool" => Some(Dynamic::Bool),
+        "list" => Some(Dynamic::List),
+        "map" => Some(Dynamic::Map),
+        _ => None,
+    };
+    let ty = dynamic.map_or_else(|| Type::new(own), Dynamic::ty);
+    ty.is_own().then_some(ty)
 }
 
 fn first_name(fields: &[flux_ir::program::Parameter]) -> &str {

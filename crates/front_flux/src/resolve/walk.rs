@@ -55,9 +55,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             self.resolver.check_word(&name.text, name.span, "variable");
         }
         let over = self.value(over).and_then(|over| self.typed(self.typing().settle(over)));
-        let typed = over.and_then(|over| match self.typing().walk(&over, names.len()) {
-            Ok(types) => Ok((over, types)),
-            Err(mistake) => Err(self.report_mistake(ids::EXPRESSION_TYPE, *mistake)),
+        let typed = over.and_then(|over| {
+            let typed = self.typing().walk(over, names.len());
+            typed.map_err(|mistake| self.report_mistake(ids::EXPRESSION_TYPE, *mistake))
         });
         let types = typed.as_ref().map_or(&[][..], |(_, types)| types);
         let before = self.given.clone();

@@ -112,6 +112,15 @@ pub(super) fn call(function: Function, arguments: &[Cow<'_, Value>], ty: &Type) 
         Function::Join => join(first, second()?.bytes()?)?,
         Function::Has => Value::Truth(optional(first)?.is_some()),
         Function::Value => optional(first)?.cloned().ok_or_else(|| no_element("an optional has no value"))?,
+        Function::IsBool
+        | Function::IsInt64
+        | Function::IsFloat64
+        | Function::IsText
+        | Function::IsList
+        | Function::IsMap => match (first, function.asks_for()) {
+            (Value::Any(any), Some(dynamic)) => Value::Truth(any.is(dynamic)),
+            _ => return Err(Failure::malformed("this is no value of any type")),
+        },
         Function::Get => match find(first, second()?)? {
             Some(found) => found.clone(),
             None => arguments.get(2).map(|other| other.as_ref().clone()).ok_or_else(missing)?,

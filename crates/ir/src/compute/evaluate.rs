@@ -11,7 +11,9 @@
 use super::built_in::{Made, call, find, no_element, put, require_room, slice};
 use super::numbers::{arithmetic, convert, negate, rounded};
 use super::value::{Failure, Reason, Value};
-use super::{Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk};
+use super::{
+    AnyValue, Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk,
+};
 use crate::message::{FieldId, MessageId};
 use crate::program::{Body, NodeId, OptionId, PredicateId, Program};
 use crate::types::{Type, TypeKind};
@@ -256,6 +258,7 @@ impl Evaluator<'_> {
             Term::Variable(id) => scope.find(*id).map(Cow::Borrowed).ok_or_else(no_value),
             Term::Option(option) => owned(self.around.option(*option)),
             Term::Enumerator(index) => owned(Value::Enumerator(*index)),
+            Term::None if ty.is_dynamic() => owned(Value::Any(AnyValue::Undefined)),
             Term::None => owned(Value::Optional(None)),
             Term::Some(inner) => {
                 let inner = self.value(inner, scope)?.into_owned();
@@ -271,10 +274,7 @@ impl Evaluator<'_> {
             Term::Not(inner) => owned(Value::Truth(!self.value(inner, scope)?.truth()?)),
             Term::Negate(inner) => owned(negate(&*self.value(inner, scope)?, ty)?),
             Term::Binary(operator, two) => self.binary(*operator, two, ty, scope),
-            Term::Convert(inner) => {
-                let value = self.value(inner, scope)?.into_owned();
-                owned(convert(value, &inner.ty, ty)?)
-            }
+            Term::Convert(inner) => owned(self.convert(inner, ty, scope)?),
             Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
             Term::Message(fields) => {
                 let field = |(id, value): &(FieldId, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
@@ -295,6 +295,9 @@ impl Evaluator<'_> {
             Term::Element(two) => {
                 let [of, key] = &**two;
                 let (of, key) = (self.value(of, scope)?, self.value(key, scope)?);
+                if let Value::Any(any) = &*of {
+                    return owned(any.element(&key).cloned().unwrap_or(Value::Any(AnyValue::Undefined)));
+                }
                 part_of(of, |of| find(of, &key))
             }
             Term::Slice(of, from, to) => {
@@ -311,6 +314,16 @@ impl Evaluator<'_> {
                 let given = self.apply(*callee, arguments)?;
                 given.into_iter().next().map(Cow::Owned).ok_or_else(no_value)
             }
+        }
+    }
+
+    /// A value as one of the type `to`.
+    fn convert(&mut self, from: &Expression, to: &Type, scope: &Scope<'_>) -> Result<Value, Failure> {
+        let value = self.value(from, scope)?;
+        match &*value {
+            value if to.is_dynamic() => AnyValue::of(value, &from.ty, self.program).map(Value::Any),
+            Value::Any(any) => any.read(to),
+            _ => convert(value.into_owned(), &from.ty, to),
         }
     }
 

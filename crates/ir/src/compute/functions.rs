@@ -2,8 +2,8 @@
 //!
 //! An aggregate of a comprehension is one expression: no list is made on the way.
 
-use super::typing::{Mistake, Typed, Typing, index_type, is_float, is_string, mistake, truth_type};
-use super::{Callable, Comprehension, Expression, Function, Term, Walk};
+use super::typing::{Mistake, Typed, Typing, index_type, is_float, is_string, mistake, truth_type, value_type};
+use super::{Callable, Comprehension, Dynamic, Expression, Function, Term, Walk};
 use crate::program::Parameter;
 use crate::types::{Type, TypeKind};
 use flux_source::Span;
@@ -21,6 +21,9 @@ impl Typing<'_> {
         }
         let mut rest = arguments.into_iter();
         let Some(first) = rest.next() else { return mistake(span, "a function takes values", "write them") };
+        if function == Function::Value && !matches!(first.ty.kind(), TypeKind::Optional(_)) {
+            return self.convert(first, &value_type(), span);
+        }
         let first = self.settle(first)?;
         let (ty, wanted) = self.taken(function, &first)?;
         let mut arguments = vec![];
@@ -80,6 +83,10 @@ impl Typing<'_> {
                 (TypeKind::Optional(inner), _) => (inner.clone(), vec![]),
                 _ => return refuse("it takes an optional"),
             },
+            _ if function.asks_for().is_some() => match of.is_dynamic() {
+                true => (truth_type(), vec![]),
+                false => return refuse("it takes a `value`"),
+            },
             Function::Get => {
                 let (key, element) = self.elements(of, first.span)?;
                 (element.clone(), vec![key, element])
@@ -88,37 +95,51 @@ impl Typing<'_> {
                 Some(number) => (number.clone(), vec![]),
                 None => return refuse("it takes a list of numbers: `sum([for h in hits : h.bytes])`"),
             },
-            Function::Min | Function::Max => match element.filter(|it| is_number(it) || is_string(it)) {
-                Some(ordered) => (ordered.clone(), vec![]),
-                None => return refuse("it takes a list of numbers or of texts, which have an order"),
-            },
-            Function::Any | Function::All => match element.filter(|element| **element == truth_type()) {
+            Function::Min | Function::Max => {
+                match element.filter(|it| is_number(it) || is_string(it) || it.is_dynamic()) {
+                    Some(ordered) => (ordered.clone(), vec![]),
+                    None => return refuse("it takes a list of numbers, texts or values, which have an order"),
+                }
+            }
+            // Any and all: the others are above.
+            _ => match element.filter(|element| **element == truth_type()) {
                 Some(truth) => (truth.clone(), vec![]),
                 None => return refuse("it takes a list of `bool`: `any([for h in hits : h.bytes > 1k])`"),
             },
         })
     }
 
-    /// The types of what `for` names, of which there are as many as `names`, where it goes through `over`.
+    /// What `for` goes through where it is given `over`, and the types of what it names, which are as many as `names`:
+    /// of a `value` its list, or with two names its map.
     ///
     /// # Errors
     /// It does not go through such a value, or the names are too many or too few.
-    pub fn walk(self, over: &Expression, names: usize) -> Result<Vec<Type>, Box<Mistake>> {
-        match (over.ty.kind(), names) {
-            (TypeKind::List(element), 1) => Ok(vec![element.clone()]),
-            (TypeKind::Map(key, value), 2) => Ok(vec![key.clone(), value.clone()]),
+    pub fn walk(self, over: Expression, names: usize) -> Result<(Expression, Vec<Type>), Box<Mistake>> {
+        let dynamic = match names {
+            1 => Some(Dynamic::List),
+            2 => Some(Dynamic::Map),
+            _ => None,
+        };
+        let span = over.span;
+        let over = match dynamic.filter(|_| over.ty.is_dynamic()) {
+            Some(dynamic) => self.convert(over, &dynamic.ty(), span)?,
+            None => over,
+        };
+        let types = match (over.ty.kind(), names) {
+            (TypeKind::List(element), 1) => vec![element.clone()],
+            (TypeKind::Map(key, value), 2) => vec![key.clone(), value.clone()],
             (TypeKind::Map(..), _) => {
-                mistake(over.span, "a map has keys and values", "name both: `for key, value in …`")
+                return mistake(over.span, "a map has keys and values", "name both: `for key, value in …`");
             }
             (TypeKind::List(_), _) => {
-                mistake(over.span, "a list has elements, which have one name", "write `for x in …`")
+                return mistake(over.span, "a list has elements, which have one name", "write `for x in …`");
             }
-            _ => mistake(
-                over.span,
-                format!("a loop goes through a list or a map, and this is {:#}", over.ty),
-                "write a list: `split(line, \" \")` makes one of a text",
-            ),
-        }
+            _ => {
+                let headline = format!("a loop goes through a list or a map, and this is {:#}", over.ty);
+                return mistake(over.span, headline, "write a list: `split(line, \" \")` makes one of a text");
+            }
+        };
+        Ok((over, types))
     }
 
     /// `[for x in list if condition : value]`

@@ -10,16 +10,20 @@
 //! `uint64` do, an `int64` and a `uint64` do not. A literal is of whatever type it meets. Comparisons are exact
 //! whatever the types. Floating-point numbers are those of IEEE 754, which has values for what overflows.
 
+mod any_value;
 mod built_in;
 mod calls;
+mod dynamic;
 mod evaluate;
 mod functions;
 mod numbers;
 mod typing;
 mod value;
 
+pub use any_value::AnyValue;
 pub use built_in::MOST;
 pub use calls::{Call, callees_first, calls_of};
+pub use dynamic::{BecomesValue, Dynamic, becomes_value, is_read_from_value};
 pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
 pub use typing::{Mistake, Typing, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
@@ -174,7 +178,7 @@ pub enum Term {
     Option(OptionId),
     /// The value of an enumeration at this index.
     Enumerator(usize),
-    /// `none`, of an optional type.
+    /// `none`, of an optional type; `undefined`, of the type `value`.
     None,
     /// An optional that has this value.
     Some(Box<Expression>),
@@ -186,7 +190,8 @@ pub enum Term {
     Negate(Box<Expression>),
     /// Two values of one type, but where integers are compared.
     Binary(Operator, Box<[Expression; 2]>),
-    /// The same value, of the type of this expression; fails where that does not have it.
+    /// The same value, of the type of this expression; fails where that does not have it. A `value` becomes what it
+    /// is, and anything becomes a `value`: a record a map of its fields, an enumerator its name, `none` undefined.
     Convert(Box<Expression>),
     /// A record, by its fields.
     Record(Vec<Expression>),
@@ -198,7 +203,8 @@ pub enum Term {
     Map(Vec<[Expression; 2]>),
     /// The list of a comprehension, or what an aggregate makes of it, without the list.
     Comprehension(Option<Function>, Box<Comprehension>),
-    /// The element of a list at an index from 0, or of a map by its key; fails where there is none.
+    /// The element of a list at an index from 0, or of a map by its key; fails where there is none. Of a `value` it is
+    /// undefined then.
     Element(Box<[Expression; 2]>),
     /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so
     /// far.
@@ -327,6 +333,18 @@ pub enum Function {
     Has,
     /// The value of an optional; fails where it has none.
     Value,
+    /// Whether a `value` is a `bool`.
+    IsBool,
+    /// Whether a `value` is an integer.
+    IsInt64,
+    /// Whether a `value` is a number that may have a fraction.
+    IsFloat64,
+    /// Whether a `value` is a text.
+    IsText,
+    /// Whether a `value` is a list.
+    IsList,
+    /// Whether a `value` is a map.
+    IsMap,
     /// The element of a list or the value of a key in a map, or else another value.
     Get,
     /// The sum of a list of numbers.
@@ -343,7 +361,7 @@ pub enum Function {
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 24] = [
         Self::Length,
         Self::StartsWith,
         Self::EndsWith,
@@ -356,6 +374,12 @@ impl Function {
         Self::Join,
         Self::Has,
         Self::Value,
+        Self::IsBool,
+        Self::IsInt64,
+        Self::IsFloat64,
+        Self::IsText,
+        Self::IsList,
+        Self::IsMap,
         Self::Get,
         Self::Sum,
         Self::Min,
@@ -379,6 +403,12 @@ impl Function {
             Self::Join => "join",
             Self::Has => "has",
             Self::Value => "value",
+            Self::IsBool => "is_bool",
+            Self::IsInt64 => "is_int64",
+            Self::IsFloat64 => "is_float64",
+            Self::IsText => "is_text",
+            Self::IsList => "is_list",
+            Self::IsMap => "is_map",
             Self::Get => "get",
             Self::Sum => "sum",
             Self::Min => "min",
@@ -393,9 +423,23 @@ impl Function {
         match self {
             Self::Length | Self::Lower | Self::Upper | Self::Trim | Self::Has | Self::Value => 1,
             Self::Sum | Self::Min | Self::Max | Self::Any | Self::All => 1,
+            _ if self.asks_for().is_some() => 1,
             Self::Get => 3,
             _ => 2,
         }
+    }
+
+    /// The kind of `value` that it asks for.
+    pub fn asks_for(self) -> Option<Dynamic> {
+        Some(match self {
+            Self::IsBool => Dynamic::Bool,
+            Self::IsInt64 => Dynamic::Int64,
+            Self::IsFloat64 => Dynamic::Float64,
+            Self::IsText => Dynamic::Text,
+            Self::IsList => Dynamic::List,
+            Self::IsMap => Dynamic::Map,
+            _ => return None,
+        })
     }
 
     /// Whether it is of a list as a whole, so that of a comprehension no list need be made.

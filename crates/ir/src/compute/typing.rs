@@ -3,7 +3,7 @@
 //! A literal has no type of its own until it meets one: until then it is an `int64`, or a `float64`. What functions
 //! take and give is in [`super::functions`].
 
-use super::{Comprehension, Expression, Operator, Term};
+use super::{BecomesValue, Comprehension, Expression, Operator, Term, becomes_value, is_read_from_value};
 use crate::arena::Arena;
 use crate::message::{FieldId, Message, MessageId, field_type};
 use crate::program::{TypeBody, TypeDeclaration};
@@ -57,6 +57,10 @@ pub(super) fn truth_type() -> Type {
     Type::of_kind(TypeKind::Bool)
 }
 
+pub(super) fn value_type() -> Type {
+    Type::of_kind(TypeKind::Value)
+}
+
 pub(super) fn is_float(ty: &Type) -> bool {
     matches!(ty.kind(), TypeKind::Float(_))
 }
@@ -77,7 +81,7 @@ pub(super) fn index_type() -> Type {
 impl Typing<'_> {
     /// The same value of the type `wanted`, which has all values of its own type.
     pub fn coerce(self, expression: Expression, wanted: &Type) -> Typed {
-        if expression.ty == *wanted && !matches!(expression.term, Term::None) {
+        if expression.ty == *wanted && !is_untyped_none(&expression) {
             return Ok(expression);
         }
         let span = expression.span;
@@ -92,7 +96,7 @@ impl Typing<'_> {
             }
             (Term::Integer(value), TypeKind::Float(_)) => as_wanted(Term::Real((*value as f64).to_bits())),
             (Term::Real(_), TypeKind::Float(_)) => as_wanted(expression.term),
-            (Term::None, TypeKind::Optional(_)) => as_wanted(Term::None),
+            (Term::None, TypeKind::Optional(_)) if is_untyped_none(&expression) => as_wanted(Term::None),
             (Term::List(elements), TypeKind::Map(..)) if elements.is_empty() => as_wanted(Term::Map(vec![])),
             (Term::Map(entries), TypeKind::Map(key, value)) => {
                 let entry = |[one, other]: &[Expression; 2]| {
@@ -108,6 +112,7 @@ impl Typing<'_> {
                 let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
                 as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
             }
+            (_, TypeKind::Value) => self.value_of(expression, BecomesValue::Always),
             (_, TypeKind::Optional(inner)) if !matches!(expression.ty.kind(), TypeKind::Optional(_)) => {
                 let inner = self.coerce(expression, inner)?;
                 as_wanted(Term::Some(Box::new(inner)))
@@ -115,6 +120,33 @@ impl Typing<'_> {
             _ if widens(&expression.ty, wanted) => as_wanted(Term::Convert(Box::new(expression))),
             _ => self.does_not_fit(&expression, wanted),
         }
+    }
+
+    /// What is made a `value`, where that is sure to succeed, or else may fail.
+    fn value_of(self, expression: Expression, at_most: BecomesValue) -> Typed {
+        // The elements of an empty list have any type.
+        let expression = match is_unsettled(&expression) && !matches!(expression.term, Term::None) {
+            true => self.coerce(expression, &Type::of_kind(TypeKind::List(value_type())))?,
+            false => self.settle(expression)?,
+        };
+        if expression.ty.is_dynamic() {
+            return Ok(expression);
+        }
+        let (found, span) = (becomes_value(self.types, &expression.ty), expression.span);
+        if found <= at_most {
+            return Ok(Expression { term: Term::Convert(Box::new(expression)), ty: value_type(), span });
+        }
+        let (headline, help) = match found {
+            BecomesValue::MayFail => (
+                format!("expected a `value`, found {:#}", expression.ty),
+                "convert it, which fails if an integer does not fit an `int64`: `value(…)`",
+            ),
+            _ => (
+                format!("{:#} cannot be converted to a `value`", expression.ty),
+                "a value is `undefined`, a `bool`, a number, a text, a list of values, or a map of texts to values",
+            ),
+        };
+        mistake(span, headline, help)
     }
 
     fn does_not_fit<T>(self, expression: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
@@ -126,6 +158,10 @@ impl Typing<'_> {
         };
         let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
         let help = match (found.kind(), wanted.kind()) {
+            (TypeKind::Value, _) if *found == *wanted => "write a constant".to_owned(),
+            (TypeKind::Value, _) if is_read_from_value(wanted) => {
+                format!("convert it, which fails if it is something else: `{}(…)`", conversion_to(wanted))
+            }
             _ if is_number(found) && is_number(wanted) => {
                 format!("convert it, which fails if the value is not one of {wanted:#}: `{wanted}(…)`")
             }
@@ -146,7 +182,9 @@ impl Typing<'_> {
     /// `expression`, unless nothing says of what type it is.
     pub fn settle(self, expression: Expression) -> Typed {
         match is_unsettled(&expression) {
-            true => mistake(expression.span, "the type of this is not known", "say it: `let x : list<text> = …;`"),
+            true => {
+                mistake(expression.span, "the type of this is not known", "declare the type: `let x : list<text> = …;`")
+            }
             false => Ok(expression),
         }
     }
@@ -237,8 +275,8 @@ impl Typing<'_> {
         if is_number(&left.ty) && is_number(&right.ty) {
             return self.meet(operator, left, right);
         }
-        // What has no type by itself is of the other's.
-        let two = if is_unsettled(&left) {
+        // What has no type by itself is of the other's, and a value is compared with what becomes one.
+        let two = if is_unsettled(&left) || right.ty.is_dynamic() {
             let wanted = right.ty.clone();
             [self.coerce(left, &wanted)?, self.settle(right)?]
         } else {
@@ -246,12 +284,15 @@ impl Typing<'_> {
             [left, self.coerce(right, &wanted)?]
         };
         let [one, _] = &two;
-        if operator.is_equality() && one.ty.is_own() || is_string(&one.ty) {
+        if operator.is_equality() && one.ty.is_own() || is_string(&one.ty) || one.ty.is_dynamic() {
             return Ok(two);
         }
         let headline = format!("`{}` does not compare {:#}", operator.symbol(), one.ty);
         let help = match one.ty.is_own() {
-            true => "only numbers and texts have an order; `==` and `!=` compare all values of the language",
+            true => {
+                "only numbers, texts and values of the type `value` have an order; `==` and `!=` compare all values of \
+                 the language"
+            }
             false => "Flux knows nothing of the values of C++ types: compare them in a function",
         };
         mistake(one.span, headline, help)
@@ -280,6 +321,10 @@ impl Typing<'_> {
 
     /// `e.name`; `name` stands at `at`. The names that there are come with the mistake of one that there is not.
     pub fn field(self, of: Expression, name: &str, at: Span) -> Result<Expression, (Box<Mistake>, Vec<String>)> {
+        if of.ty.is_dynamic() {
+            let (span, key) = (of.span.to(at), text(name.to_owned(), at));
+            return Ok(Expression { term: Term::Element(Box::new([of, key])), ty: value_type(), span });
+        }
         let fields = match of.ty.kind() {
             TypeKind::Record(id) => match &self.types[*id].body {
                 TypeBody::Record(fields) => fields.iter().map(|it| (it.name.as_str(), Some(it.ty.clone()))).collect(),
@@ -313,7 +358,7 @@ impl Typing<'_> {
             TypeKind::Optional(inner) if matches!(inner.kind(), TypeKind::Record(_) | TypeKind::Message(_)) => {
                 "take its value, which fails if it has none: `value(…)`; `has(…)` says whether it has one"
             }
-            _ => "records and messages have fields",
+            _ => "records, messages and values of the type `value` have fields",
         };
         Box::new(Mistake { headline, help: help.to_owned(), span: at })
     }
@@ -363,8 +408,17 @@ impl Typing<'_> {
         Expression { term: Term::None, ty: Type::of_kind(TypeKind::Optional(truth_type())), span }
     }
 
+    /// `undefined`
+    pub fn undefined(self, span: Span) -> Expression {
+        Expression { term: Term::None, ty: value_type(), span }
+    }
+
     /// `e[key]`
     pub fn element(self, of: Expression, key: Expression, span: Span) -> Typed {
+        if of.ty.is_dynamic() {
+            let key = if is_string(&key.ty) { key } else { self.index(key, &index_type())? };
+            return Ok(Expression { term: Term::Element(Box::new([of, key])), ty: value_type(), span });
+        }
         let (wanted, ty) = self.elements(&of.ty, of.span)?;
         let key = self.index(key, &wanted)?;
         Ok(Expression { term: Term::Element(Box::new([of, key])), ty, span })
@@ -425,12 +479,16 @@ impl Typing<'_> {
                 return self.coerce(expression, to).map(|it| Expression { span, ..it });
             }
         }
+        if to.is_dynamic() {
+            return self.value_of(expression, BecomesValue::MayFail).map(|it| Expression { span, ..it });
+        }
         let from = &expression.ty;
         if from == to {
             return Ok(Expression { span, ..expression });
         }
         let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
         let can = match to.kind() {
+            _ if from.is_dynamic() => is_read_from_value(to),
             TypeKind::Text => is_number(from) || is_string(from) || *from == truth_type(),
             TypeKind::Bytes => is_string(from),
             _ if is_number(to) => is_number(from) || *from.kind() == TypeKind::Text,
@@ -441,16 +499,31 @@ impl Typing<'_> {
             false => mistake(
                 span,
                 format!("{from:#} cannot be converted to {to:#}"),
-                "numbers and texts are converted to numbers; numbers, `bool` and `bytes` to texts",
+                "numbers and texts are converted to numbers; numbers, `bool` and `bytes` to texts; a `value` to what \
+                 it is",
             ),
         }
     }
 }
 
+/// The function that converts to a type: `int64`, `list`.
+fn conversion_to(ty: &Type) -> &str {
+    match ty.kind() {
+        TypeKind::List(_) => "list",
+        TypeKind::Map(..) => "map",
+        _ => ty.written(),
+    }
+}
+
+/// Whether it is `none`, and no optional says yet of which type.
+fn is_untyped_none(expression: &Expression) -> bool {
+    expression.term == Term::None && !expression.ty.is_dynamic()
+}
+
 /// Whether only what it meets says of what type it is.
 fn is_unsettled(expression: &Expression) -> bool {
     match &expression.term {
-        Term::None => true,
+        Term::None => is_untyped_none(expression),
         Term::List(elements) => elements.is_empty(),
         Term::Comprehension(None, it) => is_unsettled(&it.value),
         _ => false,

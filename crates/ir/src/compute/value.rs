@@ -1,5 +1,6 @@
 //! The values of the language, as computations have them, and why there is none.
 
+use super::AnyValue;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +26,8 @@ pub enum Value {
     Map(BTreeMap<Self, Self>),
     /// An optional.
     Optional(Option<Box<Self>>),
+    /// A value of the type `value`.
+    Any(AnyValue),
     /// A value of a C++ type, which a body can only pass on: the input at this place.
     Foreign(usize),
 }
@@ -79,7 +82,9 @@ impl Value {
             Self::Record(parts) | Self::List(parts) => parts.iter().any(Self::has_no_number),
             Self::Map(entries) => entries.iter().any(|(key, value)| key.has_no_number() || value.has_no_number()),
             Self::Optional(inner) => inner.as_ref().is_some_and(|inner| inner.has_no_number()),
-            Self::Integer(_) | Self::Truth(_) | Self::Bytes(_) | Self::Enumerator(_) | Self::Foreign(_) => false,
+            Self::Integer(_) | Self::Truth(_) | Self::Bytes(_) | Self::Enumerator(_) => false,
+            // All that are none are one there.
+            Self::Any(_) | Self::Foreign(_) => false,
         }
     }
 
@@ -152,6 +157,8 @@ pub enum Reason {
     NotANumber,
     /// `flux::too_large`
     TooLarge,
+    /// `flux::wrong_type`
+    WrongType,
     /// The body itself fails: `fail 404;`.
     Own(i32),
     /// A C++ function that the body calls has failed.

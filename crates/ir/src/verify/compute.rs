@@ -3,8 +3,8 @@
 
 use super::Violations;
 use crate::compute::{
-    Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk, callees_first,
-    calls_of,
+    BecomesValue, Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
+    becomes_value, callees_first, calls_of, is_read_from_value,
 };
 use crate::message::{FieldId, field_type};
 use crate::name::Name;
@@ -287,12 +287,13 @@ impl<'a, 'b> Checker<'a, 'b> {
                 }
                 _ => false,
             },
-            Term::None => matches!(ty.kind(), TypeKind::Optional(_)),
+            Term::None => matches!(ty.kind(), TypeKind::Optional(_) | TypeKind::Value),
             Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
             Term::Field(of, index) => self.field_type(&of.ty, *index).as_ref() == Some(ty),
             Term::Not(one) => is_bool && one.ty == *ty,
             Term::Negate(one) => one.ty == *ty && (is_float || ty.integer().is_some_and(|integer| integer.signed)),
             Term::Binary(operator, two) => is_joined(*operator, two, ty),
+            Term::Convert(one) if ty.is_dynamic() => self.becomes_value(&one.ty),
             Term::Convert(one) => is_converted(&one.ty, ty),
             Term::Record(fields) => {
                 let wanted = self.fields(ty);
@@ -315,11 +316,7 @@ impl<'a, 'b> Checker<'a, 'b> {
             }
             // Whoever looked at the call has said it.
             Term::Apply(..) => true,
-            Term::Element(two) => match (&**two, two.each_ref().map(|one| one.ty.kind())) {
-                ([_, key], [TypeKind::List(element), _]) => element == ty && is_index(&key.ty),
-                ([_, key], [TypeKind::Map(wanted, value), _]) => value == ty && key.ty == *wanted,
-                _ => false,
-            },
+            Term::Element(two) => is_element(two, ty),
             Term::Slice(of, from, to) => {
                 let has_parts = matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::List(_));
                 of.ty == *ty && has_parts && is_index(&from.ty) && to.iter().all(|to| is_index(&to.ty))
@@ -354,6 +351,11 @@ impl<'a, 'b> Checker<'a, 'b> {
         are_right && fields.is_sorted_by(|(one, _), (next, _)| one < next)
     }
 
+    /// Whether it becomes a `value`, and is none yet.
+    fn becomes_value(&self, from: &Type) -> bool {
+        becomes_value(&self.program.types, from) < BecomesValue::Never && !from.is_dynamic()
+    }
+
     fn fields(&self, ty: &Type) -> &'a [Parameter] {
         match ty.kind() {
             TypeKind::Record(id) => crate::types::record_fields(self.program, *id),
@@ -366,13 +368,26 @@ fn is_index(ty: &Type) -> bool {
     ty.integer().is_some_and(|integer| !integer.signed && integer.bits == 64)
 }
 
+fn is_element([of, key]: &[Expression; 2], ty: &Type) -> bool {
+    match of.ty.kind() {
+        TypeKind::List(element) => element == ty && is_index(&key.ty),
+        TypeKind::Map(wanted, value) => value == ty && key.ty == *wanted,
+        TypeKind::Value => {
+            let is_text = matches!(key.ty.kind(), TypeKind::Text | TypeKind::Bytes);
+            ty.is_dynamic() && (is_text || is_index(&key.ty))
+        }
+        _ => false,
+    }
+}
+
 fn is_joined(operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> bool {
     let is_bool = *ty.kind() == TypeKind::Bool;
     let (is_integer, is_float) = (left.ty.integer().is_some(), matches!(left.ty.kind(), TypeKind::Float(_)));
     let is_string = matches!(left.ty.kind(), TypeKind::Text | TypeKind::Bytes);
     if operator.is_comparison() {
         let are_integers = is_integer && right.ty.integer().is_some();
-        let is_comparable = is_integer || is_float || is_string || operator.is_equality() && left.ty.is_own();
+        let has_order = is_integer || is_float || is_string || left.ty.is_dynamic();
+        let is_comparable = has_order || operator.is_equality() && left.ty.is_own();
         return is_bool && (are_integers || left.ty == right.ty && is_comparable);
     }
     if left.ty != *ty || right.ty != *ty {
@@ -389,6 +404,7 @@ fn is_joined(operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> 
 fn is_converted(from: &Type, to: &Type) -> bool {
     let is_number = |ty: &Type| ty.integer().is_some() || matches!(ty.kind(), TypeKind::Float(_));
     match to.kind() {
+        _ if from.is_dynamic() => is_read_from_value(to),
         TypeKind::Text => is_number(from) || matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Bool),
         TypeKind::Bytes => matches!(from.kind(), TypeKind::Text | TypeKind::Bytes),
         _ => is_number(to) && (is_number(from) || *from.kind() == TypeKind::Text),
@@ -434,9 +450,15 @@ fn is_called(function: Function, arguments: &[&Type], ty: &Type) -> bool {
         },
         Function::Sum => is_number && is_list_of(ty),
         Function::Min | Function::Max => {
-            (is_number || matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes)) && is_list_of(ty)
+            (is_number || matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Value)) && is_list_of(ty)
         }
         Function::Any | Function::All => is_bool && is_list_of(ty),
+        Function::IsBool
+        | Function::IsInt64
+        | Function::IsFloat64
+        | Function::IsText
+        | Function::IsList
+        | Function::IsMap => is_bool && kind(0) == Some(&TypeKind::Value),
     };
     fits && arguments.len() == function.arity()
 }

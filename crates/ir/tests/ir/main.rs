@@ -13,4 +13,5 @@ mod random;
 mod run;
 mod sound;
 mod text;
+mod values;
 mod verify;

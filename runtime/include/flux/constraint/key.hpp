@@ -1,9 +1,10 @@
 /// \file
 /// The keys of constraints: numbers of 64 bits.
 ///
-/// An integer or an enumerator is its own number. A string is hashed by its content, and a key of several values by all
-/// of them. So, very rarely, two different strings have the same key; then their flows wait for each other, as flows
-/// with equal keys do. That costs time and nothing else: the number is what is held, merged, ordered and released.
+/// An integer or an enumerator is its own number. A string is hashed by its content, a class with a hash of its own
+/// says it (`flux::value`), and a key of several values is hashed by all of them. So, very rarely, two different
+/// strings have the same key; then their flows wait for each other, as flows with equal keys do. That costs time and
+/// nothing else: the number is what is held, merged, ordered and released.
 #pragma once
 
 #include <concepts>
@@ -19,10 +20,17 @@ namespace flux {
 /// The number that stands for a key.
 using key_number = std::uint64_t;
 
-/// Whether a value of this type can be a key, or a part of one: integers, enumerations, strings, tuples of them.
+/// A class that has a number for each of its values.
 template <class Part>
-inline constexpr bool keyable =
-    std::is_integral_v<Part> || std::is_enum_v<Part> || std::is_convertible_v<const Part &, std::string_view>;
+concept numbered = requires(const Part &part) {
+    { part.hash() } noexcept -> std::same_as<key_number>;
+};
+
+/// Whether a value of this type can be a key, or a part of one: integers, enumerations, strings, what is `numbered`,
+/// tuples of them.
+template <class Part>
+inline constexpr bool keyable = std::is_integral_v<Part> || std::is_enum_v<Part> ||
+                                std::is_convertible_v<const Part &, std::string_view> || numbered<Part>;
 
 template <class Part>
 inline constexpr bool keyable<const Part> = keyable<Part>;
@@ -61,6 +69,8 @@ key_number number_of(const Part &part) noexcept
             }
         }
         return std::hash<std::string_view>()(part);
+    } else if constexpr (numbered<Part>) {
+        return part.hash();
     } else if constexpr (requires { std::tuple_size<Part>::value; }) {
         const auto fold = [](const auto &...parts) {
             key_number all = 0;

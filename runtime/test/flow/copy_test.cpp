@@ -1,4 +1,4 @@
-#include "flux/flow/value.hpp"
+#include "flux/flow/copy.hpp"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -6,7 +6,7 @@
 
 namespace {
 
-TEST(Value, CopiesArraysOfArrays)
+TEST(Copy, CopiesArraysOfArrays)
 {
     const std::string from[2][2] = {{"a", "b"}, {"c", "d"}};
     std::string to[2][2];
@@ -16,7 +16,7 @@ TEST(Value, CopiesArraysOfArrays)
     EXPECT_EQ(from[1][1], "d");
 }
 
-TEST(Value, MovesElements)
+TEST(Copy, MovesElements)
 {
     std::unique_ptr<int> from[1][2] = {{std::make_unique<int>(1), std::make_unique<int>(2)}};
     std::unique_ptr<int> to[1][2];
@@ -26,7 +26,7 @@ TEST(Value, MovesElements)
     EXPECT_EQ(from[0][0], nullptr);
 }
 
-TEST(Value, KnowsWhatCanBeKept)
+TEST(Copy, KnowsWhatCanBeKept)
 {
     EXPECT_TRUE(flux::keepable<int>);
     EXPECT_TRUE(flux::keepable<std::string[2][3]>);
