@@ -2,6 +2,8 @@
 
 #include "tcp.flux.h"
 
+#include "tcp.h"
+
 #include "flux/io/connections.hpp"
 #include "flux/log.hpp"
 #include "flux/reading.hpp"
@@ -128,6 +130,21 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
     return 0;
 }
 
+int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
+                 flux::connection *&connection, flux::message_parse &into)
+{
+    flux::connections *all = served_at(at);
+    if (all == nullptr) {
+        const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
+        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence);
+    }
+    if (const int error = flux::take(all->next(into), connection); error != 0) {
+        return error;
+    }
+    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
+    return 0;
+}
+
 int NextPeer(NextPeer_in *in, NextPeer_out *out)
 {
     flux::connections *all = served_at(in->at);
@@ -189,6 +206,21 @@ int SendLine(SendLine_in *in, SendLine_out *out)
     char end = '\n';
     iovec parts[] = {{in->line.data(), in->line.size()}, {&end, 1}};
     return in->connection == nullptr ? EBADF : flux::take(in->connection->send(parts));
+}
+
+int SendMessage(SendMessage_in *in, SendMessage_out *out)
+{
+    out->connection = in->connection;
+    return in->connection == nullptr ? EBADF : flux::take(in->connection->send(in->reply.wire()));
+}
+
+int Reply(Reply_in *in)
+{
+    if (in->connection == nullptr) {
+        return EBADF;
+    }
+    const int error = flux::take(in->connection->send(in->reply.wire()));
+    return error != 0 ? error : flux::take(in->connection->give_back());
 }
 
 int Return(Return_in *in)

@@ -15,7 +15,9 @@
 // closed the connection, ECONNREFUSED if no process listens.
 
 include "flux/connection.hpp";
+include "flux/message.hpp";
 include "string";
+include "tcp.h";
 
 // How long a client may be silent between two requests before its connection is closed. For connections of `Accept`:
 // how long each wait for the peer may take. 0 means no limit, here and below.
@@ -69,6 +71,13 @@ Send (flux::connection *connection, std::string bytes) => (flux::connection *con
 
 // Sends the line and a line feed.
 SendLine (flux::connection *connection, std::string line) => (flux::connection *connection);
+
+// Sends a message of any type.
+SendMessage (flux::connection *connection, flux::message reply) => (flux::connection *connection);
+
+// Sends a message of any type and gives the connection back, like `Return`. Replies to requests that came together are
+// sent together.
+Reply (flux::connection *connection, flux::message reply) => ();
 
 // Gives a connection back to its source: `Listen` gives it again when there is more to read. A connection that the
 // other side has ended, or that was made by `Connect`, is closed.

@@ -1,0 +1,48 @@
+// Messages of the program over connections: for each class of messages, the functions of the nodes with a type.
+#pragma once
+
+#include "flux/address.hpp"
+#include "flux/read_message.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace tcp {
+
+/// What holds for the connections of a source of messages. A time of 0 is no limit.
+struct message_limits {
+    std::chrono::milliseconds idle;
+    std::chrono::milliseconds first_byte;
+    std::chrono::milliseconds message;
+    std::chrono::milliseconds request;
+};
+
+/// The next message of any connection at this address: the connection, and `into` as it is then.
+int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
+                 flux::connection *&connection, flux::message_parse &into);
+
+/// The node of that name for messages of this class.
+template <class Message>
+int NextMessage(long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode,
+                const flux::endpoint &at, flux::connection *&connection, Message &message)
+{
+    using std::chrono::milliseconds;
+    flux::typed_parse<Message> parse;
+    const message_limits limits{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
+                                milliseconds(request_ms)};
+    const int error = next_message(at, limits, unix_mode, connection, parse);
+    if (error == 0) {
+        message = parse.message();
+    }
+    return error;
+}
+
+/// The node of that name for messages of this class.
+template <class Message>
+int ReadMessage(flux::connection *connection, flux::connection *&same, Message &message)
+{
+    same = connection;
+    return connection == nullptr ? EBADF : flux::take(flux::read_message<Message>(*connection), message);
+}
+
+} // namespace tcp
