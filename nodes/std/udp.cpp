@@ -2,8 +2,11 @@
 
 #include "udp.flux.h"
 
+#include "udp.h"
+
 #include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
+#include "flux/reading.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,6 +16,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -64,12 +69,23 @@ flux::datagram_socket &socket_at(const flux::endpoint &at)
     return *own.emplace_back(at, &open(at)).second;
 }
 
+using std::chrono::milliseconds;
+
+// The longest message that there can be.
+using datagram = std::array<std::byte, 65'536>;
+
+void limit_flow(milliseconds time)
+{
+    if (time.count() != 0) {
+        flux::running_flow->set_deadline(flux::running_io().now() + time);
+    }
+}
+
 } // namespace
 
 int Next(Next_in *in, Next_out *out)
 {
-    // The longest message that there can be.
-    std::array<std::byte, 65'536> buffer;
+    datagram buffer;
     flux::datagram_socket &through = socket_at(in->at);
     const auto came = through.receive(buffer);
     if (!came.has_value()) {
@@ -77,10 +93,32 @@ int Next(Next_in *in, Next_out *out)
     }
     out->peer = {&through, (*came).from};
     out->bytes.assign(reinterpret_cast<const char *>(buffer.data()), (*came).size);
-    if (in->request_ms != 0) {
-        flux::running_flow->set_deadline(flux::running_io().now() + std::chrono::milliseconds(in->request_ms));
-    }
+    limit_flow(milliseconds(in->request_ms));
     return 0;
+}
+
+int next_message(milliseconds request, const flux::endpoint &at, peer &from, flux::message_parse &into)
+{
+    datagram buffer;
+    flux::datagram_socket &through = socket_at(at);
+    while (true) {
+        const auto came = through.receive(buffer);
+        if (!came.has_value()) {
+            return came.error();
+        }
+        const std::span<const std::byte> all = std::span(buffer).first((*came).size);
+        const std::string_view bytes(reinterpret_cast<const char *>(all.data()), all.size());
+        const auto read = into.read(bytes, true);
+        const bool is_message = read == flux::message_parse::state::whole;
+        if (is_message && into.size() == all.size()) {
+            into.bytes = flux::message_bytes::copy_of(all);
+            from = {&through, (*came).from};
+            limit_flow(request);
+            return 0;
+        }
+        flux::running_flow->count_failure(EBADMSG);
+        flux::log_wrong_message((*came).from, into, is_message ? all.size() - into.size() : 0);
+    }
 }
 
 int Send(Send_in *in)
@@ -89,6 +127,16 @@ int Send(Send_in *in)
         return EBADF;
     }
     const auto sent = in->peer.through->send(std::as_bytes(std::span(in->bytes)), in->peer.at);
+    return sent.has_value() ? 0 : sent.error();
+}
+
+int SendMessage(SendMessage_in *in)
+{
+    if (in->peer.through == nullptr) {
+        return EBADF;
+    }
+    const std::string_view wire = in->reply.wire();
+    const auto sent = in->peer.through->send(std::as_bytes(std::span(wire)), in->peer.at);
     return sent.has_value() ? 0 : sent.error();
 }
 

@@ -5,6 +5,7 @@
 // the server logs `flux: listening on udp [::]:7002`. Answers are sent from the port at which the message arrived. A
 // peer belongs to the flow that received it.
 
+include "flux/message.hpp";
 include "udp.h";
 include "string";
 
@@ -18,3 +19,6 @@ Next (long request_ms, flux::endpoint at) => (udp.peer peer, std::string bytes) 
 
 // Sends one message. Fails with EBADF if the peer is invalid.
 Send (udp.peer peer, std::string bytes) => ();
+
+// Sends a message of any type, as one datagram. Fails with EBADF if the peer is invalid.
+SendMessage (udp.peer peer, flux::message reply) => ();

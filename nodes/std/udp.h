@@ -1,7 +1,11 @@
-// Who messages are exchanged with.
+// Who messages are exchanged with; and for each class of messages of the program, the function of the node with a type.
 #pragma once
 
+#include "flux/address.hpp"
 #include "flux/io.hpp"
+#include "flux/message/typed_parse.hpp"
+
+#include <chrono>
 
 namespace udp {
 
@@ -11,5 +15,21 @@ struct peer {
     flux::datagram_socket *through;
     flux::address at;
 };
+
+/// The next datagram at this address that is one message: who sent it, and `into` as it is then. A flow has so much
+/// time for it; 0 is no limit.
+int next_message(std::chrono::milliseconds request, const flux::endpoint &at, peer &from, flux::message_parse &into);
+
+/// The node of that name for messages of this class.
+template <class Message>
+int NextMessage(long request_ms, const flux::endpoint &at, peer &from, Message &message)
+{
+    flux::typed_parse<Message> parse;
+    const int error = next_message(std::chrono::milliseconds(request_ms), at, from, parse);
+    if (error == 0) {
+        message = parse.message();
+    }
+    return error;
+}
 
 } // namespace udp

@@ -22,7 +22,7 @@ io_result<Message> read_message(connection &from, moment deadline = never) noexc
         return parse.message();
     }
     if (read.error() == EBADMSG) {
-        log_wrong_message(from, parse);
+        log_wrong_message(from.peer(), parse);
     }
     return unexpected(read.error());
 }

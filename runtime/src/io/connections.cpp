@@ -157,7 +157,7 @@ void connections::refuse(connection &bad, int error, const message_parse &wanted
     }
     running_flow->count_failure(error);
     if (error == EBADMSG) {
-        log_wrong_message(bad, wanted);
+        log_wrong_message(bad.peer(), wanted);
     }
 }
 

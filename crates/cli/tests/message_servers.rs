@@ -1,0 +1,229 @@
+//! Servers whose flows begin with messages, under everything that can run flows: what they answer, what clients cost
+//! that are slow, and what becomes of those who send what is no message.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{LIMIT, Server, text, wait_for};
+
+/// What runs the flows.
+const RUNTIMES: [&[&str]; 4] = [
+    &["--flux-runtime=thread"],
+    &["--flux-runtime=pool"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
+];
+
+/// The server, built once.
+fn notes() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/message_servers");
+        let folder = support::folder("message_servers", "notes");
+        let server = folder.join("notes");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").args([home.join("notes.flux"), home.join("notes.cpp")]);
+        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        server
+    })
+}
+
+fn start(runtime: &[&str], arguments: &[&str]) -> Server {
+    let mut command = Command::new(notes());
+    let server = Server::listening(command.args(runtime).args(arguments).arg("--flux-report=text"));
+    wait_for("the port of the datagrams", || server.said().contains("listening on udp").then_some(()));
+    wait_for("the port of the connections", || tcp_port(&server.said()));
+    server
+}
+
+/// The two sources begin to listen in any order.
+fn tcp_port(said: &str) -> Option<u16> {
+    let address = said.lines().find_map(|line| line.strip_prefix("flux: listening on 127.0.0.1:"))?;
+    address.parse().ok()
+}
+
+fn udp_port(said: &str) -> Option<u16> {
+    let address = said.lines().find_map(|line| line.strip_prefix("flux: listening on udp 127.0.0.1:"))?;
+    address.parse().ok()
+}
+
+fn connect(server: &Server) -> TcpStream {
+    let connection = TcpStream::connect((Ipv4Addr::LOCALHOST, tcp_port(&server.said()).unwrap())).unwrap();
+    connection.set_read_timeout(Some(LIMIT)).unwrap();
+    connection.set_nodelay(true).unwrap();
+    connection
+}
+
+fn note(said: &str) -> Vec<u8> {
+    let size = u32::try_from(said.len()).unwrap().to_be_bytes();
+    [b"!".as_slice(), &size, said.as_bytes()].concat()
+}
+
+/// The next note of the server.
+fn answer(from: &mut TcpStream) -> String {
+    let mut head = [0; 5];
+    from.read_exact(&mut head).unwrap();
+    let mut said = vec![0; u32::from_be_bytes(head[1..].try_into().unwrap()) as usize];
+    from.read_exact(&mut said).unwrap();
+    text(&said)
+}
+
+/// What comes until the server ends the connection, in good order or not.
+fn rest(mut of: TcpStream) -> Vec<u8> {
+    let mut all = vec![];
+    let _ = of.read_to_end(&mut all);
+    all
+}
+
+/// What it says at its end.
+fn report(mut server: Server) -> String {
+    server.terminate();
+    assert!(server.wait().success());
+    wait_for("the report", || server.said().contains("flows").then(|| server.said()))
+}
+
+#[test]
+fn notes_are_answered_in_order_however_they_come() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &[]);
+        let mut byte_by_byte = connect(&server);
+        for byte in note("slow") {
+            byte_by_byte.write_all(&[byte]).unwrap();
+        }
+        assert_eq!(answer(&mut byte_by_byte), "SLOW");
+        let mut at_once = connect(&server);
+        let many: Vec<String> = (0..500).map(|number| format!("note {number}")).collect();
+        at_once.write_all(&many.iter().flat_map(|one| note(one)).collect::<Vec<u8>>()).unwrap();
+        for one in &many {
+            assert_eq!(answer(&mut at_once), one.to_uppercase(), "{runtime:?}");
+        }
+        let large = "x".repeat(1_000_000);
+        at_once.write_all(&note(&large)).unwrap();
+        assert_eq!(answer(&mut at_once), large.to_uppercase());
+        at_once.write_all(&[note("more"), note("second"), note("third")].concat()).unwrap();
+        assert_eq!((answer(&mut at_once), answer(&mut at_once)), ("SECOND".to_owned(), "THIRD".to_owned()));
+    }
+}
+
+#[test]
+fn a_datagram_is_one_note() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &[]);
+        let own = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        own.set_read_timeout(Some(LIMIT)).unwrap();
+        own.connect((Ipv4Addr::LOCALHOST, udp_port(&server.said()).unwrap())).unwrap();
+        for garbage in [b"?".to_vec(), note("cut")[..6].to_vec(), [note("one"), b"more".to_vec()].concat(), vec![]] {
+            own.send(&garbage).unwrap();
+        }
+        own.send(&note("hello")).unwrap();
+        let mut came = [0; 100];
+        let size = own.recv(&mut came).unwrap();
+        assert_eq!(came[..size], note("HELLO"), "{runtime:?}");
+        let said = report(server);
+        assert!(said.contains("what 127.0.0.1:") && said.contains("is no notes.note"), "{said}");
+        assert!(failures(&said, "NextDatagram").contains("error 74"), "{said}");
+    }
+}
+
+/// The lines of the report that name this node and an error.
+fn failures(report: &str, node: &str) -> String {
+    report.lines().filter(|line| line.contains(node) && line.contains("error ")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn garbage_ends_its_connection_and_is_counted() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &[]);
+        let mut client = connect(&server);
+        client.write_all(&[note("one"), b"garbage".to_vec()].concat()).unwrap();
+        assert_eq!(rest(client), note("ONE"), "{runtime:?}");
+        let mut too_long = connect(&server);
+        too_long.write_all(b"!\x7f\xff\xff\xff").unwrap();
+        assert_eq!(rest(too_long), b"");
+        let mut cut = connect(&server);
+        cut.write_all(b"!\0").unwrap();
+        drop(cut);
+        let mut good = connect(&server);
+        good.write_all(&note("two")).unwrap();
+        assert_eq!(answer(&mut good), "TWO");
+        let said = report(server);
+        assert!(said.contains("is no notes.note: byte 0, notes.note.mark"), "{said}");
+        assert!(failures(&said, "Next").contains("error 74 (Bad message)"), "{said}");
+        assert!(failures(&said, "Next").contains("error 104"), "{said}");
+    }
+}
+
+#[test]
+fn a_note_that_takes_too_long_ends_its_connection() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &["--message-ms=200"]);
+        let mut slow = connect(&server);
+        for byte in note(&"x".repeat(10_000)) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            if slow.write_all(&[byte]).is_err() {
+                break;
+            }
+        }
+        assert_eq!(rest(slow), b"");
+        assert!(failures(&report(server), "Next").contains("error 110"), "{runtime:?}");
+    }
+}
+
+/// How much memory the process of the server has, in bytes.
+fn memory(of: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", of.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+#[test]
+fn a_thousand_half_notes_cost_no_flow_and_little_memory() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &["--flux-max-flows=4"]);
+        let mut client = connect(&server);
+        client.write_all(&note("first")).unwrap();
+        assert_eq!(answer(&mut client), "FIRST");
+        let before = memory(&server);
+        let claim = &note(&"x".repeat(1_000_000))[..100];
+        let mut half: Vec<TcpStream> = (0..1_000).map(|_| connect(&server)).collect();
+        for each in &mut half {
+            each.write_all(claim).unwrap();
+        }
+        // They all have been looked at when those are served who came after them.
+        for _ in 0..2 {
+            let mut last = connect(&server);
+            last.write_all(&note("last")).unwrap();
+            assert_eq!(answer(&mut last), "LAST", "{runtime:?}");
+        }
+        let each = memory(&server).saturating_sub(before) / half.len();
+        assert!(each < 10 * 1024, "{each} bytes for each of them, under {runtime:?}");
+    }
+}
+
+#[test]
+fn a_note_that_has_begun_when_the_server_ends_is_answered() {
+    for runtime in RUNTIMES {
+        let mut server = start(runtime, &[]);
+        let mut client = connect(&server);
+        client.write_all(&note("before")).unwrap();
+        assert_eq!(answer(&mut client), "BEFORE");
+        client.write_all(&note("in the middle")[..8]).unwrap();
+        let mut other = connect(&server);
+        other.write_all(&note("other")).unwrap();
+        assert_eq!(answer(&mut other), "OTHER");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        server.terminate();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        client.write_all(&note("in the middle")[8..]).unwrap();
+        assert_eq!(answer(&mut client), "IN THE MIDDLE", "{runtime:?}");
+        assert!(server.wait().success());
+    }
+}

@@ -1,0 +1,55 @@
+// The nodes of notes.flux.
+#include "notes.flux.h"
+
+#include "tcp.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace {
+
+constexpr long limit_ms = 10'000;
+
+note shout(const note &said)
+{
+    std::string text(said.text());
+    std::ranges::transform(text, text.begin(), [](unsigned char each) { return std::toupper(each); });
+    return note::of(text);
+}
+
+} // namespace
+
+int Next(Next_in *in, Next_out *out)
+{
+    return tcp::NextMessage(in->idle_ms, in->idle_ms, in->message_ms, limit_ms, "", in->at, out->connection,
+                            out->message);
+}
+
+bool AsksMore(const note &message)
+{
+    return message.text() == "more";
+}
+
+int ReadSecond(ReadSecond_in *in, ReadSecond_out *out)
+{
+    return tcp::ReadMessage(in->connection, out->connection, out->message);
+}
+
+int Shout(Shout_in *in, Shout_out *out)
+{
+    out->connection = in->connection;
+    out->reply = shout(in->message);
+    return 0;
+}
+
+int NextDatagram(NextDatagram_in *in, NextDatagram_out *out)
+{
+    return udp::NextMessage(limit_ms, in->at, out->peer, out->message);
+}
+
+int ShoutBack(ShoutBack_in *in, ShoutBack_out *out)
+{
+    out->peer = in->peer;
+    out->reply = shout(in->message);
+    return 0;
+}

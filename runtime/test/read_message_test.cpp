@@ -1,0 +1,41 @@
+#include "flux/read_message.hpp"
+
+#include "support/network_sockets.hpp"
+#include "support/note_message.hpp"
+
+#include <cerrno>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+TEST(ReadMessage, GivesMessagesUntilOneIsWrong)
+{
+    network::first = flux::first_given::with_input;
+    network::served_at = flux::loopback_address(0);
+    network::serve = [](flux::flow &, flux::connection &client) {
+        while (true) {
+            flux::io_result<note> asked = flux::read_message<note>(client);
+            if (!asked.has_value()) {
+                client.send("error " + std::to_string(asked.error()));
+                client.close();
+                return asked.error();
+            }
+            client.send(std::string((*asked).text()) + " ");
+        }
+    };
+    for (const network::way &each : network::all_ways()) {
+        network::running_server server(each.make);
+        network::await_listening();
+        network::socket_peer self;
+        ASSERT_EQ(self.connect(network::served_at), 0);
+        const std::string sent = note::wire_of("one") + note::wire_of("two") + note::wire_of("three") + "?";
+        for (std::size_t at = 0; at < sent.size(); at += 4) {
+            EXPECT_EQ(self.send(sent.substr(at, 4)), 0);
+        }
+        EXPECT_EQ(self.receive_all(), "one two three error " + std::to_string(EBADMSG)) << each.name;
+        EXPECT_EQ(server.end().finished[flux::index_of(flux::outcome::failed)], 1u);
+    }
+}
+
+} // namespace
