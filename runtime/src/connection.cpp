@@ -248,10 +248,10 @@ io_result<connection::progress> connection::continue_message(message_parse &into
     }
     ended_ = *received == 0;
     const message_parse::state come = unfinished_->read(ended_);
+    if (ended_ && come != message_parse::state::whole) {
+        return unexpected(ECONNRESET); // what there was before the end was right so far
+    }
     if (come == message_parse::state::unfinished) {
-        if (ended_) {
-            return unexpected(ECONNRESET);
-        }
         return *received < room.size() ? progress::unfinished : progress::unfinished_so_far;
     }
     const std::unique_ptr<unfinished_input> last = std::move(unfinished_);

@@ -38,4 +38,25 @@ TEST(ReadMessage, GivesMessagesUntilOneIsWrong)
     }
 }
 
+TEST(ReadMessage, OneThatIsBrokenOffIsNoWrongOne)
+{
+    network::first = flux::first_given::with_input;
+    network::served_at = flux::loopback_address(0);
+    int error = 0;
+    network::serve = [&error](flux::flow &, flux::connection &client) {
+        error = flux::take(flux::read_message<note>(client));
+        client.close();
+        return 0;
+    };
+    network::running_server server(network::all_ways().front().make);
+    network::await_listening();
+    network::socket_peer self;
+    ASSERT_EQ(self.connect(network::served_at), 0);
+    EXPECT_EQ(self.send("!\x05" "cut"), 0);
+    self.end_output();
+    EXPECT_EQ(self.receive_all(), "");
+    server.end();
+    EXPECT_EQ(error, ECONNRESET);
+}
+
 } // namespace

@@ -25,7 +25,7 @@ int Next(Next_in *in, Next_out *out)
                             out->message);
 }
 
-bool AsksMore(const note &message)
+bool AsksMore(note message)
 {
     return message.text() == "more";
 }
@@ -33,6 +33,21 @@ bool AsksMore(const note &message)
 int ReadSecond(ReadSecond_in *in, ReadSecond_out *out)
 {
     return tcp::ReadMessage(in->connection, out->connection, out->message);
+}
+
+bool IsQuestion(note message)
+{
+    return message.text().ends_with('?');
+}
+
+int Ask(Ask_in *in, Ask_out *out)
+{
+    out->connection = in->connection;
+    note reply;
+    const note question = note::of(in->message.text().substr(0, in->message.text().size() - 1));
+    const int error = upstream::Exchange(2, 2, limit_ms, limit_ms, limit_ms, "", in->upstream, question, reply);
+    out->reply = reply;
+    return error;
 }
 
 int Shout(Shout_in *in, Shout_out *out)
