@@ -215,9 +215,10 @@ impl Typing<'_> {
     fn joined(self, operator: Operator, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
         let adds = operator == Operator::Add;
         let is_list = |ty: &Type| matches!(ty.kind(), TypeKind::List(_));
-        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        let takes_floats = operator != Operator::Remainder;
+        let is_number = |ty: &Type| ty.integer().is_some() || takes_floats && is_float(ty);
         let (is_left, is_right) = (is_number(&left.ty), is_number(&right.ty));
-        if is_left && is_right && !(operator == Operator::Remainder && (is_float(&left.ty) || is_float(&right.ty))) {
+        if is_left && is_right {
             return self.meet(operator, left, right);
         }
         if adds && (is_string(&left.ty) || is_list(&left.ty)) {
@@ -232,8 +233,8 @@ impl Typing<'_> {
         let headline = format!("`{}` does not take {:#}", operator.symbol(), culprit.ty);
         let help = match adds {
             true => "it adds numbers, and joins texts, bytes and lists",
-            false if operator == Operator::Remainder => "it takes integers",
-            false => "it takes numbers",
+            false if takes_floats => "it takes numbers",
+            false => "it takes integers",
         };
         mistake(culprit.span, headline, help)
     }
