@@ -24,7 +24,7 @@ fn messages_read_back_and_are_well_formed() {
 fn each_fault_is_found() {
     for (old, new, what) in [
         ("  has #10\n", "  has #10\n  has #0\n", "has a field twice"),
-        ("  has #10\n", "  has #12\n", "has a field that there is not"),
+        ("  has #10\n", "  has #13\n", "has a field that there is not"),
         ("  has #10\n", "", "has a field nowhere"),
         ("field back", "field body2", ""),
         ("field back", "field body", "has two fields of one name"),
@@ -70,8 +70,9 @@ fn what_is_no_message_is_refused_with_its_line() {
         ("bits 8", "bits", 5),
         ("literal \"0d0a\"", "literal \"0d0\"", 7),
         ("token", "tokens", 8),
+        ("string", "strings", 16),
         ("times", "timed", 9),
-        ("has #10", "have #10", 37),
+        ("has #10", "have #10", 38),
         ("parameter 0", "parameters 0", 10),
     ] {
         assert_eq!(parse_program(&MESSAGES.replacen(old, new, 1)).unwrap_err().line, line, "{new}");
