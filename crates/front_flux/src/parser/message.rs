@@ -76,11 +76,12 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn item(&mut self) -> Parsed<Item<'text>> {
-        let second = self.second().kind;
-        if self.at_word("if") && second == TokenKind::OpenParenthesis {
+        // That no field can be called so is told where names are.
+        let is_field = self.second().kind == TokenKind::Colon;
+        if self.at_word("if") && !is_field {
             return self.item_if();
         }
-        if self.at_word("switch") && matches!(second, TokenKind::OpenParenthesis | TokenKind::OpenBrace) {
+        if self.at_word("switch") && !is_field {
             return self.switch();
         }
         self.message_field().map(|field| Item::Field(Box::new(field)))
@@ -106,7 +107,8 @@ impl<'text> Parser<'text, '_> {
 
     /// `"(" expression ")"`
     fn condition(&mut self, what: &str) -> Parsed<Value<'text>> {
-        let open = self.bump();
+        let help = format_args!("write it in parentheses: `(self.kind == 1)`");
+        let open = self.expect(TokenKind::OpenParenthesis, format_args!("before {what}"), help)?;
         let value = self.message_value()?;
         self.expect_close(open, "an operator", format_args!("{what}"), "write `)` after the value")?;
         Ok(value)
@@ -131,7 +133,7 @@ impl<'text> Parser<'text, '_> {
         self.nest()?;
         let start = self.position;
         self.bump();
-        let on = if self.at(TokenKind::OpenParenthesis) { Some(self.condition("what decides")?) } else { None };
+        let on = if self.at(TokenKind::OpenBrace) { None } else { Some(self.condition("what decides")?) };
         let open = self.expect(TokenKind::OpenBrace, format_args!("after `switch`"), format_args!("{CASE}"))?;
         let mut cases = vec![];
         while self.take(TokenKind::CloseBrace).is_none() {
@@ -222,8 +224,11 @@ impl<'text> Parser<'text, '_> {
         while self.at(TokenKind::Ampersand) {
             attributes.push(self.message_attribute()?);
         }
-        let help = format_args!("every field ends with `;`, after its attributes: `key : bytes &length = 4;`");
-        self.expect(TokenKind::Semicolon, format_args!("after {called}"), help)?;
+        let help = match self.at(TokenKind::Equals) && !attributes.is_empty() {
+            true => "two values are compared by `==`: `&requires = $$ == 1`",
+            false => "every field ends with `;`, after its attributes: `key : bytes &length = 4;`",
+        };
+        self.expect(TokenKind::Semicolon, format_args!("after {called}"), format_args!("{help}"))?;
         Ok(Field { name, is_variable, form, form_span, repeat, attributes, span: self.span_from(start) })
     }
 

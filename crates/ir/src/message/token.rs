@@ -346,6 +346,9 @@ impl<'a> Reader<'a> {
         let is_negated = self.take(b'^');
         let mut set = ByteSet::new();
         while !self.take(b']') {
+            if self.peek().is_none() {
+                return Err(self.error("a `]` is missing"));
+            }
             let low = self.byte()?;
             let is_range = self.peek() == Some(b'-') && self.bytes.get(self.at + 1).is_some_and(|end| *end != b']');
             let high = if is_range {
