@@ -16,6 +16,8 @@ use flux_source::{SourceMap, Span};
 /// The functions of `program` that are known to be plain: those of nodes by their names, then the others. O(its size).
 pub fn declarations(program: &Program, sources: &SourceMap) -> Vec<AskedFunction> {
     let of = |id: ExternalId, span: Span| {
+        // What a template is for one type nobody declares.
+        let id = Some(id).filter(|id| program.externals[*id].types.is_empty())?;
         let declaration = program.externals[id].plain()?.declaration.clone();
         let (name, asked_by) = (program.externals[id].name.clone(), sources.name_and_line(span));
         Some((id, AskedFunction { name, declaration, asked_by }))
@@ -41,12 +43,25 @@ impl Context<'_> {
             _ => None,
         }
     }
+
+    /// The function of a node, `::tcp::Send`, or of a function template the one for its types.
+    pub(crate) fn called(&self, node: &Node) -> Expression {
+        let external = match node.body {
+            Body::External(external) => self.flow.program.externals.find(external),
+            _ => None,
+        };
+        let name = format!("::{}", cpp_name(external.map_or(&node.name, |external| &external.name)));
+        match external.map_or(&[][..], |external| &external.types) {
+            [] => Expression::name(name),
+            types => Expression::Instance(name, types.iter().map(|ty| Expression::name(ty.cpp())).collect()),
+        }
+    }
 }
 
 /// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`. An input
 /// that somebody sees afterwards is copied and not moved: where `is_seen` says so of its place.
 pub(crate) fn call_plain(
-    node: &Node,
+    (node, called): (&Node, Expression),
     function: &PlainFunction,
     (input, output): (Option<&str>, Option<&str>),
     error: &str,
@@ -66,7 +81,7 @@ pub(crate) fn call_plain(
         Passing::Moved => Expression::name("std::move").call(vec![value]),
         Passing::Address => value.address(),
     });
-    let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments.collect());
+    let call = called.call(arguments.collect());
     match function.outcome {
         Outcome::Nothing => Statement::Run(call),
         Outcome::Error => Statement::Assign(Expression::name(error), call),

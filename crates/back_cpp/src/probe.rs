@@ -75,7 +75,9 @@ impl<'a> Probe<'a> {
             questions.push(Question { external, function, role, inputs, outputs, structs, span });
         };
         for (_, node) in program.nodes.iter() {
-            if let Body::External(external) = node.body {
+            if let Body::External(external) = node.body
+                && program.externals[external].types.is_empty()
+            {
                 ask(external, (node.inputs(), node.outputs()), Some(node.name.clone()), node.span);
             }
         }

@@ -77,7 +77,9 @@ impl Writer<'_> {
             _ if computed.is_some() => Statement::Assign(Expression::name(&error), computed.unwrap_or(call)),
             Some(function) => {
                 let structs = (input.as_deref(), output.as_deref());
-                call_plain(node, function, structs, &error, |at| self.uses.is_changed(step.id, at))
+                call_plain((node, self.context.called(node)), function, structs, &error, |at| {
+                    self.uses.is_changed(step.id, at)
+                })
             }
             None if shape.returns() => Statement::Assign(Expression::name(&error), call),
             None => Statement::Run(call),

@@ -89,6 +89,11 @@ fn objects_fallbacks_and_nested_dispatch() {
 }
 
 #[test]
+fn nodes_with_types() {
+    page("type_arguments");
+}
+
+#[test]
 fn messages_in_bodies() {
     page("message_values");
 }

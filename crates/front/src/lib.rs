@@ -6,6 +6,7 @@
 //! after those that it uses, looks up the names of other modules ([`scope`]), and reports what does not fit. What a
 //! front has to say it says in the terms of its notation; everything after it knows the model alone.
 
+pub mod generic;
 pub mod ids;
 pub mod link;
 mod load;

@@ -58,6 +58,7 @@ fn read(sources: &SourceMap, files: &[LoadedFile<'_>], diagnostics: &mut Diagnos
             module,
             uses: &file.uses,
             missing: &file.missing,
+            instances: HashMap::new(),
             promises: HashMap::new(),
             first_node,
             reported: HashSet::new(),

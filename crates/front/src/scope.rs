@@ -4,6 +4,7 @@
 //! [`Scope::locate`] says which declaration a name refers to, whatever notation declared it, and reports names that a
 //! module does not have.
 
+use crate::generic::Generic;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::arena::ArenaId;
@@ -15,7 +16,7 @@ use flux_ir::program::{
     Body, Constraint, ConstraintId, Include, ModuleId, Node, NodeId, OptionId, Parameter, Predicate, PredicateId,
     Program, ServerOption, TypeDeclaration, TypeId,
 };
-use flux_ir::types::{Declared as DeclaredType, TypeNames};
+use flux_ir::types::{Declared as DeclaredType, Type, TypeNames};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -33,8 +34,10 @@ pub enum Kind {
     Option,
     /// A constraint.
     Constraint,
-    /// A record or an enumeration.
+    /// A record, an enumeration or a message.
     Type,
+    /// A constant of a step: an option, or a type.
+    Constant,
     /// A list of parameters.
     List,
     /// A C++ function, of which nothing can be known.
@@ -51,6 +54,7 @@ impl Kind {
             Self::Option => "option",
             Self::Constraint => "constraint",
             Self::Type => "type",
+            Self::Constant => "option or type",
             Self::List => "list of parameters",
             Self::Function => "function",
         }
@@ -71,6 +75,7 @@ pub(crate) struct Declared {
     pub(crate) messages: NameMap<MessageId>,
     type_names: TypeNames,
     lists: NameMap<Vec<Parameter>>,
+    pub(crate) generics: NameMap<Generic>,
     functions: ExternalNames,
     /// What could not be read of the files that are modules.
     unread: HashMap<String, Unread>,
@@ -119,6 +124,8 @@ pub struct Scope<'run> {
     pub(crate) uses: &'run [Used],
     /// What the file calls the modules that it wants and that were reported: nothing more is said of them.
     pub(crate) missing: &'run [String],
+    /// The nodes that the file has of nodes with types.
+    pub(crate) instances: HashMap<(Name, Vec<Type>), NodeId>,
     /// What is promised of functions of nodes.
     pub(crate) promises: HashMap<NodeId, Effects>,
     /// How many nodes there were before.
@@ -197,7 +204,8 @@ impl Scope<'_> {
         let declared = &*self.declared;
         let is_declared = match kind {
             Kind::Function => true,
-            Kind::Node => declared.nodes.find(of, own).is_some(),
+            Kind::Node => declared.nodes.find(of, own).is_some() || declared.generics.find(of, own).is_some(),
+            Kind::Constant => self.has(Kind::Option, module, own) || self.has(Kind::Type, module, own),
             Kind::Handler => {
                 declared.nodes.find(of, own).is_some() || {
                     let name = Name::of(of, own);
@@ -219,9 +227,10 @@ impl Scope<'_> {
         let (of, declared) = (Some(module), &*self.declared);
         let mut names: Vec<&str> = match kind {
             Kind::Function => vec![],
-            Kind::Node | Kind::Handler => declared.nodes.names_of(of).collect(),
+            Kind::Node | Kind::Handler => declared.nodes.names_of(of).chain(declared.generics.names_of(of)).collect(),
             Kind::Predicate => declared.predicates.names_of(of).collect(),
             Kind::Option => declared.options.names_of(of).collect(),
+            Kind::Constant => [self.names(Kind::Option, module), self.names(Kind::Type, module)].concat(),
             Kind::Constraint => declared.constraints.names_of(of).collect(),
             Kind::Type => declared.types.names_of(of).chain(declared.messages.names_of(of)).collect(),
             Kind::List => declared.lists.names_of(of).collect(),

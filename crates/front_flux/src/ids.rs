@@ -104,6 +104,8 @@ ids! {
     // Modules.
 
     // Names.
+    /// A node with a type as an input that is given none, or something else.
+    TYPE_ARGUMENT = "type-argument";
     /// A constant that is a name and not an option.
     UNKNOWN_OPTION = "unknown-option";
     /// A second option with the same flag, or one with a flag that every server has.

@@ -193,7 +193,7 @@ fn walk_application(application: &mut Application<'_>, visit: &mut Visit<'_>) {
 
 fn walk_constant(constant: &mut Constant<'_>, visit: &mut Visit<'_>) {
     if let ConstantValue::Option(name) = &mut constant.value {
-        visit(Kind::Option, name, false);
+        visit(Kind::Constant, name, false);
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::arena::{Arena, ArenaId};
 use crate::effects::Effects;
 use crate::name::Name;
+use crate::types::Type;
 use std::collections::HashMap;
 
 /// A function of a [`Program`](crate::program::Program) that is not in it.
@@ -17,6 +18,8 @@ pub type ExternalId = ArenaId<External>;
 pub struct External {
     /// Its name.
     pub name: Name,
+    /// Of a function template: the types that it is for. One that has some is called with values, one by one.
+    pub types: Vec<Type>,
     /// What it is for.
     pub role: ExternalRole,
     /// What its author promises.
@@ -160,7 +163,7 @@ impl External {
     /// A function of which nothing is promised, and nothing known.
     pub fn new(name: Name, role: ExternalRole) -> Self {
         let (language, convention) = (Language::default(), Convention::default());
-        Self { name, role, effects: Effects::Unknown, language, convention }
+        Self { name, types: vec![], role, effects: Effects::Unknown, language, convention }
     }
 
     /// How it takes values one by one, if it does.
@@ -172,7 +175,7 @@ impl External {
     }
 }
 
-/// Externals by their names: one name and role means one of them, the first.
+/// Externals by their names: one name and role means one of them, the first. A function template is found by no name.
 #[derive(Clone, Default, Debug)]
 pub struct ExternalNames(HashMap<(ExternalRole, Name), ExternalId>);
 
@@ -180,7 +183,7 @@ impl ExternalNames {
     /// Those of `externals`.
     pub fn of(externals: &Arena<External>) -> Self {
         let mut names = Self::default();
-        for (id, external) in externals.iter() {
+        for (id, external) in externals.iter().filter(|(_, external)| external.types.is_empty()) {
             names.0.entry((external.role, external.name.clone())).or_insert(id);
         }
         names

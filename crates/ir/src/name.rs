@@ -123,6 +123,14 @@ impl<T> NameMap<T> {
         }
     }
 
+    /// As [`Self::find`], to change it.
+    pub fn find_mut(&mut self, module: Option<&str>, own: &str) -> Option<&mut T> {
+        match module {
+            Some(module) => self.of_modules.get_mut(module)?.get_mut(own),
+            None => self.own.get_mut(own),
+        }
+    }
+
     /// What `name` stands for.
     pub fn get(&self, name: &Name) -> Option<&T> {
         self.find(name.module(), name.own())

@@ -209,7 +209,7 @@ fn external_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(
     let shape = node_shape(context, node);
     body.push(declare_error(&error));
     body.push(match context.plain(node) {
-        Some(function) => call_plain(node, function, structs, &error, |_| false),
+        Some(function) => call_plain((node, context.called(node)), function, structs, &error, |_| false),
         None => {
             let pointer = |part: &Part| match (part, structs) {
                 (Part::Input, (Some(name), _)) | (Part::Output, (_, Some(name))) => Cpp::name(name).address(),

@@ -20,6 +20,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let mut plain: HashMap<NodeId, &Flow> = HashMap::new();
         for statement in &syntax.statements {
             match statement {
+                Statement::Flow(flow) if self.generic(&flow.node).is_some() => {}
                 Statement::Flow(flow) => {
                     let id = self.node(&flow.node, flow.span);
                     let first_plain = plain.get(&id).copied();
@@ -214,7 +215,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         Chain { steps, results: None, span: chain.span }
     }
 
-    fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {
+    pub(super) fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {
+        if let Some(generic) = self.generic(&application.node).cloned() {
+            return self.generic_application(application, &generic);
+        }
         let node = self.node(&application.node, application.node.span);
         let constants = application.constants.iter().filter_map(|it| self.constant(it, application)).collect();
         let named = application.named.iter().map(|it| NamedInput {

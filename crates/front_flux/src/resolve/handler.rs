@@ -31,7 +31,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
 
     /// A node, be it declared, given a flow or only named in one; or else a function.
     fn handler_target(&mut self, name: &syntax::QualifiedName<'_>) -> HandlerTarget {
-        match self.known_node(name) {
+        let only = if self.generic(name).is_some() { self.only_instance(name) } else { None };
+        match self.known_node(name).or(only) {
             Some(id) => HandlerTarget::Node(id),
             None => HandlerTarget::External(self.function(name, ExternalRole::Handler)),
         }

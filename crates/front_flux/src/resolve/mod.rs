@@ -14,6 +14,7 @@ mod constraint;
 mod expression;
 mod flow;
 mod function;
+mod generic;
 mod handler;
 mod link;
 mod message;
@@ -35,6 +36,7 @@ use flux_ir::name as declared;
 use flux_ir::program::{Body, Node, NodeId, OptionId, Parameter, Predicate, PredicateId, Signature, TestedBy};
 use flux_ir::types::Type;
 use flux_source::Span;
+use generic::is_generic;
 use option::flag;
 use std::collections::{HashMap, HashSet};
 
@@ -60,6 +62,7 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
     resolver.declare_options();
     resolver.declare_predicates();
     resolver.declare_nodes();
+    resolver.declare_generics();
     resolver.resolve_flows();
     resolver.resolve_handlers();
     resolver.resolve_promises();
@@ -211,10 +214,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     /// The nodes that are declared or have a flow, in the order of the text.
     fn declare_nodes(&mut self) {
         let syntax = self.syntax;
+        let generics: HashSet<declared::Name> = syntax.statements.iter().filter_map(generic_name).collect();
         for statement in &syntax.statements {
             match statement {
+                Statement::Declaration(declaration) if is_generic(declaration) => {}
                 Statement::Declaration(declaration) => self.declare_node(declaration),
-                Statement::Flow(flow) => {
+                Statement::Flow(flow) if !generics.contains(&flow.node.declared()) => {
                     self.node(&flow.node, flow.span);
                 }
                 _ => {}
@@ -280,6 +285,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         if let Some(known) = self.known_node(name) {
             return known;
         }
+        if self.generic(name).is_some()
+            && let Some(only) = self.only_instance(name)
+        {
+            return only;
+        }
         let node = Node {
             name: name.declared(),
             signature: None,
@@ -311,5 +321,13 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     fn is_defined(&self, id: NodeId) -> bool {
         let node = &self.scope.program.nodes[id];
         node.signature.is_some() || node.body != NO_FLOW
+    }
+}
+
+/// The name of the node with types that a statement declares, if it does.
+fn generic_name(statement: &Statement<'_>) -> Option<declared::Name> {
+    match statement {
+        Statement::Declaration(declaration) if is_generic(declaration) => Some(declaration.name.declared()),
+        _ => None,
     }
 }

@@ -22,6 +22,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
 
     /// The node called `name`, which is declared, has a flow or is mentioned in one; `who` speaks of it: "a handler".
     pub(super) fn existing_node(&mut self, name: &QualifiedName<'_>, who: &str) -> Option<NodeId> {
+        if self.generic(name).is_some() {
+            return self.only_instance(name);
+        }
         let known = self.known_node(name);
         if known.is_none() && self.is_unknown(ids::UNKNOWN_NODE, name) {
             self.report_unknown_node(name, who);

@@ -133,7 +133,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             ConstantValue::Option(name) => name,
         };
         let known = self.known_option(name);
-        if known.is_none() && self.is_unknown(ids::UNKNOWN_OPTION, name) {
+        let (module, own) = name.parts();
+        if known.is_none() && self.scope.declared_type(module, own).is_some() {
+            let headline = format!("`{name}` is a type, and no constant");
+            let help = format!("`{}` has no type as an input in this place; {CONSTANT}", step.node);
+            self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));
+        } else if known.is_none() && self.is_unknown(ids::UNKNOWN_OPTION, name) {
             let help = self.help_for_constant(name, step);
             let headline = format!("there is no option `{name}`");
             self.report(Diagnostic::error(ids::UNKNOWN_OPTION, headline, constant.span).help(help));

@@ -16,6 +16,7 @@ use crate::external::{
 };
 use crate::name::Name;
 use crate::program::{Body, HandlerTarget, NodeId, Program};
+use crate::types::TypeNames;
 
 /// Whether the functions of `program` are those that its text names, in this order: first by predicates, then by
 /// sources and handlers, and by nodes.
@@ -37,6 +38,7 @@ pub(super) fn are_named(program: &Program) -> bool {
     let mut is_next = |(id, role, called): (ExternalId, ExternalRole, Option<&Name>)| {
         let Some(external) = program.externals.find(id).filter(|external| external.role == role) else { return false };
         let is_bound = external.language != Language::Cpp || external.convention != Convention::Structs;
+        let is_bound = is_bound || !external.types.is_empty();
         let says_promise = matches!(role, ExternalRole::Node | ExternalRole::Predicate);
         !is_bound
             && called.is_none_or(|name| *name == external.name)
@@ -53,8 +55,14 @@ impl Printer {
         if self.names.are_named {
             return;
         }
-        for (_, External { name, role, effects, language, convention }) in program.externals.iter() {
-            self.write(format!("external {} {}", lexical::declared(name), role.name()));
+        for (_, External { name, types, role, effects, language, convention }) in program.externals.iter() {
+            self.write(format!("external {} ", lexical::declared(name)));
+            if !types.is_empty() {
+                self.write("<");
+                self.separated(", ", types, |printer, ty| printer.write(lexical::quoted(ty.written())));
+                self.write("> ");
+            }
+            self.write(role.name());
             self.effects(*effects);
             self.write(if *language == Language::C { " c" } else { "" });
             self.convention(convention);
@@ -190,18 +198,22 @@ fn promise(externals: &mut Arena<External>, id: ExternalId, effects: Effects) {
 }
 
 /// Adds the function that `line` declares, if it does.
-pub(super) fn declare(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
+pub(super) fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Program) -> Result<(), ParseError> {
     if !line.eat_word("external") {
         return Ok(());
     }
     let name = line.declared_name("the function's name")?;
+    let types = match line.at("<") {
+        true => line.list("<", ">", |line| line.text().map(|spelling| types.read(&spelling, "")))?,
+        false => vec![],
+    };
     let role = line.word().and_then(|word| ExternalRole::ALL.into_iter().find(|role| role.name() == word));
     let role =
         role.ok_or_else(|| line.error("a function is for a `node`, a `predicate`, a `handler` or a `session`"))?;
     let effects = effects(&mut line);
     let language = if line.eat_word("c") { Language::C } else { Language::Cpp };
     let convention = convention(&mut line)?;
-    program.externals.add(External { name, role, effects, language, convention });
+    program.externals.add(External { name, types, role, effects, language, convention });
     line.finish()
 }
 

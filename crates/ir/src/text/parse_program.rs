@@ -68,9 +68,11 @@ impl<'a> Parser<'a> {
         for line in lines.as_slice() {
             declare_type(*line, &mut program)?;
             declare_message(*line, &mut program)?;
-            externals::declare(*line, &mut program)?;
         }
         let types = TypeNames::of(&program);
+        for line in lines.as_slice() {
+            externals::declare(*line, &types, &mut program)?;
+        }
         let mut functions = Functions::of(&program);
         let mut messages = program.messages.ids().collect::<Vec<_>>().into_iter().peekable();
         for line in lines.as_slice() {

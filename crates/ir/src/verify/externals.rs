@@ -14,7 +14,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
     let mut names = HashSet::new();
     for (_, external) in program.externals.iter() {
         let (name, role) = (&external.name, external.role);
-        violations.require(names.insert((role, name)), Span::default(), || {
+        violations.require(names.insert((role, name, &external.types)), Span::default(), || {
             format!("two functions of the role {} are called `{name}`", role.name())
         });
     }
@@ -23,7 +23,12 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         violations.require(is_right, Span::default(), || {
             format!("the function `{}` is of a module, and written in C", external.name)
         });
-        let is_right = external.plain().is_none() || external.role != ExternalRole::Handler;
+        let takes_values = external.plain().is_some();
+        let is_right = external.types.is_empty() || takes_values && external.role == ExternalRole::Node;
+        violations.require(is_right, Span::default(), || {
+            format!("the function template `{}` is no node that takes values one by one", external.name)
+        });
+        let is_right = !takes_values || external.role != ExternalRole::Handler;
         violations
             .require(is_right, Span::default(), || format!("the handler `{}` takes values one by one", external.name));
     }
@@ -32,7 +37,8 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         let Body::External(id) = node.body else { continue };
         named(program, id, ExternalRole::Node, node.span, violations);
         violations.require(of_nodes.insert(id), node.span, || format!("`{}` has the function of another", node.name));
-        let is_own = program.externals.find(id).is_none_or(|external| external.name == node.name);
+        let is_own =
+            program.externals.find(id).is_none_or(|external| external.name == node.name || !external.types.is_empty());
         violations.require(is_own, node.span, || format!("the function of `{}` is called otherwise", node.name));
     }
     for (_, predicate) in program.predicates.iter() {

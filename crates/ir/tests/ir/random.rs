@@ -189,7 +189,12 @@ fn any_external(choices: &mut Choices) -> External {
         }),
         _ => Convention::Structs,
     };
-    External { name: choices.declared(), role: choices.of(&ExternalRole::ALL), effects, language, convention }
+    let ty = |choices: &mut Choices| {
+        let named = choices.parameter().ty;
+        choices.types.read(named.written(), "")
+    };
+    let types = choices.list(1, ty);
+    External { name: choices.declared(), types, role: choices.of(&ExternalRole::ALL), effects, language, convention }
 }
 
 /// The name of a type; every other one is of a module.
