@@ -33,8 +33,10 @@
 //! `text`. So a program may name a type in either way, and both fit each other.
 
 mod declared;
+mod facts;
 
 pub use declared::{Declared, TypeNames};
+pub use facts::{can_be_key, is_ordered, unordered_map};
 
 use crate::arena::Arena;
 use crate::message::MessageId;
@@ -530,17 +532,6 @@ fn integer_of(spelling: &str) -> Option<Integer> {
         _ => return None,
     };
     Some(Integer { signed, bits })
-}
-
-/// Whether values of type `ty` can be keys, or parts of them: they have a number each that equal ones share. Of a C++
-/// type the C++ compiler says it.
-pub fn can_be_key(program: &Program, ty: &Type) -> bool {
-    match ty.kind() {
-        TypeKind::Float(_) | TypeKind::List(_) | TypeKind::Optional(_) | TypeKind::Map(..) => false,
-        TypeKind::Message(_) => false,
-        TypeKind::Record(id) => record_fields(program, *id).iter().all(|field| can_be_key(program, &field.ty)),
-        _ => true,
-    }
 }
 
 /// The declared types that a value of `id` may contain, those in lists too; none for an enumeration.
