@@ -26,6 +26,9 @@ option idle : duration = 60s;
 // How long a client of `Listen` may be silent before its first request; after that its connection is closed.
 option first_byte : duration = 10s;
 
+// How long a message may take, from its first byte to its last; after that its connection is closed.
+option message : duration = 10s;
+
 // How long the flow of a request may take, from the first byte of the request; later waits fail with ETIMEDOUT.
 option request : duration = 30s;
 
@@ -47,6 +50,16 @@ Accept (flux::endpoint at) => (flux::connection *connection) replicable;
 Accept = NextPeer(idle, unix_mode);
 NextPeer (long idle_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
 
+// The next message of type `M` of any connection, with that connection: `source tcp.Messages(port, memcached.command) =>
+// Serve;`. A client that has sent a part of a message costs no flow. Messages that a client sends without waiting for
+// replies are given one after the other, each when the flow of the one before has returned the connection (`Reply`,
+// `Return`). Bytes that are no message end the connection; they are logged, and counted as a failure with EBADMSG. A
+// message that ends too early is counted with ECONNRESET, one that takes too long with ETIMEDOUT.
+Messages (flux::endpoint at, type M) => (flux::connection *connection, M message) replicable;
+Messages = NextMessage(M, idle, first_byte, message, request, unix_mode);
+NextMessage (type M, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, flux::endpoint at)
+  => (flux::connection *connection, M message) replicable;
+
 // Connects to a server at a numeric address: `127.0.0.1:80`, `[::1]:80` or `unix:/run/x.sock`. The connection of the
 // client is passed on. Fails with EADDRNOTAVAIL if the text is not such an address.
 Connect (const char *to, flux::connection *client) => (flux::connection *client, flux::connection *server);
@@ -65,6 +78,10 @@ ReadLine (size_t most, flux::connection *connection) => (flux::connection *conne
 
 // The next `count` bytes. The errors at the end of the connection are those of `ReadLine`.
 ReadExactly (size_t count, flux::connection *connection) => (flux::connection *connection, std::string bytes);
+
+// The next message of type `M`. The bytes after it stay for the next read. Fails with EBADMSG if the bytes are no such
+// message, which is logged. The errors at the end of the connection are those of `ReadLine`.
+ReadMessage (type M, flux::connection *connection) => (flux::connection *connection, M message);
 
 // Sends all of the bytes.
 Send (flux::connection *connection, std::string bytes) => (flux::connection *connection);

@@ -14,6 +14,7 @@
 
 use std.dns;
 include "flux/connection.hpp";
+include "flux/message.hpp";
 include "string";
 include "upstream.h";
 
@@ -41,6 +42,14 @@ Take (upstream::count<1> most, upstream::count<0> most_idle, long idle_ms, long 
 
 // Gives the connection back after the whole answer has been read. Fails with EBADF if it is not owned by the flow.
 Return (flux::connection *connection, std::string bytes) => (std::string bytes);
+
+// Sends a request to the server and gives the reply, a message of type `M`. It borrows a connection and gives it back
+// after the reply; where that fails, the connection is closed. The errors are those of `Borrow`, of sending, and of
+// `tcp.ReadMessage`.
+Call (type M, const char *to, flux::message request) => (M reply);
+Call = Exchange(M, most, most_idle, idle, connect, wait, dns.servers);
+Exchange (type M, upstream::count<1> most, upstream::count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, const char *servers, const char *to, flux::message request)
+  => (M reply);
 
 // Closes connections that have been idle for too long: one instance on each event loop, or one in all. It starts no
 // flow.
