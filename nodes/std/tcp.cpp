@@ -119,7 +119,8 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
 {
     flux::connections *all = served_at(in->at);
     if (all == nullptr) {
-        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms)};
+        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms),
+                                          milliseconds(in->message_ms)};
         all = &serve_at(in->at, in->unix_mode, flux::first_given::with_input, limits);
     }
     if (const int error = flux::take(all->next(), out->connection); error != 0) {

@@ -26,7 +26,8 @@ option idle : duration = 60s;
 // How long a client of `Listen` may be silent before its first request; after that its connection is closed.
 option first_byte : duration = 10s;
 
-// How long a message may take, from its first byte to its last; after that its connection is closed.
+// How long a message may take, from its first byte to its last, while no flow has its connection; after that the
+// connection is closed.
 option message : duration = 10s;
 
 // How long the flow of a request may take, from the first byte of the request; later waits fail with ETIMEDOUT.
@@ -41,8 +42,8 @@ option unix_mode : string = "";
 // A connection that has something to read, or whose other side has ended it: a new one, or one that a flow has given
 // back. If the server cannot listen on the address, it logs that and ends.
 Listen (flux::endpoint at) => (flux::connection *connection) replicable;
-Listen = NextRequest(idle, first_byte, request, unix_mode);
-NextRequest (long idle_ms, long first_byte_ms, long request_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
+Listen = NextRequest(idle, first_byte, message, request, unix_mode);
+NextRequest (long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
 
 // Like `Listen`, but gives a new connection at once, and without a time limit for its flow: for protocols in which the
 // server speaks first, and for long-lived connections.
