@@ -394,7 +394,7 @@ fn flat(expression: &Expression, text: &mut String) {
         Expression::Name(name) => text.push_str(name),
         Expression::Text(string) => text.push_str(&quoted(string)),
         Expression::Member(object, member) => {
-            flat(object, text);
+            flat_operand(object, ".", false, text);
             text.push('.');
             text.push_str(member);
         }
@@ -491,7 +491,7 @@ fn width(expression: &Expression) -> usize {
     match expression {
         Expression::Name(name) => characters(name),
         Expression::Text(string) => characters(&quoted(string)),
-        Expression::Member(object, member) => width(object) + 1 + characters(member),
+        Expression::Member(object, member) => operand_width(object, ".", false) + 1 + characters(member),
         Expression::Address(object) => 1 + width(object),
         Expression::Call(function, arguments) => width(function) + 2 + list(arguments, 2),
         Expression::Instance(name, arguments) => characters(name) + 2 + list(arguments, 2),
@@ -591,6 +591,15 @@ mod tests {
         let text =
             print(&[Declaration::Comment("ends \\ \\".to_owned()), Declaration::Comment("a\nb\u{202e}→".to_owned())]);
         assert_eq!(text, "// ends\n// a?b?→\n");
+    }
+
+    #[test]
+    fn what_is_joined_has_its_members_as_a_whole() {
+        let [a, b] = ["a", "b"].map(|name| Box::new(Expression::name(name)));
+        let size = Expression::Infix(a, "+", b).member("size").call(vec![]);
+        let mut text = String::new();
+        flat(&size, &mut text);
+        assert_eq!((text.as_str(), width(&size)), ("(a + b).size()", 14));
     }
 
     #[test]
