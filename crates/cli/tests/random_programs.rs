@@ -15,7 +15,7 @@
 
 mod support;
 
-use flux_ir::flow::Function;
+use flux_ir::flow::{Callee, Function};
 use flux_random_program::model::{Body, Mode, Node};
 use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
 use flux_source::{FileId, SourceMap};
@@ -136,9 +136,9 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is to be a number")))
 }
 
-/// Programs with parallel steps, and all else that there is.
+/// Programs with parallel steps, each steps, and all else that there is.
 fn parallel() -> Shape {
-    Shape { parallel: true, abstract_constraints: true, sessions: true, keys: true, ..Shape::default() }
+    Shape { parallel: true, each: 80, abstract_constraints: true, sessions: true, keys: true, ..Shape::default() }
 }
 
 /// The programs that are run under a sanitizer: with parallel steps and replicable sources, which is all that there is.
@@ -150,13 +150,16 @@ fn sanitized(sanitizer: &str, first: usize) -> impl Iterator<Item = RandomProgra
 }
 
 /// Whether the compiler takes a program: constraints around parallel steps may exclude what is in them, and what a key
-/// is may not be known where it would have to be taken. A path that is cut is not shown whole, so those are left out.
+/// is may not be known where it would have to be taken. A path that is cut is not shown whole, so those are left out,
+/// but for each steps, whose instances are counted by themselves.
 fn is_shown_whole(program: &RandomProgram) -> bool {
     let mut sources = SourceMap::of(format!("{}.flux", program.name), program.flux_text());
     let mut read = |path: &str| Err(format!("{path} is not there"));
     let flow = flux_driver::compile(&mut sources, FileId(0), &mut read).flow;
     flow.is_some_and(|flow| {
-        let is_cut = |function: &Function| function.body.all_steps().iter().any(|step| step.paths.cut);
+        let is_cut = |function: &Function| {
+            function.body.all_steps().iter().any(|step| step.paths.cut && !matches!(step.callee, Callee::Each(_)))
+        };
         !flow.functions.iter().any(|(_, function)| is_cut(function))
     })
 }
@@ -186,6 +189,8 @@ type PathKey = (String, &'static str, String);
 struct Expected {
     runs: Vec<Run>,
     paths: BTreeMap<PathKey, u64>,
+    /// The same for the instances of each steps, with the node in whose flow they are.
+    instances: BTreeMap<PathKey, u64>,
     counts: Counts,
     /// For each source, how often it decides to fail.
     failures: Vec<u64>,
@@ -290,16 +295,35 @@ impl<'a> Test<'a> {
             let source = path["source"].as_str().unwrap().to_owned();
             *seen.entry((source, exit, labels(path))).or_default() += number(path, "count");
         }
-        let keys: BTreeSet<_> = seen.keys().chain(self.expected.paths.keys()).collect();
+        self.compare_paths(options, "paths", &seen, &self.expected.paths);
+        let mut seen: BTreeMap<PathKey, u64> = BTreeMap::new();
+        for path in elements(report, "cut") {
+            if let Some(node) = each_of(path["function"].as_str().unwrap()) {
+                let exit = EXITS.into_iter().find(|exit| path["exit"] == *exit).unwrap();
+                *seen.entry((node.to_owned(), exit, labels(path))).or_default() += number(path, "count");
+            }
+        }
+        self.compare_paths(options, "paths of instances", &seen, &self.expected.instances);
+    }
+
+    fn compare_paths(
+        &self,
+        options: &[&str],
+        what: &str,
+        seen: &BTreeMap<PathKey, u64>,
+        expected: &BTreeMap<PathKey, u64>,
+    ) {
+        let keys: BTreeSet<_> = seen.keys().chain(expected.keys()).collect();
         let count = |map: &BTreeMap<PathKey, u64>, key: &PathKey| map.get(key).copied().unwrap_or(0);
-        let counts = |key: &PathKey| (count(&seen, key), count(&self.expected.paths, key));
+        let counts = |key: &PathKey| (count(seen, key), count(expected, key));
         let line = |key: &PathKey| {
             let ((seen, expected), (_, exit, labels)) = (counts(key), key);
             (seen != expected).then(|| format!("{seen} for {expected}: {labels} ({exit})"))
         };
         let different: Vec<_> = keys.into_iter().filter_map(line).take(10).collect();
         if !different.is_empty() {
-            self.fail(options, &format!("paths, how many seen for how many expected:\n{}", different.join("\n")));
+            let different = different.join("\n");
+            self.fail(options, &format!("{what}, how many seen for how many expected:\n{different}"));
         }
     }
 
@@ -394,7 +418,7 @@ impl Expected {
         let runs: Vec<_> = (0..flows).map(|flow| program.run(flow)).collect();
         let model = &program.model;
         let promised = model.promised();
-        let (mut paths, mut counts) = (BTreeMap::new(), Counts::default());
+        let (mut paths, mut instances, mut counts) = (BTreeMap::new(), BTreeMap::new(), Counts::default());
         let mut writes: BTreeMap<_, _> = model.constraints.iter().map(|(_, one)| (one.name.clone(), 0)).collect();
         let mut failures = vec![0; model.sources.len()];
         for (run, flow) in runs.iter().zip(0..) {
@@ -402,12 +426,12 @@ impl Expected {
             failures[run.source] += u64::from(program.source_fails_before(flow));
             let source = &model.nodes[model.sources[run.source].node].name;
             let labels: Vec<_> = std::iter::once(source.as_str()).chain(run.path.iter().map(Label::text)).collect();
-            let exit = match run.exit {
-                Exit::Done => EXITS[0],
-                Exit::Failed => EXITS[1],
-                Exit::Ended => EXITS[2],
-            };
-            *paths.entry((source.clone(), exit, labels.join(" -> "))).or_default() += 1;
+            *paths.entry((source.clone(), exit_text(run.exit), labels.join(" -> "))).or_default() += 1;
+            for one in &run.instances {
+                let labels: Vec<_> = one.path.iter().map(Label::text).collect();
+                let key = (one.node.clone(), exit_text(one.exit), labels.join(" -> "));
+                *instances.entry(key).or_default() += 1;
+            }
             for called in &run.trace {
                 let node = model.nodes.iter().position(|(_, node)| node.name == *called);
                 let held = node.map(|index| &promised[index]).into_iter().flatten();
@@ -416,7 +440,7 @@ impl Expected {
                 }
             }
         }
-        Self { runs, paths, counts, failures, writes }
+        Self { runs, paths, instances, counts, failures, writes }
     }
 }
 
@@ -428,8 +452,26 @@ fn number(object: &Value, name: &str) -> u64 {
     object[name].as_u64().unwrap_or_else(|| panic!("the report has no number `{name}` in {object}"))
 }
 
+/// The labels of a path, each step under the name of the node in whose flow it is.
 fn labels(path: &Value) -> String {
-    elements(path, "labels").map(|label| label.as_str().unwrap()).collect::<Vec<_>>().join(" -> ")
+    let labels = elements(path, "labels").map(|label| label.as_str().unwrap());
+    let labels = labels.map(|label| each_of(label).map_or(label.to_owned(), |node| format!("{node}[]")));
+    labels.collect::<Vec<_>>().join(" -> ")
+}
+
+/// The node in whose flow the each step is that runs this function; none where it is no such function. In these
+/// programs no node has a `_` in its name.
+fn each_of(function: &str) -> Option<&str> {
+    let (node, rest) = function.split_once('_')?;
+    (rest.contains("each_") && !function.contains(':')).then_some(node)
+}
+
+fn exit_text(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Done => EXITS[0],
+        Exit::Failed => EXITS[1],
+        Exit::Ended => EXITS[2],
+    }
 }
 
 /// What the functions of the nodes wrote down; `nodes.hpp` says how.

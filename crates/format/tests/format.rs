@@ -174,8 +174,10 @@ fn nothing_stays_nothing() {
 
 #[test]
 fn random_programs_stay_what_they_are() {
-    for seed in 0..200 {
+    let each = Shape { each: 150, parallel: true, ..Shape::default() };
+    for seed in 0..100 {
         hold(&generate(seed, &Shape::default()).flux_text());
+        hold(&generate(seed, &each).flux_text());
     }
 }
 

@@ -52,7 +52,8 @@ fn programs() -> Vec<String> {
     }
     found.sort();
     assert!(found.len() > 300, "only {} programs", found.len());
-    found.extend((0..20).map(|seed| generate(seed, &Shape::default()).flux_text()));
+    let shapes = [Shape::default(), Shape { each: 150, parallel: true, ..Shape::default() }];
+    found.extend(shapes.iter().flat_map(|shape| (0..10).map(|seed| generate(seed, shape).flux_text())));
     found
 }
 

@@ -127,6 +127,17 @@ inline bits_t bits(const std::map<int, long> &value)
     return bits(static_cast<int>(value.at(0))) | bits(static_cast<int>(value.at(1))) << 32;
 }
 
+// A list carries a hash of what its elements carry; src/list.rs has the same.
+template <class Element>
+bits_t bits(const std::vector<Element> &list)
+{
+    bits_t all = list.size();
+    for (const Element &element : list) {
+        all = combine(all, bits(element));
+    }
+    return all;
+}
+
 // An error code: one of the nodes' own, or 0 for all those of the runtime.
 inline bits_t code(int value)
 {
@@ -167,6 +178,17 @@ inline void put(int (&to)[3], bits_t bits, flow_record &)
     to[2] = to[0] ^ to[1];
 }
 
+template <class Element>
+void put(std::vector<Element> &to, bits_t bits, flow_record &flow)
+{
+    to.clear();
+    for (bits_t at = 0; at < bits % 4; at += 1) {
+        Element element{};
+        put(element, combine(bits, 256 + at), flow);
+        to.push_back(std::move(element));
+    }
+}
+
 // Outputs arrive as `T{}` makes them.
 inline bool is_initial(int value) { return value == 0; }
 inline bool is_initial(unsigned long value) { return value == 0; }
@@ -176,7 +198,8 @@ inline bool is_initial(const record *value) { return value == nullptr; }
 inline bool is_initial(const tracked &value) { return value.bits() == 0; }
 inline bool is_initial(const fragile &value) { return value.bits == 1; }
 inline bool is_initial(const int (&value)[3]) { return value[0] == 0 && value[1] == 0 && value[2] == 0; }
-inline bool is_initial(const std::vector<int> &value) { return value.empty(); }
+template <class Element>
+bool is_initial(const std::vector<Element> &value) { return value.empty(); }
 inline bool is_initial(const std::map<int, long> &value) { return value.empty(); }
 
 // In how many of a thousand cases a function fails, and how.

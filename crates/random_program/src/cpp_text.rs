@@ -28,7 +28,7 @@ pub fn nodes_text(model: &Model, name: &str) -> String {
         match &node.body {
             Body::Concrete(behaviour) if node.inputs.is_empty() => text.push_str(&source_function(node, behaviour)),
             Body::Concrete(behaviour) => text.push_str(&node_function(model, node, behaviour, &promised)),
-            Body::Chain(_) | Body::Dispatch(_) => {}
+            Body::Chain(_) | Body::Dispatch(_) | Body::Computed(_) => {}
         }
         if let Some(Handler::Function { name, behaviour }) = &node.handler {
             text.push_str(&handler_function(node, name, behaviour));

@@ -87,6 +87,31 @@ impl Environment {
         self.make(&node.outputs, &taken);
     }
 
+    /// The latest number of the flow, if there is no doubt which that is.
+    pub(crate) fn flow(&self) -> Option<usize> {
+        self.reach(&Parameter::flow())
+    }
+
+    /// That of an instance of an each step which begins here and goes through `list`: it is given the element, and what
+    /// is given but for the list.
+    pub(crate) fn instance(&self, list: &Parameter, element: &Parameter) -> Self {
+        let mut inside = self.inside();
+        inside.values.push(Value { parameter: element.clone(), from: vec![] });
+        let others =
+            self.before.iter().filter(|number| self.values.get(**number).is_some_and(|one| one.parameter != *list));
+        inside.before = std::iter::once(self.values.len()).chain(others.copied()).collect();
+        inside
+    }
+
+    /// Goes on to after an each step whose instances have come so `far`, and which gives these.
+    pub(crate) fn gather(&mut self, far: &Self, outputs: &[Parameter]) {
+        let count = self.values.len();
+        let given = far.outside(count).into_iter().zip(outputs);
+        let given: Vec<_> = given.map(|(value, output)| Value { parameter: output.clone(), ..value }).collect();
+        self.before = (count..count + given.len()).collect();
+        self.values.extend(given);
+    }
+
     fn make(&mut self, made: &[Parameter], from: &[usize]) {
         self.before = (self.values.len()..self.values.len() + made.len()).collect();
         self.values.extend(made.iter().map(|parameter| Value { parameter: parameter.clone(), from: from.to_vec() }));

@@ -29,10 +29,19 @@ fn statements(model: &Model) -> Vec<Vec<String>> {
             None => format!("typedef {} {};", predicate.name, predicate.function),
         }]);
     }
+    if !model.helpers.is_empty() {
+        groups.push(vec!["record pair { first : int64; second : int64; };".to_owned()]);
+    }
+    groups.extend(model.helpers.iter().enumerate().map(|(index, helper)| vec![helper.text(index)]));
     for (id, node) in model.nodes.iter() {
         let replicable = model.sources.iter().any(|source| source.node == id && source.replicable);
         let attribute = if replicable { " replicable" } else { "" };
-        groups.push(vec![format!("{} ({}) => ({}){attribute};", node.name, list(&node.inputs), list(&node.outputs))]);
+        let body = match &node.body {
+            Body::Computed(script) => format!(" {{ {} }}", script.text(&node.inputs, &node.outputs)),
+            _ => String::new(),
+        };
+        let (inputs, outputs) = (list(&node.inputs), list(&node.outputs));
+        groups.push(vec![format!("{} ({inputs}) => ({outputs}){attribute}{body};", node.name)]);
         groups.push(flows(model, node));
         groups.push(node.handler.iter().map(|handler| handler_statement(model, node, handler)).collect());
         groups.push(atomic(model, node).into_iter().collect());
@@ -57,7 +66,7 @@ fn parameter(parameter: &Parameter) -> String {
 fn flows(model: &Model, node: &Node) -> Vec<String> {
     let flow = |patterns: &str, chain: &Chain| format!("{}{patterns} = {};", node.name, chain_text(model, chain));
     match &node.body {
-        Body::Concrete(_) => vec![],
+        Body::Concrete(_) | Body::Computed(_) => vec![],
         Body::Chain(chain) => vec![flow("", chain)],
         Body::Dispatch(lines) => {
             let of_line = |line: &Line| match line.written {
@@ -76,11 +85,21 @@ pub fn patterns(model: &Model, line: &Line) -> String {
     format!("[{}]", line.patterns.iter().map(pattern).collect::<Vec<_>>().join(", "))
 }
 
-fn chain_text(model: &Model, chain: &Chain) -> String {
+fn chain_text(model: &Model, chain: &[Step]) -> String {
     let branch = |chain: &Chain| chain_text(model, chain);
     let step = |step: &Step| match step {
         Step::Apply(node) => model.nodes[*node].name.clone(),
         Step::Parallel(branches) => format!("({})", branches.iter().map(branch).collect::<Vec<_>>().join(" & ")),
+        Step::Each(each) => {
+            // The number of the flow is no element.
+            let (first, rest) = match each.chain.split_first() {
+                Some((Step::Apply(first), rest)) => (model.nodes[*first].name.as_str(), rest),
+                _ => ("", &[][..]),
+            };
+            let arrow = if rest.is_empty() { "" } else { " -> " };
+            let width = each.width.map_or(String::new(), |width| format!("({width})"));
+            format!("[{first}(flow: flow){arrow}{}]{width}", chain_text(model, rest))
+        }
     };
     // A deadline that does not pass changes nothing.
     let within = |index: usize| if index % 3 == 1 { " within 60m" } else { "" };

@@ -5,11 +5,15 @@
 //! fit, or a new one that takes them, or some of them by name. All lists begin with the flow's number, by which a node
 //! finds the trace of its flow. Some nodes reach for values from further back.
 
+mod each;
+
 use crate::environment::Environment;
 use crate::formula::Comparison;
 use crate::model::*;
 use crate::random::Random;
+use crate::script::{Script, helpers};
 use crate::shape::Shape;
+use each::EACH_DEPTH;
 use std::collections::BTreeSet;
 
 /// A parallel step holds parallel steps at most so deep.
@@ -27,6 +31,9 @@ pub fn generate(seed: u64, shape: &Shape) -> Model {
     let mut generator =
         Generator { random, shape, rows, nests_left, model: Model::default(), calls: vec![], bound: BTreeSet::new() };
     generator.constraints();
+    if shape.computed > 0 {
+        generator.model.helpers = helpers(&mut generator.random);
+    }
     for _ in 0..generator.random.between(1, shape.sources) {
         generator.source();
     }
@@ -132,11 +139,22 @@ impl Generator<'_> {
             false => self.behaviour(0, 0),
         });
         let (handler, is_bound) = self.handler(&inputs, &outputs, far, depth);
-        let requirements = self.requirements();
+        let (body, requirements) = match self.script(&inputs, &outputs) {
+            // What is computed touches nothing that others could share.
+            Some(script) => (Body::Computed(script), vec![]),
+            None => (body, self.requirements()),
+        };
         let name = format!("Step{}", self.model.nodes.len());
         let node = self.add(Node { name, inputs, outputs, body, requirements, handler });
         self.bound.extend(is_bound.then_some(node));
         node
+    }
+
+    /// The body of a node that is computed; none where it is not.
+    fn script(&mut self, inputs: &[Parameter], outputs: &[Parameter]) -> Option<Script> {
+        let is_computed = self.shape.computed > 0 && self.random.chance(self.shape.computed);
+        let helpers = &self.model.helpers;
+        if is_computed { Script::any(&mut self.random, inputs, outputs, helpers) } else { None }
     }
 
     fn behaviour(&mut self, errors: u64, throws: u64) -> Behaviour {
@@ -151,7 +169,7 @@ impl Generator<'_> {
 
     fn node_calls(&self, node: &Node) -> usize {
         let own = match &node.body {
-            Body::Concrete(_) => 1,
+            Body::Concrete(_) | Body::Computed(_) => 1,
             Body::Chain(chain) => self.chain_calls(chain),
             Body::Dispatch(lines) => lines.iter().map(|line| self.chain_calls(&line.chain)).max().unwrap_or(0),
         };
@@ -167,6 +185,8 @@ impl Generator<'_> {
         let of_step = |step: &Step| match step {
             Step::Apply(node) => self.calls_of(*node),
             Step::Parallel(branches) => branches.iter().map(|branch| self.chain_calls(branch)).sum(),
+            // Mostly a list is shorter.
+            Step::Each(each) => 3 * self.chain_calls(&each.chain),
         };
         chain.iter().map(of_step).sum()
     }
@@ -228,6 +248,10 @@ impl Generator<'_> {
         }
         let mut values = Environment::new(from);
         for left in (0..self.random.between(1, self.shape.steps)).rev() {
+            if left > 0 && self.shape.each > 0 && self.random.chance(self.shape.each) {
+                chain.extend(self.each(&mut values, depth, EACH_DEPTH));
+                continue;
+            }
             let step = if self.shape.parallel && left > 0 && self.random.chance(150) {
                 self.parallel(&mut values, depth, BRANCH_DEPTH)
             } else {
@@ -251,6 +275,10 @@ impl Generator<'_> {
         for _ in 0..self.random.between(2, 3) {
             let (mut values, mut chain) = (values.inside(), vec![]);
             for _ in 0..self.random.between(0, 2) {
+                if self.shape.each > 0 && self.random.chance(self.shape.each) {
+                    chain.extend(self.each(&mut values, depth, 0));
+                    continue;
+                }
                 chain.push(if nests > 0 && self.random.chance(150) {
                     self.parallel(&mut values, depth, nests - 1)
                 } else {
@@ -330,7 +358,9 @@ impl Generator<'_> {
         let fits = |node: &Node| !node.inputs.is_empty() && accepts(values, &node.inputs) && gives(node);
         let short = |node: NodeId| self.calls_of(node) <= self.shape.calls;
         let nodes = self.model.nodes.iter();
-        let free = nodes.filter(|(id, node)| short(*id) && fits(node) && !self.bound.contains(id));
+        // The last of a chain that runs at once calls the flow's number otherwise.
+        let goes_on = |node: &Node| node.outputs.first().is_none_or(|first| *first == Parameter::flow());
+        let free = nodes.filter(|(id, node)| short(*id) && fits(node) && goes_on(node) && !self.bound.contains(id));
         let fitting: Vec<_> = free.map(|(id, _)| id).collect();
         self.random.choose(&fitting)
     }
@@ -410,7 +440,7 @@ impl Generator<'_> {
                     walk.push(Some(*node));
                     if self.random.chance(200) { vec![] } else { model.nodes[*node].chains() }
                 }
-                Some(Step::Parallel(branches)) => branches.iter().collect(),
+                Some(step) => step.chains().iter().collect(),
                 None => vec![],
             };
         }
@@ -493,7 +523,7 @@ impl Generator<'_> {
     /// The flow's number, and values of these types with names of two kinds: so lists with the same types often differ
     /// in some names, and never hold the same names in another order by chance.
     fn named(&mut self, types: impl Iterator<Item = Type>) -> Vec<Parameter> {
-        let mut list = vec![Parameter { ty: Type::Integer, name: "flow".to_owned() }];
+        let mut list = vec![Parameter::flow()];
         for (position, ty) in types.enumerate() {
             let prefix = if self.random.chance(300) { "other_" } else { "" };
             list.push(Parameter { ty, name: format!("{prefix}{}_{position}", ty.spelling().2) });

@@ -17,10 +17,13 @@ mod environment;
 mod flux_text;
 pub mod formula;
 mod generate;
+pub mod list;
 pub mod model;
 mod random;
 mod reference;
+pub mod script;
 mod shape;
+mod words;
 
 pub use random::Random;
 pub use reference::{Counts, Exit, Label, Run};

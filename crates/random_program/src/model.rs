@@ -5,7 +5,9 @@
 //! second time for that reason.
 
 use crate::formula::Comparison;
+use crate::list::{Item, list_bits};
 use crate::random::combine;
+use crate::script::{Helper, Script};
 use flux_ir::arena::{Arena, ArenaId};
 use std::collections::BTreeMap;
 
@@ -23,6 +25,8 @@ pub struct Model {
     pub nodes: Arena<Node>,
     /// The predicates.
     pub predicates: Arena<Predicate>,
+    /// The computed nodes that bodies call.
+    pub helpers: Vec<Helper>,
     /// The constraints.
     pub constraints: Arena<Constraint>,
     /// The sources, in order.
@@ -54,6 +58,8 @@ pub enum Type {
     Tracked,
     /// `fragile`, a class of which some values throw when they are copied or moved.
     Fragile,
+    /// A list of what an each step goes through or gathers.
+    List(Item),
     /// `int`, the error code that a handler is given.
     Error,
 }
@@ -86,6 +92,7 @@ impl Type {
             Self::Record => ("record *", "", "record"),
             Self::Tracked => ("tracked", "", "tracked"),
             Self::Fragile => ("fragile", "", "fragile"),
+            Self::List(item) => (item.spelling().0, "", item.spelling().1),
             Self::Error => ("int", "", "error"),
         }
     }
@@ -98,6 +105,36 @@ impl Type {
             Self::Error => code(bits),
             _ => bits,
         }
+    }
+
+    /// What a value of this type carries that a function makes of `bits`.
+    pub fn made(self, bits: u64) -> u64 {
+        match self {
+            Self::List(item) => list_bits(&item.elements(bits)),
+            _ => self.narrow(bits),
+        }
+    }
+
+    /// The type of the elements of such lists.
+    pub(crate) fn element(self) -> Self {
+        match self {
+            Self::List(item) => item.ty(),
+            other => other,
+        }
+    }
+
+    /// The type of a list of such values.
+    pub(crate) fn gathered(self) -> Self {
+        let item = match self {
+            Self::Wide => Item::Wide,
+            Self::Flag => Item::Flag,
+            Self::Text => Item::Text,
+            Self::Vector => Item::Vector,
+            Self::Table => Item::Table,
+            Self::Tracked => Item::Tracked,
+            _ => Item::Flow,
+        };
+        Self::List(item)
     }
 
     /// Whether a value with these bits throws when it is copied or moved.
@@ -125,6 +162,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// The number of the flow, which all nodes take first.
+    pub fn flow() -> Self {
+        Self { ty: Type::Integer, name: "flow".to_owned() }
+    }
+
     /// Whether C++ sees the same type.
     pub(crate) fn same_type(&self, other: &Self) -> bool {
         let spelling = |ty: Type| (ty.spelling().0, ty.spelling().1);
@@ -174,6 +216,8 @@ pub struct Node {
 pub enum Body {
     /// A function decides what it does by a hash.
     Concrete(Behaviour),
+    /// It is computed.
+    Computed(Script),
     /// One chain.
     Chain(Chain),
     /// The first line that matches is taken.
@@ -190,6 +234,18 @@ pub enum Step {
     Apply(NodeId),
     /// Chains run concurrently, each on a copy of the same values; their outputs are joined.
     Parallel(Vec<Chain>),
+    /// A chain runs for each element of a list.
+    Each(Each),
+}
+
+/// A step that runs a chain for each element of a list.
+#[derive(Clone, Debug)]
+pub struct Each {
+    /// The chain. Its first step applies a node whose first input takes the flow's number by its name, so that the
+    /// second one takes the element.
+    pub chain: Chain,
+    /// How many instances may run at once; none where it is a loop.
+    pub width: Option<usize>,
 }
 
 /// One line of a dispatch.
@@ -366,28 +422,33 @@ impl Behaviour {
         }
         let changing = inputs.iter().zip(bits).enumerate().skip(1).filter(|(_, (input, _))| input.ty != Type::Error);
         for (index, (input, bits)) in changing {
-            *bits = input.ty.narrow(combine(digest, 64 + index as u64));
+            *bits = input.ty.made(combine(digest, 64 + index as u64));
         }
     }
 
-    /// What a call with this digest gives as output `index`, of type `ty`; the flow's number, output 0, is handed on
+    /// The bits of which a call with this digest makes output `index`; the flow's number, output 0, is handed on
     /// instead.
-    pub fn output(digest: u64, index: usize, ty: Type) -> u64 {
-        ty.narrow(combine(digest, 16 + index as u64))
+    pub fn output(digest: u64, index: usize) -> u64 {
+        combine(digest, 16 + index as u64)
     }
 
     /// The same for a source. What it gives never breaks: so that it is the source's to say whether it fails.
     pub fn source_output(digest: u64, index: usize, ty: Type) -> u64 {
-        let bits = Self::output(digest, index, ty);
+        let bits = Self::output(digest, index);
         if ty == Type::Fragile { bits | 1 } else { bits }
     }
 }
 
 impl Model {
-    /// Whether it has a parallel step.
+    /// Whether some of a flow's functions may run at once: it has a parallel step, or an each step that is no loop.
     pub fn is_parallel(&self) -> bool {
-        let steps = |node: &Node| node.chains().into_iter().flatten().any(|step| step.node().is_none());
-        self.nodes.iter().any(|(_, node)| steps(node))
+        self.nodes.iter().any(|(_, node)| node.all_steps().iter().any(|(step, _)| step.is_parallel()))
+    }
+
+    /// Whether it has an each step.
+    pub fn has_each(&self) -> bool {
+        let is_each = |(step, _): &(&Step, bool)| matches!(step, Step::Each(_));
+        self.nodes.iter().any(|(_, node)| node.all_steps().iter().any(is_each))
     }
 
     /// The constraints that `node` names itself, each in the strongest mode in which it does.
@@ -441,7 +502,35 @@ impl Model {
                     |chain: &Chain| chain.iter().fold(inputs.to_vec(), |values, step| self.outputs(step, &values));
                 branches.iter().flat_map(given).collect()
             }
+            Step::Each(each) => self.each_outputs(each),
         }
+    }
+
+    /// The inputs of the node that the chain of an each step begins with: the element, and the others. The flow's
+    /// number is left out.
+    pub fn each_inputs(&self, each: &Each) -> (Option<&Parameter>, &[Parameter]) {
+        let first = each.chain.first().and_then(Step::node);
+        let inputs = first.map_or(&[][..], |first| &self.nodes[first].inputs);
+        (inputs.get(1), inputs.get(2..).unwrap_or_default())
+    }
+
+    /// Whether a loop hands `output` on to the next instance.
+    pub fn is_carried(&self, each: &Each, output: &Parameter) -> bool {
+        let first = each.chain.first().and_then(Step::node);
+        let inputs = first.map_or(&[][..], |first| &self.nodes[first].inputs);
+        let mut others = inputs.iter().enumerate().filter(|(at, _)| *at != 1);
+        each.width.is_none() && others.any(|(_, input)| input.name == output.name)
+    }
+
+    /// What an each step gives.
+    pub fn each_outputs(&self, each: &Each) -> Vec<Parameter> {
+        let last = each.chain.last().and_then(Step::node);
+        let outputs = last.map_or(&[][..], |last| &self.nodes[last].outputs);
+        let gathered = |output: &Parameter| match self.is_carried(each, output) {
+            true => output.clone(),
+            false => Parameter { ty: output.ty.gathered(), ..output.clone() },
+        };
+        outputs.iter().map(gathered).collect()
     }
 
     /// The values that a handler which takes `wanted` is given in place of a node that takes `inputs`: those, and last
@@ -472,7 +561,25 @@ impl Step {
     pub fn node(&self) -> Option<NodeId> {
         match self {
             Self::Apply(node) => Some(*node),
-            Self::Parallel(_) => None,
+            Self::Parallel(_) | Self::Each(_) => None,
+        }
+    }
+
+    /// Whether what is in it may run at once.
+    pub fn is_parallel(&self) -> bool {
+        match self {
+            Self::Apply(_) => false,
+            Self::Parallel(_) => true,
+            Self::Each(each) => each.width.is_some(),
+        }
+    }
+
+    /// The chains in it.
+    pub fn chains(&self) -> &[Chain] {
+        match self {
+            Self::Apply(_) => &[],
+            Self::Parallel(branches) => branches,
+            Self::Each(each) => std::slice::from_ref(&each.chain),
         }
     }
 }
@@ -481,23 +588,27 @@ impl Node {
     /// Its chains: none for a concrete node.
     pub fn chains(&self) -> Vec<&Chain> {
         match &self.body {
-            Body::Concrete(_) => vec![],
+            Body::Concrete(_) | Body::Computed(_) => vec![],
             Body::Chain(chain) => vec![chain],
             Body::Dispatch(lines) => lines.iter().map(|line| &line.chain).collect(),
         }
     }
 
-    /// The nodes that its chains apply, in textual order, and whether in a branch of a parallel step.
-    pub fn applied(&self) -> Vec<(NodeId, bool)> {
+    /// The steps of its chains and those in them, in textual order, and whether other steps may run beside them.
+    pub fn all_steps(&self) -> Vec<(&Step, bool)> {
         let mut found = vec![];
         let mut open: Vec<_> = self.chains().into_iter().flatten().map(|step| (step, false)).rev().collect();
         while let Some((step, in_branch)) = open.pop() {
-            match step {
-                Step::Apply(node) => found.push((*node, in_branch)),
-                Step::Parallel(branches) => open.extend(branches.iter().flatten().map(|step| (step, true)).rev()),
-            }
+            let in_branch_below = in_branch || step.is_parallel();
+            open.extend(step.chains().iter().flatten().map(|step| (step, in_branch_below)).rev());
+            found.push((step, in_branch));
         }
         found
+    }
+
+    /// The nodes that its chains apply, in textual order, and whether other steps may run beside them.
+    pub fn applied(&self) -> Vec<(NodeId, bool)> {
+        self.all_steps().into_iter().filter_map(|(step, in_branch)| Some((step.node()?, in_branch))).collect()
     }
 }
 

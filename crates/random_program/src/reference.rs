@@ -4,6 +4,7 @@
 //! node depends on the values it is given; so a value that goes astray in the server soon shows as another path.
 
 use crate::flux_text::patterns;
+use crate::list::Lists;
 use crate::model::*;
 
 /// What happened to one flow.
@@ -15,12 +16,26 @@ pub struct Run {
     pub exit: Exit,
     /// The labels along its path, as the profile shows them.
     pub path: Vec<Label>,
+    /// The paths of the instances of each steps, which are no part of the flow's, in the order in which they end where
+    /// one runs at a time.
+    pub instances: Vec<Instance>,
     /// The functions that were called in it, each followed by `ERROR` if it failed: what they can write down
     /// themselves. That is the path without its lines, unless a value broke: then the path forgets what led there. Of
     /// branches, which run at once, those that come first in the text come first.
     pub trace: Vec<String>,
     /// What it did on the way.
     pub counts: Counts,
+}
+
+/// What happened to one instance of an each step.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Instance {
+    /// The node in whose flow the step is.
+    pub node: String,
+    /// How it ended.
+    pub exit: Exit,
+    /// The labels along its path.
+    pub path: Vec<Label>,
 }
 
 /// How often things happened, as the runtime counts them.
@@ -67,6 +82,8 @@ pub enum Label {
     Line(String),
     /// The branches of a parallel step begin, go on with the next, or have all ended: `(`, `&`, `)`.
     Branches(&'static str),
+    /// An each step, with the node in whose flow it is: `Flow3[]`.
+    Each(String),
     /// No line of a dispatch matched.
     Unmatched,
     /// A predicate threw, or the copy of a value. It takes the place of all that the abstract node had done.
@@ -77,7 +94,7 @@ impl Label {
     /// As the profile writes it.
     pub fn text(&self) -> &str {
         match self {
-            Self::Called(text) | Self::Line(text) => text,
+            Self::Called(text) | Self::Line(text) | Self::Each(text) => text,
             Self::Branches(text) => text,
             Self::CallFailed | Self::Unmatched | Self::Faulted => "ERROR",
         }
@@ -95,7 +112,8 @@ impl Run {
 pub fn run(model: &Model, flow: u32) -> Run {
     let source = flow as usize % model.sources.len().max(1);
     let (counts, walk) = (Counts::default(), vec![]);
-    let mut interpreter = Interpreter { model, path: vec![], trace: vec![], counts, walk };
+    let (lists, instances) = (Lists::default(), vec![]);
+    let mut interpreter = Interpreter { model, path: vec![], instances, trace: vec![], counts, walk, lists };
     let exit = match model.sources.get(source) {
         None => Exit::Done,
         Some(found) => {
@@ -109,8 +127,8 @@ pub fn run(model: &Model, flow: u32) -> Run {
             }
         }
     };
-    let Interpreter { path, trace, counts, .. } = interpreter;
-    Run { source, exit, path, trace, counts }
+    let Interpreter { path, instances, trace, counts, .. } = interpreter;
+    Run { source, exit, path, instances, trace, counts }
 }
 
 /// Whether its source fails, once, before it produces flow `flow`.
@@ -123,7 +141,7 @@ pub fn source_fails_before(model: &Model, flow: u32) -> bool {
 fn behaviour(node: &Node) -> Option<&Behaviour> {
     match &node.body {
         Body::Concrete(behaviour) => Some(behaviour),
-        Body::Chain(_) | Body::Dispatch(_) => None,
+        Body::Chain(_) | Body::Dispatch(_) | Body::Computed(_) => None,
     }
 }
 
@@ -142,8 +160,10 @@ enum Outcome {
 struct Interpreter<'a> {
     model: &'a Model,
     path: Vec<Label>,
+    instances: Vec<Instance>,
     trace: Vec<String>,
     counts: Counts,
+    lists: Lists,
     /// What was come by, as the paths of handlers see it: an abstract node that has ended is one node.
     walk: Vec<Option<NodeId>>,
 }
@@ -195,13 +215,31 @@ impl<'a> Interpreter<'a> {
                 let outcome = self.dispatch(node, lines, inputs);
                 self.settled(outcome, start)
             }
+            Body::Computed(script) => {
+                self.path.push(Label::Called(node.name.clone()));
+                let elements = |one: &Value| match one.0.ty {
+                    Type::List(_) => self.lists.elements(one.1),
+                    _ => vec![],
+                };
+                let inputs: Vec<_> = inputs.iter().map(|one| (one.0.clone(), one.1, elements(one))).collect();
+                match script.run(&inputs, &node.outputs, &self.model.helpers) {
+                    Ok(bits) => Outcome::Done(node.outputs.iter().cloned().zip(bits).collect()),
+                    // Nobody writes down what has no function.
+                    Err(error) => {
+                        self.counts.failures += 1;
+                        self.path.push(Label::CallFailed);
+                        Outcome::Failed(error)
+                    }
+                }
+            }
             Body::Concrete(behaviour) => {
                 self.called(&node.name);
                 let digest = behaviour.digest(inputs.iter().map(|(parameter, bits)| parameter.ty.narrow(*bits)));
                 match behaviour.decide(digest) {
                     Decision::Succeed => {
                         let flow = inputs.first().map_or(0, |(_, bits)| *bits);
-                        Outcome::Done(outputs(node, flow, |index, ty| Behaviour::output(digest, index, ty)))
+                        let made = |index, ty| self.lists.made(ty, Behaviour::output(digest, index));
+                        Outcome::Done(outputs(node, flow, made))
                     }
                     Decision::Fail(error) => self.call_failed(error),
                     Decision::Throw => self.call_failed(0),
@@ -268,21 +306,22 @@ impl<'a> Interpreter<'a> {
     /// Runs a chain of `node`, and gives its outputs.
     fn chain(&mut self, node: &Node, chain: &Chain, inputs: &[Value]) -> Outcome {
         let mut made = inputs.to_vec();
-        match self.steps(chain, inputs.to_vec(), &mut made) {
+        match self.steps(node, chain, inputs.to_vec(), &mut made) {
             Outcome::Done(values) => given(pass_or_reach(&values, &made, &node.outputs)),
             outcome => outcome,
         }
     }
 
-    /// Runs steps, the first of which is given `values`; what they make goes to what was `made` before.
-    fn steps(&mut self, chain: &Chain, values: Vec<Value>, made: &mut Vec<Value>) -> Outcome {
+    /// Runs steps of `node`, the first of which is given `values`; what they make goes to what was `made` before.
+    fn steps(&mut self, node: &Node, chain: &[Step], values: Vec<Value>, made: &mut Vec<Value>) -> Outcome {
         let start = self.walk.len();
         let mut outcome = Outcome::Done(values);
         for step in chain {
             let Outcome::Done(values) = &outcome else { break };
             outcome = match step {
-                Step::Apply(node) => self.apply(*node, values, made),
-                Step::Parallel(branches) => self.parallel(branches, values, made),
+                Step::Apply(applied) => self.apply(*applied, values, made),
+                Step::Parallel(branches) => self.parallel(node, branches, values, made),
+                Step::Each(each) => self.each(node, each, values, made),
             };
             if let Outcome::Done(values) = &outcome {
                 made.extend(values.iter().cloned());
@@ -293,7 +332,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Runs all branches, and joins their outputs; the first failure is the step's, and counts before an end.
-    fn parallel(&mut self, branches: &[Chain], values: &[Value], made: &[Value]) -> Outcome {
+    fn parallel(&mut self, node: &Node, branches: &[Chain], values: &[Value], made: &[Value]) -> Outcome {
         if breaks(values) {
             return Outcome::Faulted;
         }
@@ -302,7 +341,7 @@ impl<'a> Interpreter<'a> {
         for (index, branch) in branches.iter().enumerate() {
             self.path.push(Label::Branches(if index == 0 { "(" } else { "&" }));
             let start = self.path.len();
-            let outcome = match self.steps(branch, values.to_vec(), &mut made.to_vec()) {
+            let outcome = match self.steps(node, branch, values.to_vec(), &mut made.to_vec()) {
                 Outcome::Done(values) => given(values),
                 outcome => outcome,
             };
@@ -320,6 +359,77 @@ impl<'a> Interpreter<'a> {
             None if ended => Outcome::Ended,
             None => Outcome::Done(joined),
         }
+    }
+
+    /// Runs the chain of an each step in the flow of `node` for each element of the one list that fits it, and gathers
+    /// what it gives.
+    fn each(&mut self, node: &Node, each: &Each, values: &[Value], made: &[Value]) -> Outcome {
+        let model = self.model;
+        let (Some(element), outputs) = (model.each_inputs(each).0, model.each_outputs(each)) else {
+            return Outcome::Faulted;
+        };
+        let ty = element.ty.gathered();
+        let (lists, mut others): (Vec<_>, Vec<_>) =
+            values.iter().cloned().partition(|(parameter, _)| parameter.ty == ty);
+        let elements = lists.first().map(|(_, bits)| self.lists.elements(*bits)).unwrap_or_default();
+        self.path.push(Label::Each(format!("{}[]", node.name)));
+        let (mut failed, mut ended, mut made) = (None, false, made.to_vec());
+        let mut gathered: Vec<Vec<u64>> = vec![vec![]; outputs.len()];
+        for bits in elements {
+            let given: Vec<_> = std::iter::once((element.clone(), bits)).chain(others.iter().cloned()).collect();
+            match self.instance(node, each, given, &made) {
+                Outcome::Done(given) => {
+                    gathered.iter_mut().zip(&given).for_each(|(list, (_, bits))| list.push(*bits));
+                    let carried: Vec<_> =
+                        given.into_iter().filter(|(output, _)| model.is_carried(each, output)).collect();
+                    for other in &mut others {
+                        *other = carried.iter().find(|(output, _)| *output == other.0).unwrap_or(other).clone();
+                    }
+                    made.extend(carried);
+                }
+                Outcome::Failed(error) => failed = failed.or(Some(error)),
+                Outcome::Faulted => failed = failed.or(Some(0)),
+                Outcome::Ended => ended = true,
+            }
+            if each.width.is_none() && (failed.is_some() || ended) {
+                break;
+            }
+        }
+        self.walk.push(None);
+        if let Some(error) = failed {
+            return Outcome::Failed(error);
+        }
+        if ended {
+            return Outcome::Ended;
+        }
+        let give = |(output, list): (Parameter, Vec<u64>)| {
+            let bits = match output.ty {
+                Type::List(_) if !model.is_carried(each, &output) => self.lists.add(list),
+                // Of an empty list, what came in.
+                _ => known(&others, &made, &output)?.1,
+            };
+            Some((output, bits))
+        };
+        Outcome::Done(outputs.into_iter().zip(gathered).filter_map(give).collect())
+    }
+
+    /// One instance, with a path of its own.
+    fn instance(&mut self, node: &Node, each: &Each, values: Vec<Value>, made: &[Value]) -> Outcome {
+        let around = std::mem::take(&mut self.path);
+        let mut made: Vec<_> = made.iter().chain(values.first()).cloned().collect();
+        let outcome = match self.steps(node, &each.chain, values, &mut made) {
+            Outcome::Done(values) => given(values),
+            outcome => outcome,
+        };
+        let outcome = self.settled(outcome, 0);
+        let exit = match outcome {
+            Outcome::Done(_) => Exit::Done,
+            Outcome::Failed(_) | Outcome::Faulted => Exit::Failed,
+            Outcome::Ended => Exit::Ended,
+        };
+        let path = std::mem::replace(&mut self.path, around);
+        self.instances.push(Instance { node: node.name.clone(), exit, path });
+        outcome
     }
 
     /// Lets `handler` take the place of `node`, which failed with `error` when it was given `inputs`. It may reach what
@@ -369,12 +479,14 @@ fn pass(values: &[Value], parameters: &[Parameter]) -> Option<Vec<Value>> {
     Some(parameters.iter().cloned().zip(bits).collect())
 }
 
+/// The value of this name and type in `values`, or else the last that was `made` before.
+fn known(values: &[Value], made: &[Value], wanted: &Parameter) -> Option<Value> {
+    values.iter().chain(made.iter().rev()).find(|(parameter, _)| parameter == wanted).cloned()
+}
+
 /// As [`pass`], where what the values lack is the last of its name and type that was `made` before.
 fn pass_or_reach(values: &[Value], made: &[Value], parameters: &[Parameter]) -> Vec<Value> {
-    let reach = |wanted: &Parameter| {
-        let mut known = values.iter().chain(made.iter().rev());
-        known.find(|(parameter, _)| parameter == wanted).cloned()
-    };
+    let reach = |wanted: &Parameter| known(values, made, wanted);
     pass(values, parameters).unwrap_or_else(|| parameters.iter().filter_map(reach).collect())
 }
 
@@ -388,7 +500,7 @@ fn breaks(values: &[Value]) -> bool {
 }
 
 /// What a function gives: the flow's number first.
-fn outputs(node: &Node, flow: u64, bits: impl Fn(usize, Type) -> u64) -> Vec<Value> {
+fn outputs(node: &Node, flow: u64, mut bits: impl FnMut(usize, Type) -> u64) -> Vec<Value> {
     let value = |(index, one): (usize, &Parameter)| (one.clone(), if index == 0 { flow } else { bits(index, one.ty) });
     node.outputs.iter().enumerate().map(value).collect()
 }

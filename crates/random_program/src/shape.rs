@@ -47,6 +47,11 @@ pub struct Shape {
     /// Concrete nodes that must hold constraints, where there are any.
     pub constrained: usize,
 
+    /// New concrete nodes that are computed instead, where that can be: they have a body, and no function.
+    pub computed: usize,
+    /// Steps before the last that make a list, with an each step that goes through it.
+    pub each: usize,
+
     /// Abstract nodes too must hold constraints, as often as concrete ones do.
     pub abstract_constraints: bool,
     /// Sources may have sessions, and constraints the scope of a session.
@@ -84,6 +89,8 @@ impl Default for Shape {
             path_handlers: 5,
             fallible: 600,
             constrained: 400,
+            computed: 150,
+            each: 0,
             abstract_constraints: false,
             sessions: false,
             keys: false,

@@ -2,7 +2,7 @@
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use flux_random_program::model::{Body, Chain, Handler, Line, Mode, Model, Node, NodeId, PathHandler, Step, fit};
+use flux_random_program::model::{Body, Chain, Each, Handler, Line, Mode, Model, Node, NodeId, PathHandler, Step, fit};
 use flux_random_program::{Exit, Label, RandomProgram, Run, Shape, generate};
 
 const SEEDS: u64 = 200;
@@ -47,7 +47,7 @@ fn reached(node: &Node) -> Vec<usize> {
 #[test]
 fn everything_the_language_has_is_drawn_often() {
     type Has = fn(&Model) -> bool;
-    let wanted: [(&str, Has); 20] = [
+    let wanted: [(&str, Has); 21] = [
         ("several sources", |model| model.sources.len() > 1),
         ("two sources with one target", |model| {
             model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
@@ -81,6 +81,7 @@ fn everything_the_language_has_is_drawn_often() {
         ("a path for a node that handles errors", |model| {
             any_path(model, |one| any(model, |node| one.path.last() == Some(&handler_node(node))))
         }),
+        ("a computed node", |model| any(model, |node| matches!(node.body, Body::Computed(_)))),
         ("a computed predicate", |model| model.predicates.iter().any(|(_, one)| one.formula.is_some())),
         ("a reader", |model| any(model, |node| model.named(node).values().any(|mode| *mode == Mode::Read))),
         ("a constraint named twice", |model| any(model, |node| model.named(node).len() < node.requirements.len())),
@@ -88,6 +89,37 @@ fn everything_the_language_has_is_drawn_often() {
     let models: Vec<_> = (0..SEEDS).map(|seed| generate(seed, &Shape::default()).model).collect();
     for (name, has) in wanted {
         let count = models.iter().filter(|model| has(model)).count();
+        assert!(count as u64 > SEEDS / 10, "{name}: in {count} of {SEEDS} programs");
+    }
+}
+
+/// What each steps are drawn for.
+#[test]
+fn each_steps_of_every_kind_are_drawn_often() {
+    type Has = fn(&Model, &Each) -> bool;
+    let wanted: [(&str, Has); 6] = [
+        ("several at once", |_, each| each.width.is_some()),
+        ("a loop that hands on more than the flow's number", |model, each| {
+            let outputs = model.each_outputs(each);
+            outputs.iter().filter(|output| model.is_carried(each, output)).count() > 1
+        }),
+        ("a step that gathers", |model, each| model.each_outputs(each).len() > 1),
+        ("a chain", |_, each| each.chain.len() > 1),
+        ("an each step in an each step", |_, each| each.chain.iter().any(|step| matches!(step, Step::Each(_)))),
+        ("an instance that may fail", |model, each| {
+            each.chain.iter().filter_map(Step::node).any(|node| match &model.nodes[node].body {
+                Body::Concrete(behaviour) => behaviour.errors > 0,
+                _ => false,
+            })
+        }),
+    ];
+    let shape = Shape { each: 150, parallel: true, ..Shape::default() };
+    let models: Vec<_> = (0..SEEDS).map(|seed| generate(seed, &shape).model).collect();
+    for (name, has) in wanted {
+        let of_step = |model: &Model, step: &Step| matches!(step, Step::Each(each) if has(model, each));
+        let of_model =
+            |model: &&Model| any(model, |node| node.all_steps().into_iter().any(|(step, _)| of_step(model, step)));
+        let count = models.iter().filter(of_model).count();
         assert!(count as u64 > SEEDS / 10, "{name}: in {count} of {SEEDS} programs");
     }
 }
@@ -141,7 +173,7 @@ fn applied_twice(model: &Model) -> bool {
 #[test]
 fn flows_go_all_ways() {
     type Went = fn(&Run) -> bool;
-    let wanted: [(&str, Went); 8] = [
+    let wanted: [(&str, Went); 10] = [
         ("done", |run| run.exit == Exit::Done),
         ("failed", |run| run.exit == Exit::Failed),
         ("ended", |run| run.exit == Exit::Ended),
@@ -154,6 +186,15 @@ fn flows_go_all_ways() {
             let failed =
                 |pair: &[Label]| matches!(pair, [Label::Called(name), Label::CallFailed] if name.starts_with('H'));
             run.path.windows(2).any(failed)
+        }),
+        ("a body that fails, handled", |run| {
+            let failed =
+                |pair: &[Label]| matches!(pair, [Label::Called(name), Label::CallFailed] if !run.trace.contains(name));
+            run.exit != Exit::Failed && run.path.windows(2).any(failed)
+        }),
+        ("a body that computes something", |run| {
+            run.exit == Exit::Done
+                && run.path.iter().any(|one| matches!(one, Label::Called(name) if !run.trace.contains(name)))
         }),
         ("twenty calls", |run| run.path.iter().filter(|label| matches!(label, Label::Called(_))).count() >= 20),
     ];

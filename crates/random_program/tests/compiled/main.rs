@@ -13,7 +13,7 @@ mod machine;
 
 use flux_diagnostic::Severity;
 use flux_driver::{Compilation, compile};
-use flux_random_program::{Exit, RandomProgram, Shape, generate};
+use flux_random_program::{Exit, Label, RandomProgram, Shape, generate};
 use flux_source::{FileId, SourceMap};
 use machine::Machine;
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn check_accepted(program: &RandomProgram, shape: &Shape) -> Compilation {
 fn random_programs_are_accepted() {
     let nested = Shape { abstract_constraints: true, ..Shape::default() };
     let wide = Shape { sessions: true, keys: true, parallel: true, ..Shape::default() };
-    for (shape, seeds) in [(Shape::default(), 400), (Shape::small(), 400), (nested, 200), (wide, 200)] {
+    for (shape, seeds) in [(Shape::default(), 400), (Shape::small(), 400), (nested, 200), (wide, 200), (each(), 150)] {
         for seed in 0..seeds {
             check_accepted(&generate(seed, &shape), &shape);
         }
@@ -83,6 +83,36 @@ fn path_numbers_lead_back_to_the_paths_taken() {
     assert!(specialised > 20, "only {specialised} functions are made for a way to their node");
 }
 
+/// Programs with each steps.
+fn each() -> Shape {
+    Shape { each: 150, parallel: true, ..Shape::default() }
+}
+
+/// The paths of instances are counted by themselves: both they and the paths of the flows are those of the reference.
+#[test]
+fn instances_of_each_steps_go_the_ways_of_the_reference() {
+    for seed in 0..60 {
+        let program = generate(seed, &each());
+        let flow = check_accepted(&program, &each()).flow.unwrap();
+        check_paths(&program, &flow, 100);
+    }
+}
+
+/// Programs of few steps in which most nodes are computed.
+fn computed() -> Shape {
+    Shape { computed: 700, each: 100, ..Shape::default() }
+}
+
+/// What bodies come to is what the reference says of them.
+#[test]
+fn bodies_compute_what_the_reference_does() {
+    for seed in 0..60 {
+        let program = generate(seed, &computed());
+        let flow = check_accepted(&program, &computed()).flow.unwrap();
+        check_paths(&program, &flow, 100);
+    }
+}
+
 /// Functions with more paths than a register counts: some calls are cut. The shape is one in which no fallback has more
 /// than that, whose paths are told apart no longer.
 #[test]
@@ -97,6 +127,7 @@ fn path_numbers_that_would_not_fit_are_cut_and_lead_back_too() {
         incomplete: 0,
         fallible: 300,
         reaches: 0,
+        computed: 0,
         ..Shape::default()
     };
     for (seeds, shape) in [(60, shape.clone()), (20, Shape { parallel: true, ..shape })] {
@@ -110,6 +141,14 @@ fn path_numbers_that_would_not_fit_are_cut_and_lead_back_too() {
     }
 }
 
+fn exit_of(exit: flux_ir::flow::Exit) -> Exit {
+    match exit {
+        flux_ir::flow::Exit::Done => Exit::Done,
+        flux_ir::flow::Exit::Failed => Exit::Failed,
+        flux_ir::flow::Exit::Ended => Exit::Ended,
+    }
+}
+
 /// Compares the flows that the machine ran with those of the reference; gives how many paths were cut out of others.
 fn check_paths(program: &RandomProgram, flow: &flux_ir::flow::Flow, flows: u32) -> usize {
     let machine = Machine::new(program, flow);
@@ -117,14 +156,12 @@ fn check_paths(program: &RandomProgram, flow: &flux_ir::flow::Flow, flows: u32) 
     for number in 0..flows {
         let expected = program.run(number);
         let seen = machine.run(expected.source, number);
-        let exit = match seen.exit {
-            flux_ir::flow::Exit::Done => Exit::Done,
-            flux_ir::flow::Exit::Failed => Exit::Failed,
-            flux_ir::flow::Exit::Ended => Exit::Ended,
-        };
-        let labels: Vec<_> = expected.path.iter().map(|label| label.text().to_owned()).collect();
+        let texts = |labels: &[Label]| labels.iter().map(|label| label.text().to_owned()).collect::<Vec<_>>();
         let context = || format!("seed {}, flow {number}\n{}", program.seed, program.flux_text());
-        assert_eq!((seen.path, exit), (labels, expected.exit), "{}", context());
+        let instances = expected.instances.iter().map(|one| (one.node.clone(), one.exit, texts(&one.path)));
+        let seen_instances = seen.instances.into_iter().map(|(node, exit, path)| (node, exit_of(exit), path));
+        assert_eq!(seen_instances.collect::<Vec<_>>(), instances.collect::<Vec<_>>(), "{}", context());
+        assert_eq!((seen.path, exit_of(seen.exit)), (texts(&expected.path), expected.exit), "{}", context());
         cut += seen.cut;
     }
     cut
