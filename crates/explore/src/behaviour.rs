@@ -62,8 +62,19 @@ pub enum Action {
 pub struct Start {
     /// Where it begins.
     pub point: PointId,
-    /// It starts when the branch at this index has ended; else at once.
-    pub after: Option<usize>,
+    /// When it starts.
+    pub when: When,
+}
+
+/// When a branch starts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum When {
+    /// At once.
+    AtOnce,
+    /// When the branch at this index has ended.
+    After(usize),
+    /// When all before it have started, and of these fewer than so many have not ended.
+    Fewer(usize),
 }
 
 /// Where an execution goes on after its branches.

@@ -3,9 +3,12 @@
 //!
 //! A call may give any value, even if the callee hands on what it was given. Values are known by their origin, as the
 //! compiler knows them. So each run of the real program is among those that are explored.
+//!
+//! It does not run the flow: [`flux_ir::run`] goes one way, with one flow, and has values; here all ways are one graph,
+//! before it is known what other flows do.
 
 use crate::Bounds;
-use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use};
+use crate::behaviour::{Action, Edge, Graph, Lock, LockId, Outcomes, PointId, Start, Use, When};
 use crate::relevance::{Relevant, relevant};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{
@@ -14,9 +17,8 @@ use flux_ir::flow::{
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
 use std::collections::HashMap;
 
-/// How many elements a list has that is not empty: two instances interact as any number of them do, and a single one is
-/// like a call.
-const ELEMENTS: usize = 2;
+/// A list has from none to so many elements: with three, one instance can wait for a place while two others run.
+const ELEMENTS: usize = 3;
 
 /// A program that can be explored.
 pub struct Built<'a> {
@@ -223,7 +225,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A list without elements, or with [`ELEMENTS`]. An element is any value, and so is what an instance hands on.
+    /// Lists of every length up to [`ELEMENTS`]. An element is any value, and so is what an instance hands on.
     fn each(&mut self, each: &Each, step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {
         let passed: Vec<_> = (0..step.inputs.len()).map(|at| step.passed(at)).collect();
         let passed: Vec<_> = passed.into_iter().map(|input| input.map(|input| self.value(input, frame))).collect();
@@ -243,16 +245,22 @@ impl<'a> Builder<'a> {
             let starts: Vec<_> = starts.collect();
             builder.graph.union(&starts)
         };
-        let some = if is_loop {
-            (0..ELEMENTS).fold(outcomes.done, |done, _| begin(self, Outcomes { done, ..outcomes }))
-        } else {
-            let exits = self.exits();
-            let point = begin(self, exits);
-            let after = |at: usize| at.checked_sub(1).filter(|_| each.order == EachOrder::InTurn);
-            let branches = (0..ELEMENTS).map(|at| Start { point, after: after(at) }).collect();
-            self.edge(Action::Fork(branches, outcomes), &frame.call.around, outcomes.done)
-        };
-        self.graph.union(&[outcomes.done, some])
+        if is_loop {
+            return (0..ELEMENTS).fold(outcomes.done, |done, _| {
+                let next = begin(self, Outcomes { done, ..outcomes });
+                self.graph.union(&[outcomes.done, next])
+            });
+        }
+        let exits = self.exits();
+        let point = begin(self, exits);
+        let mut ways = vec![outcomes.done];
+        for width in widths(&each.order) {
+            for length in 1..=ELEMENTS {
+                let branches = vec![Start { point, when: When::Fewer(width) }; length];
+                ways.push(self.edge(Action::Fork(branches, outcomes), &frame.call.around, outcomes.done));
+            }
+        }
+        self.graph.union(&ways)
     }
 
     fn fork(&mut self, branches: &[Branch], step: &'a Step, frame: &Frame<'a>, outcomes: Outcomes) -> PointId {
@@ -262,7 +270,8 @@ impl<'a> Builder<'a> {
         for Branch { function, after } in branches {
             // What the parent's nodes use is the parent's: a branch is inside it.
             let call = Call { inputs: inputs.clone(), session: frame.call.session, around: vec![] };
-            starts.push(Start { point: self.function(*function, call, exits), after: *after });
+            let when = after.map_or(When::AtOnce, When::After);
+            starts.push(Start { point: self.function(*function, call, exits), when });
         }
         self.edge(Action::Fork(starts, outcomes), &frame.call.around, outcomes.done)
     }
@@ -328,5 +337,14 @@ impl<'a> Builder<'a> {
             self.constants.len() - 1
         });
         u8::try_from(at).unwrap_or(u8::MAX)
+    }
+}
+
+/// How many instances may run at once, as far as that matters; whoever starts the server says it of an option.
+fn widths(order: &EachOrder) -> Vec<usize> {
+    match order {
+        EachOrder::Loop(_) | EachOrder::InTurn => vec![1],
+        EachOrder::AtOnce(Constant::Integer(width)) => vec![usize::try_from(*width).unwrap_or(1).min(ELEMENTS)],
+        EachOrder::AtOnce(_) => (1..=ELEMENTS).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! Several executions at one moment, and how they go on.
 
-use crate::behaviour::{Action, Graph, LockId, Locks, PointId, Use};
+use crate::behaviour::{Action, Graph, LockId, Locks, PointId, Use, When};
 use crate::{Bounds, Discipline};
 use flux_ir::flow::Exit;
 use flux_ir::program::Mode;
@@ -27,8 +27,8 @@ pub enum Phase {
     Coming(PointId),
     /// A flow in the queue.
     Queued(PointId),
-    /// A branch that has not started; the index of the branch that it starts after.
-    Unstarted(PointId, Option<usize>),
+    /// A branch that has not started, and when it starts.
+    Unstarted(PointId, When),
     /// It runs.
     Running(PointId, Thread),
     /// It waits for the lock that the edge at this index acquires.
@@ -154,9 +154,9 @@ impl Rules<'_> {
                     }
                 }
                 Phase::Queued(_) => moves.extend(self.is_executor_free(state).then_some(Move::Start(at))),
-                Phase::Unstarted(_, after) => {
+                Phase::Unstarted(_, when) => {
                     let before = moves.len();
-                    self.starts(state, at, after, &mut moves);
+                    self.starts(state, at, when, &mut moves);
                     // It takes nothing from anybody where there is an executor for everyone.
                     if self.bounds.executors.is_none() && moves.len() > before {
                         return moves.split_off(before);
@@ -237,12 +237,21 @@ impl Rules<'_> {
     }
 
     /// How a branch that has not started can start.
-    fn starts(&self, state: &State, at: usize, after: Option<usize>, moves: &mut Vec<Move>) {
-        let Some((parent, _)) = state.executions[at].parent else { return };
+    fn starts(&self, state: &State, at: usize, when: When, moves: &mut Vec<Move>) {
+        let Some((parent, own)) = state.executions[at].parent else { return };
         let mut siblings = state.executions.iter().filter(|one| one.parent.is_some_and(|(other, _)| other == parent));
         let ended = |sibling: &Execution| matches!(sibling.phase, Phase::Ended(_));
-        let is_after = |sibling: &Execution| after == sibling.parent.map(|(_, branch)| branch);
-        if after.is_some() && !siblings.clone().any(|sibling| is_after(sibling) && ended(sibling)) {
+        let branch = |sibling: &Execution| sibling.parent.map(|(_, branch)| branch);
+        let can_start = match when {
+            When::AtOnce => true,
+            When::After(other) => siblings.clone().any(|sibling| branch(sibling) == Some(other) && ended(sibling)),
+            When::Fewer(width) => {
+                let mut earlier = siblings.clone().filter(|sibling| branch(sibling) < Some(own));
+                let has_started = |sibling: &Execution| !matches!(sibling.phase, Phase::Unstarted(..));
+                earlier.clone().all(has_started) && earlier.by_ref().filter(|sibling| !ended(sibling)).count() < width
+            }
+        };
+        if !can_start {
             return;
         }
         if self.is_executor_free(state) {
@@ -328,7 +337,7 @@ impl Rules<'_> {
                 let branch = |(branch, start): (usize, &crate::behaviour::Start)| Execution {
                     flow,
                     parent: Some((at, branch)),
-                    phase: Phase::Unstarted(start.point, start.after),
+                    phase: Phase::Unstarted(start.point, start.when),
                 };
                 let branches: Vec<_> = starts.iter().enumerate().map(branch).collect();
                 state.executions.splice(at + 1..at + 1, branches);
