@@ -2,8 +2,8 @@
 //!
 //! The machine knows nothing of ranges: it has a register for each way and adds, saves and multiplies as a server does.
 //! The verifier, which reasons about ranges and so covers functions of any size, must agree with it. It is not
-//! [`flux_ir::run`], which goes one way at a time and through callees: here all ways through one function are counted, the
-//! callee's by what it says of itself. That one is held to the same numbers in `run.rs`.
+//! [`flux_ir::run`], which goes one way at a time and through callees: here all ways through one function are counted,
+//! the callee's by what it says of itself. That one is held to the same numbers in `run.rs`.
 
 use crate::random::{self, Choices};
 use crate::sound::sound_flow;
