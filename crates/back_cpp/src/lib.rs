@@ -21,6 +21,7 @@ mod handlers;
 mod header;
 pub mod interface_2006;
 mod keys;
+pub mod message;
 mod names;
 mod options;
 pub mod plain;
@@ -103,9 +104,24 @@ pub fn generate_types(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
     types_headers(&Context { flow, sources, options: &options, handlers: vec![], names })
 }
 
+/// The headers of messages, and then one file with the functions of all of them: what [`generate`] writes of messages,
+/// by itself. O(size of the messages).
+pub fn generate_messages(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
+    let options = Options::default();
+    let names = Names::of(flow, std::iter::empty());
+    let context = Context { flow, sources, options: &options, handlers: vec![], names };
+    let mut files: Vec<_> = context.homes().filter_map(|home| message::messages_header(&context, home)).collect();
+    let mut code = vec![Declaration::Comment(context.banner(None)), Declaration::Blank];
+    code.extend(files.iter().map(|file| Declaration::Include(file.name.clone())));
+    code.extend(message::messages_code(&context));
+    let name = format!("{}.flux.messages.cpp", flow.program.name);
+    files.push(GeneratedFile { name, text: print::print(&code) });
+    files
+}
+
 fn types_headers(context: &Context<'_>) -> Vec<GeneratedFile> {
-    let modules = context.flow.program.modules.ids().map(Some);
-    std::iter::once(None).chain(modules).filter_map(|module| types::types_header(context, module)).collect()
+    let messages = context.homes().filter_map(|home| message::messages_header(context, home));
+    messages.chain(context.homes().filter_map(|module| types::types_header(context, module))).collect()
 }
 
 impl<'a> Context<'a> {
@@ -113,6 +129,12 @@ impl<'a> Context<'a> {
         let handlers = plain_handlers(flow);
         let names = Names::of(flow, handlers.iter().map(|handler| handler.external));
         Self { flow, sources, options, handlers, names }
+    }
+
+    /// The program's own file, and each of its modules.
+    fn homes(&self) -> impl Iterator<Item = Option<ModuleId>> {
+        let modules = self.flow.program.modules.ids().map(Some).collect::<Vec<_>>();
+        std::iter::once(None).chain(modules)
     }
 
     /// The header that declares the functions, and brings the structs.

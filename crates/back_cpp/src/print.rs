@@ -86,6 +86,14 @@ impl Printer {
                 let compares = format!("auto operator<=>(const {name} &) const = default;");
                 self.lines(&format!("struct {name} {{"), members.chain([String::new(), compares]), "};");
             }
+            Declaration::Named(_)
+            | Declaration::Private
+            | Declaration::Class(..)
+            | Declaration::Derived(..)
+            | Declaration::Member(..)
+            | Declaration::Declared(..)
+            | Declaration::Method(..)
+            | Declaration::Constructor(..) => self.class_part(declaration),
             Declaration::EnumClass(name, values) => {
                 self.write(&format!("enum class {name} "));
                 let values: Vec<_> = values.iter().map(Expression::name).collect();
@@ -112,6 +120,53 @@ impl Printer {
         }
     }
 
+    /// Classes, and what they consist of.
+    fn class_part(&mut self, declaration: &Declaration) {
+        match declaration {
+            Declaration::Named(name) => self.line(&format!("class {name};")),
+            Declaration::Private => {
+                self.end_line();
+                self.text += &" ".repeat(self.level.saturating_sub(1) * LEVEL + 2);
+                self.text += "private:\n";
+            }
+            Declaration::Class(name, base, inner) => {
+                self.line(&format!("class {name} : public {base}"));
+                self.line("{");
+                self.line("  public:");
+                self.members(inner);
+            }
+            Declaration::Derived(name, base, inner) => {
+                let base = if base.is_empty() { String::new() } else { format!(" : {base}") };
+                self.line(&format!("struct {name}{base} {{"));
+                self.members(inner);
+            }
+            Declaration::Member(member, initial) => match initial {
+                Some(value) => self.variable(member, &Initial::Value(value.clone())),
+                None => self.line(&format!("{};", declarator(member))),
+            },
+            Declaration::Declared(before, function, after) => {
+                let head = Declarator::new(format!("{before}{}", function.result), &function.name);
+                self.write(&declarator(&head));
+                self.parameters(&function.parameters, "()");
+                self.line(&format!("{after};"));
+            }
+            Declaration::Method(function, after) => self.method(function, after),
+            Declaration::Constructor(function, initial) => {
+                self.write(&function.name);
+                self.parameters(&function.parameters, "()");
+                self.end_line();
+                self.level += 1;
+                self.list(": ", initial, "", 0);
+                self.end_line();
+                self.level -= 1;
+                self.line("{");
+                self.body(&function.body);
+                self.line("}");
+            }
+            _ => {}
+        }
+    }
+
     fn lines(&mut self, open: &str, lines: impl Iterator<Item = String>, close: &str) {
         self.line(open);
         self.level += 1;
@@ -134,6 +189,34 @@ impl Printer {
         self.directive("ifdef __cplusplus");
         self.line("}");
         self.directive("endif");
+    }
+
+    /// The members of a class, and its end.
+    fn members(&mut self, inner: &[Declaration]) {
+        self.level += 1;
+        inner.iter().for_each(|one| self.declaration(one));
+        self.level -= 1;
+        self.line("};");
+    }
+
+    /// A function of a class: on one line where it is short.
+    fn method(&mut self, function: &Function, after: &str) {
+        if let [Statement::Return(value)] = function.body.as_slice() {
+            let head = declarator(&Declarator::new(&function.result, &function.name));
+            let parameters: Vec<_> = function.parameters.iter().map(declarator).collect();
+            let line = format!("{head}({}){after} {{ return ", parameters.join(", "));
+            if self.fits(line.chars().count() + width(value) + 3) {
+                self.write(&line);
+                self.expression(value, 3);
+                return self.line("; }");
+            }
+        }
+        self.write(&declarator(&Declarator::new(&function.result, &function.name)));
+        self.parameters(&function.parameters, "()");
+        self.line(after);
+        self.line("{");
+        self.body(&function.body);
+        self.line("}");
     }
 
     fn function(&mut self, function: &Function) {
@@ -243,12 +326,48 @@ impl Printer {
                 self.body(body);
                 self.line("}");
             }
+            Statement::Switch(value, cases) => self.switch(value, cases),
+            Statement::Closure(name, parameters, body) => self.closure(name, parameters, body),
             Statement::Break => self.line("break;"),
             Statement::Return(value) => {
                 self.write("return ");
                 self.ending(value);
             }
         }
+    }
+
+    fn closure(&mut self, name: &str, parameters: &[Declarator], body: &[Statement]) {
+        let parameters: Vec<_> = parameters.iter().map(declarator).collect();
+        self.line(&format!("const auto {name} = [&]({}) {{", parameters.join(", ")));
+        self.body(body);
+        self.line("};");
+    }
+
+    fn switch(&mut self, value: &Expression, cases: &[(Vec<String>, Vec<Statement>)]) {
+        self.write("switch (");
+        self.expression(value, 3);
+        self.line(") {");
+        for (labels, body) in cases {
+            // A variable is known in its own case alone.
+            let is_variable = |one: &Statement| matches!(one, Statement::Variable(..) | Statement::Closure(..));
+            let open = if body.iter().any(is_variable) { " {" } else { "" };
+            let words: Vec<_> = labels.iter().map(|label| format!("case {label}:")).collect();
+            match words.split_last() {
+                None => self.line(&format!("default:{open}")),
+                Some((last, before)) => {
+                    before.iter().for_each(|word| self.line(word));
+                    self.line(&format!("{last}{open}"));
+                }
+            }
+            self.body(body);
+            if !matches!(body.last(), Some(Statement::Return(_))) {
+                self.body(&[Statement::Break]);
+            }
+            if !open.is_empty() {
+                self.line("}");
+            }
+        }
+        self.line("}");
     }
 
     fn variable(&mut self, variable: &Declarator, initial: &Initial) {
@@ -467,8 +586,7 @@ fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
         _ => 3,
     };
     match *inner == operator {
-        // Texts are joined from the left.
-        true => is_right && operator == "+",
+        true => is_right && !matches!(operator, "&&" | "||"),
         false => operator == "!" || strength(inner) <= strength(operator),
     }
 }
@@ -517,7 +635,7 @@ fn operand_width(operand: &Expression, operator: &str, is_right: bool) -> usize 
 /// `char *argv`, `int count`, `int x[3]`, `Handler_in &`: a star or an ampersand stands with the name.
 fn declarator(declarator: &Declarator) -> String {
     let Declarator { ty, name, array } = declarator;
-    let space = if name.is_empty() || ty.ends_with(['*', '&']) { "" } else { " " };
+    let space = if name.is_empty() || ty.is_empty() || ty.ends_with(['*', '&']) { "" } else { " " };
     format!("{ty}{space}{name}{array}")
 }
 

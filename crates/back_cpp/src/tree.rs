@@ -81,6 +81,11 @@ pub enum Statement {
     Try(Vec<Self>, Vec<Self>),
     /// `{ … }`
     Scope(Vec<Self>),
+    /// `switch (value) { case 1: … }`: labels, which are `default` where there are none, and what is done then, which
+    /// does not go on with the next one.
+    Switch(Expression, Vec<(Vec<String>, Vec<Self>)>),
+    /// `const auto name = [&](parameters) { … };`
+    Closure(String, Vec<Declarator>, Vec<Self>),
     /// `break;`
     Break,
     /// `return value;`
@@ -138,6 +143,22 @@ pub enum Declaration {
     Struct(String, Vec<Declarator>),
     /// A struct that compares by its members, each with whether it begins as zero.
     Record(String, Vec<(Declarator, bool)>),
+    /// In a class: what follows is its own.
+    Private,
+    /// `class name;`
+    Named(String),
+    /// `class name : public base`, whose members are public up to where it says otherwise.
+    Class(String, String, Vec<Self>),
+    /// `struct name : base { … };`, the base left out where it is empty.
+    Derived(String, String, Vec<Self>),
+    /// A member with its default value, which `{}` is where there is none.
+    Member(Declarator, Option<Expression>),
+    /// A function of a class, as it is declared in it: what stands before it, and after it.
+    Declared(&'static str, Function, &'static str),
+    /// A function of a class, with its body, and what stands after its parameters.
+    Method(Function, &'static str),
+    /// A constructor, and what it initialises.
+    Constructor(Function, Vec<Expression>),
     /// `enum class name { values };`
     EnumClass(String, Vec<String>),
     /// `enum name : base { … };`

@@ -4,6 +4,7 @@
 //! the author's.
 
 use crate::header::declarator;
+use crate::message::messages_header_name;
 use crate::tree::Declaration;
 use crate::{Context, GeneratedFile, print};
 use flux_ir::flow::Flow;
@@ -38,6 +39,7 @@ pub(crate) fn types_header(context: &Context<'_>, module: Option<ModuleId>) -> O
     let others: BTreeSet<_> = mentioned.map(home).collect();
     let others = others.into_iter().filter(|other| *other != module);
     header.extend(others.filter_map(|other| types_header_name(context.flow, other)).map(Declaration::Include));
+    header.extend(messages_header_name(context.flow, module).map(Declaration::Include));
     let mut inner = vec![];
     for declared in own {
         inner.push(Declaration::Blank);
@@ -46,6 +48,7 @@ pub(crate) fn types_header(context: &Context<'_>, module: Option<ModuleId>) -> O
     }
     match module {
         None => header.extend(inner),
+        Some(_) if inner.is_empty() => {}
         Some(module) => {
             inner.push(Declaration::Blank);
             let namespace = context.flow.program.modules[module].name.clone();
@@ -61,6 +64,7 @@ pub(crate) fn types_header_name(flow: &Flow, module: Option<ModuleId>) -> Option
     let stem = module.map_or(&program.name, |module| &program.modules[module].name);
     let home = module.map(|_| stem.as_str());
     let declares = program.types.iter().any(|(_, declared)| declared.name.module() == home);
+    let declares = declares || messages_header_name(flow, module).is_some();
     declares.then(|| format!("{stem}.flux.types.h"))
 }
 

@@ -7,6 +7,7 @@ use crate::each::lists_structs;
 use crate::fork::branch_structs;
 use crate::function::function;
 use crate::keys::keys;
+use crate::message::messages_code;
 use crate::names::NAMESPACE;
 use crate::options::{self, variables};
 use crate::tables::tables;
@@ -45,6 +46,7 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
             Declaration::Blank,
         ]);
     }
+    unit.extend(messages_code(context));
     unit.extend(branch_structs(context));
     unit.extend(lists_structs(context));
     unit.extend(conversions(context));

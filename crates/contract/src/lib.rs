@@ -5,6 +5,8 @@
 //! enters the table when generated code needs it and leaves with its last use. A change that would break old generated
 //! code raises [`SUPPORT_VERSION`].
 
+pub mod message;
+
 /// What [`VERSION`] must be where the generated code is compiled.
 pub const SUPPORT_VERSION: u32 = 1;
 

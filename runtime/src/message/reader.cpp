@@ -38,6 +38,12 @@ bool message_reader::wrong(const char *field, const char *text, std::size_t ahea
     return within(field);
 }
 
+bool message_reader::wrong_at(std::size_t offset, const char *field, const char *text) noexcept
+{
+    at_ = offset;
+    return wrong(field, text);
+}
+
 bool message_reader::within(const char *field) noexcept
 {
     if (result_ == reading::wrong) {
@@ -60,6 +66,26 @@ bool message_reader::missing(std::uint64_t count, const char *field) noexcept
         return wrong(field, in_region_ ? "it has more bytes than belong to what it is in" : too_large);
     }
     return wait_from(0, count, field);
+}
+
+bool message_reader::missing(std::initializer_list<fixed> fields) noexcept
+{
+    std::size_t whole = 0;
+    for (const fixed &one : fields) {
+        whole += one.size;
+    }
+    // The first that has not come is told of.
+    for (const fixed &one : fields) {
+        if (!has(one.size) && (is_end_ || one.size > limit_ - at_)) {
+            return missing(one.size, one.field);
+        }
+        if (!has(one.size)) {
+            break;
+        }
+        at_ += one.size;
+        whole -= one.size;
+    }
+    return missing(std::min(whole, limit_ - at_), "");
 }
 
 // Waits for the next `count` bytes, of which those before `scanned` need not be looked at again.
@@ -143,7 +169,10 @@ bool message_reader::rest(message_part &part, std::uint64_t most, const char *fi
         return wrong(field, too_large);
     }
     if (end > available_ && is_end_) {
-        return ends_early(available_, field);
+        // Bytes of what it is in are left over then.
+        part = {position(), static_cast<std::uint32_t>(available_)};
+        at_ = available_;
+        return true;
     }
     if (end > available_ || (!in_region_ && !is_end_)) {
         return wait_from(0, std::max(end, available_ + 1) - at_, field);

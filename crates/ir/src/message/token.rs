@@ -68,6 +68,11 @@ impl Token {
         TokenState(0)
     }
 
+    /// All states; the first is that of [`Token::start`].
+    pub fn states(&self) -> impl Iterator<Item = TokenState> {
+        (0..self.states.len()).map(|index| TokenState(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
     /// After one more byte; none where the token cannot go on so.
     pub fn step(&self, state: TokenState, byte: u8) -> Option<TokenState> {
         *self.states.get(state.0 as usize)?.next.get(usize::from(byte))?
@@ -87,6 +92,11 @@ impl Token {
     pub fn matches(&self, text: &[u8]) -> bool {
         let end = text.iter().try_fold(self.start(), |state, byte| self.step(state, *byte));
         end.is_some_and(|end| self.accepts(end))
+    }
+
+    /// The number of a state, from 0.
+    pub fn number(&self, state: TokenState) -> u32 {
+        state.0
     }
 
     /// Whether it may be as long as one likes.

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <new>
 #include <string>
@@ -147,8 +148,46 @@ class message_reader
     /// Ends the reading where it has not `count` bytes, for the field of this name.
     [[gnu::cold]] bool missing(std::uint64_t count, const char *field) noexcept;
 
+    /// A field of a fixed size.
+    struct fixed {
+        std::uint32_t size;
+        const char *field;
+    };
+
+    /// The same for fields that follow each other.
+    [[gnu::cold]] bool missing(std::initializer_list<fixed> fields) noexcept;
+
     /// Ends the reading: the field of this name, which begins `ahead` bytes from here, is not as it must be.
     [[gnu::cold]] bool wrong(const char *field, const char *text, std::size_t ahead = 0) noexcept;
+
+    /// The same, of a field that has been read and begins at this offset.
+    [[gnu::cold]] bool wrong_at(std::size_t offset, const char *field, const char *text) noexcept;
+
+    /// The text of a part.
+    std::string_view view(const message_part &part) const noexcept
+    {
+        return {bytes_ + part.begin, part.end - part.begin};
+    }
+
+    /// Where the element begins that has been read last, while its list is asked about it.
+    static std::uint32_t element_begin(const message_parts &list) noexcept
+    {
+        return list.count == 0 ? list.begin : list.next;
+    }
+
+    /// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on;
+    /// gives where it ends.
+    template <class Unit>
+    static std::size_t found(std::string_view bytes, std::size_t begin, typename Unit::places &at) noexcept
+    {
+        unfinished_message nothing;
+        message_reader in(bytes, true, nothing);
+        in.limit_ = in.end_ = in.available_;
+        in.in_region_ = true;
+        in.at_ = begin;
+        in.parse<Unit>(at);
+        return in.at_;
+    }
 
     /// The texts of `wrong`.
     static constexpr const char *not_required = "this is not what is required";
@@ -265,7 +304,7 @@ class message_reader
                 at_ = begin;
                 return wait_from(scanned, 1, field);
             }
-            const int after = byte == at_end ? -1 : Automaton::next(state, static_cast<unsigned char>(byte));
+            const int after = byte == at_end ? -1 : Automaton::next(state, byte);
             if (after < 0) {
                 break;
             }
@@ -485,7 +524,9 @@ class message_reader
     bool enter(std::uint64_t size, const char *field) noexcept;
     bool leave(region outer, const char *field) noexcept
     {
-        return at_ == limit_ ? restore(outer) : wrong(field, "bytes are left over");
+        // Where what is around it ends there too, that is told of.
+        const bool is_all = at_ == limit_ || (outer.is_field && limit_ == outer.limit);
+        return is_all ? restore(outer) : wrong(field, "bytes are left over");
     }
     bool restore(region outer) noexcept
     {

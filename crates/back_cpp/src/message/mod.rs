@@ -1,0 +1,171 @@
+//! The classes of messages: of what bytes mean, C++ that reads them.
+//!
+//! A message is its bytes, and the places of its fields in them. The class has a function for each field that somebody
+//! can ask for, which decodes it then, and `parse`, which finds the places ([`reading`]). What [`plan`] keeps of a
+//! message is as little as its fields need: one whose offset is always the same has no place. All this is over
+//! `flux::message_reader` of the runtime.
+
+mod accessors;
+mod files;
+mod formula;
+mod plan;
+mod reading;
+mod stored;
+mod token;
+mod writing;
+
+pub(crate) use self::files::{messages_code, messages_header, messages_header_name};
+
+use self::plan::{Plan, plan};
+use self::reading::Reading;
+use crate::names::cpp_name;
+use crate::tree::{Declaration, Declarator, Function};
+use flux_contract::message as runtime;
+use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
+use flux_ir::program::Program;
+use std::collections::HashSet;
+
+/// The messages of a program, ready to be written.
+pub(crate) struct Messages<'p> {
+    program: &'p Program,
+    firsts: Firsts,
+    plans: Vec<Plan<'p>>,
+    nothing: Plan<'p>,
+    /// The messages that others contain.
+    inner: HashSet<MessageId>,
+    /// The fields with a bound of their depth.
+    depths: Vec<(MessageId, FieldId)>,
+    /// The messages in which somebody looks back.
+    looks_back: HashSet<MessageId>,
+}
+
+/// How C++ calls a field of a message: as the message does, but where that is a name of the class.
+pub fn accessor(message: &Message, field: &str) -> String {
+    const TAKEN: [&str; 8] = ["places", "fields", "facts", "wire", "bytes", "first_byte", "origin", "updated"];
+    match TAKEN.contains(&field) || message.name.own() == field {
+        true => format!("{field}_"),
+        false => field.to_owned(),
+    }
+}
+
+impl<'p> Messages<'p> {
+    /// Those of a program that passes have found right.
+    pub(crate) fn of(program: &'p Program) -> Self {
+        let units = |message: &Message| message.fields.iter().filter_map(unit_of).collect::<Vec<_>>();
+        let inner = program.messages.iter().flat_map(|(_, message)| units(message)).collect();
+        let mut depths = vec![];
+        for (id, message) in program.messages.iter() {
+            let bounded = message.fields.iter().enumerate().filter(|(_, field)| field.max_depth.is_some());
+            depths.extend(bounded.map(|(index, _)| (id, FieldId::new(index))));
+        }
+        let looks = |message: &Message| message.fields.iter().any(|field| field.parse_at.is_some());
+        let mut looks_back: HashSet<_> =
+            program.messages.iter().filter(|(_, message)| looks(message)).map(|(id, _)| id).collect();
+        loop {
+            let more: Vec<_> = program
+                .messages
+                .iter()
+                .filter(|(id, message)| {
+                    let reaches = |unit: &MessageId| looks_back.contains(unit) && !program.messages[*unit].is_origin;
+                    !looks_back.contains(id) && units(message).iter().any(reaches)
+                })
+                .map(|(id, _)| id)
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            looks_back.extend(more);
+        }
+        let plans = program.messages.ids().map(|id| plan(program, id)).collect();
+        Self { program, firsts: Firsts::of(program), plans, nothing: Plan::default(), inner, depths, looks_back }
+    }
+
+    fn plan(&self, id: MessageId) -> &Plan<'p> {
+        // There is one for each message.
+        self.plans.get(id.index()).unwrap_or(&self.nothing)
+    }
+
+    /// Whether it is in no other, so that it begins with the first byte.
+    fn is_first(&self, id: MessageId) -> bool {
+        !self.inner.contains(&id)
+    }
+
+    fn has_origins(&self) -> bool {
+        self.program.messages.iter().any(|(_, message)| message.is_origin)
+    }
+
+    /// Whether it must know from where `&parse_at` counts.
+    fn needs_origin(&self, id: MessageId) -> bool {
+        self.has_origins() && self.looks_back.contains(&id)
+    }
+
+    /// The class of a message, from anywhere.
+    fn class(&self, id: MessageId) -> String {
+        format!("::{}", cpp_name(&self.program.messages[id].name))
+    }
+
+    /// The number of a field with a bound of its depth.
+    fn depth(&self, id: MessageId, field: &Field) -> usize {
+        let message: &Message = &self.program.messages[id];
+        let is_it = |(of, index): &(MessageId, FieldId)| *of == id && message.field(*index) == Some(field);
+        self.depths.iter().position(is_it).unwrap_or(0)
+    }
+
+    /// The class of what a list consists of.
+    fn element(&self, id: MessageId, field: &Field) -> String {
+        match &field.form {
+            Form::Unit(unit, _) => self.class(*unit),
+            Form::Integer(integer, order) => {
+                let ty = stored::machine(*integer);
+                let size = integer.bits / 8;
+                let order = if *order == flux_ir::message::ByteOrder::Big { "big" } else { "little" };
+                {
+                    let (element, wire) = (runtime::INTEGER_ELEMENT, runtime::WIRE);
+                    format!("{element}<{ty}, {wire}::{order}<{ty}, {size}>, {size}>")
+                }
+            }
+            Form::Digits(integer, base) => {
+                format!("{}<{}, {base}>", runtime::DIGITS_ELEMENT, stored::machine(*integer))
+            }
+            _ => format!("{}<{}>", runtime::TOKEN_ELEMENT, self.token_class(id, field)),
+        }
+    }
+
+    /// The functions that read the messages `ids`, for the code of the program.
+    pub(crate) fn functions(&self, ids: &[MessageId]) -> Vec<Declaration> {
+        let mut written = vec![];
+        for id in ids {
+            let name = self.program.messages[*id].name.own();
+            written.extend(self.token_functions(*id, name));
+            let body = Reading::new(self, *id).body();
+            let is_empty = body.len() == 1;
+            let parameters = vec![
+                Declarator::new(format!("{} &", runtime::READER), if is_empty { "" } else { "in" }),
+                Declarator::new("places &", if self.needs_places(*id) { "at" } else { "" }),
+            ];
+            let function = Function {
+                result: "bool".to_owned(),
+                name: format!("{name}::parse"),
+                parameters,
+                body,
+                caught: vec![],
+            };
+            written.extend([Declaration::Blank, Declaration::Method(function, " noexcept")]);
+            if let Some(making) = self.making(*id) {
+                written.extend([Declaration::Blank, making]);
+            }
+        }
+        written
+    }
+
+    /// Whether reading it notes anything.
+    fn needs_places(&self, id: MessageId) -> bool {
+        let plan = self.plan(id);
+        let message: &Message = &self.program.messages[id];
+        let is_noted = |store: &plan::Store| !matches!(store, plan::Store::Nothing | plan::Store::Offset(..));
+        !plan.choices.is_empty()
+            || !plan.anchors.is_empty()
+            || plan.stores.iter().any(is_noted)
+            || !message.parameters.is_empty() && message.fields.iter().any(|field| !field.formulas().is_empty())
+    }
+}

@@ -1,0 +1,337 @@
+//! What is kept of a message while it is read: which fields are found by an offset that is always the same, which by
+//! one that is noted, and which are noted themselves. And the order of reading, in which fields of a fixed size that
+//! follow each other are one run.
+
+use flux_ir::message::{
+    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, unit_of,
+};
+use flux_ir::program::Program;
+use std::collections::{BTreeSet, HashSet};
+
+/// How a field is found again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Store {
+    /// It is not: nobody can ask for it.
+    Nothing,
+    /// So many bits after the first byte of the message, or after what the member of this name says.
+    Offset(Option<String>, u64),
+    /// The member is where it is, a `message_part`.
+    Part(String),
+    /// The member is its value.
+    Value(String),
+    /// The member is where it is, a `message_parts`.
+    Parts(String),
+    /// The member has its places.
+    Places(String, MessageId),
+    /// The member is where it is, and its places are found when somebody asks.
+    Passed(String, MessageId),
+    /// It is a text that is computed again.
+    Computed,
+}
+
+/// A field in a run: its bits after the first of the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Placed {
+    pub field: FieldId,
+    pub skipped: u64,
+    pub bits: u64,
+}
+
+/// A step of reading.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Step<'p> {
+    /// Fields of a fixed size: they, how many bytes they have, and the member that says where they begin.
+    Run(Vec<Placed>, u64, Option<String>),
+    /// One field.
+    Field(FieldId),
+    /// A condition, what follows if it holds and if not, and the member that says which.
+    If(&'p Formula, Vec<Self>, Vec<Self>, String),
+    /// A choice, what follows in each of its cases, and the member that says which.
+    Switch(&'p Switch, Vec<Vec<Self>>, String),
+}
+
+/// Where a field stands in a choice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Taken {
+    /// The member that says which way was taken.
+    pub choice: String,
+    /// Its value there.
+    pub way: usize,
+}
+
+/// All of this of a message.
+#[derive(Default)]
+pub(super) struct Plan<'p> {
+    pub steps: Vec<Step<'p>>,
+    /// By field.
+    pub stores: Vec<Store>,
+    /// By field; none of those that are always there.
+    pub taken: Vec<Option<Taken>>,
+    /// The members that say which way a choice took.
+    pub choices: Vec<String>,
+    /// The members that say where a run begins.
+    pub anchors: Vec<String>,
+    /// The fields that formulas of the message name.
+    pub asked: HashSet<FieldId>,
+    /// Whether variables change while it is read.
+    pub has_updates: bool,
+}
+
+/// A constant length that is part of a run.
+fn fixed_bits(field: &Field) -> Option<u64> {
+    if field.is_list() || field.parse_at.is_some() || field.is_stream || !field.updates.is_empty() {
+        return None;
+    }
+    match (&field.form, &field.extent) {
+        (Form::Integer(integer, _), None) => Some(u64::from(integer.bits)),
+        (Form::Bits(width), None) => Some(u64::from(*width)),
+        (Form::Bytes | Form::Text, Some(Extent::Length(length))) => {
+            let length = u64::try_from(length.constant()?).ok()?;
+            let most = field.max_size.unwrap_or(u64::MAX);
+            (length <= most && length <= 4096 && length > 0).then_some(8 * length)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a message, once in itself, would have its places in its places.
+pub(super) fn is_passed(program: &Program, from: MessageId, field: &Field) -> bool {
+    let Some(to) = unit_of(field).filter(|_| !field.is_list()) else { return false };
+    let (mut open, mut seen) = (vec![to], HashSet::new());
+    while let Some(id) = open.pop() {
+        if id == from {
+            return true;
+        }
+        if seen.insert(id)
+            && let Some(message) = program.messages.find(id)
+        {
+            open.extend(message.fields.iter().filter(|field| !field.is_list()).filter_map(unit_of));
+        }
+    }
+    false
+}
+
+struct Planner<'p> {
+    program: &'p Program,
+    id: MessageId,
+    message: &'p Message,
+    members: BTreeSet<String>,
+    plan: Plan<'p>,
+    /// How many bits after the first byte of the message the next one is; none where that is not always the same.
+    offset: Option<u64>,
+    taken: Option<Taken>,
+}
+
+/// The plan of a message.
+pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
+    let message = &program.messages[id];
+    let count = message.fields.len();
+    let mut asked = HashSet::new();
+    let conditions = all_lists(&message.items).into_iter().flatten().filter_map(|item| match item {
+        Item::If(condition, ..) => Some(condition),
+        Item::Switch(switch) => switch.on.as_ref(),
+        Item::Field(_) => None,
+    });
+    for formula in message.fields.iter().flat_map(Field::formulas).chain(conditions) {
+        for reference in &formula.names {
+            if let (Root::Own, [first, ..]) = (reference.root, reference.path.as_slice()) {
+                asked.insert(*first);
+            }
+        }
+    }
+    let plan = Plan {
+        steps: vec![],
+        stores: vec![Store::Nothing; count],
+        taken: vec![None; count],
+        choices: vec![],
+        anchors: vec![],
+        asked,
+        has_updates: message.fields.iter().any(|field| !field.updates.is_empty()),
+    };
+    let names = message.fields.iter().map(|field| field.name.clone());
+    let names = names.chain(message.parameters.iter().map(|parameter| parameter.name.clone()));
+    let members = names.chain(["whole".to_owned(), "updated".to_owned()]).filter(|name| !name.is_empty()).collect();
+    let mut planner = Planner { program, id, message, members, plan, offset: Some(0), taken: None };
+    planner.plan.steps = planner.items(&message.items);
+    planner.plan
+}
+
+impl<'p> Planner<'p> {
+    fn claim(&mut self, wanted: &str) -> String {
+        let mut numbered = (2_u32..).map(|number| format!("{wanted}_{number}"));
+        let mut name = wanted.to_owned();
+        while !self.members.insert(name.clone()) {
+            name = numbered.next().unwrap_or_default();
+        }
+        name
+    }
+
+    fn items(&mut self, items: &'p [Item]) -> Vec<Step<'p>> {
+        let mut steps = vec![];
+        let mut run: Vec<FieldId> = vec![];
+        // Variables between bits that fill no byte yet.
+        let mut later: Vec<FieldId> = vec![];
+        for item in items {
+            match item {
+                Item::Field(id) => {
+                    let Some(field) = self.message.field(*id) else { continue };
+                    self.set_taken(*id);
+                    if fixed_bits(field).is_some() {
+                        run.push(*id);
+                        // What must hold is asked before later bytes are waited for; bits fill their byte before.
+                        let is_bits = matches!(field.form, Form::Bits(_));
+                        if !is_bits && (!field.requires.is_empty() || field.convert.is_some()) {
+                            self.run(&mut run, &mut steps);
+                        }
+                        continue;
+                    }
+                    let bits = |id: &FieldId| self.message.field(*id).and_then(fixed_bits).unwrap_or(0);
+                    if field.is_variable() && !run.iter().map(bits).sum::<u64>().is_multiple_of(8) {
+                        later.push(*id);
+                        continue;
+                    }
+                    self.run(&mut run, &mut steps);
+                    later.push(*id);
+                    self.later(&mut later, &mut steps);
+                }
+                Item::If(condition, then, otherwise) => {
+                    self.run(&mut run, &mut steps);
+                    self.later(&mut later, &mut steps);
+                    let choice = self.choice();
+                    let ways = self.ways(&choice, [then.as_slice(), otherwise]);
+                    let mut ways = ways.into_iter();
+                    let (then, otherwise) = (ways.next().unwrap_or_default(), ways.next().unwrap_or_default());
+                    steps.push(Step::If(condition, then, otherwise, choice));
+                }
+                Item::Switch(switch) => {
+                    self.run(&mut run, &mut steps);
+                    self.later(&mut later, &mut steps);
+                    let choice = self.choice();
+                    let ways = self.ways(&choice, switch.cases.iter().map(|case| case.items.as_slice()));
+                    steps.push(Step::Switch(switch, ways, choice));
+                }
+            }
+        }
+        self.run(&mut run, &mut steps);
+        self.later(&mut later, &mut steps);
+        steps
+    }
+
+    fn later(&mut self, later: &mut Vec<FieldId>, steps: &mut Vec<Step<'p>>) {
+        for id in later.drain(..) {
+            if let Some(field) = self.message.field(id) {
+                self.field(id, field);
+                steps.push(Step::Field(id));
+            }
+        }
+    }
+
+    fn choice(&mut self) -> String {
+        let choice = self.claim("choice");
+        self.plan.choices.push(choice.clone());
+        choice
+    }
+
+    fn ways<'i>(&mut self, choice: &str, ways: impl IntoIterator<Item = &'p [Item]>) -> Vec<Vec<Step<'p>>> {
+        let before = (self.offset, self.taken.clone());
+        let mut steps = vec![];
+        let mut ends = vec![];
+        for (way, items) in ways.into_iter().enumerate() {
+            self.offset = before.0;
+            self.taken = Some(Taken { choice: choice.to_owned(), way: way + 1 });
+            steps.push(self.items(items));
+            ends.push(self.offset);
+        }
+        let first = ends.first().copied().flatten();
+        self.offset = first.filter(|_| ends.iter().all(|end| *end == first));
+        self.taken = before.1;
+        steps
+    }
+
+    fn set_taken(&mut self, id: FieldId) {
+        if let Some(slot) = self.plan.taken.get_mut(id.index()) {
+            slot.clone_from(&self.taken);
+        }
+    }
+
+    fn store(&mut self, id: FieldId, store: Store) {
+        if let Some(slot) = self.plan.stores.get_mut(id.index()) {
+            *slot = store;
+        }
+    }
+
+    fn run(&mut self, run: &mut Vec<FieldId>, steps: &mut Vec<Step<'p>>) {
+        let Some(first) = run.first() else { return };
+        let is_asked = |id: &FieldId| self.message.field(*id).is_some_and(|field| !field.name.is_empty());
+        let anchor = match self.offset {
+            None if run.iter().any(is_asked) => {
+                let name = self.message.field(*first).map_or("", |field| field.name.as_str());
+                let wanted = if name.is_empty() { "fixed".to_owned() } else { format!("{name}_begin") };
+                let anchor = self.claim(&wanted);
+                self.plan.anchors.push(anchor.clone());
+                Some(anchor)
+            }
+            _ => None,
+        };
+        let mut bits = 0;
+        let mut placed = vec![];
+        for id in run.drain(..) {
+            let Some((field, width)) = self.message.field(id).and_then(|field| Some((field, fixed_bits(field)?)))
+            else {
+                continue;
+            };
+            placed.push(Placed { field: id, skipped: bits, bits: width });
+            if !field.name.is_empty() {
+                let store = Store::Offset(anchor.clone(), self.offset.unwrap_or(0) + bits);
+                self.store(id, store);
+            }
+            bits += width;
+        }
+        self.offset = self.offset.map(|offset| offset + bits);
+        steps.push(Step::Run(placed, bits / 8, anchor));
+    }
+
+    fn field(&mut self, id: FieldId, field: &'p Field) {
+        if let Form::Literal(bytes) = &field.form
+            && !field.is_list()
+        {
+            self.offset = self.offset.map(|offset| offset + 8 * bytes.len() as u64);
+            return;
+        }
+        let member = |planner: &mut Self, what: &str| match field.name.as_str() {
+            "" => planner.claim(what),
+            name => name.to_owned(),
+        };
+        let is_text =
+            |field: &Field| field.value_type().is_some_and(|ty| ty.integer().is_none() && ty.to_string() != "bool");
+        let store = match &field.form {
+            _ if field.is_list() => Store::Parts(member(self, "list")),
+            Form::Variable(..) if is_text(field) => Store::Computed,
+            Form::Variable(..) | Form::Digits(..) => Store::Value(member(self, "value")),
+            Form::Integer(..) | Form::Bits(_) => Store::Value(member(self, "value")),
+            Form::Bytes | Form::Text | Form::Token(_) => Store::Part(member(self, "text")),
+            Form::Literal(_) => Store::Nothing,
+            Form::Unit(unit, _) => match is_passed(self.program, self.id, field) {
+                true => Store::Passed(member(self, "unit"), *unit),
+                false => Store::Places(member(self, "unit"), *unit),
+            },
+        };
+        self.store(id, store);
+        if !field.is_variable() && field.parse_at.is_none() {
+            self.offset = None;
+        }
+    }
+}
+
+/// Whether a list's elements follow in number.
+pub(super) fn counted(field: &Field) -> Option<&Formula> {
+    match &field.repeat {
+        Repeat::Times(count) => Some(count),
+        Repeat::Once | Repeat::Open => None,
+    }
+}
+
+/// How many bytes a text has that is part of a run.
+pub(super) fn fixed_size(field: &Field) -> Option<u64> {
+    fixed_bits(field).map(|bits| bits / 8)
+}

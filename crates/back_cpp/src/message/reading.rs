@@ -1,0 +1,747 @@
+//! The function that reads a message: one step after the other, and what formulas say of them.
+
+use super::formula::{Known, Said, literal, said};
+use super::plan::{Placed, Plan, Step, Store, counted};
+use super::stored::{From, decoded, type_name};
+use super::{Messages, accessor};
+use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
+use flux_contract::message as runtime;
+use flux_ir::message::{
+    ByteSet, Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Reference, Root, Switch,
+};
+use flux_ir::types::Type;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+/// Writes the function of one message.
+pub(super) struct Reading<'m, 'p> {
+    messages: &'m Messages<'p>,
+    id: MessageId,
+    message: &'p Message,
+    plan: &'m Plan<'p>,
+    /// The names that are taken.
+    names: RefCell<HashSet<String>>,
+    /// The fields that are variables of the function.
+    locals: RefCell<HashMap<FieldId, Said>>,
+    uses_fits: Cell<bool>,
+    /// How many times variables have been updated so far.
+    updates: Cell<usize>,
+}
+
+/// What the names in a formula are: the fields of the message, and the value whose formula it is.
+struct Own<'a> {
+    value: Option<&'a Said>,
+    /// Where the places are of the message that it is.
+    unit: Option<(MessageId, &'a str)>,
+}
+
+const NO_VALUE: Own<'static> = Own { value: None, unit: None };
+
+fn call(function: &str, arguments: Vec<Cpp>) -> Cpp {
+    Cpp::name(function).call(arguments)
+}
+
+fn text(name: &str) -> Cpp {
+    Cpp::Text(name.to_owned())
+}
+
+fn unless(condition: Cpp, body: Vec<Statement>) -> Statement {
+    Statement::If(Cpp::Prefix("!", Box::new(condition)), body, vec![])
+}
+
+fn constant(ty: &str, name: &str, value: Cpp) -> Statement {
+    Statement::Variable(Declarator::constant(ty, name), Initial::Value(value))
+}
+
+impl<'m, 'p> Reading<'m, 'p> {
+    pub(super) fn new(messages: &'m Messages<'p>, id: MessageId) -> Self {
+        let names = ["in", "at", "fits", "flux", "std", "element", "is_last", "byte"].map(str::to_owned);
+        Self {
+            messages,
+            id,
+            message: &messages.program.messages[id],
+            plan: messages.plan(id),
+            names: RefCell::new(names.into_iter().collect()),
+            locals: RefCell::new(HashMap::new()),
+            uses_fits: Cell::new(false),
+            updates: Cell::new(0),
+        }
+    }
+
+    /// What the function does.
+    pub(super) fn body(&self) -> Vec<Statement> {
+        let mut body = vec![];
+        let looks_back = self.message.fields.iter().any(|field| field.parse_at.is_some());
+        let is_origin = self.message.is_origin && self.messages.needs_origin(self.id);
+        if looks_back || is_origin {
+            body.push(constant("std::uint32_t", "begin", call("in.position", vec![])));
+            self.names.borrow_mut().insert("begin".to_owned());
+        }
+        self.steps(&self.plan.steps, &mut body);
+        if self.uses_fits.get() {
+            let fits = Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
+            body.insert(0, fits);
+        }
+        body.push(Statement::Return(Cpp::name("true")));
+        body
+    }
+
+    fn claim(&self, wanted: &str) -> String {
+        let wanted = accessor(self.message, if wanted.is_empty() { "value" } else { wanted });
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while !self.names.borrow_mut().insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    fn from() -> From {
+        From { bytes: "in.bytes()".to_owned(), places: "at".to_owned() }
+    }
+
+    fn reference(&self, reference: &Reference, own: &Own<'_>) -> Said {
+        if let (Root::Own, [field]) = (reference.root, reference.path.as_slice())
+            && let Some(local) = self.locals.borrow().get(field)
+        {
+            return local.clone();
+        }
+        if let (Root::Value, [_, ..], Some((unit, places))) = (reference.root, reference.path.as_slice(), own.unit) {
+            let from = From { bytes: "in.bytes()".to_owned(), places: places.to_owned() };
+            if let Some(said) = self.messages.at_path(unit, &reference.path, &from) {
+                return said;
+            }
+        }
+        self.messages.reference(self.id, reference, &Self::from(), own.value)
+    }
+
+    /// The value of a formula; what does not fit ends the reading.
+    fn formula(&self, formula: &Formula, own: &Own<'_>, field: &str, body: &mut Vec<Statement>) -> Said {
+        let (said, is_checked) = said(formula, &|reference| self.reference(reference, own));
+        if !is_checked {
+            return said;
+        }
+        self.uses_fits.set(true);
+        let name = self.claim(&format!("{}_{}", if field.is_empty() { "computed" } else { field }, "value"));
+        let ty = match &said.known {
+            Known::Integer { signed, .. } => {
+                if *signed {
+                    "std::int64_t"
+                } else {
+                    "std::uint64_t"
+                }
+            }
+            Known::Truth => "bool",
+            Known::View => "std::string_view",
+            Known::Made => "std::string",
+        };
+        body.push(constant(ty, &name, said.cpp));
+        body.push(unless(Cpp::name("fits"), vec![Statement::Return(self.wrong(field, "does_not_fit"))]));
+        Said { cpp: Cpp::name(name), known: said.known }
+    }
+
+    fn wrong(&self, field: &str, what: &str) -> Cpp {
+        call("in.wrong", vec![text(field), Cpp::name(format!("in.{what}"))])
+    }
+
+    /// A length, a number or an offset: never below zero.
+    fn number(&self, formula: &Formula, field: &str, body: &mut Vec<Statement>) -> Cpp {
+        let value = self.formula(formula, &NO_VALUE, field, body);
+        match value.known {
+            Known::Integer { low, .. } if low < 0 => {
+                let below = Cpp::Infix(Box::new(value.cpp.clone()), "<", Box::new(Cpp::name("0")));
+                body.push(Statement::If(below, vec![Statement::Return(self.wrong(field, "does_not_fit"))], vec![]));
+                Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value.cpp])
+            }
+            _ => value.cpp,
+        }
+    }
+
+    fn steps(&self, steps: &[Step<'p>], body: &mut Vec<Statement>) {
+        for step in steps {
+            match step {
+                Step::Run(placed, size, anchor) => self.run(placed, *size, anchor.as_deref(), body),
+                Step::Field(id) => {
+                    if let Some(field) = self.message.field(*id) {
+                        self.field(*id, field, body);
+                    }
+                }
+                Step::If(condition, then, otherwise, choice) => {
+                    let holds = self.formula(condition, &NO_VALUE, "", body);
+                    let way = |number: usize, steps: &[Step<'p>]| {
+                        let mut inner = vec![self.chosen(choice, number)];
+                        self.scoped(|| self.steps(steps, &mut inner));
+                        inner
+                    };
+                    let otherwise = if otherwise.is_empty() { vec![] } else { way(2, otherwise) };
+                    body.push(Statement::If(holds.cpp, way(1, then), otherwise));
+                }
+                Step::Switch(switch, ways, choice) => self.switch(switch, ways, choice, body),
+            }
+        }
+    }
+
+    fn chosen(&self, choice: &str, number: usize) -> Statement {
+        Statement::Assign(Cpp::name(format!("at.{choice}")), Cpp::name(number))
+    }
+
+    /// Fields of a choice are known in it alone.
+    fn scoped<R>(&self, inner: impl FnOnce() -> R) -> R {
+        let (locals, names) = (self.locals.borrow().clone(), self.names.borrow().clone());
+        let result = inner();
+        *self.locals.borrow_mut() = locals;
+        *self.names.borrow_mut() = names;
+        result
+    }
+
+    fn switch(&self, switch: &'p Switch, ways: &[Vec<Step<'p>>], choice: &str, body: &mut Vec<Statement>) {
+        let way = |index: usize| {
+            let mut inner = vec![self.chosen(choice, index + 1)];
+            if let Some(steps) = ways.get(index) {
+                self.scoped(|| self.steps(steps, &mut inner));
+            }
+            inner
+        };
+        let default = switch.cases.iter().position(|case| case.is_default);
+        let Some(on) = &switch.on else {
+            return body.push(self.switch_by_byte(switch, default, &way));
+        };
+        let value = self.formula(on, &NO_VALUE, "", body);
+        let otherwise = default.map_or_else(|| vec![Statement::Return(self.wrong("", "no_case"))], way);
+        let cases = || switch.cases.iter().enumerate().filter(|(_, case)| !case.is_default);
+        if let Known::Integer { signed, .. } = value.known {
+            let mut all: Vec<_> = cases()
+                .filter_map(|(index, case)| {
+                    let labels = case.labels.iter().filter_map(|label| match label {
+                        Label::Integer(label) if *label >= 0 || signed => Some(label.to_string()),
+                        _ => None,
+                    });
+                    let labels: Vec<_> = labels.collect();
+                    (!labels.is_empty()).then(|| (labels, way(index)))
+                })
+                .collect();
+            all.push((vec![], otherwise));
+            return body.push(Statement::Switch(value.cpp, all));
+        }
+        let chain = cases().collect::<Vec<_>>().into_iter().rev().fold(otherwise, |otherwise, (index, case)| {
+            let is = |label: &Label| match label {
+                Label::Bytes(bytes) => {
+                    Cpp::Infix(Box::new(value.cpp.clone()), "==", Box::new(Cpp::name(literal(bytes))))
+                }
+                Label::Integer(value) => Cpp::name(value),
+            };
+            let any = case.labels.iter().map(is).reduce(|one, other| Cpp::Infix(Box::new(one), "||", Box::new(other)));
+            vec![Statement::If(any.unwrap_or(Cpp::name("false")), way(index), otherwise)]
+        });
+        body.extend(chain);
+    }
+
+    fn switch_by_byte(
+        &self,
+        switch: &'p Switch,
+        default: Option<usize>,
+        way: &dyn Fn(usize) -> Vec<Statement>,
+    ) -> Statement {
+        let firsts: Vec<_> =
+            switch.cases.iter().map(|case| self.messages.firsts.items(self.message, &case.items)).collect();
+        let mut cases = vec![(
+            vec![format!("{}::not_here", runtime::READER)],
+            vec![Statement::Return(call("in.missing", vec![Cpp::name("1"), text("")]))],
+        )];
+        let mut taken = ByteSet::new();
+        let mut wide = vec![];
+        let empty = firsts.iter().zip(&switch.cases).position(|(first, case)| !case.is_default && first.can_be_empty);
+        for (index, (first, case)) in firsts.iter().zip(&switch.cases).enumerate() {
+            let own = first.bytes.intersection(taken.complement());
+            if case.is_default || own.is_empty() || empty == Some(index) {
+                continue;
+            }
+            taken = taken.union(own);
+            match own.iter().count() > MOST_LABELS {
+                true => wide.push((own, index)),
+                false => cases.push((own.iter().map(byte).collect(), way(index))),
+            }
+        }
+        let otherwise = match empty.or(default) {
+            Some(index) => way(index),
+            None => vec![Statement::Return(self.wrong("", "no_beginning"))],
+        };
+        if wide.is_empty() {
+            cases.push((vec![], otherwise));
+            return Statement::Switch(call("in.peek", vec![]), cases);
+        }
+        let chain = wide
+            .into_iter()
+            .rev()
+            .fold(otherwise, |otherwise, (set, index)| vec![Statement::If(within("byte", set), way(index), otherwise)]);
+        cases.push((vec![], chain));
+        let byte = Statement::Variable(Declarator::constant("int", "byte"), Initial::Value(call("in.peek", vec![])));
+        Statement::Scope(vec![byte, Statement::Switch(Cpp::name("byte"), cases)])
+    }
+
+    /// Fields of a fixed size, by one comparison.
+    fn run(&self, placed: &[Placed], size: u64, anchor: Option<&str>, body: &mut Vec<Statement>) {
+        let field = |one: &Placed| self.message.field(one.field);
+        // Which of them is missing, and where, matters for who is told.
+        let mut parts = vec![];
+        for one in placed {
+            let Some(field) = field(one) else { continue };
+            let (first, end) = (one.skipped.div_ceil(8), (one.skipped + one.bits).div_ceil(8));
+            let sizes = match field.form {
+                Form::Bits(_) => vec![1; usize::try_from(end - first).unwrap_or(0)],
+                _ => vec![end - first],
+            };
+            parts.extend(sizes.into_iter().map(|size| (size, field.name.as_str())));
+        }
+        let missing = match parts.as_slice() {
+            [(size, name)] => call("in.missing", vec![Cpp::name(size), text(name)]),
+            _ => {
+                let parts = parts.iter().map(|(size, name)| Cpp::Braces(vec![Cpp::name(size), text(name)])).collect();
+                call("in.missing", vec![Cpp::Braces(parts)])
+            }
+        };
+        body.push(unless(call("in.has", vec![Cpp::name(size)]), vec![Statement::Return(missing)]));
+        if let Some(anchor) = anchor {
+            body.push(Statement::Assign(Cpp::name(format!("at.{anchor}")), call("in.position", vec![])));
+        }
+        for one in placed {
+            let Some(field) = field(one) else { continue };
+            let is_asked = self.plan.asked.contains(&one.field);
+            if !is_asked && field.requires.is_empty() && field.convert.is_none() {
+                continue;
+            }
+            let raw = decoded(&field.form, "in.next()", one.skipped).unwrap_or_else(|| {
+                let at = if one.skipped == 0 { "in.next()".into() } else { format!("in.next() + {}", one.skipped / 8) };
+                let values = vec![Cpp::name(at), Cpp::name(one.bits / 8)];
+                Said { cpp: Cpp::Made("std::string_view".to_owned(), values), known: Known::View }
+            });
+            let name = self.claim(&field.name);
+            let ty = match &raw.known {
+                Known::Integer { signed: true, .. } => "std::int64_t",
+                Known::Integer { .. } => "std::uint64_t",
+                _ => "std::string_view",
+            };
+            body.push(constant(ty, &name, raw.cpp));
+            let raw = Said { cpp: Cpp::name(name), known: raw.known };
+            self.locals.borrow_mut().insert(one.field, raw.clone());
+            let ahead = (one.skipped > 7).then(|| Cpp::name(one.skipped / 8));
+            let wrong = |what: &str| {
+                let what = Cpp::name(format!("in.{what}"));
+                call("in.wrong", [text(&field.name), what].into_iter().chain(ahead.clone()).collect())
+            };
+            self.finish(one.field, field, &Own { value: Some(&raw), unit: None }, &wrong, body);
+        }
+        body.push(Statement::Run(call("in.skip", vec![Cpp::name(size)])));
+    }
+
+    /// What a value is converted to, and what must hold of it.
+    fn finish(
+        &self,
+        id: FieldId,
+        field: &Field,
+        own: &Own<'_>,
+        wrong: &dyn Fn(&str) -> Cpp,
+        body: &mut Vec<Statement>,
+    ) {
+        let checked = |cpp: Cpp, is_checked: bool, ty: &str, name: &str, body: &mut Vec<Statement>| {
+            if !is_checked {
+                return cpp;
+            }
+            self.uses_fits.set(true);
+            let name = self.claim(name);
+            body.push(constant(ty, &name, cpp));
+            body.push(unless(Cpp::name("fits"), vec![Statement::Return(wrong("does_not_fit"))]));
+            Cpp::name(name)
+        };
+        if let Some(convert) = &field.convert {
+            let (value, is_checked) = said(convert, &|reference| self.reference(reference, own));
+            let ty = match &value.known {
+                Known::Integer { signed: true, .. } => "std::int64_t",
+                Known::Integer { .. } => "std::uint64_t",
+                Known::Truth => "bool",
+                Known::View => "std::string_view",
+                Known::Made => "std::string",
+            };
+            let is_short = value.known == Known::Made;
+            let cpp = checked(value.cpp, is_checked && !is_short, ty, &format!("{}_converted", field.name), body);
+            if !field.is_list() && !is_short {
+                self.locals.borrow_mut().insert(id, Said { cpp, known: value.known });
+            } else {
+                self.locals.borrow_mut().remove(&id);
+            }
+        }
+        for requires in &field.requires {
+            let (holds, is_checked) = said(requires, &|reference| self.reference(reference, own));
+            let holds = checked(holds.cpp, is_checked, "bool", &format!("{}_holds", field.name), body);
+            body.push(unless(holds, vec![Statement::Return(wrong("not_required"))]));
+        }
+        for (target, formula) in &field.updates {
+            let Some(Store::Value(member)) = self.plan.stores.get(target.index()) else { continue };
+            let (value, is_checked) = said(formula, &|reference| self.reference(reference, own));
+            let ty = if value.known == Known::Truth { "bool" } else { wide_of(&value.known) };
+            let cpp = checked(value.cpp, is_checked, ty, &format!("{member}_next"), body);
+            let to = Cpp::name(format!("at.{member}"));
+            body.push(Statement::Assign(to, self.narrowed(*target, cpp)));
+        }
+    }
+
+    /// A value as the member has it that keeps it.
+    fn narrowed(&self, target: FieldId, value: Cpp) -> Cpp {
+        let ty = self.message.field(target).map(|field| match &field.form {
+            Form::Variable(ty, _) => ty.clone(),
+            _ => Type::new(""),
+        });
+        match ty.and_then(|ty| ty.integer().map(|_| type_name(&ty))) {
+            Some(ty) => Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(ty)]).call(vec![value]),
+            None => value,
+        }
+    }
+
+    /// Variables change once, also where what is before them is looked at again.
+    fn once(&self, updates: Vec<Statement>, body: &mut Vec<Statement>) {
+        if updates.is_empty() {
+            return;
+        }
+        if !self.plan.has_updates {
+            return body.extend(updates);
+        }
+        let number = self.updates.get() + 1;
+        self.updates.set(number);
+        let is_new = Cpp::Infix(Box::new(Cpp::name("at.updated")), "<", Box::new(Cpp::name(number)));
+        let mut inner = updates;
+        inner.push(Statement::Assign(Cpp::name("at.updated"), Cpp::name(number)));
+        body.push(Statement::If(is_new, inner, vec![]));
+    }
+
+    fn field(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) {
+        let name = field.name.as_str();
+        if let Form::Variable(_, formula) = &field.form {
+            return self.variable(id, field, formula, body);
+        }
+        let has_finish = !field.requires.is_empty() || field.convert.is_some() || !field.updates.is_empty();
+        if field.is_list() {
+            return self.list(id, field, body);
+        }
+        let before = body.len();
+        let read = self.read(id, field, body);
+        body.push(unless(read, vec![Statement::Return(Cpp::name("false"))]));
+        if !has_finish {
+            return;
+        }
+        let (begin, is_told) = (self.claim(&format!("{name}_begin")), Cell::new(false));
+        let wrong = |what: &str| {
+            is_told.set(true);
+            call("in.wrong_at", vec![Cpp::name(begin.clone()), text(name), Cpp::name(format!("in.{what}"))])
+        };
+        let raw = self.messages.raw(self.id, id, &Self::from());
+        let places;
+        let unit = match self.plan.stores.get(id.index()) {
+            Some(Store::Places(member, unit)) => {
+                places = format!("at.{member}");
+                Some((*unit, places.as_str()))
+            }
+            _ => None,
+        };
+        let mut after = vec![];
+        self.finish(id, field, &Own { value: raw.as_ref(), unit }, &wrong, &mut after);
+        if is_told.get() {
+            body.insert(before, constant("std::uint32_t", &begin, call("in.position", vec![])));
+        }
+        match field.updates.is_empty() {
+            true => body.extend(after),
+            false => self.once(after, body),
+        }
+    }
+
+    fn variable(&self, id: FieldId, field: &'p Field, formula: &Formula, body: &mut Vec<Statement>) {
+        let Some(Store::Value(member)) = self.plan.stores.get(id.index()) else {
+            // A text is computed where it is asked for; what does not fit is found here.
+            self.formula(formula, &NO_VALUE, &field.name, body);
+            return;
+        };
+        let mut inner = vec![];
+        let value = self.formula(formula, &NO_VALUE, &field.name, &mut inner);
+        inner.push(Statement::Assign(Cpp::name(format!("at.{member}")), self.narrowed(id, value.cpp)));
+        let wrong = |what: &str| self.wrong(&field.name, what);
+        let own = self.messages.raw(self.id, id, &Self::from());
+        self.finish(id, field, &Own { value: own.as_ref(), unit: None }, &wrong, &mut inner);
+        let is_changed = self.message.fields.iter().any(|other| other.updates.iter().any(|(target, _)| *target == id));
+        match is_changed || !field.updates.is_empty() {
+            true => self.once(inner, body),
+            false => body.extend(inner),
+        }
+    }
+
+    /// An expression that reads a field which is no list, and is false where the reading has ended.
+    fn read(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) -> Cpp {
+        let name = field.name.as_str();
+        let store = self.plan.stores.get(id.index()).cloned().unwrap_or(Store::Nothing);
+        let member = match &store {
+            Store::Part(member) | Store::Value(member) | Store::Places(member, _) | Store::Passed(member, _) => {
+                Cpp::name(format!("at.{member}"))
+            }
+            _ => Cpp::name("at"),
+        };
+        let most = || Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)).min(u64::from(u32::MAX)));
+        match &field.form {
+            Form::Literal(bytes) => {
+                let mut arguments = vec![Cpp::name(literal(bytes))];
+                if !name.is_empty() {
+                    arguments.push(text(name));
+                }
+                call("in.literal", arguments)
+            }
+            Form::Digits(integer, base) => {
+                let read = format!("in.digits<{}, {base}>", super::stored::machine(*integer));
+                call(&read, vec![member, text(name)])
+            }
+            Form::Token(expression) => {
+                self.messages.token_call(self.id, field, expression, vec![member, most(), text(name)])
+            }
+            Form::Bytes | Form::Text => match &field.extent {
+                Some(Extent::Length(length)) => {
+                    let size = self.number(length, name, body);
+                    let bound = field.max_size.map(Cpp::name);
+                    call("in.text", [member, size, text(name)].into_iter().chain(bound).collect())
+                }
+                Some(Extent::Until(end)) => call("in.until", vec![member, Cpp::name(literal(end)), most(), text(name)]),
+                _ => call("in.rest", vec![member, most(), text(name)]),
+            },
+            Form::Unit(unit, arguments) => self.unit(field, (*unit, arguments), &store, body),
+            Form::Integer(..) | Form::Bits(_) | Form::Variable(..) => Cpp::name("true"),
+        }
+    }
+
+    /// Reads a message inside.
+    fn unit(
+        &self,
+        field: &'p Field,
+        (unit, arguments): (MessageId, &'p [Formula]),
+        store: &Store,
+        body: &mut Vec<Statement>,
+    ) -> Cpp {
+        let name = field.name.as_str();
+        let class = self.messages.class(unit);
+        let (places, read) = match store {
+            Store::Passed(member, _) => {
+                let first = self.first_places(field, unit, arguments, body);
+                let mut given = vec![Cpp::name(format!("at.{member}")), text(name)];
+                given.extend(first);
+                (String::new(), call(&format!("in.passed<{class}>"), given))
+            }
+            Store::Places(member, _) => {
+                let places = format!("at.{member}");
+                self.arguments(unit, arguments, &places, name, body);
+                (places, Cpp::name(""))
+            }
+            _ => (String::new(), Cpp::name("false")),
+        };
+        let read = match (places.is_empty(), &field.parse_at, &field.extent) {
+            (true, ..) => read,
+            (_, Some(offset), _) => {
+                let offset = self.number(offset, name, body);
+                let offset = match (self.messages.has_origins(), self.message.is_origin) {
+                    (false, _) => offset,
+                    (true, true) => Cpp::Infix(Box::new(Cpp::name("begin")), "+", Box::new(offset)),
+                    (true, false) => Cpp::Infix(Box::new(Cpp::name("at.origin")), "+", Box::new(offset)),
+                };
+                let arguments = vec![Cpp::name(places), offset, Cpp::name("begin"), text(name)];
+                call(&format!("in.look_back<{class}>"), arguments)
+            }
+            (_, _, Some(Extent::Length(length))) => {
+                let size = self.number(length, name, body);
+                call(&format!("in.sized<{class}>"), vec![Cpp::name(places), size, text(name)])
+            }
+            _ => call(&format!("in.unit<{class}>"), vec![Cpp::name(places), text(name)]),
+        };
+        self.bounded(field, read)
+    }
+
+    /// What may be in itself, counted.
+    fn bounded(&self, field: &Field, read: Cpp) -> Cpp {
+        match field.max_depth {
+            Some(most) => {
+                let number = self.messages.depth(self.id, field);
+                let inner = Cpp::Lambda(vec![], false, Box::new(read));
+                call(
+                    "in.within_depth",
+                    vec![Cpp::name(number), Cpp::name(most.min(u64::from(u8::MAX))), text(&field.name), inner],
+                )
+            }
+            None => read,
+        }
+    }
+
+    /// Gives a message inside the values of its parameters.
+    fn arguments(&self, unit: MessageId, arguments: &[Formula], places: &str, name: &str, body: &mut Vec<Statement>) {
+        let inner: &Message = &self.messages.program.messages[unit];
+        for (parameter, argument) in inner.parameters.iter().zip(arguments) {
+            let value = self.formula(argument, &NO_VALUE, name, body);
+            body.push(Statement::Assign(Cpp::name(format!("{places}.{}", parameter.name)), value.cpp));
+        }
+        if self.messages.needs_origin(unit) && !inner.is_origin {
+            let origin = if self.message.is_origin { "begin" } else { "at.origin" };
+            body.push(Statement::Assign(Cpp::name(format!("{places}.origin")), Cpp::name(origin)));
+        }
+    }
+
+    /// The places that elements of a list begin with, where that is not none.
+    fn first_places(
+        &self,
+        field: &Field,
+        unit: MessageId,
+        arguments: &[Formula],
+        body: &mut Vec<Statement>,
+    ) -> Option<Cpp> {
+        let inner: &Message = &self.messages.program.messages[unit];
+        if inner.parameters.is_empty() && (!self.messages.needs_origin(unit) || inner.is_origin) {
+            return None;
+        }
+        let name = self.claim(&format!("{}_first", field.name));
+        let class = self.messages.class(unit);
+        body.push(Statement::Variable(Declarator::new(format!("{class}::places"), &name), Initial::Braces(vec![])));
+        self.arguments(unit, arguments, &name, &field.name, body);
+        Some(Cpp::name(name))
+    }
+
+    fn list(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) {
+        let name = field.name.as_str();
+        let Some(Store::Parts(member)) = self.plan.stores.get(id.index()) else { return };
+        let list = format!("at.{member}");
+        let element = self.messages.element(self.id, field);
+        let mut first = match &field.form {
+            Form::Unit(unit, arguments) => self.first_places(field, *unit, arguments, body),
+            _ => None,
+        };
+        let most = Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)).min(u64::from(u32::MAX)));
+        let ends = match &field.extent {
+            Some(Extent::UntilHolds(holds)) => Some(holds),
+            _ => None,
+        };
+        let each = self.each(id, field, &element, &list, ends, body);
+        if each.is_some() && first.is_none() {
+            first = Some(Cpp::name("{}"));
+        }
+        let more = first.into_iter().chain(each).collect::<Vec<_>>();
+        let read = |function: &str, between: Vec<Cpp>| {
+            let arguments = [vec![Cpp::name(&list)], between, vec![text(name)], more.clone()].concat();
+            call(&format!("in.{function}<{element}>"), arguments)
+        };
+        let call_of = match (counted(field), &field.extent) {
+            (Some(count), _) => {
+                let count = self.number(count, name, body);
+                if let Some(most) = field.max_size {
+                    let over = Cpp::Infix(Box::new(count.clone()), ">", Box::new(Cpp::name(most)));
+                    body.push(Statement::If(over, vec![Statement::Return(self.wrong(name, "too_many"))], vec![]));
+                }
+                read("times", vec![count])
+            }
+            (_, Some(Extent::Until(end))) => read("list_until", vec![Cpp::name(literal(end)), most]),
+            (_, Some(Extent::UntilHolds(_))) => read("list_until_last", vec![most]),
+            (_, Some(Extent::Length(length))) => {
+                let size = self.number(length, name, body);
+                let inner = Cpp::Lambda(vec![], false, Box::new(read("list_rest", vec![most])));
+                call("in.within_size", vec![size, text(name), inner])
+            }
+            _ => read("list_rest", vec![most]),
+        };
+        let call_of = self.bounded(field, call_of);
+        body.push(unless(call_of, vec![Statement::Return(Cpp::name("false"))]));
+    }
+
+    /// What is done after each element of a list; its name, where there is anything.
+    fn each(
+        &self,
+        id: FieldId,
+        field: &'p Field,
+        element: &str,
+        list: &str,
+        ends: Option<&Formula>,
+        body: &mut Vec<Statement>,
+    ) -> Option<Cpp> {
+        if field.requires.is_empty() && field.updates.is_empty() && field.convert.is_none() && ends.is_none() {
+            return None;
+        }
+        let mut inner = vec![];
+        let wrong = |what: &str| {
+            let begin = Cpp::name(format!("in.element_begin({list})"));
+            call("in.wrong_at", vec![begin, text(""), Cpp::name(format!("in.{what}"))])
+        };
+        let unit = match field.form {
+            Form::Unit(unit, _) => Some((unit, "element")),
+            _ => None,
+        };
+        let value = unit.is_none().then(|| {
+            let cpp = Cpp::name(format!("{element}::decoded(in.bytes(), element)"));
+            match &field.form {
+                Form::Integer(integer, _) | Form::Digits(integer, _) => {
+                    Said::integer(cpp, integer.range(), integer.signed)
+                }
+                _ => Said { cpp, known: Known::View },
+            }
+        });
+        let own = Own { value: value.as_ref(), unit };
+        self.scoped(|| {
+            self.finish(id, field, &own, &wrong, &mut inner);
+            if let Some(ends) = ends {
+                let holds = self.formula(ends, &own, &field.name, &mut inner);
+                inner.push(Statement::Assign(Cpp::name("is_last"), holds.cpp));
+            }
+        });
+        inner.push(Statement::Return(Cpp::name("true")));
+        let name = self.claim(&format!("each_{}", if field.name.is_empty() { "one" } else { &field.name }));
+        let mut parameters = vec![Declarator::new(format!("const {element}::places &"), "element")];
+        let uses = format!("{inner:?}");
+        if !uses.contains("element.") && !uses.contains("element)") {
+            parameters = vec![Declarator::new(format!("const {element}::places &"), "")];
+        }
+        if ends.is_some() {
+            parameters.push(Declarator::new("bool &", "is_last"));
+        }
+        body.push(Statement::Closure(name.clone(), parameters, inner));
+        Some(Cpp::name(name))
+    }
+}
+
+fn wide_of(known: &Known) -> &'static str {
+    match known {
+        Known::Integer { signed: true, .. } => "std::int64_t",
+        _ => "std::uint64_t",
+    }
+}
+
+/// The ranges that a set of bytes consists of.
+pub(super) fn ranges(set: ByteSet) -> Vec<(u8, u8)> {
+    let mut found: Vec<(u8, u8)> = vec![];
+    for byte in set.iter() {
+        match found.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(byte) => *last = byte,
+            _ => found.push((byte, byte)),
+        }
+    }
+    found
+}
+
+/// A byte as C++ writes it.
+pub(super) fn byte(value: u8) -> String {
+    match value {
+        b'\'' | b'\\' => format!("'\\{}'", char::from(value)),
+        0x20..=0x7e => format!("'{}'", char::from(value)),
+        _ => format!("{value:#04x}"),
+    }
+}
+
+/// How many bytes are labels of a case; more are asked for by comparisons.
+const MOST_LABELS: usize = 8;
+
+/// Whether what is called so is a byte of a set.
+pub(super) fn within(name: &str, set: ByteSet) -> Cpp {
+    let infix = |left, operator, right| Cpp::Infix(Box::new(left), operator, Box::new(right));
+    let compare = |operator, value: u8| infix(Cpp::name(name), operator, Cpp::name(byte(value)));
+    let parts = ranges(set).into_iter().map(|(first, last)| match first == last {
+        true => compare("==", first),
+        false => infix(compare(">=", first), "&&", compare("<=", last)),
+    });
+    parts.reduce(|one, other| infix(one, "||", other)).unwrap_or(Cpp::name("false"))
+}

@@ -1,0 +1,191 @@
+//! Tokens as C++: a set of bytes that a scan goes along, or an automaton whose states are cases of a `switch`.
+
+use super::reading::{byte, ranges, within};
+use super::{Messages, accessor};
+use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
+use flux_contract::message as runtime;
+use flux_ir::message::{ByteSet, Field, Form, Message, MessageId, Token, TokenState};
+
+/// What a token is like.
+enum Shape {
+    /// At least so many bytes of this set.
+    Run(ByteSet, u8),
+    /// Anything else.
+    Automaton(Token),
+}
+
+fn shape(expression: &str) -> Shape {
+    let Ok(token) = Token::new(expression) else { return Shape::Run(ByteSet::new(), 0) };
+    let start = token.start();
+    let set: ByteSet = (0..=u8::MAX).filter(|byte| token.step(start, *byte).is_some()).collect();
+    let follows = |state: TokenState| {
+        let next: Vec<_> = (0..=u8::MAX).map(|byte| token.step(state, byte)).collect();
+        let first = next.iter().flatten().next().copied();
+        let own: ByteSet = (0..=u8::MAX).filter(|byte| token.step(state, *byte).is_some()).collect();
+        first.filter(|first| own == set && next.iter().flatten().all(|one| one == first))
+    };
+    match follows(start).map(|next| (next, follows(next))) {
+        Some((next, Some(again))) if next == again && token.accepts(next) && next != start => {
+            Shape::Run(set, u8::from(!token.accepts(start)))
+        }
+        _ => Shape::Automaton(token),
+    }
+}
+
+impl Messages<'_> {
+    /// What a token's automaton or set is called.
+    fn token_name(&self, id: MessageId, field: &Field) -> String {
+        let message: &Message = &self.program.messages[id];
+        let tokens = message.fields.iter().filter(|field| matches!(field.form, Form::Token(_)));
+        let index = tokens.take_while(|other| *other != field).count();
+        match field.name.as_str() {
+            "" => format!("token_{}", index + 1),
+            name => format!("{}_token", accessor(message, name)),
+        }
+    }
+
+    /// The call that reads a token: of the part, the bound and the name of the field.
+    pub(super) fn token_call(&self, id: MessageId, field: &Field, _: &str, arguments: Vec<Cpp>) -> Cpp {
+        let name = self.token_name(id, field);
+        let arguments = [vec![Cpp::name("in")], arguments].concat();
+        Cpp::name(format!("{name}::parse")).call(arguments)
+    }
+
+    /// The class of a token that is the element of a list.
+    pub(super) fn token_class(&self, id: MessageId, field: &Field) -> String {
+        format!("{}::{}", self.class(id), self.token_name(id, field))
+    }
+
+    /// In the class of a message, the declarations of its tokens.
+    pub(super) fn token_declarations(&self, id: MessageId) -> Vec<Declaration> {
+        let message: &Message = &self.program.messages[id];
+        let mut declared = vec![];
+        for field in &message.fields {
+            let Form::Token(expression) = &field.form else { continue };
+            let parse = Declaration::Declared("static ", parse("parse", vec![]), " noexcept");
+            let mut inner = vec![parse];
+            if matches!(shape(expression), Shape::Automaton(_)) {
+                inner.extend(
+                    automaton_functions().into_iter().map(|one| Declaration::Declared("static ", one, " noexcept")),
+                );
+            }
+            declared.push(Declaration::Comment(format!("token(\"{}\")", expression.escape_default())));
+            declared.push(Declaration::Derived(self.token_name(id, field), String::new(), inner));
+        }
+        declared
+    }
+
+    /// The functions of the tokens of a message, whose class is called `class` there.
+    pub(super) fn token_functions(&self, id: MessageId, class: &str) -> Vec<Declaration> {
+        let message: &Message = &self.program.messages[id];
+        let mut written = vec![];
+        for field in &message.fields {
+            let Form::Token(expression) = &field.form else { continue };
+            let own = format!("{class}::{}", self.token_name(id, field));
+            let part = ["part", "most", "field"].map(Cpp::name);
+            match shape(expression) {
+                Shape::Run(set, least) => {
+                    let pairs = ranges(set)
+                        .into_iter()
+                        .map(|(first, last)| Cpp::Braces(vec![Cpp::name(byte(first)), Cpp::name(byte(last))]));
+                    let set = Statement::Variable(
+                        Declarator::new(format!("static constexpr {}", runtime::BYTE_SET), "bytes"),
+                        Initial::Braces(pairs.collect()),
+                    );
+                    let [part, most, name] = part;
+                    let run = Cpp::name("in.run").call(vec![part, Cpp::name("bytes"), Cpp::name(least), most, name]);
+                    let body = vec![set, Statement::Return(run)];
+                    written.extend([
+                        Declaration::Blank,
+                        Declaration::Method(parse(&format!("{own}::parse"), body), " noexcept"),
+                    ]);
+                }
+                Shape::Automaton(token) => {
+                    let run = Cpp::name(format!("in.token<{}>", self.token_name(id, field))).call(part.to_vec());
+                    let body = vec![Statement::Return(run)];
+                    written.extend([
+                        Declaration::Blank,
+                        Declaration::Method(parse(&format!("{own}::parse"), body), " noexcept"),
+                    ]);
+                    written.extend(automaton(&token, &own));
+                }
+            }
+        }
+        written
+    }
+}
+
+fn parse(name: &str, body: Vec<Statement>) -> Function {
+    let parameters = vec![
+        Declarator::new(format!("{} &", runtime::READER), "in"),
+        Declarator::new(format!("{} &", runtime::PART), "part"),
+        Declarator::new("std::uint64_t", "most"),
+        Declarator::new("const char *", "field"),
+    ];
+    Function { result: "bool".to_owned(), name: name.to_owned(), parameters, body, caught: vec![] }
+}
+
+fn automaton_functions() -> [Function; 3] {
+    let state = || Declarator::new("int", "state");
+    let function = |result: &str, name: &str, parameters| Function {
+        result: result.to_owned(),
+        name: name.to_owned(),
+        parameters,
+        body: vec![],
+        caught: vec![],
+    };
+    [
+        function("int", "next", vec![state(), Declarator::new("int", "byte")]),
+        function("bool", "accepts", vec![state()]),
+        function("bool", "is_last", vec![state()]),
+    ]
+}
+
+fn automaton(token: &Token, own: &str) -> Vec<Declaration> {
+    let [mut next, mut accepts, mut is_last] = automaton_functions();
+    let number = |state: TokenState| token.number(state).to_string();
+    let mut cases = vec![];
+    for state in token.states() {
+        let mut targets: Vec<(TokenState, ByteSet)> = vec![];
+        for byte in 0..=u8::MAX {
+            let Some(target) = token.step(state, byte) else { continue };
+            match targets.iter_mut().find(|(known, _)| *known == target) {
+                Some((_, set)) => set.insert(byte),
+                None => targets.push((target, ByteSet::of(byte))),
+            }
+        }
+        if targets.is_empty() {
+            continue;
+        }
+        let mut body: Vec<_> = targets
+            .into_iter()
+            .map(|(target, set)| {
+                Statement::If(within("byte", set), vec![Statement::Return(Cpp::name(number(target)))], vec![])
+            })
+            .collect();
+        body.push(Statement::Return(Cpp::name("-1")));
+        cases.push((vec![number(state)], body));
+    }
+    cases.push((vec![], vec![Statement::Return(Cpp::name("-1"))]));
+    next.body = vec![Statement::Switch(Cpp::name("state"), cases)];
+    let any = |states: Vec<TokenState>| {
+        let is = |state| Cpp::Infix(Box::new(Cpp::name("state")), "==", Box::new(Cpp::name(number(state))));
+        let any = states.into_iter().map(is).reduce(|one, other| Cpp::Infix(Box::new(one), "||", Box::new(other)));
+        any.unwrap_or(Cpp::name("false"))
+    };
+    accepts.body = vec![Statement::Return(any(token.states().filter(|state| token.accepts(*state)).collect()))];
+    is_last.body = vec![Statement::Return(any(token.states().filter(|state| token.is_last(*state)).collect()))];
+    let mut written = vec![];
+    for mut function in [next, accepts, is_last] {
+        function.name = format!("{own}::{}", function.name);
+        // Not all of them look at everything.
+        let text = format!("{:?}", function.body);
+        for parameter in &mut function.parameters {
+            if !text.contains(&format!("\"{}", parameter.name)) {
+                parameter.name.clear();
+            }
+        }
+        written.extend([Declaration::Blank, Declaration::Method(function, " noexcept")]);
+    }
+    written
+}

@@ -1,0 +1,429 @@
+//! The function that makes a message of the values of its fields: what says how large others are follows from them,
+//! then the fields are written in order, and what was written is read again. So a value that cannot be there, or that
+//! would be read as another, makes no message.
+
+use super::formula::{Known, Said, literal, range_of, said};
+use super::plan::{Plan, Step};
+use super::stored::{From, machine, type_name};
+use super::{Messages, accessor};
+use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
+use flux_contract::message as runtime;
+use flux_ir::message::{
+    ByteOrder, Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Reference, Repeat, Root, solve,
+};
+use flux_ir::types::Integer;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+/// Writes the function of one message.
+pub(super) struct Writing<'m, 'p> {
+    messages: &'m Messages<'p>,
+    id: MessageId,
+    message: &'p Message,
+    plan: &'m Plan<'p>,
+    given: HashSet<FieldId>,
+    /// The fields whose values follow from others, and the variables.
+    locals: RefCell<HashMap<FieldId, Said>>,
+    uses_fits: Cell<bool>,
+}
+
+fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
+    Cpp::Infix(Box::new(left), operator, Box::new(right))
+}
+
+impl Messages<'_> {
+    /// Whether one can be made of its fields alone: it is given no parameters, and has no bytes that go along.
+    pub(super) fn is_made(&self, id: MessageId) -> bool {
+        let message: &Message = &self.program.messages[id];
+        message.parameters.is_empty() && !message.fields.iter().any(|field| field.is_stream)
+    }
+
+    /// The values of which a message is made, and the declaration of what makes it.
+    pub(super) fn making_declarations(&self, id: MessageId) -> Vec<Declaration> {
+        if !self.is_made(id) {
+            return vec![];
+        }
+        let message: &Message = &self.program.messages[id];
+        let made_of = message.made_of();
+        let fields = made_of.iter().filter_map(|field| {
+            let ty = self.given_type(id, *field)?;
+            let name = accessor(message, &message.field(*field)?.name);
+            Some(Declaration::Member(Declarator::new(ty, format!("{name}{{}}")), None))
+        });
+        let fields: Vec<_> = fields.collect();
+        let parameter = Declarator::new("const fields &", if fields.is_empty() { "" } else { "of" });
+        let make = Function {
+            result: format!("{}<{}, int>", flux_contract::EXPECTED.spelling, message.name.own()),
+            name: "make".to_owned(),
+            parameters: vec![parameter],
+            body: vec![],
+            caught: vec![],
+        };
+        vec![
+            Declaration::Blank,
+            Declaration::Comment("The values of which one is made.".to_owned()),
+            Declaration::Derived("fields".to_owned(), String::new(), fields),
+            Declaration::Comment("Fails with EINVAL where these are no such message.".to_owned()),
+            Declaration::Declared("static ", make, ""),
+        ]
+    }
+
+    /// The type of a value that is given.
+    fn given_type(&self, id: MessageId, at: FieldId) -> Option<String> {
+        let message: &Message = &self.program.messages[id];
+        let field = message.field(at)?;
+        let one = match &field.form {
+            Form::Unit(unit, _) => self.class(*unit),
+            Form::Integer(integer, _) | Form::Digits(integer, _) => machine(*integer),
+            Form::Bits(width) => machine(Integer { signed: false, bits: *width }),
+            _ => "std::string_view".to_owned(),
+        };
+        let one = if field.is_list() { format!("std::vector<{one}>") } else { one };
+        let is_optional = self.plan(id).taken.get(at.index()).is_some_and(Option::is_some);
+        Some(if is_optional { format!("std::optional<{one}>") } else { one })
+    }
+
+    /// The function that makes a message.
+    pub(super) fn making(&self, id: MessageId) -> Option<Declaration> {
+        self.is_made(id).then(|| Writing::new(self, id).function())
+    }
+}
+
+impl<'m, 'p> Writing<'m, 'p> {
+    fn new(messages: &'m Messages<'p>, id: MessageId) -> Self {
+        let message: &'p Message = &messages.program.messages[id];
+        let given = message.made_of().into_iter().collect();
+        let (locals, uses_fits) = (RefCell::new(HashMap::new()), Cell::new(false));
+        Self { messages, id, message, plan: messages.plan(id), given, locals, uses_fits }
+    }
+
+    fn function(&self) -> Declaration {
+        let name = self.message.name.own();
+        let mut body = vec![];
+        self.settle(&mut body);
+        self.steps(&self.plan.steps, &mut body);
+        let invalid = || Statement::Return(Cpp::name(runtime::UNEXPECTED).call(vec![Cpp::name("EINVAL")]));
+        if self.uses_fits.get() {
+            let fits = Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
+            body.insert(0, fits);
+            let unfit = Cpp::Prefix("!", Box::new(Cpp::name("fits")));
+            body.push(Statement::If(unfit, vec![invalid()], vec![]));
+        }
+        body.insert(0, Statement::Variable(Declarator::new(runtime::WRITER, "out"), Initial::Braces(vec![])));
+        let declared = |ty: &str, name: &str| Statement::Variable(Declarator::new(ty, name), Initial::Braces(vec![]));
+        body.extend([declared(runtime::BYTES, "bytes"), declared("places", "at")]);
+        let ends = Cpp::name(format!("out.ends<{name}>")).call(vec![Cpp::name("bytes"), Cpp::name("at")]);
+        body.push(Statement::If(Cpp::Prefix("!", Box::new(ends)), vec![invalid()], vec![]));
+        let same: Vec<_> = self.message.made_of().into_iter().filter_map(|field| self.is_same(field)).collect();
+        let made = Cpp::Made(name.to_owned(), vec![Cpp::name("std::move(bytes)"), Cpp::name("at")]);
+        let made_type = Declarator::constant(name, "made");
+        body.push(Statement::Variable(made_type, Initial::Value(made)));
+        if !same.is_empty() {
+            body.push(Statement::Comment("It must be read as it was meant.".to_owned()));
+            let differs = Cpp::Prefix("!", Box::new(Cpp::name("is_as_meant")));
+            let all = Statement::Variable(Declarator::constant("bool", "is_as_meant"), Initial::Value(Cpp::All(same)));
+            body.extend([all, Statement::If(differs, vec![invalid()], vec![])]);
+        }
+        body.push(Statement::Return(Cpp::name("made")));
+        let parameters = vec![Declarator::new("const fields &", if self.given.is_empty() { "" } else { "of" })];
+        let result = format!("{}<{name}, int>", flux_contract::EXPECTED.spelling);
+        let function = Function { result, name: format!("{name}::make"), parameters, body, caught: vec![] };
+        Declaration::Method(function, "")
+    }
+
+    fn is_optional(&self, id: FieldId) -> bool {
+        self.plan.taken.get(id.index()).is_some_and(Option::is_some)
+    }
+
+    /// The value that is given for a field.
+    fn value(&self, id: FieldId, field: &Field) -> String {
+        let name = accessor(self.message, &field.name);
+        if self.is_optional(id) {
+            format!("of.{name}.value_or({}{{}})", self.plain_type(id))
+        } else {
+            format!("of.{name}")
+        }
+    }
+
+    fn plain_type(&self, id: FieldId) -> String {
+        let ty = self.messages.given_type(self.id, id).unwrap_or_default();
+        ty.strip_prefix("std::optional<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(&ty).to_owned()
+    }
+
+    /// Whether what was made has the value that was given.
+    fn is_same(&self, id: FieldId) -> Option<Cpp> {
+        let field = self.message.field(id)?;
+        let is_sized = self.message.fields.iter().any(|other| {
+            let size = match (&other.extent, &other.repeat) {
+                (Some(Extent::Length(length)), _) => Some(length),
+                (_, Repeat::Times(count)) => Some(count),
+                _ => None,
+            };
+            size.and_then(|size| solve(size, 0)).is_some_and(|(path, _)| path == [id])
+        });
+        if is_sized || field.convert.is_some() {
+            return None;
+        }
+        let name = accessor(self.message, &field.name);
+        let (made, of) = (Cpp::name(format!("made.{name}()")), Cpp::name(format!("of.{name}")));
+        Some(match field.is_list() {
+            true => Cpp::name(runtime::ARE_SAME).call(vec![made, of]),
+            false => infix(made, "==", of),
+        })
+    }
+
+    fn reference(&self, reference: &Reference) -> Said {
+        let missing = || Said { cpp: Cpp::name("0"), known: Known::Truth };
+        let (Root::Own, [first, rest @ ..]) = (reference.root, reference.path.as_slice()) else { return missing() };
+        let Some(field) = self.message.field(*first) else { return missing() };
+        if let Some(local) = self.locals.borrow().get(first) {
+            return local.clone();
+        }
+        if !rest.is_empty() {
+            let (mut cpp, mut at) = (self.value(*first, field), field);
+            let mut known = Known::Truth;
+            for step in rest {
+                let Some(unit) = flux_ir::message::unit_of(at) else { return missing() };
+                let inner: &Message = &self.messages.program.messages[unit];
+                let Some(next) = inner.field(*step) else { return missing() };
+                cpp = format!("{cpp}.{}()", accessor(inner, &next.name));
+                known = known_of(next);
+                at = next;
+            }
+            return Said { cpp: Cpp::name(cpp), known };
+        }
+        let from = From { bytes: String::new(), places: format!("out.so_far<{}>()", self.message.name.own()) };
+        match self.given.contains(first) {
+            true => Said { cpp: Cpp::name(self.value(*first, field)), known: known_of(field) },
+            false => self.messages.raw(self.id, *first, &from).unwrap_or_else(missing),
+        }
+    }
+
+    fn formula(&self, formula: &Formula, own: Option<&Said>) -> Said {
+        let (said, is_checked) = said(formula, &|reference| match (reference.root, own) {
+            (Root::Value, Some(own)) if reference.path.is_empty() => own.clone(),
+            _ => self.reference(reference),
+        });
+        self.uses_fits.set(self.uses_fits.get() || is_checked);
+        said
+    }
+
+    /// What says how large fields are gets its value, and then what `&serialize` says, in order.
+    fn settle(&self, body: &mut Vec<Statement>) {
+        for (index, field) in self.message.fields.iter().enumerate() {
+            let id = FieldId::new(index);
+            if field.parse_at.is_some() || !self.given.contains(&id) {
+                continue;
+            }
+            let size = match (&field.extent, &field.repeat) {
+                (Some(Extent::Length(length)), _) => Some((length, self.size(id, field))),
+                (_, Repeat::Times(count)) => Some((count, Cpp::name(format!("{}.size()", self.value(id, field))))),
+                _ => None,
+            };
+            let Some((formula, size)) = size else { continue };
+            let Some((path, added)) = solve(formula, 0) else { continue };
+            let [target] = path.as_slice() else { continue };
+            let size = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![size]);
+            let size = match added {
+                0 => size,
+                _ if added < 0 => infix(size, "-", Cpp::name(-added)),
+                _ => infix(size, "+", Cpp::name(added)),
+            };
+            let is_there =
+                self.is_optional(id).then(|| Cpp::name(format!("of.{}", accessor(self.message, &field.name))));
+            self.set(*target, size, is_there, body);
+        }
+        for (index, field) in self.message.fields.iter().enumerate() {
+            let Some((target, formula)) = &field.serialize else { continue };
+            let raw = self.locals.borrow().get(&FieldId::new(index)).cloned();
+            let own = raw.or_else(|| {
+                let id = FieldId::new(index);
+                self.given.contains(&id).then(|| Said { cpp: Cpp::name(self.value(id, field)), known: known_of(field) })
+            });
+            let Some(own) = own else { continue };
+            let value = self.formula(formula, Some(&own));
+            let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![value.cpp]);
+            self.set(*target, value, None, body);
+        }
+    }
+
+    /// Gives a field a value, where what it follows from is there.
+    fn set(&self, target: FieldId, value: Cpp, is_there: Option<Cpp>, body: &mut Vec<Statement>) {
+        let Some(field) = self.message.field(target) else { return };
+        let name = format!("{}_set", if field.name.is_empty() { "value" } else { &field.name });
+        let is_known = self.locals.borrow().contains_key(&target);
+        if !is_known {
+            let first = match self.given.contains(&target) {
+                true => Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")])
+                    .call(vec![Cpp::name(self.value(target, field))]),
+                false => Cpp::name(0),
+            };
+            body.push(Statement::Variable(Declarator::new("std::int64_t", &name), Initial::Value(first)));
+            let range = (i128::from(i64::MIN), i128::from(i64::MAX));
+            self.locals.borrow_mut().insert(target, Said::integer(Cpp::name(&name), range, true));
+        }
+        let set = Statement::Assign(Cpp::name(&name), value);
+        body.push(match is_there {
+            Some(is_there) => Statement::If(is_there, vec![set], vec![]),
+            None => set,
+        });
+    }
+
+    /// How many bytes a given value has.
+    fn size(&self, id: FieldId, field: &Field) -> Cpp {
+        let value = self.value(id, field);
+        match (&field.form, field.is_list()) {
+            (Form::Integer(integer, _), true) => {
+                infix(Cpp::name(format!("{value}.size()")), "*", Cpp::name(integer.bits / 8))
+            }
+            (_, true) => Cpp::name(runtime::SIZE_OF_ALL).call(vec![Cpp::name(value)]),
+            (Form::Unit(..), _) => Cpp::name(format!("{value}.wire().size()")),
+            _ => Cpp::name(format!("{value}.size()")),
+        }
+    }
+
+    fn steps(&self, steps: &[Step<'p>], body: &mut Vec<Statement>) {
+        for step in steps {
+            match step {
+                Step::Run(placed, ..) => placed.iter().for_each(|one| self.field(one.field, body)),
+                Step::Field(id) => self.field(*id, body),
+                Step::If(condition, then, otherwise, _) => {
+                    let holds = self.formula(condition, None);
+                    let way = |steps: &[Step<'p>]| {
+                        let mut inner = vec![];
+                        self.steps(steps, &mut inner);
+                        inner
+                    };
+                    body.push(Statement::If(holds.cpp, way(then), way(otherwise)));
+                }
+                Step::Switch(switch, ways, _) => {
+                    let way = |index: usize| {
+                        let mut inner = vec![];
+                        if let Some(steps) = ways.get(index) {
+                            self.steps(steps, &mut inner);
+                        }
+                        inner
+                    };
+                    let default = switch.cases.iter().position(|case| case.is_default);
+                    let value = switch.on.as_ref().map(|on| self.formula(on, None));
+                    let fail = || vec![Statement::Run(Cpp::name("out.fail").call(vec![]))];
+                    let otherwise = default.map_or_else(fail, way);
+                    let cases = switch.cases.iter().enumerate().filter(|(_, case)| !case.is_default);
+                    let chain =
+                        cases.collect::<Vec<_>>().into_iter().rev().fold(otherwise, |otherwise, (index, case)| {
+                            let is = match &value {
+                                Some(value) => {
+                                    case.labels
+                                        .iter()
+                                        .map(|label| match label {
+                                            Label::Integer(label) => Cpp::name("std::cmp_equal")
+                                                .call(vec![value.cpp.clone(), Cpp::name(label)]),
+                                            Label::Bytes(bytes) => {
+                                                infix(value.cpp.clone(), "==", Cpp::name(literal(bytes)))
+                                            }
+                                        })
+                                        .reduce(|one, other| infix(one, "||", other))
+                                }
+                                None => self.is_given(ways.get(index).map_or(&[], Vec::as_slice)),
+                            };
+                            vec![Statement::If(is.unwrap_or(Cpp::name("true")), way(index), otherwise)]
+                        });
+                    body.extend(chain);
+                }
+            }
+        }
+    }
+
+    /// Whether one of the fields of a case is given.
+    fn is_given(&self, steps: &[Step<'p>]) -> Option<Cpp> {
+        let mut found = vec![];
+        for step in steps {
+            match step {
+                Step::Run(placed, ..) => found.extend(placed.iter().map(|one| one.field)),
+                Step::Field(id) => found.push(*id),
+                Step::If(..) | Step::Switch(..) => {}
+            }
+        }
+        let names = found.into_iter().filter(|id| self.given.contains(id)).filter_map(|id| self.message.field(id));
+        let given = names.map(|field| Cpp::name(format!("of.{}.has_value()", accessor(self.message, &field.name))));
+        given.reduce(|one, other| infix(one, "||", other))
+    }
+
+    fn field(&self, id: FieldId, body: &mut Vec<Statement>) {
+        let Some(field) = self.message.field(id) else { return };
+        if field.parse_at.is_some() {
+            return;
+        }
+        if let Form::Variable(ty, formula) = &field.form {
+            let is_updated =
+                self.message.fields.iter().any(|other| other.updates.iter().any(|(target, _)| *target == id));
+            if self.locals.borrow().contains_key(&id) || is_updated || !self.plan.asked.contains(&id) {
+                return;
+            }
+            let value = self.formula(formula, None);
+            let known = match ty.integer() {
+                Some(integer) => {
+                    let (low, high) = range_of(ty);
+                    Known::Integer { low, high, signed: integer.signed }
+                }
+                None => value.known,
+            };
+            self.locals.borrow_mut().insert(id, Said { cpp: value.cpp, known });
+            return;
+        }
+        let local = self.locals.borrow().get(&id).cloned();
+        let value = match local {
+            Some(local) => local.cpp,
+            None if self.given.contains(&id) => Cpp::name(self.value(id, field)),
+            None => match field.form {
+                Form::Bytes | Form::Text | Form::Token(_) | Form::Unit(..) => Cpp::Text(String::new()),
+                _ => Cpp::name(0),
+            },
+        };
+        let run = |name: String, arguments: Vec<Cpp>| Statement::Run(Cpp::name(name).call(arguments));
+        let one = |value: Cpp| match &field.form {
+            Form::Integer(integer, order) => {
+                let order = if *order == ByteOrder::Big { "big" } else { "little" };
+                let (ty, size) = (machine(*integer), integer.bits / 8);
+                Some(run(format!("out.integer<{ty}, {size}, std::endian::{order}>"), vec![value]))
+            }
+            Form::Bits(width) => {
+                let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value]);
+                Some(run("out.bits".to_owned(), vec![value, Cpp::name(width)]))
+            }
+            Form::Digits(_, base) => Some(run("out.digits".to_owned(), vec![value, Cpp::name(base)])),
+            Form::Literal(bytes) => Some(run("out.text".to_owned(), vec![Cpp::name(literal(bytes))])),
+            Form::Unit(..) if self.given.contains(&id) => {
+                Some(run("out.text".to_owned(), vec![value.member("wire").call(vec![])]))
+            }
+            Form::Unit(..) => None,
+            _ => Some(run("out.text".to_owned(), vec![value])),
+        };
+        match field.is_list() {
+            true if self.given.contains(&id) => {
+                let element = Declarator::new("const auto &", "element");
+                let inner = one(Cpp::name("element")).into_iter().collect();
+                body.push(Statement::For(element, value, inner));
+            }
+            true => {}
+            false => body.extend(one(value)),
+        }
+        if let Some(Extent::Until(end)) = &field.extent {
+            body.push(run("out.text".to_owned(), vec![Cpp::name(literal(end))]));
+        }
+    }
+}
+
+/// What C++ knows of a field's value.
+fn known_of(field: &Field) -> Known {
+    let integer = |range: (i128, i128), signed| Known::Integer { low: range.0, high: range.1, signed };
+    match &field.form {
+        Form::Integer(one, _) | Form::Digits(one, _) => integer(one.range(), one.signed),
+        Form::Bits(width) => integer((0, (1 << width) - 1), false),
+        Form::Variable(ty, _) if type_name(ty) == "bool" => Known::Truth,
+        Form::Variable(ty, _) if ty.integer().is_some() => {
+            integer(range_of(ty), ty.integer().is_some_and(|one| one.signed))
+        }
+        _ => Known::View,
+    }
+}

@@ -1,0 +1,70 @@
+//! Small programs, with messages of them: numbers and bits, texts and tokens, choices.
+
+/// A name, the text, the message, and bytes that are one.
+pub type Program = (&'static str, &'static str, &'static str, &'static [&'static [u8]]);
+
+/// All of them.
+pub const ALL: &[Program] = &[
+    (
+        "numbers",
+        "type all = unit {
+           %byteorder = little;
+           a : int8; b : uint16; c : int24; d : uint40; e : int64;
+           f : bits(3); g : bits(13); h : bits(1); var odd : bool &parse = self.g % 2 == 1; i : bits(7);
+           n : uint8; list : int16[self.n]; d16 : int32 &digits = 16; : \";\"; hexes : digit[2];
+         };
+         type digit = unit { d : uint8 &digits = 10; : \".\"; };",
+        "all",
+        &[b"\xff\x01\x02\xff\xff\xff\x01\x02\x03\x04\x05\x01\x02\x03\x04\x05\x06\x07\x88\
+            \xa5\x5a\xf1\x02\x01\x00\xff\xff-7fA;1.255."],
+    ),
+    (
+        "texts",
+        "type head = unit {
+           %max_size = 4k;
+           method : token(\"[A-Z]+\") &max_size = 9 &convert = lower($$); : \" \";
+           target : token(\"[^ \\r\\n]*\") &max_size = 64; : \" HTTP/1.\";
+           minor : token(\"[01]\"); : \"\\r\\n\";
+           var length : uint64 &parse = 0;
+           fields : entry[] &until = \"\\r\\n\" &max_size = 5
+             &update = self.length = $$.size + self.length;
+           body : bytes &length = self.length;
+           tail : bytes &eod &max_size = 9;
+         };
+         type entry = unit {
+           name : token(\"[A-Za-z-]+\") &max_size = 16; : \":\";
+           : token(\" *\") &max_size = 4;
+           value : string &until = \"\\r\\n\" &max_size = 32;
+           var is_length : bool &parse = lower(self.name) == \"content-length\";
+           var size : uint16 &parse = 0 + length(self.value);
+         };",
+        "head",
+        &[b"GET /a/b HTTP/1.1\r\nHost: x\r\nContent-Length:  12\r\n\r\nabcdef", b"G  HTTP/1.0\r\n\r\n"],
+    ),
+    (
+        "choices",
+        "type answer = unit {
+           kind : uint8;
+           if (self.kind > 16) { reason : uint16; } else if (self.kind == 3) { : \"!\"; }
+           switch (self.kind) {
+             1, 2 -> one : uint8;
+             0x10 -> { count : uint8; all : uint32[self.count]; }
+             * -> { }
+           }
+           switch {
+             -> { : \"+\"; text : string &until = \"\\r\\n\" &max_size = 1k; }
+             -> { : \":\"; number : int64 &digits = 10; : \"\\r\\n\"; }
+             -> { words : token(\"[a-z]+( [a-z]+)*\") &max_size = 20; : \"\\n\"; }
+           }
+           name : string &length = 3;
+           switch (self.name) { \"abc\" -> { x : uint8 &requires = $$ < 100; } \"def\" -> { y : uint16; } }
+         };",
+        "answer",
+        &[
+            b"\x01\x07+hello\r\nabc\x05",
+            b"\x10\x02\0\0\0\x01\0\0\0\x02:-12\r\ndef\0\x01",
+            b"\x03!ab cd\nabc\x01",
+            b"\x99\0\x01+\r\nabc\0",
+        ],
+    ),
+];

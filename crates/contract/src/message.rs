@@ -1,0 +1,50 @@
+//! The runtime's names that the classes of messages use. What is generated of the standard messages is compiled with
+//! them, and read, in the tests of `back_cpp`: that holds both sides to each other.
+
+/// The base of every class of a message.
+pub const MESSAGE: &str = "flux::message";
+/// The base of the places of every message.
+pub const PLACES: &str = "flux::message_places";
+/// What all messages of one class have in common.
+pub const FACTS: &str = "flux::message_facts";
+/// Where a text or a message is.
+pub const PART: &str = "flux::message_part";
+/// Where a list is.
+pub const PARTS: &str = "flux::message_parts";
+/// A list, decoded while somebody goes through it.
+pub const LIST: &str = "flux::message_list";
+/// The bytes of a message, shared.
+pub const BYTES: &str = "flux::message_bytes";
+/// What reads a message.
+pub const READER: &str = "flux::message_reader";
+/// What comes of reading one.
+pub const READING: &str = "flux::reading";
+/// What writes a message.
+pub const WRITER: &str = "flux::message_writer";
+/// The bytes that a token consists of.
+pub const BYTE_SET: &str = "flux::byte_set";
+/// The namespace of what decodes values: `big`, `little` and `bits`.
+pub const WIRE: &str = "flux::wire";
+/// The namespace of what formulas compute with.
+pub const FORMULA: &str = "flux::formula";
+/// An element of a list that is an integer.
+pub const INTEGER_ELEMENT: &str = "flux::integer_element";
+/// An element of a list that is an integer in digits.
+pub const DIGITS_ELEMENT: &str = "flux::digits_element";
+/// An element of a list that is a token.
+pub const TOKEN_ELEMENT: &str = "flux::token_element";
+/// Whether a list has the elements that were given.
+pub const ARE_SAME: &str = "flux::are_same";
+/// How many bytes the elements of a list have.
+pub const SIZE_OF_ALL: &str = "flux::size_of_all";
+/// That there is no value, and why.
+pub const UNEXPECTED: &str = "flux::unexpected";
+/// The headers with all of it, and with what else these classes name.
+pub const HEADERS: [&str; 6] = [
+    "flux/expected.hpp",
+    "flux/flow/compute.hpp",
+    "flux/message/formula.hpp",
+    "flux/message/list.hpp",
+    "flux/message/reader.hpp",
+    "flux/message/writer.hpp",
+];

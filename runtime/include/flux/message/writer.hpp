@@ -1,0 +1,120 @@
+/// \file
+/// Writes a message of the values of its fields, and reads it again: so what is made is what its declaration says, or
+/// is not made.
+#pragma once
+
+#include "flux/message.hpp"
+#include "flux/message/reader.hpp"
+
+#include <bit>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace flux {
+
+/// The bytes of a message that is being made. Its functions throw `std::bad_alloc`.
+class message_writer
+{
+  public:
+    /// Bytes as they are.
+    void text(std::string_view more)
+    {
+        if (more.empty()) {
+            return;
+        }
+        grow(more.size());
+        std::memcpy(bytes_.data() + size_, more.data(), more.size());
+        size_ += more.size();
+    }
+
+    /// An integer of `Size` bytes; one that has not so many makes no message.
+    template <class Integer, std::size_t Size, std::endian Order>
+    void integer(std::integral auto value)
+    {
+        char all[8];
+        constexpr unsigned unused = 8 * (sizeof(Integer) - Size);
+        const auto raw = static_cast<std::uint64_t>(value);
+        fits_ = fits_ && std::in_range<Integer>(value) &&
+                static_cast<Integer>(static_cast<Integer>(raw << unused) >> unused) == static_cast<Integer>(value);
+        for (std::size_t at = 0; at < Size; ++at) {
+            const std::size_t from = Order == std::endian::big ? Size - 1 - at : at;
+            all[at] = static_cast<char>(raw >> (8 * from));
+        }
+        text({all, Size});
+    }
+
+    /// The next bits, the highest first.
+    void bits(std::uint64_t value, unsigned width)
+    {
+        fits_ = fits_ && (width == 64 || value >> width == 0);
+        for (unsigned left = width; left > 0; --left) {
+            byte_ = static_cast<unsigned char>(byte_ << 1 | (value >> (left - 1) & 1));
+            if (++bits_ == 8) {
+                const char whole = static_cast<char>(byte_);
+                text({&whole, 1});
+                bits_ = 0;
+            }
+        }
+    }
+
+    /// An integer as digits.
+    void digits(std::integral auto value, int base)
+    {
+        char all[68];
+        text({all, static_cast<std::size_t>(std::to_chars(all, all + sizeof all, value, base).ptr - all)});
+    }
+
+    /// What makes no message.
+    void fail() noexcept { fits_ = false; }
+
+    /// Reads what has been written so far: the places of what it has.
+    template <class Message>
+    typename Message::places so_far() const noexcept
+    {
+        typename Message::places at;
+        unfinished_message unfinished;
+        message_reader in(bytes_.view().substr(0, size_), false, unfinished);
+        static_cast<void>(in.read<Message>(at));
+        return at;
+    }
+
+    /// Whether it is a message, all of it; then the bytes are moved out, and `at` says where its fields are.
+    template <class Message>
+    bool ends(message_bytes &made, typename Message::places &at)
+    {
+        if (!fits_ || size_ == 0) {
+            return false;
+        }
+        bytes_.resize(size_);
+        unfinished_message unfinished;
+        message_reader in(bytes_.view(), true, unfinished);
+        if (in.read<Message>(at) != reading::whole || in.size() != size_) {
+            return false;
+        }
+        made = std::move(bytes_);
+        return true;
+    }
+
+  private:
+    void grow(std::size_t more)
+    {
+        if (bytes_.size() == 0) {
+            bytes_ = message_bytes::allocate(std::max<std::size_t>(more, 128));
+        } else if (size_ + more > bytes_.size()) {
+            bytes_.resize(2 * (size_ + more));
+        }
+    }
+
+    message_bytes bytes_;
+    std::size_t size_ = 0;
+    unsigned char byte_ = 0;
+    unsigned bits_ = 0;
+    bool fits_ = true;
+};
+
+} // namespace flux
