@@ -166,9 +166,15 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
         let name = accessor(self.message, &field.name);
         let (made, of) = (Cpp::name(format!("made.{name}()")), Cpp::name(format!("of.{name}")));
-        Some(match field.is_list() {
-            true => Cpp::name(runtime::ARE_SAME).call(vec![made, of]),
-            false => infix(made, "==", of),
+        let same = match field.is_list() {
+            true => Cpp::name(runtime::ARE_SAME).call(vec![made, of.clone()]),
+            false => infix(made, "==", of.clone()),
+        };
+        // Of a choice that was taken, what is not given is empty, or zero.
+        let is_absent = || Cpp::Prefix("!", Box::new(of));
+        Some(match self.is_optional(id) {
+            true => Cpp::name("").call(vec![infix(is_absent(), "||", same)]),
+            false => same,
         })
     }
 
