@@ -1,5 +1,5 @@
-//! A server of messages without a line of C++, from its text to the bytes that it answers, under everything that can run
-//! flows: predicates ask fields of a request, bodies make the replies.
+//! Servers whose bodies read and make messages, from their text to the bytes that they answer, under everything that
+//! can run flows: one without a line of C++, and `examples/memcached`, for the clients of libmemcached.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
@@ -8,7 +8,7 @@ mod support;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{LIMIT, Server, text};
 
@@ -19,15 +19,44 @@ fn command(magic: u8, opcode: u8, status: u16, opaque: u32, value: &str) -> Vec<
     [head.concat(), vec![0; 8], value.as_bytes().to_vec()].concat()
 }
 
+/// Builds the server of the program at `path`, from this crate's folder.
+fn build(path: &str, name: &str) -> PathBuf {
+    let folder = support::folder("computed_messages", name);
+    let server = folder.join(name);
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.arg("build").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    server
+}
+
+/// What a client of libmemcached says and whether it was content.
+fn client(name: &str, server: &Server, argument: &Path) -> (bool, String) {
+    let address = format!("--servers=127.0.0.1:{}", server.port);
+    let output = Command::new(name).args(["--binary", &address]).arg(argument).output();
+    let output = output.expect("the clients of memcached: apt-get install libmemcached-tools");
+    (output.status.success(), text(&output.stdout))
+}
+
+#[test]
+fn the_clients_of_memcached_are_content() {
+    let program = build("../../examples/memcached/cache.flux", "cache");
+    let greeting = support::folder("computed_messages", "values").join("greeting");
+    std::fs::write(&greeting, "hello").unwrap();
+    let key = Path::new("greeting");
+    for runtime in ["thread", "pool", "event"] {
+        let server = Server::listening(Command::new(&program).args(["--port=0", &format!("--flux-runtime={runtime}")]));
+        assert!(!client("memccat", &server, key).0, "{runtime}: nothing is there yet");
+        assert!(client("memccp", &server, &greeting).0, "{runtime}: it is set");
+        assert_eq!(client("memccat", &server, key), (true, "hello\n".to_owned()), "{runtime}");
+        assert!(client("memcrm", &server, key).0, "{runtime}: it is removed");
+        assert!(!client("memccat", &server, key).0, "{runtime}: it is gone");
+    }
+}
+
 #[test]
 fn a_server_of_messages_needs_no_cpp() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/computed_messages");
-    let folder = support::folder("computed_messages", "version");
-    let program = folder.join("version");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(home.join("version.flux")).arg("--build-dir").arg(folder.join("build"));
-    let said = flux.arg("-o").arg(&program).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
+    let program = build("tests/computed_messages/version.flux", "version");
     let asked = [command(0x80, 0x0b, 0, 7, ""), command(0x80, 0x0a, 0, 8, ""), command(0x80, 0x55, 0, 9, "")].concat();
     let wanted = [
         command(0x81, 0x0b, 0, 7, "1.0"),
