@@ -211,6 +211,12 @@ fn fastcgi_is_read_as_the_reference_reads_it() {
 }
 
 #[test]
+fn http_is_read_as_the_reference_reads_it() {
+    let right = b"GET /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n".to_vec();
+    agree("http", module("std.http_message"), "request_head", &with_changes(vec![right]));
+}
+
+#[test]
 fn small_messages_are_read_as_the_reference_reads_them() {
     for (name, text, message, all) in programs::ALL {
         let right = all.iter().map(|bytes| bytes.to_vec()).collect();

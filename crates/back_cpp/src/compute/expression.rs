@@ -2,6 +2,7 @@
 
 use super::passed;
 use super::statement::{Writer, in_turns, root_of};
+use crate::message::accessor;
 use crate::tree::{Declarator, Expression as Cpp};
 use flux_contract as contract;
 use flux_ir::compute::{Callable, Comprehension, Expression, Function as Called, Operator, Term, VariableId};
@@ -154,13 +155,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn field(&self, ty: &Type, index: usize) -> &'a str {
+    fn field(&self, ty: &Type, index: usize) -> String {
         let program = &self.context.flow.program;
         match ty.kind() {
-            TypeKind::Record(id) => record_fields(program, *id).get(index).map_or("", |field| &field.name),
-            TypeKind::Message(id) => program.messages[*id].field(FieldId::new(index)).map_or("", |field| &field.name),
-            _ => "",
+            TypeKind::Record(id) => record_fields(program, *id).get(index).map(|field| field.name.clone()),
+            TypeKind::Message(id) => {
+                let message = &program.messages[*id];
+                message.field(FieldId::new(index)).map(|field| accessor(message, &field.name))
+            }
+            _ => None,
         }
+        .unwrap_or_default()
     }
 
     fn binary(&self, operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> Cpp {

@@ -35,6 +35,7 @@ pub(crate) fn messages_header(context: &Context<'_>, home: Option<ModuleId>) -> 
         inner.push(Declaration::Comment(context.sources.name_and_line(program.messages[id].span)));
         inner.push(messages.class_declaration(id));
     }
+    inner.extend(ids.iter().flat_map(|id| messages.fields_declaration(*id)));
     inner.extend(ids.iter().flat_map(|id| messages.later_functions(*id)));
     let mut header = vec![
         Declaration::Comment(context.banner(home)),

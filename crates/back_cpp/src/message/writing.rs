@@ -38,20 +38,13 @@ impl Messages<'_> {
         message.parameters.is_empty() && !message.fields.iter().any(|field| field.is_stream)
     }
 
-    /// The values of which a message is made, and the declaration of what makes it.
+    /// In the class, the declaration of what makes a message.
     pub(super) fn making_declarations(&self, id: MessageId) -> Vec<Declaration> {
         if !self.is_made(id) {
             return vec![];
         }
         let message: &Message = &self.program.messages[id];
-        let made_of = message.made_of();
-        let fields = made_of.iter().filter_map(|field| {
-            let ty = self.given_type(id, *field)?;
-            let name = accessor(message, &message.field(*field)?.name);
-            Some(Declaration::Member(Declarator::new(ty, format!("{name}{{}}")), None))
-        });
-        let fields: Vec<_> = fields.collect();
-        let parameter = Declarator::new("const fields &", if fields.is_empty() { "" } else { "of" });
+        let parameter = Declarator::new("const fields &", if message.made_of().is_empty() { "" } else { "of" });
         let make = Function {
             result: format!("{}<{}, int>", flux_contract::EXPECTED.spelling, message.name.own()),
             name: "make".to_owned(),
@@ -62,10 +55,25 @@ impl Messages<'_> {
         vec![
             Declaration::Blank,
             Declaration::Comment("The values of which one is made.".to_owned()),
-            Declaration::Derived("fields".to_owned(), String::new(), fields),
+            Declaration::Member(Declarator::new("struct", "fields"), None),
             Declaration::Comment("Fails with EINVAL where these are no such message.".to_owned()),
             Declaration::Declared("static ", make, ""),
         ]
+    }
+
+    /// The values of which a message is made. They may be messages of the same class, so it comes first.
+    pub(super) fn fields_declaration(&self, id: MessageId) -> Vec<Declaration> {
+        if !self.is_made(id) {
+            return vec![];
+        }
+        let message: &Message = &self.program.messages[id];
+        let members = message.made_of().into_iter().filter_map(|field| {
+            let ty = self.given_type(id, field)?;
+            let name = accessor(message, &message.field(field)?.name);
+            Some(Declaration::Member(Declarator::new(ty, format!("{name}{{}}")), None))
+        });
+        let name = format!("{}::fields", message.name.own());
+        vec![Declaration::Blank, Declaration::Derived(name, String::new(), members.collect())]
     }
 
     /// The type of a value that is given.
@@ -229,6 +237,9 @@ impl<'m, 'p> Writing<'m, 'p> {
             let Some((formula, size)) = size else { continue };
             let Some((path, added)) = solve(formula, 0) else { continue };
             let [target] = path.as_slice() else { continue };
+            if !self.is_written(*target) {
+                continue;
+            }
             let size = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![size]);
             let size = match added {
                 0 => size,
@@ -251,6 +262,15 @@ impl<'m, 'p> Writing<'m, 'p> {
             let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![value.cpp]);
             self.set(*target, value, None, body);
         }
+    }
+
+    /// Whether a field has bytes, or a `&serialize` asks for it.
+    fn is_written(&self, target: FieldId) -> bool {
+        let asks = |formula: &Formula| {
+            formula.names.iter().any(|name| name.root == Root::Own && name.path.first() == Some(&target))
+        };
+        let is_asked = self.message.fields.iter().any(|field| field.serialize.iter().any(|(_, value)| asks(value)));
+        is_asked || self.message.field(target).is_some_and(|field| !field.is_variable() || field.serialize.is_some())
     }
 
     /// Gives a field a value, where what it follows from is there.

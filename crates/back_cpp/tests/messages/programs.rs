@@ -1,4 +1,4 @@
-//! Small programs, with messages of them: numbers and bits, texts and tokens, choices.
+//! Small programs, one for each part of the notation, with messages of them.
 
 /// A name, the text, the message, and bytes that are one.
 pub type Program = (&'static str, &'static str, &'static str, &'static [&'static [u8]]);
@@ -65,6 +65,46 @@ pub const ALL: &[Program] = &[
             b"\x10\x02\0\0\0\x01\0\0\0\x02:-12\r\ndef\0\x01",
             b"\x03!ab cd\nabc\x01",
             b"\x99\0\x01+\r\nabc\0",
+        ],
+    ),
+    (
+        "formulas",
+        "type sums = unit {
+           a : uint64; b : int32; n : uint8;
+           var c : uint64 &parse = self.a + 8 - self.n;
+           var d : int64 &parse = self.b * 1000000000 - (self.b - (int64(self.n) - 5));
+           var e : uint32 &parse = 100 / self.n;
+           var t : string &parse = lower(\"AbC\");
+           s : string &length = self.n * 2 - 2;
+           var u : uint8 &parse = uint8(self.s);
+           var p : bool &parse = contains(self.s, \"1\") && !starts_with(self.s, \"3\");
+         };",
+        "sums",
+        &[
+            b"\0\0\0\0\0\0\0\x01\0\0\0\x02\x0212",
+            b"\xff\xff\xff\xff\xff\xff\xff\xf8\xff\xff\xff\xfe\x0101",
+            b"\0\0\0\0\0\0\0\0\0\0\0\0\x02+1",
+        ],
+    ),
+    (
+        "lists",
+        "type tree = unit {
+           count : uint8 &requires = $$ < 4;
+           children : tree[self.count] &max_depth = 3;
+           size : uint8;
+           pieces : piece(self.count)[] &length = self.size &max_size = 3;
+           chain : chained[] &until = $$.next == 0 &max_size = 3 &requires = $$.value != 7;
+           words : token(\"[a-z]+,\")[] &until = \".\" &max_size = 3;
+           numbers : uint24[2];
+           last : last &max_depth = 2;
+         };
+         type last = unit { more : uint8; if (self.more == 1) { last : last &max_depth = 2; } };
+         type piece = unit (uint8 outer) { a : uint8; if (outer == 0) { b : uint8; } };
+         type chained = unit { value : uint8; next : uint8; };",
+        "tree",
+        &[
+            b"\0\x04abcd\x01\x01\x02\0ab,c,.\0\0\x01\0\0\x02\x01\0",
+            b"\x01\0\0\x01\0.\0\0\x01\0\0\x02\0\x02xy\x01\0z,.\0\0\x01\0\0\x02\x01\x01\0",
         ],
     ),
 ];
