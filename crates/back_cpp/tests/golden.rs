@@ -215,6 +215,11 @@ fn types_of_the_language() {
 }
 
 #[test]
+fn values_of_a_type_known_at_run_time() {
+    page("values");
+}
+
+#[test]
 fn branches_whose_paths_are_counted_by_themselves() {
     page("cut_branches");
 }
