@@ -1,13 +1,13 @@
 //! The class of a message as its header has it: the places of its fields, and a function for each of them.
 
 use super::formula::Known;
-use super::plan::{Store, is_passed};
+use super::plan::Store;
 use super::stored::{From, machine, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
 use flux_contract::message as runtime;
 use flux_ir::arena::ArenaId;
-use flux_ir::message::{Field, FieldId, Form, Message, MessageId, unit_of};
+use flux_ir::message::{Field, FieldId, Form, Message, MessageId, is_inside_itself, unit_of};
 use flux_ir::types::Integer;
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ impl Messages<'_> {
                 } else if ids.contains(&id) && done.insert(id) {
                     open.push((id, true));
                     let message: &Message = &self.program.messages[id];
-                    let kept = message.fields.iter().filter(|field| !is_passed(self.program, id, field));
+                    let kept = message.fields.iter().filter(|field| !is_inside_itself(self.program, id, field));
                     open.extend(kept.filter(|field| !field.is_list()).filter_map(unit_of).map(|unit| (unit, false)));
                 }
             }

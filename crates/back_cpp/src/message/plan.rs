@@ -3,7 +3,7 @@
 //! follow each other are one run.
 
 use flux_ir::message::{
-    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, unit_of,
+    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, is_inside_itself,
 };
 use flux_ir::program::Program;
 use std::collections::{BTreeSet, HashSet};
@@ -92,23 +92,6 @@ fn fixed_bits(field: &Field) -> Option<u64> {
         }
         _ => None,
     }
-}
-
-/// Whether a message, once in itself, would have its places in its places.
-pub(super) fn is_passed(program: &Program, from: MessageId, field: &Field) -> bool {
-    let Some(to) = unit_of(field).filter(|_| !field.is_list()) else { return false };
-    let (mut open, mut seen) = (vec![to], HashSet::new());
-    while let Some(id) = open.pop() {
-        if id == from {
-            return true;
-        }
-        if seen.insert(id)
-            && let Some(message) = program.messages.find(id)
-        {
-            open.extend(message.fields.iter().filter(|field| !field.is_list()).filter_map(unit_of));
-        }
-    }
-    false
 }
 
 struct Planner<'p> {
@@ -311,7 +294,7 @@ impl<'p> Planner<'p> {
             Form::Integer(..) | Form::Bits(_) => Store::Value(member(self, "value")),
             Form::Bytes | Form::Text | Form::Token(_) => Store::Part(member(self, "text")),
             Form::Literal(_) => Store::Nothing,
-            Form::Unit(unit, _) => match is_passed(self.program, self.id, field) {
+            Form::Unit(unit, _) => match is_inside_itself(self.program, self.id, field) {
                 true => Store::Passed(member(self, "unit"), *unit),
                 false => Store::Places(member(self, "unit"), *unit),
             },

@@ -22,6 +22,6 @@ Nothing (memcached.command message) => (memcached.command reply) {
   reply = memcached.command(magic_code: 0x81, opcode: 0x0a, opaque: message.opaque);
 };
 Unknown (memcached.command message) => (memcached.command reply) {
-  reply = memcached.command(magic_code: 0x81, opcode: message.opcode, status_or_v_bucket: 0x81,
-    opaque: message.opaque, value: bytes("Unknown command"));
+  reply = memcached.command(magic_code: 0x81, opcode: message.opcode, status_or_v_bucket: 0x81, opaque: message.opaque,
+      value: bytes("Unknown command"));
 };

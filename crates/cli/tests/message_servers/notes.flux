@@ -24,7 +24,8 @@ Serve:[_, more] = ReadSecond -> Shout -> tcp.Reply;
 Serve:[_, question] = Ask(upstream) -> tcp.Reply;
 Serve:[_, _] = Shout -> tcp.Reply;
 ReadSecond (flux::connection *connection, note message) => (flux::connection *connection, note message);
-Ask (const char *upstream, flux::connection *connection, note message) => (flux::connection *connection, flux::message reply);
+Ask (const char *upstream, flux::connection *connection, note message)
+  => (flux::connection *connection, flux::message reply);
 Shout (flux::connection *connection, note message) => (flux::connection *connection, flux::message reply);
 
 source NextDatagram(datagrams) => Answer;

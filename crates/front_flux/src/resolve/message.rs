@@ -108,15 +108,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 
     fn message_parameters(&mut self, unit: &'syntax Unit<'syntax>) -> Vec<Parameter> {
-        let mut parameters = self.parameters(&unit.parameters, "parameter", &unit.name);
-        for parameter in &mut parameters {
-            if parameter.ty.written() == "string" {
-                parameter.ty = Type::of_kind(TypeKind::Text);
-            }
-            let is_value = matches!(parameter.ty.kind(), TypeKind::Bool | TypeKind::Text | TypeKind::Bytes);
-            if !is_value && parameter.ty.integer().is_none() {
-                let headline =
-                    format!("the parameter `{}` is no integer, truth value, string or bytes", parameter.name);
+        let parameters = self.parameters(&unit.parameters, "parameter", &unit.name);
+        for parameter in &parameters {
+            if *parameter.ty.kind() != TypeKind::Bool && parameter.ty.integer().is_none() {
+                let headline = format!("the parameter `{}` is no integer and no truth value", parameter.name);
                 let error = Diagnostic::error(ids::FIELD_TYPE, headline, parameter.span);
                 self.report(error.help("write its type as that of a field: `unit (uint16 length)`"));
             }

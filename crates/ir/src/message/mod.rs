@@ -26,6 +26,7 @@ use crate::name::Name;
 use crate::program::{Parameter, Program};
 use crate::types::{Integer, Type, TypeKind};
 use flux_source::Span;
+use std::collections::HashSet;
 
 /// A message of a [`Program`].
 pub type MessageId = ArenaId<Message>;
@@ -38,7 +39,7 @@ pub const DEFAULT_MAX_SIZE: u64 = 16 << 20;
 pub struct Message {
     /// What it is called.
     pub name: Name,
-    /// What whoever contains it says of it: integers, truth values, texts and bytes.
+    /// What whoever contains it says of it: integers and truth values.
     pub parameters: Vec<Parameter>,
     /// How many bytes it may have where it stands by itself, those of streams aside.
     pub max_size: u64,
@@ -374,6 +375,24 @@ pub fn unit_of(field: &Field) -> Option<MessageId> {
         Form::Unit(id, _) => Some(id),
         _ => None,
     }
+}
+
+/// Whether the message that `field` of `from` is may contain `from` again, not counting lists: so its places cannot be
+/// a part of those of `from`. O(size of the messages).
+pub fn is_inside_itself(program: &Program, from: MessageId, field: &Field) -> bool {
+    let Some(to) = unit_of(field).filter(|_| !field.is_list()) else { return false };
+    let (mut open, mut seen) = (vec![to], HashSet::new());
+    while let Some(id) = open.pop() {
+        if id == from {
+            return true;
+        }
+        if seen.insert(id)
+            && let Some(message) = program.messages.find(id)
+        {
+            open.extend(message.fields.iter().filter(|field| !field.is_list()).filter_map(unit_of));
+        }
+    }
+    false
 }
 
 /// The field at the end of `path`, which begins in `message`, and the message that it is of; none where the path leads

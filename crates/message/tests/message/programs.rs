@@ -94,8 +94,8 @@ fn lists() {
 
 #[test]
 fn messages_inside_with_parameters() {
-    let text = "type all = unit { a : uint8; b : inner(self.a, \"x\"); c : string &eod &max_size = 9; };
-        type inner = unit (uint8 size, string word) { a : string &length = size; if (word == \"x\") { b : uint8; } };";
+    let text = "type all = unit { a : uint8; b : inner(self.a, true); c : string &eod &max_size = 9; };
+        type inner = unit (uint8 size, bool more) { a : string &length = size; if (more) { b : uint8; } };";
     reads(text, b"\x02abc!", &["2", "ab", "99", "!"]);
 }
 

@@ -1,10 +1,14 @@
 //! Checks how messages contain each other, and that one byte decides every choice. Requires: names are ids.
 //! Establishes: no message begins with itself, every other way of a message into itself has a bound, one byte decides
-//! every choice by the next byte, and nothing looks back at bytes of a stream.
+//! every choice by the next byte, nothing looks back at bytes of a stream, and no formula looks into a message that may
+//! contain its own again.
 
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::message::{ByteSet, Extent, Field, Firsts, Item, Message, MessageId, Repeat, Switch, all_lists, unit_of};
+use flux_ir::message::{
+    ByteSet, Extent, Field, Firsts, Item, Message, MessageId, Reference, Repeat, Root, Switch, all_lists,
+    is_inside_itself, unit_of,
+};
 use flux_ir::program::Program;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -47,6 +51,68 @@ pub fn check_message_shapes(program: &Program, diagnostics: &mut Diagnostics) {
         diagnostics.push(error.help("say how deep on this field: `&max_depth = 8`"));
     }
     check_streams(program, diagnostics);
+    check_depths(program, diagnostics);
+    check_paths(program, diagnostics);
+}
+
+/// How many fields of a program may have a `&max_depth`: a reader counts each of them.
+const MOST_DEPTHS: usize = 64;
+
+/// A reader has room for the depths of so many fields.
+fn check_depths(program: &Program, diagnostics: &mut Diagnostics) {
+    let fields = program.messages.iter().flat_map(|(_, message)| &message.fields);
+    if let Some(field) = fields.filter(|field| field.max_depth.is_some()).nth(MOST_DEPTHS) {
+        let headline = format!("more than {MOST_DEPTHS} fields of the program have a `&max_depth`");
+        let error = Diagnostic::error(ids::MESSAGE_UNBOUNDED, headline, field.span);
+        diagnostics.push(error.help("say it once on each way of a message into itself"));
+    }
+}
+
+/// No formula looks into a field that may contain the formula's own message again: where the fields of such a message
+/// are is not kept.
+fn check_paths(program: &Program, diagnostics: &mut Diagnostics) {
+    for (id, message) in program.messages.iter() {
+        let conditions = all_lists(&message.items).into_iter().flatten().filter_map(|item| match item {
+            Item::If(condition, ..) => Some((None, condition)),
+            Item::Switch(switch) => switch.on.as_ref().map(|formula| (None, formula)),
+            Item::Field(_) => None,
+        });
+        let formulas =
+            message.fields.iter().flat_map(|field| field.formulas().into_iter().map(move |one| (Some(field), one)));
+        for (field, formula) in formulas.chain(conditions) {
+            for reference in &formula.names {
+                if let Some(name) = looks_into_itself(program, id, field, reference) {
+                    let headline =
+                        format!("`{name}` may contain this message again, so nothing can be asked of its fields");
+                    let error = Diagnostic::error(ids::MESSAGE_LATER, headline, reference.span);
+                    diagnostics.push(error.help("ask before it is read, or read what is asked for in this message"));
+                }
+            }
+        }
+    }
+}
+
+/// The first field on the way of `reference` that may contain its own message again.
+fn looks_into_itself<'p>(
+    program: &'p Program,
+    id: MessageId,
+    field: Option<&Field>,
+    reference: &Reference,
+) -> Option<&'p str> {
+    let mut at = match reference.root {
+        Root::Own => id,
+        Root::Value => unit_of(field?)?,
+        Root::Parameter(_) => return None,
+    };
+    let (_, way) = reference.path.split_last()?;
+    for step in way {
+        let inner = program.messages.find(at)?.field(*step)?;
+        if is_inside_itself(program, at, inner) {
+            return Some(&inner.name);
+        }
+        at = unit_of(inner)?;
+    }
+    None
 }
 
 /// One byte decides which case is taken.
