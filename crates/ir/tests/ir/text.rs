@@ -168,6 +168,12 @@ fn nesting_is_bounded() {
     assert_eq!(text::parse_flow(&text::print_flow(&flow)), Ok(flow));
     assert!(error(&blocks(NESTING_LIMIT + 1)).contains("nested too deep"));
     assert!(error(&blocks(100_000)).contains("nested too deep"));
+    let choices = |depth: usize| {
+        let open = "if [] truth:\"bool\" true {\n}\nelse {\n".repeat(depth);
+        format!("program p\nmessage m () max 1 {{\n{open}{}}}\n", "}\n".repeat(depth))
+    };
+    assert_eq!(text::parse_program(&choices(NESTING_LIMIT)).err(), None);
+    assert!(error(&choices(100_000)).contains("nested too deep"));
 }
 
 #[test]
