@@ -23,6 +23,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <sys/types.h>
 #include <sys/uio.h>
 
 namespace flux {
@@ -30,6 +32,20 @@ namespace flux {
 /// The result of a call, or its error code.
 template <class Value>
 using io_result = expected<Value, int>;
+
+/// A part of a regular file that somebody keeps open.
+struct file_part {
+    int descriptor;
+    /// Of its first byte.
+    off_t offset;
+    std::size_t size;
+
+    /// What is behind its first `count` bytes.
+    file_part from(std::size_t count) const noexcept
+    {
+        return {descriptor, offset + static_cast<off_t>(count), size - count};
+    }
+};
 
 /// Bytes to and from one peer, in order.
 class stream
@@ -66,6 +82,18 @@ class stream
         return do_send(parts, deadline);
     }
 
+    /// Sends these bytes and then a part of a file, which the kernel copies to the socket itself where it can. Fails
+    /// with ENODATA if the file has become too short. Bytes of the file that are not in memory hold the thread until
+    /// the disk has given them.
+    io_result<void> send_file(std::string_view before, file_part part, moment deadline = never) noexcept
+    {
+        if (const int error = within_io_budget(); error != 0) {
+            return unexpected(error);
+        }
+        spend_io_budget(before.size());
+        return do_send_file(before, part, deadline);
+    }
+
     /// As `send`, for a caller that will send more soon, so that both can go out together. Returns true if it has taken
     /// the parts: they go out with what is sent next, or before the loop asks the kernel for more, and an error is
     /// reported by the next call. Returns false if it has not; then the caller must send them.
@@ -75,6 +103,13 @@ class stream
         spend_io_budget(0);
         return taken;
     }
+
+    /// Sends as many of these bytes as go without waiting, and gives their number. On an event loop they go out as
+    /// those of `send_later` do. What is sent to a peer that is gone counts as sent: its input ends, too.
+    virtual std::size_t send_at_once(std::string_view bytes) noexcept = 0;
+
+    /// Ends both directions now; what is not sent is lost. Whoever receives or sends comes to the end.
+    virtual void cut() noexcept = 0;
 
     /// Waits until the kernel has everything that `send_later` has taken.
     virtual io_result<void> flush(moment /*deadline*/ = never) noexcept { return {}; }
@@ -96,6 +131,8 @@ class stream
     // As long as it sends without waiting, it refills its budget after each part of the way.
     virtual io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept = 0;
     virtual bool do_send_later(std::span<const iovec> /*parts*/) noexcept { return false; }
+    // By copies, where a stream has no better way. As long as it sends without waiting, it refills its budget.
+    virtual io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept;
 };
 
 /// Where peers connect to.

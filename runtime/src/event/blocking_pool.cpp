@@ -1,11 +1,14 @@
 #include "flux/event/blocking_pool.hpp"
 
 #include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
 #include "flux/log.hpp"
+#include "flux/process/signals.hpp"
 #include "flux/strategy/runner.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <pthread.h>
 #include <utility>
 
@@ -16,11 +19,104 @@ blocking_pool::~blocking_pool()
     assert(threads_.empty());
 }
 
+/// What waits for a thread, or has one.
+struct blocking_pool::job : listed<job> {
+    virtual ~job() = default;
+    virtual void perform(runner &on) noexcept = 0;
+    /// The thread is free again. The job may be gone when this returns.
+    virtual void finish() noexcept = 0;
+};
+
+/// On the stack of the flow that waits for it.
+struct blocking_pool::node_job final : job {
+    node_job(flow &waiting, blocking_call to_run) noexcept : by(waiting), place(waiting.place()), call(to_run) {}
+
+    void perform(runner &on) noexcept override
+    {
+        const node_number node = by.position();
+        running_flow = &by;
+        by.run_on(on);
+        by.move_to(node);
+        try {
+            call.run();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        by.move_to(no_node);
+        running_flow = nullptr;
+    }
+
+    void finish() noexcept override { place.wake(); }
+
+    flow &by;
+    waiter &place;
+    const blocking_call call;
+    std::exception_ptr thrown = {};
+};
+
+/// On the stack of who waits for it.
+struct blocking_pool::call_job final : job {
+    call_job(waiter &at, blocking_call to_run) noexcept : place(at), call(to_run) {}
+
+    void perform(runner &) noexcept override { call.run(); }
+    void finish() noexcept override { place.wake(); }
+
+    waiter &place;
+    const blocking_call call;
+};
+
+/// As the one before. It is the flow's park that it ends; where that has ended before, who waits does so at the place.
+struct blocking_pool::interruptible_job final : job {
+    interruptible_job(park &ended, waiter &at, blocking_call to_run) noexcept : awaited(ended), place(at), call(to_run)
+    {
+    }
+
+    void perform(runner &) noexcept override
+    {
+        thread = pthread_self();
+        has_begun.store(true, std::memory_order_release);
+        call.run();
+    }
+
+    void finish() noexcept override
+    {
+        if (!awaited.end(park_end::completed)) {
+            place.wake();
+        }
+    }
+
+    park &awaited;
+    waiter &place;
+    const blocking_call call;
+    pthread_t thread = {};
+    std::atomic<bool> has_begun{false};
+};
+
+/// It owns itself.
+struct blocking_pool::abandonable_job final : job {
+    explicit abandonable_job(std::shared_ptr<abandonable_call> to_run) noexcept : call(std::move(to_run)) {}
+
+    void perform(runner &) noexcept override { call->run(); }
+
+    void finish() noexcept override
+    {
+        {
+            const std::lock_guard alone(call->lock_);
+            if (call->awaited_by_ != nullptr) {
+                call->awaited_by_->end(park_end::completed);
+            }
+        }
+        delete this;
+    }
+
+    const std::shared_ptr<abandonable_call> call;
+};
+
 void blocking_pool::run(flow &by, blocking_call call)
 {
     runner &home = by.on();
     const node_number node = by.position();
-    job own{{}, by, by.place(), call};
+    node_job own(by, call);
     if (!push(own)) {
         return call.run();
     }
@@ -31,6 +127,57 @@ void blocking_pool::run(flow &by, blocking_call call)
     if (own.thrown) {
         std::rethrow_exception(std::move(own.thrown));
     }
+}
+
+bool blocking_pool::hand_over(waiter &place, blocking_call call) noexcept
+{
+    call_job own(place, call);
+    if (!push(own)) {
+        return false;
+    }
+    place.wait();
+    return true;
+}
+
+bool blocking_pool::hand_over_interruptible(flow &by, waiter &place, blocking_call call, park_end &how) noexcept
+{
+    park awaited(by);
+    interruptible_job own(awaited, place, call);
+    if (!push(own)) {
+        return false;
+    }
+    how = awaited.wait();
+    if (how == park_end::completed) {
+        return true;
+    }
+    // The signal may come before the call waits for anything, so it comes until the call has ended.
+    constexpr std::chrono::milliseconds pause{2};
+    const interrupts allowed;
+    while (!place.wait_until(clock::now() + pause)) {
+        if (own.has_begun.load(std::memory_order_acquire)) {
+            allowed.interrupt(own.thread);
+        }
+    }
+    return true;
+}
+
+bool blocking_pool::hand_over_abandonable(flow &by, const std::shared_ptr<abandonable_call> &call,
+                                          park_end &how) noexcept
+{
+    auto *const own = new (std::nothrow) abandonable_job(call);
+    if (own == nullptr) {
+        return false;
+    }
+    park awaited(by);
+    call->awaited_by_ = &awaited;
+    if (!push(*own)) {
+        delete own;
+        return false;
+    }
+    how = awaited.wait();
+    const std::lock_guard alone(call->lock_);
+    call->awaited_by_ = nullptr;
+    return true;
 }
 
 // False where there is no thread for it and will be none.
@@ -62,34 +209,23 @@ void blocking_pool::add_thread() noexcept
     } catch (const std::exception &) {
         runners_.give_back(*own);
     }
-    log_rarely("no further thread for nodes that block");
+    log_rarely("no further thread for what blocks");
 }
 
 void blocking_pool::work(runner &on) noexcept
 {
-    pthread_setname_np(pthread_self(), "flux-blocking");
+    pthread_setname_np(pthread_self(), name_);
     {
         const on_runner here(on);
         std::unique_lock guard(lock_);
         ++idle_;
         while (job *const taken = next(guard)) {
             guard.unlock();
-            flow &by = taken->by;
-            const node_number node = by.position();
-            running_flow = &by;
-            by.run_on(on);
-            by.move_to(node);
-            try {
-                taken->call.run();
-            } catch (...) {
-                taken->thrown = std::current_exception();
-            }
-            by.move_to(no_node);
-            running_flow = nullptr;
+            taken->perform(on);
             guard.lock();
-            ++idle_; // so that what the flow calls next needs no other thread
+            ++idle_; // so that what comes next from there needs no other thread
             guard.unlock();
-            taken->place.wake(); // and it may be gone
+            taken->finish();
             guard.lock();
         }
         end_thread(guard);

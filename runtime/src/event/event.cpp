@@ -23,7 +23,9 @@ class event final : public strategy
   public:
     event(runners &all, const program &of, std::size_t workers, const make_loop_io &make_io,
           const event_bounds &bounds)
-        : watchdog_(of, all.io()->entrances), blocking_(all, bounds.blocking)
+        : watchdog_(of, all.io()->entrances), blocking_(all, bounds.blocking),
+          calls_(all, std::min(bounds.blocking, most_call_threads), blocking_pool::longest_idle, "flux-calls"),
+          waits_(all, bounds.blocking == 0 ? 0 : most_wait_threads, blocking_pool::longest_idle, "flux-waits")
     {
         loops_.reserve(workers);
         for (std::size_t number = 0; number < workers; ++number) {
@@ -69,6 +71,11 @@ class event final : public strategy
         return loop::running() != nullptr ? blocking_.run(running, call) : call.run();
     }
 
+    blocking_pool *pool_for_calls(bool wait_for_others) noexcept override
+    {
+        return loop::running() == nullptr ? nullptr : wait_for_others ? &waits_ : &calls_;
+    }
+
     void finish() noexcept override
     {
         for (std::size_t number = 0; number < started_; ++number) {
@@ -79,6 +86,8 @@ class event final : public strategy
         }
         started_ = 0;
         blocking_.finish();
+        calls_.finish();
+        waits_.finish();
         watchdog_.finish();
     }
 
@@ -88,6 +97,8 @@ class event final : public strategy
     {
         loop_facts known{watchdog_.holds()};
         known.blocking_threads = blocking_.most_threads();
+        known.call_threads = calls_.most_threads();
+        known.wait_threads = waits_.most_threads();
         for (const auto &each : loops_) {
             known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
             known.flows.push_back(each->flows());
@@ -112,7 +123,10 @@ class event final : public strategy
     }
 
     watchdog watchdog_;
+    // For nodes, for calls that end by themselves, and for calls that wait for others.
     blocking_pool blocking_;
+    blocking_pool calls_;
+    blocking_pool waits_;
     loop_list loops_;
     // Whose thread runs: so many, from the first.
     std::size_t started_ = 0;

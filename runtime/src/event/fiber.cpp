@@ -32,6 +32,7 @@ fiber::fiber(stack on) noexcept : stack_(on)
 
 fiber::~fiber()
 {
+    keys_.end();
 #ifdef FLUX_THREAD_SANITIZER
     __tsan_destroy_fiber(watched_function_);
 #endif
@@ -49,9 +50,11 @@ bool fiber::resume() noexcept
     auto &of_thread = *reinterpret_cast<exceptions *>(abi::__cxa_get_globals());
     std::swap(of_thread, exceptions_);
     std::swap(errno, errno_);
+    keys_.swap();
     running_ = this;
     switch_to_function();
     running_ = nullptr;
+    keys_.swap();
     std::swap(errno, errno_);
     std::swap(of_thread, exceptions_);
     return ended_;

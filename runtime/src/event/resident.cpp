@@ -9,15 +9,21 @@
 
 namespace flux {
 
-bool resident::wait_until(moment deadline) noexcept
+resident *resident::running() noexcept
+{
+    loop *const here = fiber::running() != nullptr && running_flow != nullptr ? loop::running() : nullptr;
+    return here != nullptr ? here->running_resident_ : nullptr;
+}
+
+bool resident::wait_at(which_place place, moment deadline) noexcept
 {
     source *const making = making_values();
     if (making == nullptr) {
-        return sleep_until(deadline);
+        return sleep_until(place, deadline);
     }
     flow &made = *running_flow;
     making->begin_wait(made);
-    const bool was_woken = sleep_until(deadline);
+    const bool was_woken = sleep_until(place, deadline);
     making->end_wait(made);
     return was_woken;
 }
@@ -29,10 +35,12 @@ source *resident::making_values() const noexcept
     return running != nullptr && source_ == nullptr && running_flow != nullptr ? *running : nullptr;
 }
 
-bool resident::sleep_until(moment deadline) noexcept
+bool resident::sleep_until(which_place place, moment deadline) noexcept
 {
     state expected = nobody;
-    if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
+    std::atomic<state> &here = states_[place];
+    sleeps_at_ = place;
+    if (here.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
         if (deadline != never) {
             loop_.timers_.set(*this, deadline);
         }
@@ -40,9 +48,9 @@ bool resident::sleep_until(moment deadline) noexcept
         loop_.timers_.cancel(*this);
     }
     // One that was woken is not woken again before it waits again.
-    const bool was_woken = state_.load(std::memory_order_acquire) == woken;
+    const bool was_woken = here.load(std::memory_order_acquire) == woken;
     if (was_woken) {
-        state_.store(nobody, std::memory_order_relaxed);
+        here.store(nobody, std::memory_order_relaxed);
     }
     return was_woken;
 }
@@ -50,13 +58,13 @@ bool resident::sleep_until(moment deadline) noexcept
 bool resident::come_due() noexcept
 {
     state expected = asleep;
-    return state_.compare_exchange_strong(expected, nobody, std::memory_order_acq_rel);
+    return states_[sleeps_at_].compare_exchange_strong(expected, nobody, std::memory_order_acq_rel);
 }
 
-void resident::wake() noexcept
+void resident::wake_at(which_place place) noexcept
 {
     // Whoever sleeps goes on only when it is woken below, however long that takes.
-    if (state_.exchange(woken, std::memory_order_acq_rel) == asleep) {
+    if (states_[place].exchange(woken, std::memory_order_acq_rel) == asleep) {
         loop_.wake_up(*this);
     }
 }

@@ -1,6 +1,7 @@
 #include "flux/io/blocking_io.hpp"
 
 #include "flux/io/accept_policy.hpp"
+#include "flux/io/send_file.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
@@ -109,6 +110,20 @@ class blocking_stream final : public stream
             }
         }
         return {};
+    }
+
+    std::size_t send_at_once(std::string_view bytes) noexcept override
+    {
+        const iovec part{const_cast<char *>(bytes.data()), bytes.size()};
+        const io_result<std::size_t> sent = try_send(socket_, {&part, 1});
+        return sent.has_value() ? *sent : sent.error() == EAGAIN ? 0 : bytes.size();
+    }
+
+    void cut() noexcept override { shutdown(socket_.get(), SHUT_RDWR); }
+
+    io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept override
+    {
+        return send_with_file(socket_, before, part, deadline, [&] { return wait_for(socket_, POLLOUT, deadline); });
     }
 
     void end_output() noexcept override { shutdown(socket_.get(), SHUT_WR); }

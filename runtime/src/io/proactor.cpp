@@ -1,5 +1,6 @@
 #include "flux/io/proactor.hpp"
 
+#include "flux/io/descriptor_waits.hpp"
 #include "flux/io/intake.hpp"
 #include "flux/io/proactor_arrivals.hpp"
 #include "flux/io/proactor_datagrams.hpp"
@@ -46,6 +47,24 @@ class bell final : public submission
     const descriptor counter_;
 };
 
+/// The epoll instance for what is not the runtime's own: polled as long as it exists, and again after each look there.
+class proactor_descriptor_waits final : public descriptor_waits, private submission
+{
+  public:
+    void listen(ring &on) noexcept
+    {
+        if (begun() && !in_flight()) {
+            on.submit(*this, [this](io_uring_sqe &entry) { io_uring_prep_poll_add(&entry, epoll().get(), POLLIN); });
+        }
+    }
+
+  private:
+    // The loop listens before each of its waits.
+    int join_loop() noexcept override { return 0; }
+
+    void came(int, std::uint32_t) noexcept override { deliver(); }
+};
+
 class proactor final : public loop_io
 {
   public:
@@ -53,6 +72,8 @@ class proactor final : public loop_io
 
     const char *name() const noexcept override { return "proactor"; }
     moment now() const noexcept override { return clock::now(); }
+    descriptor_waits *descriptors() noexcept override { return &descriptors_; }
+    ring *operations() noexcept override { return &shared_.ring; }
 
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override
     {
@@ -106,6 +127,7 @@ class proactor final : public loop_io
         }
         shared_.outboxes.send_all();
         bell_.listen(shared_.ring);
+        descriptors_.listen(shared_.ring);
         shared_.ring.wait(until);
     }
 
@@ -127,6 +149,7 @@ class proactor final : public loop_io
   private:
     // What is in flight ends before what it uses.
     bell bell_;
+    proactor_descriptor_waits descriptors_;
     proactor_shared shared_;
     arrivals_row arrivals_{*this};
 };

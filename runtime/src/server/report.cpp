@@ -13,6 +13,7 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace flux {
 namespace {
@@ -225,10 +226,16 @@ void add_loops(text &into, const program &of, const loop_facts &loops)
     if (loops.stack_bytes != 0) {
         into.add("\n%12zu  KiB of stack, the most that a flow needed\n", loops.stack_bytes >> 10);
     }
-    if (loops.blocking_threads != 0) {
-        into.add("\n%12zu  threads beside the event loops, the most at once, for nodes that block\n",
-                 loops.blocking_threads);
-    }
+    const char *before = "\n";
+    const auto add_threads = [&](std::size_t most, const char *what_for) {
+        if (most != 0) {
+            into.add("%s%12zu  threads beside the event loops, the most at once, for %s\n", std::exchange(before, ""),
+                     most, what_for);
+        }
+    };
+    add_threads(loops.blocking_threads, "nodes that block");
+    add_threads(loops.call_threads, "calls of files and names");
+    add_threads(loops.wait_threads, "calls that wait for others");
     if (loops.holds.empty()) {
         return;
     }
@@ -409,8 +416,10 @@ std::string json_report(const program &of, const run_facts &facts, strategy_kind
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
-    json.add("  \"stack_bytes\": %zu,\n  \"blocking_threads\": %zu,\n  \"flows_begun\": %s,\n  \"accepted\": %s,\n",
-             facts.loops.stack_bytes, facts.loops.blocking_threads, json_numbers(facts.loops.flows).c_str(),
+    json.add("  \"stack_bytes\": %zu,\n  \"blocking_threads\": %zu,\n  \"call_threads\": %zu,\n"
+             "  \"wait_threads\": %zu,\n  \"flows_begun\": %s,\n  \"accepted\": %s,\n",
+             facts.loops.stack_bytes, facts.loops.blocking_threads, facts.loops.call_threads,
+             facts.loops.wait_threads, json_numbers(facts.loops.flows).c_str(),
              json_numbers(facts.loops.accepted).c_str());
     add_list(json, "holds", facts.loops.holds, ",", [&](const loop_hold &each) {
         json.add("\"name\": %s, \"times\": %" PRIu64 ", \"longest_ns\": %" PRIu64,

@@ -1,6 +1,8 @@
 #include "flux/server/running_server.hpp"
 
+#include "flux/calls/call_table.hpp"
 #include "flux/event/event.hpp"
+#include "flux/event/fiber.hpp"
 #include "flux/io/proactor.hpp"
 #include "flux/io/reactor.hpp"
 #include "flux/log.hpp"
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <pthread.h>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -58,6 +61,10 @@ std::unique_ptr<strategy> running_server::make_strategy()
 
 std::unique_ptr<strategy> running_server::make_event_loops()
 {
+    if (const std::string why = calls::why_not_caught(); !why.empty()) {
+        throw std::runtime_error(why);
+    }
+    [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, fiber::leave_in_child);
     const std::size_t loops = options_.workers != 0 ? options_.workers : available_cpus();
     make_loop_io make_io = make_reactor;
     std::string by;

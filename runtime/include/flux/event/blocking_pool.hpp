@@ -1,29 +1,52 @@
 /// \file
-/// The threads beside the event loops that run `blocking` nodes.
+/// Threads beside the event loops: they run `blocking` nodes, and calls of other nodes that would hold up a loop
+/// (`handed_over.hpp`).
 ///
 /// Threads are started as needed, up to a bound; a thread that has been idle for a while ends. If no thread is free,
-/// calls wait in a queue, first in, first out. They wait only for other nodes to end: a node takes its constraints
-/// before its call comes here, and nothing that runs here waits for a constraint or for another call here. So every
-/// call gets its turn, because nodes end.
+/// jobs wait in a queue, first in, first out. They wait only for other jobs to end, so what may wait for each other is
+/// in different pools: an event strategy has one for nodes, one for calls that end by themselves, and one for calls
+/// that wait for others. A node takes its constraints before it comes here, and nothing that runs in the first two
+/// waits for a constraint or for another job there.
 #pragma once
 
 #include "flux/flow/blocking_call.hpp"
 #include "flux/list/intrusive_list.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <list>
+#include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 
 namespace flux {
 
 class flow;
+class park;
 class runner;
 class runners;
 class waiter;
+enum class park_end : unsigned char;
+
+/// A call that goes on by itself if the flow that waits for it does not any more. It owns all that it uses.
+class abandonable_call
+{
+  public:
+    virtual ~abandonable_call() = default;
+    /// On a thread of the pool, at most once.
+    virtual void run() noexcept = 0;
+
+  private:
+    friend class blocking_pool;
+
+    std::mutex lock_;
+    // Of the flow that waits, as long as it does.
+    park *awaited_by_ = nullptr;
+};
 
 /// Runs calls on threads of its own.
 class blocking_pool
@@ -32,9 +55,10 @@ class blocking_pool
     /// How long a thread waits for the next call before it ends.
     static constexpr std::chrono::seconds longest_idle{10};
 
-    /// Of at most so many threads, which use runners of these.
-    blocking_pool(runners &all, std::size_t most, std::chrono::milliseconds idle = longest_idle) noexcept
-        : runners_(all), most_(most), idle_limit_(idle)
+    /// Of at most so many threads, which use runners of these; `name` is what the system shows of each.
+    blocking_pool(runners &all, std::size_t most, std::chrono::milliseconds idle = longest_idle,
+                  const char *name = "flux-blocking") noexcept
+        : runners_(all), most_(most), idle_limit_(idle), name_(name)
     {
     }
     /// It has been finished.
@@ -42,11 +66,23 @@ class blocking_pool
     blocking_pool(const blocking_pool &) = delete;
     blocking_pool &operator=(const blocking_pool &) = delete;
 
-    /// Runs the call for this flow, which waits at its place meanwhile. Throws what the call throws. Where there may be
-    /// no threads, or none can be had, it runs here.
+    /// Runs the call for this flow, which waits at its place meanwhile and runs there. Throws what the call throws.
+    /// Where there may be no threads, or none can be had, it runs here.
     void run(flow &by, blocking_call call);
 
-    /// Nobody will call `run`, and nothing is under way: returns when all threads are gone.
+    /// Runs the call, which throws nothing, for who waits at this place until it has ended. False where there are no
+    /// threads: it has not run then.
+    bool hand_over(waiter &place, blocking_call call) noexcept;
+
+    /// As `hand_over`, for a flow that may be cancelled, and whose time may be up: then the call is interrupted by a
+    /// signal until it ends. How the wait ended; the call has ended with it.
+    bool hand_over_interruptible(flow &by, waiter &place, blocking_call call, park_end &how) noexcept;
+
+    /// Runs the call for this flow until that is cancelled or has no time left; the call then goes on alone.
+    bool hand_over_abandonable(flow &by, const std::shared_ptr<abandonable_call> &call, park_end &how) noexcept;
+
+    /// Nobody will call `run`, and no flow waits for anything here: returns when all threads are gone. Who was
+    /// abandoned is waited for.
     void finish() noexcept;
 
     /// How many threads there are. Any thread may ask.
@@ -56,13 +92,11 @@ class blocking_pool
     std::size_t most_threads() const noexcept;
 
   private:
-    /// What waits for a thread, or has one, on the stack of the flow that waits for it.
-    struct job : listed<job> {
-        flow &by;
-        waiter &place;
-        const blocking_call call;
-        std::exception_ptr thrown = {};
-    };
+    struct job;
+    struct node_job;
+    struct call_job;
+    struct interruptible_job;
+    struct abandonable_job;
 
     bool push(job &last) noexcept;
     void add_thread() noexcept;
@@ -73,6 +107,7 @@ class blocking_pool
     runners &runners_;
     const std::size_t most_;
     const std::chrono::milliseconds idle_limit_;
+    const char *const name_;
     mutable std::mutex lock_;
     std::condition_variable bell_;
     intrusive_list<job> jobs_;

@@ -4,8 +4,9 @@
 ///
 /// A thread resumes a fiber, and gets control back when the fiber parks or ends. A fiber belongs to the thread that
 /// resumes it first and never moves to another, so data that the compiler and the C library keep for each thread stays
-/// correct. Two of these belong to the fiber instead, and are switched with it: `errno`, and the exceptions in flight.
-/// Without the latter a `throw;` after a park would rethrow an exception that another fiber has caught.
+/// correct. Some of it belongs to the fiber instead, and is switched with it: `errno`, the exceptions in flight, and
+/// what some libraries keep (`switched_keys.hpp`). If the exceptions were not, a `throw;` after a park would rethrow
+/// one that another fiber has caught.
 ///
 /// The switch itself is Boost.Context's `jump_fcontext`: it saves the callee-saved registers on the stack that it
 /// leaves. `boost::context::fiber` is a layer above it that allocates a record, moves it at every switch, and unwinds
@@ -14,6 +15,7 @@
 
 #include "flux/waiting/sanitizer.hpp"
 #include "flux/event/stack.hpp"
+#include "flux/event/switched_keys.hpp"
 
 namespace flux {
 
@@ -42,7 +44,10 @@ class fiber
     const stack &on() const noexcept { return stack_; }
 
     /// The fiber that the calling thread runs; null outside.
-    static fiber *running() noexcept { return running_; }
+    FLUX_UNINSTRUMENTED static fiber *running() noexcept { return running_; }
+
+    /// In the child of a fork(2): its one thread goes on with what the fiber did, and has no loop.
+    static void leave_in_child() noexcept { running_ = nullptr; }
 
   private:
     // What the C++ library keeps of a thread's exceptions: the beginning of __cxa_eh_globals, as the C++ ABI for
@@ -68,6 +73,7 @@ class fiber
     bool ended_ = true;
     int errno_ = 0;
     exceptions exceptions_;
+    switched_keys keys_;
 
 #ifdef FLUX_ADDRESS_SANITIZER
     void *function_frames_ = nullptr;

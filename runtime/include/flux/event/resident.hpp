@@ -1,9 +1,12 @@
 /// \file
 /// A resident of a loop: a fiber together with what it runs: a flow, a branch or a source. It is also the place where
-/// that waits.
+/// that waits, and has a second one for the calls of node code: for locks, and for calls that another thread does.
+/// They are two, because a wake for the first may be on its way while the second waits: a node has entered itself in a
+/// queue, say, and then waits for a lock before it waits for its turn.
 #pragma once
 
 #include "flux/event/fiber.hpp"
+#include "flux/event/owned_locks.hpp"
 #include "flux/event/scheduler.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/waiting/timer_wheel.hpp"
@@ -31,8 +34,17 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
 
     // For what it runs.
 
-    bool wait_until(moment deadline) noexcept override;
+    bool wait_until(moment deadline) noexcept override { return wait_at(of_flow, deadline); }
     void give_way() noexcept override;
+
+    /// The second place.
+    waiter &place_of_calls() noexcept { return calls_; }
+
+    /// What the calls of node code have locked.
+    owned_locks &locks() noexcept { return locks_; }
+
+    /// The one that runs node code on the calling thread; null where a thread does that by itself, or nobody.
+    static resident *running() noexcept;
 
     /// The source that it runs has made this flow: runs that when its turn has come. True where the source goes on here
     /// afterwards: the flow has not waited.
@@ -40,7 +52,7 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
 
     // For whoever it waits for.
 
-    void wake() noexcept override;
+    void wake() noexcept override { wake_at(of_flow); }
 
     // For its loop.
 
@@ -61,10 +73,24 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
 
   private:
     enum state { nobody, asleep, woken };
+    enum which_place : unsigned char { of_flow, of_calls };
+
+    class second_place final : public waiter
+    {
+      public:
+        explicit second_place(resident &whole) noexcept : whole_(whole) {}
+        bool wait_until(moment deadline) noexcept override { return whole_.wait_at(of_calls, deadline); }
+        void wake() noexcept override { whole_.wake_at(of_calls); }
+
+      private:
+        resident &whole_;
+    };
 
     void run() noexcept;
     source *making_values() const noexcept;
-    bool sleep_until(moment deadline) noexcept;
+    bool wait_at(which_place place, moment deadline) noexcept;
+    bool sleep_until(which_place place, moment deadline) noexcept;
+    void wake_at(which_place place) noexcept;
     void park() noexcept;
 
     loop &loop_;
@@ -75,7 +101,11 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     ticket ticket_;
     // While it runs a flow that its source has made: that source, until it goes on elsewhere.
     source *source_ = nullptr;
-    std::atomic<state> state_{nobody};
+    second_place calls_{*this};
+    owned_locks locks_;
+    // Of both places; and at which of them it sleeps.
+    std::atomic<state> states_[2]{};
+    which_place sleeps_at_ = of_flow;
 };
 
 } // namespace flux

@@ -101,6 +101,9 @@ class ring
     /// Ends all that is in flight. Called at the end, by its thread or after that.
     void close() noexcept;
 
+    /// Its descriptor: it can be read when there are results.
+    int number() const noexcept { return ring_.ring_fd; }
+
     /// For what else is registered with it.
     io_uring &system() noexcept { return ring_; }
 

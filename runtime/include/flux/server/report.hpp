@@ -21,6 +21,8 @@
 ///       ],
 ///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
 ///       "blocking_threads": 3,                beside event loops, for nodes that block: the most at once
+///       "call_threads": 2,                    the same, for calls of other nodes that end by themselves
+///       "wait_threads": 1,                    and for those that wait for others
 ///       "flows_begun": [1200, 1180],          on each event loop
 ///       "accepted": [40, 40],                 connections, by each event loop
 ///       "holds": [                            nodes that held their event loop for more than a millisecond, and for

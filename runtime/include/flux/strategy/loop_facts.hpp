@@ -32,6 +32,9 @@ struct loop_facts {
     std::vector<std::uint64_t> flows = {};
     /// The most threads that there were at once for nodes that block.
     std::size_t blocking_threads = 0;
+    /// And for calls of other nodes: for those that end by themselves, and those that wait for others.
+    std::size_t call_threads = 0;
+    std::size_t wait_threads = 0;
 };
 
 } // namespace flux

@@ -7,6 +7,7 @@
 /// for long it is named on standard error, once.
 #pragma once
 
+#include "flux/by_type.hpp"
 #include "flux/flow/flow_store.hpp"
 #include "flux/flow/paths.hpp"
 #include "flux/process/signals.hpp"
@@ -79,12 +80,7 @@ class source
     template <class State>
     State &state()
     {
-        for (const auto &[type, kept] : states_) {
-            if (type == &type_of_state<State>) {
-                return *static_cast<State *>(kept.get());
-            }
-        }
-        return make_state<State>();
+        return states_.get<State>();
     }
 
     /// It waits to make values for this flow, on its loop: so that whoever stops it ends the wait.
@@ -123,18 +119,6 @@ class source
     loop *home() const noexcept { return home_; }
 
   private:
-    // Its address stands for the type.
-    template <class State>
-    static constexpr char type_of_state = 0;
-
-    // Once: out of the way of all later calls.
-    template <class State>
-    [[gnu::noinline]] State &make_state()
-    {
-        return *static_cast<State *>(
-            states_.emplace_back(&type_of_state<State>, std::make_shared<State>()).second.get());
-    }
-
     void run_thread() noexcept;
     void let_go() noexcept;
     bool produce(flow &into) noexcept;
@@ -163,7 +147,7 @@ class source
     // From when it is stopped first: for who stops it alone.
     std::optional<interrupts> interrupts_;
     std::vector<std::function<void()>> when_stopped_;
-    std::vector<std::pair<const void *, std::shared_ptr<void>>> states_;
+    by_type states_;
     // What it makes values for: on a loop as long as it waits for that, on a thread of its own all the time, as there a
     // system call may wait. Who stops it takes that out, so that it stays what is being made, and what interrupts the
     // wait hits nothing else.

@@ -11,6 +11,7 @@
 
 namespace flux {
 
+class blocking_pool;
 class branch_base;
 class flow;
 class loop;
@@ -36,6 +37,10 @@ class strategy
     /// Runs the call of a node that is `blocking` for this flow, which runs here, and returns when it has ended: here
     /// too, or on another thread where this one has others to run. Throws what the call throws.
     virtual void run_blocking(flow &, blocking_call call) { call.run(); }
+
+    /// The threads for calls that would hold up the loop which runs here; null where there are none. Calls that wait
+    /// for others have threads apart from those that end by themselves.
+    virtual blocking_pool *pool_for_calls([[maybe_unused]] bool wait_for_others) noexcept { return nullptr; }
 
     /// All flows have ended and no source runs any more: ends its threads, and returns when they are gone.
     virtual void finish() noexcept = 0;
