@@ -284,11 +284,15 @@ pub enum Convention {
 
 /// `flux doctor`
 #[derive(Args)]
-#[command(after_help = "Exit status: 0 when servers can be built, 1 when something is missing.")]
+#[command(
+    after_help = "Exit status: 0 when servers can be built and none of the given files makes a call that would hold \
+                        up an event loop, 1 when something is missing or one does, 2 when a file cannot be read."
+)]
 pub struct Doctor {
-    /// A program, for the libraries that it links.
-    #[arg(value_name = "PROGRAM")]
-    pub program: Option<PathBuf>,
+    /// A program, for the libraries that it links and the calls of what was built of it; or object files and servers,
+    /// for their calls alone.
+    #[arg(value_name = "PROGRAM|FILE")]
+    pub files: Vec<PathBuf>,
     /// The C++ compiler.
     #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
     pub cxx: String,

@@ -1,6 +1,8 @@
-//! `flux doctor`: checks whether this machine has what building and running a server needs, and says what to do if not.
+//! `flux doctor`: checks whether this machine has what building and running a server needs, and says what to do if not;
+//! and whether what was built makes calls that would hold up an event loop.
 
 use crate::arguments::Doctor;
+use crate::blocking_imports::{self, BlockingCall, Calls, is_elf};
 use crate::failure::{Failure, Result};
 use crate::program::compile;
 use crate::server::{RUNTIME_LIBRARIES, cache_directory, links};
@@ -8,6 +10,7 @@ use crate::terminal::print;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The oldest compilers that generated code is tested with.
@@ -75,16 +78,26 @@ impl Finding {
 
 /// Checks this machine and prints what was found. Fails where something is missing.
 pub fn doctor(arguments: &Doctor) -> Result {
+    if let [first, ..] = &*arguments.files
+        && is_elf(first)
+    {
+        return report_calls(&arguments.files, arguments.json);
+    }
     let [boost, liburing] = libraries(&arguments.cxx);
     let mut findings = vec![compiler(&arguments.cxx), make(), headers(&arguments.cxx), boost, liburing];
     findings.extend([cache(), files(), graphviz(), pkg_config()]);
-    if let Some(program) = &arguments.program {
+    let mut objects = vec![];
+    for program in &arguments.files {
         let program = compile(program)?;
         findings.extend(links::of(&program).iter().map(|link| linked(&link.library, &arguments.cxx)));
+        objects.extend(built_objects(&program.path));
     }
     match arguments.json {
         true => findings.iter().for_each(|finding| print(&format!("{}\n", object(finding)))),
         false => print(&table(&findings)),
+    }
+    if !objects.is_empty() {
+        report_calls(&objects, arguments.json)?;
     }
     match findings.iter().any(|finding| finding.state == State::Missing) {
         true => Err(Failure::Build),
@@ -269,4 +282,74 @@ fn output(command: &str, argument: &str) -> Option<String> {
     let output = Command::new(command).arg(argument).stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     output.status.success().then(|| String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What was built of a program beside it: the objects of its sources, and the server.
+fn built_objects(program: &Path) -> Vec<PathBuf> {
+    let Some(name) = program.file_stem() else { return vec![] };
+    let mut found = vec![];
+    let mut open = vec![program.with_file_name("build").join(name)];
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+        open.extend(folders);
+        found.extend(files.into_iter().filter(|path| is_elf(path)));
+    }
+    found.sort();
+    found
+}
+
+/// Prints what these files call that would hold up an event loop. Fails where one of them does so itself.
+fn report_calls(files: &[PathBuf], as_json: bool) -> Result {
+    let calls = blocking_imports::of(files)
+        .map_err(|path| Failure::usage(format!("`{}` is no object file, server or library", path.display())))?;
+    match as_json {
+        true => calls.found.iter().for_each(|call| print(&format!("{}\n", call_object(call)))),
+        false => print(&calls_text(&calls)),
+    }
+    match calls.found.iter().any(|call| !call.is_library) || !calls.static_servers.is_empty() {
+        true => Err(Failure::Build),
+        false => Ok(()),
+    }
+}
+
+fn call_object(call: &BlockingCall) -> serde_json::Value {
+    json!({
+        "file": call.file.display().to_string(),
+        "function": call.function,
+        "call": call.called,
+        "why": call.why,
+        "library": call.is_library,
+    })
+}
+
+fn calls_text(calls: &Calls) -> String {
+    let mut text = String::new();
+    for file in &calls.static_servers {
+        let file = file.display();
+        let _ = writeln!(text, "{file} is linked statically: its calls cannot be caught, so it refuses event loops");
+    }
+    for BlockingCall { file, function, called, why, is_library } in &calls.found {
+        let file = file.display();
+        let _ = match (function, is_library) {
+            (Some(function), _) => writeln!(text, "{file}: `{function}` calls `{called}`: {why}"),
+            (None, false) => writeln!(text, "{file}: calls `{called}`: {why}"),
+            (None, true) => writeln!(text, "{file}: the library may call `{called}`: {why}"),
+        };
+    }
+    if calls.found.is_empty() && calls.static_servers.is_empty() {
+        let _ = writeln!(text, "No call that would hold up an event loop, in {}.", counted(calls.files.len()));
+    } else {
+        let _ = writeln!(text, "\nA node that makes such a call should be `blocking`: it then runs beside the loops.");
+    }
+    let _ = writeln!(
+        text,
+        "Not seen here: system calls in assembly, loops that wait for a variable, pages of files in memory. The \
+         server's watchdog names a node that holds up its loop."
+    );
+    text
+}
+
+fn counted(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a shell reads files and starts processes")]
 
 mod arguments;
+mod blocking_imports;
 mod check;
 mod cmake;
 mod completions;

@@ -1,6 +1,7 @@
 //! The rules, one concept a file; `crate::RULES` lists them.
 
 pub mod assertions;
+pub mod calls;
 pub mod dependencies;
 pub mod diagnostics;
 pub mod documents;

@@ -8,9 +8,10 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 12] = [
+const ROOMS: [&str; 14] = [
     "code_2006",
     "list",
+    "cache",
     "waiting",
     "message",
     "flow",
@@ -19,6 +20,7 @@ const ROOMS: [&str; 12] = [
     "process",
     "strategy",
     "event",
+    "calls",
     "simulation",
     "server",
 ];

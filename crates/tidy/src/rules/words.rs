@@ -60,7 +60,7 @@ fn is_foreign(file: File, line: &str, word: &str, at: usize) -> bool {
     let is_benchmark = file.path.starts_with("bench/") && word == "mutex";
     is_benchmark
         || name.starts_with("std::")
-        || name.starts_with("pthread")
+        || name.trim_start_matches("next_").starts_with("pthread")
         || name.contains('/')
         || line.trim_start().starts_with("#include")
         || before.ends_with("pthread ")
@@ -102,7 +102,7 @@ mod tests {
         let text = "\
 #include <mutex>
 std::mutex a; std::unique_lock<std::shared_mutex> b;
-pthread_mutex_lock(&c); PTHREAD_MUTEX_INITIALIZER
+pthread_mutex_lock(&c); next_pthread_mutex_lock(&c); PTHREAD_MUTEX_INITIALIZER
 std::packaged_task<void()> d; open(\"/proc/self/task\");
 // a pthread mutex
 return \"Not Implemented\";
