@@ -2,6 +2,7 @@
 
 #include "flux/error.hpp"
 #include "flux/io/connections.hpp"
+#include "flux/io/received_stream.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,6 +55,13 @@ constexpr char any_flow = 0;
 /// once is copied to its connection, so nothing is in it when a flow waits.
 constexpr std::size_t landing_size = std::size_t{64} << 10;
 alignas(64) constinit thread_local std::array<std::byte, landing_size> landing{};
+
+/// Of streams that nobody has pulled so many bytes are passed over, if they come within this time, so that the
+/// connection can be used again. Where it is to be closed, its peer is listened to so long, so that it receives what it
+/// was sent before.
+constexpr std::size_t most_passed_over = std::size_t{256} << 10;
+constexpr std::size_t most_lingered_over = std::size_t{4} << 20;
+constexpr std::chrono::seconds most_passing_time{1};
 
 } // namespace
 
@@ -138,10 +146,10 @@ io_result<std::size_t> connection::receive(std::span<std::byte> into, moment dea
 }
 
 // What is there and was not taken; where there is nothing, what comes next.
-io_result<std::span<const std::byte>> connection::look(moment deadline) noexcept
+io_result<std::span<const std::byte>> connection::look_now(moment deadline) noexcept
 {
-    if (const int error = has_lost_input_ ? ENOMEM : usable(); error != 0) {
-        return unexpected(error);
+    if (has_lost_input_) [[unlikely]] {
+        return unexpected(ENOMEM);
     }
     if (unfinished_ != nullptr) [[unlikely]] {
         if (const io_result<void> kept = end_of_unfinished(); !kept.has_value()) {
@@ -196,6 +204,9 @@ io_result<connection::progress> connection::advance(message_parse &into, moment 
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
+    if (incoming_ != nullptr && !pass_streams()) [[unlikely]] {
+        return unexpected(EBUSY);
+    }
     try {
         const bool continues = unfinished_ != nullptr && unfinished_->is_of(into.facts());
         return continues ? continue_message(into, deadline) : begin_message(into, deadline);
@@ -206,9 +217,19 @@ io_result<connection::progress> connection::advance(message_parse &into, moment 
     }
 }
 
+// The bytes of a message that is whole, or whose streams are to come.
+message_bytes connection::head_of(message_parse &whole, std::span<const std::byte> bytes)
+{
+    if (whole.ahead() == nullptr) [[likely]] {
+        return message_bytes::copy_of(bytes);
+    }
+    incoming_ = std::make_shared<received_stream>(*this, whole, bytes);
+    return message_bytes::with_stream(bytes, incoming_);
+}
+
 io_result<connection::progress> connection::begin_message(message_parse &into, moment deadline)
 {
-    const io_result<std::span<const std::byte>> there = look(deadline);
+    const io_result<std::span<const std::byte>> there = look_now(deadline);
     if (!there.has_value()) {
         return unexpected(there.error());
     }
@@ -218,7 +239,7 @@ io_result<connection::progress> connection::begin_message(message_parse &into, m
     const std::string_view bytes(reinterpret_cast<const char *>((*there).data()), (*there).size());
     switch (into.read(bytes, false)) {
     case message_parse::state::whole:
-        into.bytes = message_bytes::copy_of((*there).first(into.size()));
+        into.bytes = head_of(into, (*there).first(into.size()));
         if (const io_result<void> taken = take(*there, into.size()); !taken.has_value()) {
             return unexpected(taken.error());
         }
@@ -263,6 +284,9 @@ io_result<connection::progress> connection::continue_message(message_parse &into
         return unexpected(kept.error());
     }
     last->give_to(into);
+    if (into.ahead() != nullptr) {
+        into.bytes = head_of(into, std::as_bytes(std::span(into.bytes.view())));
+    }
     return progress::whole;
 }
 
@@ -301,11 +325,33 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     if (const int error = usable(); error != 0) {
         return unexpected(error);
     }
+    if (feed_ != nullptr) [[unlikely]] {
+        return feed_->send(parts, bounded(deadline));
+    }
     // Where the peer has asked more already, the answers go out together.
     if (parts.empty() || (has_unread() && through_->send_later(parts))) {
         return {};
     }
     return through_->send(parts, bounded(deadline));
+}
+
+std::shared_ptr<feed> connection::open_feed(std::size_t most)
+{
+    if (usable() != 0) {
+        return nullptr;
+    }
+    if (feed_ == nullptr) {
+        feed_ = std::make_shared<feed>(feeds::of_running_io(), *through_, most);
+    }
+    return feed_;
+}
+
+io_result<void> connection::send_file(std::string_view before, const file_part &part, moment deadline) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    return through_->send_file(before, part, bounded(deadline));
 }
 
 io_result<void> connection::flush(moment deadline) noexcept
@@ -334,6 +380,51 @@ io_result<void> connection::give_back() noexcept
         go_back();
     }
     return {};
+}
+
+io_result<void> connection::give_back_behind_streams() noexcept
+{
+    if (incoming_ == nullptr) {
+        return give_back();
+    }
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    at_end_ = at_end::given_back;
+    incoming_->give_back_at_end();
+    return {};
+}
+
+// Whether what is left of them has been gone through, as it was little.
+bool connection::pass_streams() noexcept
+{
+    const std::shared_ptr<received_stream> rest = incoming_;
+    const moment until = running_io().now() + most_passing_time;
+    std::array<std::byte, std::size_t{4} << 10> passed_over;
+    std::size_t size = 0;
+    while (size < most_passed_over) {
+        const io_result<std::size_t> count = rest->pass(passed_over, until);
+        if (!count.has_value() || *count == 0) {
+            return count.has_value();
+        }
+        size += *count;
+    }
+    return rest->has_ended();
+}
+
+// If it were closed with input that nobody has received, the peer could lose what it was sent last.
+void connection::linger() noexcept
+{
+    const moment until = running_io().now() + most_passing_time;
+    through_->flush(until);
+    through_->end_output();
+    for (std::size_t size = 0; size < most_lingered_over;) {
+        const io_result<std::size_t> count = through_->receive(landing, until);
+        if (!count.has_value() || *count == 0) {
+            return;
+        }
+        size += *count;
+    }
 }
 
 io_result<void> connection::close() noexcept
@@ -385,6 +476,10 @@ io_result<void> connection::attach() noexcept
 // To its home, where it is of use there.
 inline void connection::go_back() noexcept
 {
+    if (incoming_ != nullptr && !pass_streams()) [[unlikely]] {
+        linger();
+        return end();
+    }
     const bool may_be_idle = has_unread() || through_->before_idle(bounded(never)).has_value();
     if (home_ == nullptr || ended_ || !may_be_idle) {
         return end();
@@ -394,6 +489,9 @@ inline void connection::go_back() noexcept
 
 void connection::end() noexcept
 {
+    if (feed_ != nullptr) {
+        feed_->send_at_once();
+    }
     // What was sent last goes out first; a peer that takes none of it any more has ended the connection itself.
     through_->flush(bounded(never));
     if (home_ != nullptr) {
@@ -405,9 +503,14 @@ void connection::end() noexcept
 // Its home does not know it any more.
 void connection::end_unlinked() noexcept
 {
+    if (feed_ != nullptr) {
+        std::exchange(feed_, nullptr)->end();
+    }
     through_.reset();
     seat_ = {};
+    states_.clear();
     unfinished_.reset();
+    incoming_.reset();
     std::vector<std::byte>().swap(unread_);
     read_of_unread_ = 0;
     const std::shared_ptr<connection_home> last_share = std::move(home_);

@@ -100,6 +100,8 @@ pub const MESSAGE_LEFT_RECURSION: Id = Id("message-left-recursion");
 pub const MESSAGE_LOOKAHEAD: Id = Id("message-lookahead");
 /// A field without an end, or without a bound.
 pub const MESSAGE_UNBOUNDED: Id = Id("message-unbounded");
+/// A stream in what has a length itself, or without a length.
+pub const MESSAGE_STREAM: Id = Id("message-stream");
 /// A field is asked for that has not been read, or may not be there.
 pub const MESSAGE_LATER: Id = Id("message-later");
 /// Fields of bits that fill no whole bytes.

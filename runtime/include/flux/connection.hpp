@@ -14,16 +14,24 @@
 ///
 /// If a flow has received bytes that belong to the next request, it puts them back.
 ///
+/// A message with streams (`message_stream.hpp`) is received up to the first of them. While the rest is to come, what
+/// is received here fails with EBUSY; the next message begins behind it. What nobody has pulled when the connection is
+/// given back is passed over, where it is little and comes soon; else the connection is closed, after what was sent has
+/// had time to arrive (RFC 9112, 9.6).
+///
 /// A flow never gets the descriptor of a connection: with io_uring the kernel may receive in advance, and those
 /// bytes would be missing for a node that reads from the descriptor itself.
 #pragma once
 
+#include "flux/by_type.hpp"
+#include "flux/feed.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/io.hpp"
 #include "flux/io/unfinished_input.hpp"
 #include "flux/list/intrusive_list.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -31,6 +39,7 @@
 namespace flux {
 
 class connection;
+class received_stream;
 
 /// Where connections come from and go back to: a source's `connections`, or a pool of those to a server. Flows give
 /// back and close on whatever thread they run, so these calls come from any thread; on a loop, from its own.
@@ -105,6 +114,10 @@ class connection final : private belonging, private listed<connection>
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
+    /// Sends these bytes, in one packet with what comes next, and then a part of a file, which the kernel copies itself
+    /// where it can. Fails with ENODATA if the file has become too short; the peer has got less than was promised then.
+    io_result<void> send_file(std::string_view before, const file_part &part, moment deadline = never) noexcept;
+
     /// Sends buffered output now. For nodes that compute for long afterwards, and so block their loop.
     io_result<void> flush(moment deadline = never) noexcept;
 
@@ -113,6 +126,19 @@ class connection final : private belonging, private listed<connection>
 
     /// Limits each later wait for the peer that has no deadline of its own; 0 means no limit.
     void limit_waits(std::chrono::milliseconds time) noexcept { longest_wait_ = time; }
+
+    /// Through which any flow may send on it from now on; the first call opens it, and says how many bytes may wait
+    /// there. Null where the caller does not own the connection. Throws `std::bad_alloc`.
+    std::shared_ptr<feed> open_feed(std::size_t most);
+
+    /// What nodes keep for this connection from one request to the next: a `State` of it, which the first call makes,
+    /// and which is destroyed with the connection. Null where the caller does not own the connection. Throws what the
+    /// constructor throws, and `std::bad_alloc`.
+    template <class State>
+    State *state()
+    {
+        return usable() == 0 ? &states_.get<State>() : nullptr;
+    }
 
     /// The address of the peer.
     const address &peer() const noexcept { return peer_; }
@@ -123,6 +149,10 @@ class connection final : private belonging, private listed<connection>
     /// has ended is closed, and so is one that did not come from a source. If a branch calls this for a connection that
     /// it has not made itself, it is given back at the end of the flow, because other branches may be using it.
     io_result<void> give_back() noexcept;
+
+    /// Gives it back as soon as the streams of the last message have been pulled, or else at the end of the flow; where
+    /// there are none, at once.
+    io_result<void> give_back_behind_streams() noexcept;
 
     /// Closes it. If a branch calls this for a connection that it has not made, only the output is ended now, and the
     /// connection is closed at the end of the flow.
@@ -149,6 +179,7 @@ class connection final : private belonging, private listed<connection>
     friend class connections;
     friend class connection_home;
     friend class connection_store;
+    friend class received_stream;
     friend class intrusive_list<connection>;
     friend io_result<connection *> connect(const address &to, moment deadline) noexcept;
 
@@ -178,7 +209,15 @@ class connection final : private belonging, private listed<connection>
     io_result<progress> begin_message(message_parse &into, moment deadline);
     io_result<progress> continue_message(message_parse &into, moment deadline);
     io_result<void> end_of_unfinished() noexcept;
-    io_result<std::span<const std::byte>> look(moment deadline) noexcept;
+    io_result<std::span<const std::byte>> look(moment deadline) noexcept
+    {
+        const int error = incoming_ != nullptr ? EBUSY : usable();
+        return error == 0 ? look_now(deadline) : unexpected(error);
+    }
+    io_result<std::span<const std::byte>> look_now(moment deadline) noexcept;
+    message_bytes head_of(message_parse &whole, std::span<const std::byte> bytes);
+    bool pass_streams() noexcept;
+    void linger() noexcept;
     // Of what was there so many bytes are taken.
     io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept
     {
@@ -211,6 +250,8 @@ class connection final : private belonging, private listed<connection>
     bool has_lost_input_ = false;
     // What has come of a message that is not whole; then nothing is unread.
     std::unique_ptr<unfinished_input> unfinished_;
+    // The streams of the last message, while they come.
+    std::shared_ptr<received_stream> incoming_;
     bool ended_ = false;
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
@@ -226,6 +267,9 @@ class connection final : private belonging, private listed<connection>
     moment look_at_ = never;
     address peer_;
     accept_seat seat_;
+    by_type states_;
+    // Where all that is sent goes, once it is open.
+    std::shared_ptr<feed> feed_;
 };
 
 /// A connection to this address, which the calling flow owns.

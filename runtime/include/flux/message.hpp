@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,17 @@ struct message_facts {
     const char *name;
     /// How many bytes one of them may have.
     std::size_t max_size;
+    /// Whether it may have a `&stream`.
+    bool has_streams = false;
+};
+
+/// Where a text or a nested message is: from one byte to before another.
+struct message_part {
+    std::uint32_t begin = 1;
+    std::uint32_t end = 0;
+
+    /// Whether it has been found: until then it ends before it begins.
+    bool is_read() const noexcept { return begin <= end; }
 };
 
 /// Bytes that are a message. It has less than 4 GiB.
@@ -44,11 +56,15 @@ class message
     {
     }
 
-    /// All its bytes.
+    /// All its bytes; where its streams are to come (`stream`), those before the first of them.
     std::string_view wire() const noexcept { return bytes_.view().substr(begin_, end_ - begin_); }
 
     /// Those of the message that it is a field of, with its own among them.
     const message_bytes &bytes() const noexcept { return bytes_; }
+
+    /// Its `&stream` fields, where it was received and has some that are not empty (`message_stream.hpp`); else null.
+    /// They belong to the outermost message.
+    std::shared_ptr<message_stream> stream() const noexcept { return bytes_.stream(); }
 
     /// Messages are compared by their bytes.
     friend bool operator==(const message &one, const message &other) noexcept { return one.wire() == other.wire(); }
@@ -60,6 +76,12 @@ class message
   protected:
     /// Where those of the outermost message begin; null where there are none.
     const char *first_byte() const noexcept { return bytes_.view().data(); }
+
+    /// The text of a part.
+    std::string_view view(const message_part &part) const noexcept
+    {
+        return {first_byte() + part.begin, part.end - part.begin};
+    }
 
   private:
     message_bytes bytes_;

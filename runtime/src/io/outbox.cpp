@@ -65,6 +65,22 @@ bool outbox::put(std::span<const iovec> parts) noexcept
     return true;
 }
 
+std::size_t outbox::put_or_send(const descriptor &through, std::string_view bytes) noexcept
+{
+    std::size_t sent = 0;
+    if (bytes.size() > outbox_row::room - end_ && empty()) {
+        const iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+        const io_result<std::size_t> count = try_send(through, {&whole, 1});
+        if (!count.has_value() && count.error() != EAGAIN) {
+            return bytes.size();
+        }
+        sent = count.has_value() ? *count : 0;
+    }
+    const std::size_t count = std::min(bytes.size() - sent, outbox_row::room - end_);
+    const iovec part{const_cast<char *>(bytes.data() + sent), count};
+    return sent + (count != 0 && put({&part, 1}) ? count : 0);
+}
+
 std::span<std::byte> outbox::unsent() const noexcept
 {
     return std::span(*bytes_).subspan(begin_, end_ - begin_);

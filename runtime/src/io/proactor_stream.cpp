@@ -1,8 +1,11 @@
 #include "flux/io/proactor_stream.hpp"
 
+#include "flux/io/send_file.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace flux {
@@ -79,6 +82,35 @@ io_result<void> proactor_stream::send_now(std::span<iovec> parts, moment deadlin
         }
     }
     return {};
+}
+
+std::size_t proactor_stream::send_at_once(std::string_view bytes) noexcept
+{
+    assert_on_its_loop();
+    return output_->put_or_send(input_->socket(), bytes);
+}
+
+void proactor_stream::cut() noexcept
+{
+    assert_on_its_loop();
+    shutdown(input_->socket().get(), SHUT_RDWR);
+}
+
+// The ring has no operation for this: it would be done on a thread of the kernel's.
+io_result<void> proactor_stream::do_send_file(std::string_view before, file_part part, moment deadline) noexcept
+{
+    assert_on_its_loop();
+    if (const io_result<void> flushed = flush(deadline); !flushed.has_value()) {
+        return flushed;
+    }
+    return send_with_file(input_->socket(), before, part, deadline, [&] {
+        operation waiting;
+        const int ready = waiting.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
+            io_uring_prep_poll_add(&entry, input_->socket().get(), POLLOUT);
+        });
+        const int error = waiting.error() != 0 ? waiting.error() : -std::min(ready, 0);
+        return error == EINTR ? 0 : error;
+    });
 }
 
 void proactor_stream::end_output() noexcept

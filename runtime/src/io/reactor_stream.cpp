@@ -1,5 +1,7 @@
 #include "flux/io/reactor_stream.hpp"
 
+#include "flux/io/send_file.hpp"
+
 #include <cerrno>
 #include <sys/socket.h>
 
@@ -89,11 +91,38 @@ io_result<void> reactor_stream::send_now(std::span<iovec> parts, moment deadline
     return {};
 }
 
+io_result<void> reactor_stream::do_send_file(std::string_view before, file_part part, moment deadline) noexcept
+{
+    assert_on_its_loop();
+    if (const io_result<void> flushed = flush(deadline); !flushed.has_value()) {
+        return flushed;
+    }
+    return send_with_file(socket_, before, part, deadline, [&] {
+        output_.open = false;
+        return output_.wait(deadline);
+    });
+}
+
 void reactor_stream::end_output() noexcept
 {
     assert_on_its_loop();
     ends_output_ = true;
     send_soon();
+}
+
+std::size_t reactor_stream::send_at_once(std::string_view bytes) noexcept
+{
+    assert_on_its_loop();
+    if (!outbox::empty() && bytes.size() > outbox_row::room) {
+        send_soon();
+    }
+    return put_or_send(socket_, bytes);
+}
+
+void reactor_stream::cut() noexcept
+{
+    assert_on_its_loop();
+    shutdown(socket_.get(), SHUT_RDWR);
 }
 
 bool reactor_stream::has_input() noexcept

@@ -132,9 +132,9 @@ io_result<public_socket> open_public(std::shared_ptr<public_sockets> in, const a
 }
 
 // One part alone costs the kernel less.
-ssize_t send_some(int to, std::span<const iovec> parts) noexcept
+ssize_t send_some(int to, std::span<const iovec> parts, follows what) noexcept
 {
-    constexpr int how = MSG_DONTWAIT | MSG_NOSIGNAL;
+    const int how = MSG_DONTWAIT | MSG_NOSIGNAL | (what == follows::more ? MSG_MORE : 0);
     if (parts.size() == 1) {
         const std::span whole(static_cast<const std::byte *>(parts.front().iov_base), parts.front().iov_len);
         return system_call::send(to, whole, how);
@@ -278,10 +278,10 @@ bool socket_has_input(const descriptor &of) noexcept
     return system_call::receive(of.get(), {&first, 1}, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
 }
 
-io_result<std::size_t> try_send(const descriptor &to, std::span<const iovec> parts) noexcept
+io_result<std::size_t> try_send(const descriptor &to, std::span<const iovec> parts, follows what) noexcept
 {
     while (true) {
-        const ssize_t count = send_some(to.get(), parts);
+        const ssize_t count = send_some(to.get(), parts, what);
         if (count >= 0) {
             return static_cast<std::size_t>(count);
         }

@@ -37,13 +37,18 @@ class message_bytes_store
     void give_back(block *unused) noexcept
     {
         const std::size_t units = unused->units;
-        if (units != 0 && (is_open_ || open())) {
+        if (units - 1 < most_units && (is_open_ || open())) {
             kept &of = by_units_[units - 1];
             if (of.count * units < most_kept) {
                 of.first = new (static_cast<void *>(unused)) link{of.first};
                 ++of.count;
                 return;
             }
+        }
+        if (units == message_bytes::has_stream) {
+            std::shared_ptr<message_stream> *const stream = message_bytes::stream_of(unused);
+            std::destroy_at(stream);
+            return std::free(stream);
         }
         std::free(unused);
     }
@@ -153,6 +158,20 @@ message_bytes message_bytes::copy_of(std::span<const std::byte> bytes)
     if (!bytes.empty()) {
         std::memcpy(made.data(), bytes.data(), bytes.size());
     }
+    return made;
+}
+
+message_bytes message_bytes::with_stream(std::span<const std::byte> bytes, std::shared_ptr<message_stream> stream)
+{
+    static_assert(sizeof stream == alignof(block));
+    auto *const place = static_cast<std::byte *>(std::malloc(sizeof stream + sizeof(block) + bytes.size()));
+    if (place == nullptr) {
+        throw std::bad_alloc();
+    }
+    new (place) std::shared_ptr<message_stream>(std::move(stream));
+    message_bytes made;
+    made.block_ = new (place + sizeof stream) block{1, has_stream, bytes.size()};
+    std::memcpy(made.data(), bytes.data(), bytes.size());
     return made;
 }
 

@@ -1,5 +1,8 @@
 #include "flux/message/reader.hpp"
 
+#include "../support/lack_of_memory.hpp"
+#include "flux/message/formula.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -136,21 +139,70 @@ TEST(message_reader, passes_over_what_it_has_read)
     EXPECT_EQ(again.read<tree>(at), flux::reading::whole);
 }
 
+// A message that is there at once takes no memory.
+TEST(message_reader, allocates_nothing)
+{
+    flux::unfinished_message unfinished;
+    tree::places at;
+    flux::message_reader in("t2:t0:-first\r\n.t0:-second\r\n..", false, unfinished);
+    const lack_of_memory none;
+    EXPECT_EQ(in.read<tree>(at), flux::reading::whole);
+}
+
+// A text is scanned from each of its bytes on, and the bytes before are of the message, too.
 TEST(byte_set, ends_at_the_first_byte_that_is_not_in_it)
 {
-    static constexpr flux::byte_set few_gaps{{0, 9}, {11, 255}};
-    static constexpr flux::byte_set table{{'a', 'a'}, {'c', 'c'}, {'e', 'e'}, {'g', 'g'}, {'i', 'i'}, {'k', 'k'}};
+    using few_gaps = flux::byte_set<"\001-\t\013-\377">;
+    using few_ranges = flux::byte_set<"a-cx">;
+    // Its widest ranges are compared, the others looked up.
+    using many_of_both = flux::byte_set<"#-'*+.0-9A-Z^-z|~-">;
+    using table = flux::byte_set<"acegikmoq">;
     for (std::size_t size = 0; size < 70; ++size) {
         for (std::size_t stop = 0; stop <= size; ++stop) {
             std::string text(size, 'a');
             if (stop < size) {
                 text[stop] = '\n';
             }
-            EXPECT_EQ(few_gaps.skip(text.data(), text.data() + size), text.data() + stop);
-            EXPECT_EQ(table.skip(text.data(), text.data() + size), text.data() + stop);
-            EXPECT_EQ(flux::find_byte(text.data(), text.data() + size, '\n'), text.data() + stop);
+            const char *const end = text.data() + size;
+            const char *const found = text.data() + stop;
+            for (const std::size_t begin : {std::size_t{0}, stop / 2, stop}) {
+                const char *const from = text.data() + begin;
+                EXPECT_EQ(few_gaps::skip(text.data(), from, end), found);
+                EXPECT_EQ(few_ranges::skip(text.data(), from, end), found);
+                EXPECT_EQ(many_of_both::skip(text.data(), from, end), found);
+                EXPECT_EQ(table::skip(text.data(), from, end), found);
+                EXPECT_EQ(flux::find_byte(text.data(), from, end, '\n'), found);
+            }
         }
     }
+}
+
+TEST(byte_set, has_the_bytes_that_are_named)
+{
+    using name = flux::byte_set<"#-'*+.0-9A-Z^-z|~-">;
+    const std::string_view named = "#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        const char one = static_cast<char>(byte);
+        EXPECT_EQ(name::contains(one), named.find(one) != std::string_view::npos) << byte;
+        const std::string many(20, one);
+        const char *const end = many.data() + many.size();
+        EXPECT_EQ(name::skip(many.data(), many.data(), end) == end, name::contains(one)) << byte;
+    }
+}
+
+TEST(formula, texts_are_compared_but_for_capitals)
+{
+    EXPECT_TRUE(flux::formula::is_in_lower<"content-length">("Content-LENGTH"));
+    EXPECT_TRUE(flux::formula::is_in_lower<"host">("HOST"));
+    EXPECT_TRUE(flux::formula::is_in_lower<"eight-by">("Eight-By"));
+    EXPECT_TRUE(flux::formula::is_in_lower<"">(""));
+    EXPECT_FALSE(flux::formula::is_in_lower<"content-length">("content\rlength"));
+    EXPECT_FALSE(flux::formula::is_in_lower<"content-length">("content-lengti"));
+    EXPECT_FALSE(flux::formula::is_in_lower<"content-length">("Content-Length "));
+    // These differ from letters by the same bit, and are none.
+    EXPECT_FALSE(flux::formula::is_in_lower<"a`{">("A@["));
+    EXPECT_EQ(flux::formula::trim(" \t a b\r\n"), "a b");
+    EXPECT_EQ(flux::formula::trim(" \v\f"), "");
 }
 
 TEST(wire, integers_and_bits_are_decoded)

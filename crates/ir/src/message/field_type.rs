@@ -3,21 +3,34 @@
 //! In formulas integers have 64 bits; here they have what they have on the wire, up to a size that machines know. What
 //! is in a choice may not be there.
 
-use super::{Field, FieldId, Form, Item, Message, MessageId};
+use super::{Field, FieldId, Form, Given, Item, Message, MessageId, is_before_streams};
 use crate::arena::Arena;
 use crate::types::{Integer, Type, TypeKind};
 
 /// The type of the field `id` of `message`, an optional one where it is in a choice; none where nobody can ask for it:
-/// it has no name, is a literal, or a stream, or there is none. O(1) but for the items of `message`.
+/// it has no name, is a literal, is not known before streams come, or there is none. O(size of the messages in it).
 pub fn field_type(messages: &Arena<Message>, message: &Message, id: FieldId) -> Option<Type> {
-    let ty = given_type(messages, message.field(id)?)?;
+    is_before_streams(messages, message, id).then(|| made_type(messages, message, id)).flatten()
+}
+
+/// The same of a field that is given to make one: of a stream, too, all is given.
+fn made_type(messages: &Arena<Message>, message: &Message, id: FieldId) -> Option<Type> {
+    let ty = once_type(messages, message.field(id)?)?;
     let is_always = message.items.iter().any(|item| matches!(item, Item::Field(field) if *field == id));
     Some(if is_always { ty } else { Type::of_kind(TypeKind::Optional(ty)) })
 }
 
+/// The type of what somebody gives who makes `message`; none where there is nothing of this kind.
+pub fn given_type(messages: &Arena<Message>, message: &Message, given: Given) -> Option<Type> {
+    match given {
+        Given::Parameter(index) => message.parameters.get(index).map(|parameter| parameter.ty.clone()),
+        Given::Field(id) => made_type(messages, message, id),
+    }
+}
+
 /// The type of a field where it is there.
-fn given_type(messages: &Arena<Message>, field: &Field) -> Option<Type> {
-    if field.name.is_empty() || field.is_stream {
+fn once_type(messages: &Arena<Message>, field: &Field) -> Option<Type> {
+    if field.name.is_empty() {
         return None;
     }
     if let Some(convert) = &field.convert {

@@ -1,12 +1,28 @@
-//! What a message is made of: the fields that whoever makes one gives, and those that follow from them.
+//! What a message is made of: the parameters and fields that whoever makes one gives, and the fields that follow from
+//! them.
 
 use super::{Extent, Field, FieldId, Form, Formula, Item, Message, Repeat, Root};
 use crate::compute::{Expression, Operator, Term};
 use std::collections::BTreeSet;
 
+/// What whoever makes a message gives a value: all of its parameters, and fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Given {
+    /// The parameter at this index.
+    Parameter(usize),
+    /// This field.
+    Field(FieldId),
+}
+
 impl Message {
+    /// Its parameters, and the fields of which one is made, in the order of their declarations.
+    pub fn given(&self) -> Vec<Given> {
+        let parameters = (0..self.parameters.len()).map(Given::Parameter);
+        parameters.chain(self.made_of().into_iter().map(Given::Field)).collect()
+    }
+
     /// The fields of which one is made, in the order of their declarations: those with a name and a value of their own.
-    /// A variable, a literal, a stream and what `&parse_at` looks back at are none; nor is what always follows from
+    /// A variable, a literal and what `&parse_at` looks back at are none; nor is what always follows from
     /// others: what a `&serialize` gives a value, and what a `&length` or a `T[n]` names alone, or plus or minus a
     /// constant. O(size of the message).
     pub fn made_of(&self) -> Vec<FieldId> {
@@ -14,8 +30,7 @@ impl Message {
         let fields = self.fields.iter().enumerate().map(|(index, field)| (FieldId::new(index), field));
         let is_given = |id: &FieldId, field: &Field| {
             let has_value = !matches!(field.form, Form::Literal(_) | Form::Variable(..));
-            let is_here = !field.is_stream && field.parse_at.is_none();
-            !field.name.is_empty() && has_value && is_here && !follows.contains(id)
+            !field.name.is_empty() && has_value && field.parse_at.is_none() && !follows.contains(id)
         };
         fields.filter(|(id, field)| is_given(id, field)).map(|(id, _)| id).collect()
     }

@@ -12,12 +12,14 @@ mod byte_set;
 mod field_type;
 mod first;
 mod made;
+mod streams;
 mod token;
 
 pub use byte_set::ByteSet;
-pub use field_type::{field_type, message_type};
+pub use field_type::{field_type, given_type, message_type};
 pub use first::{First, Firsts};
-pub use made::solve;
+pub use made::{Given, solve};
+pub use streams::{has_streams, is_before_streams};
 pub use token::{Token, TokenError, TokenState};
 
 use crate::arena::ArenaId;

@@ -214,7 +214,7 @@ fn describe(program: &Program, circle: &[Inside], what: &str) -> (String, Span) 
     (format!("the message `{first}` {what}{way}"), circle.last().map(|(_, span)| *span).unwrap_or_default())
 }
 
-/// What has gone along in a stream cannot be looked back at.
+/// What has gone along in a stream cannot be looked back at, and is not counted: no field around it can have a length.
 fn check_streams(program: &Program, diagnostics: &mut Diagnostics) {
     let has = |is_wanted: fn(&Field) -> bool| -> Vec<bool> {
         let own = program.messages.iter().map(|(_, message)| message.fields.iter().any(is_wanted));
@@ -231,6 +231,18 @@ fn check_streams(program: &Program, diagnostics: &mut Diagnostics) {
         }
     };
     let (streams, looks) = (has(|field| field.is_stream), has(|field| field.parse_at.is_some()));
+    for (_, message) in program.messages.iter() {
+        for field in &message.fields {
+            let is_around = unit_of(field).is_some_and(|unit| streams.get(unit.index()) == Some(&true));
+            let headline = match &field.extent {
+                Some(Extent::Length(_)) if is_around => "a stream cannot be in what has a `&length` itself",
+                Some(Extent::Until(_)) if field.is_stream => "a stream ends after a `&length`, or at `&eod`",
+                _ => continue,
+            };
+            let error = Diagnostic::error(ids::MESSAGE_STREAM, headline, field.span);
+            diagnostics.push(error.help("take `&stream` out, or say the length of the stream alone"));
+        }
+    }
     for (id, message) in program.messages.iter() {
         let at = id.index();
         let is_both = |id: usize| streams.get(id) == Some(&true) && looks.get(id) == Some(&true);

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <sys/uio.h>
 #include <utility>
 #include <vector>
@@ -68,6 +69,11 @@ class outbox : private listed<outbox>
 
     /// Puts a copy behind what is there already, to be sent soon. False where there is no room or no memory for it.
     bool put(std::span<const iovec> parts) noexcept;
+
+    /// Puts a copy of the first of these bytes there, as many as there is room for; where they are more than that and
+    /// nothing is there yet, the kernel is given the first of them at once. Gives how many were taken: all of them
+    /// where the peer is gone.
+    std::size_t put_or_send(const descriptor &through, std::string_view bytes) noexcept;
 
     /// The error that an earlier send has ended with, once; 0 where it has not.
     int take_error() noexcept { return std::exchange(error_, 0); }

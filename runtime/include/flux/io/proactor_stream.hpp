@@ -27,6 +27,9 @@ class proactor_stream final : public stream, public loop_owned
     }
 
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
+    std::size_t send_at_once(std::string_view bytes) noexcept override;
+    void cut() noexcept override;
+    io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept override;
     io_result<void> flush(moment deadline) noexcept override;
     void end_output() noexcept override;
     bool has_input() noexcept override

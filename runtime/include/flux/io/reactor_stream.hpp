@@ -45,6 +45,9 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override;
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
     bool do_send_later(std::span<const iovec> parts) noexcept override { return outbox::put(parts); }
+    std::size_t send_at_once(std::string_view bytes) noexcept override;
+    void cut() noexcept override;
+    io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept override;
     io_result<void> flush(moment deadline) noexcept override;
     io_result<void> before_idle(moment deadline) noexcept override
     {

@@ -1,13 +1,19 @@
 /// \file
 /// A set of bytes, and how many bytes from a place on are in it: what tokens and texts of a message end by.
 ///
-/// Where few ranges of bytes are not in the set, 16 bytes are compared at once (SSE2, which every x86-64 has); else a
-/// table says it of each byte.
+/// 16 bytes are compared at once (SSE2, which every x86-64 has). The set is an argument of a template, so that its
+/// ranges are constants in the code. What is compared are the ranges of the set, or those of all other bytes if they
+/// are fewer. Where both are many, the widest ranges of the set are compared, and the bytes that are in none of them
+/// are looked up in a table. The last bytes are compared together with those before them, so there is no loop over
+/// single bytes unless there are fewer than 16 in all.
 #pragma once
 
+#include "flux/message/fixed_text.hpp"
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <utility>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -15,55 +21,87 @@
 
 namespace flux {
 
-/// A set of bytes that is known when the program is compiled.
+namespace byte_set_detail {
+
+/// The bytes from one to another, both among them.
+struct range {
+    unsigned char first = 0;
+    unsigned char last = 0;
+
+    constexpr unsigned width() const { return 1U + last - first; }
+};
+
+/// Some ranges.
+struct ranges {
+    std::array<range, 128> all;
+    std::size_t count = 0;
+
+    constexpr void add(range one) { all[count++] = one; }
+
+    /// The `most` widest, the widest first.
+    constexpr ranges widest(std::size_t most) const
+    {
+        ranges sorted = *this;
+        for (std::size_t one = 0; one < sorted.count; ++one) {
+            for (std::size_t other = one + 1; other < sorted.count; ++other) {
+                if (sorted.all[other].width() > sorted.all[one].width()) {
+                    std::swap(sorted.all[one], sorted.all[other]);
+                }
+            }
+        }
+        sorted.count = sorted.count < most ? sorted.count : most;
+        return sorted;
+    }
+};
+
+#ifdef __SSE2__
+/// A bit for each of 16 bytes that is in a range.
+template <range Range>
+__m128i within(__m128i bytes) noexcept
+{
+    const __m128i first = _mm_set1_epi8(static_cast<char>(Range.first));
+    if constexpr (Range.first == Range.last) {
+        return _mm_cmpeq_epi8(bytes, first);
+    } else if constexpr (Range.first == 0) {
+        return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(static_cast<char>(Range.last))), bytes);
+    } else if constexpr (Range.last == 0xff) {
+        return _mm_cmpeq_epi8(_mm_max_epu8(bytes, first), bytes);
+    } else {
+        // Bytes below the range wrap to high numbers.
+        const __m128i above = _mm_sub_epi8(bytes, first);
+        return _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(static_cast<char>(Range.last - Range.first))), above);
+    }
+}
+#endif
+
+} // namespace byte_set_detail
+
+/// The bytes that a text names: `a-z` is a range, and a `-` that is alone comes last.
+template <fixed_text Named>
 class byte_set
 {
   public:
-    /// The bytes from one to another, both among them.
-    struct range {
-        unsigned char first;
-        unsigned char last;
-    };
-
-    /// The bytes of these ranges.
-    constexpr byte_set(std::initializer_list<range> ranges)
-    {
-        for (const range &one : ranges) {
-            for (unsigned byte = one.first; byte <= one.last; ++byte) {
-                has_[byte] = true;
-            }
-        }
-        for (unsigned byte = 0; byte < 256; ++byte) {
-            if (has_[byte] || (byte > 0 && !has_[byte - 1])) {
-                continue;
-            }
-            unsigned last = byte;
-            while (last < 255 && !has_[last + 1]) {
-                ++last;
-            }
-            if (gaps_ < most_gaps) {
-                gap_[gaps_] = {static_cast<unsigned char>(byte), static_cast<unsigned char>(last)};
-            }
-            ++gaps_;
-        }
-    }
-
     /// Whether it has this byte.
-    constexpr bool contains(char byte) const noexcept { return has_[static_cast<unsigned char>(byte)]; }
+    static constexpr bool contains(char byte) noexcept { return has[static_cast<unsigned char>(byte)]; }
 
-    /// The first byte from `from` to before `to` that is not in it; `to` where there is none.
-    const char *skip(const char *from, const char *to) const noexcept
+    /// The first byte from `from` to before `to` that is not in it; `to` where there is none. Bytes from `first` on may
+    /// be looked at, too.
+    static const char *skip(const char *first, const char *from, const char *to) noexcept
     {
 #ifdef __SSE2__
-        if (gaps_ <= most_gaps) {
-            while (to - from >= 16) {
-                const unsigned found = outside(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from)));
-                if (found != 0) {
-                    return from + __builtin_ctz(found);
-                }
-                from += 16;
+        while (to - from >= 16) {
+            if (const char *const found = other_of(from, outside(from)); found != nullptr) {
+                return found;
             }
+            from += 16;
         }
+        if (to - first >= 16) {
+            // The last 16, of which those before `from` do not count.
+            const char *const found = other_of(from, outside(to - 16) >> (16 - (to - from)));
+            return found != nullptr ? found : to;
+        }
+#else
+        static_cast<void>(first);
 #endif
         while (from != to && contains(*from)) {
             ++from;
@@ -72,43 +110,100 @@ class byte_set
     }
 
   private:
-    static constexpr std::size_t most_gaps = 4;
+    using range = byte_set_detail::range;
+    using ranges = byte_set_detail::ranges;
+
+    static constexpr std::array<bool, 256> has = [] {
+        std::array<bool, 256> found{};
+        for (std::size_t at = 0; at < Named.size(); ++at) {
+            const auto first = static_cast<unsigned char>(Named.bytes[at]);
+            unsigned last = first;
+            if (at + 2 < Named.size() && Named.bytes[at + 1] == '-') {
+                at += 2;
+                last = static_cast<unsigned char>(Named.bytes[at]);
+            }
+            for (unsigned byte = first; byte <= last; ++byte) {
+                found[byte] = true;
+            }
+        }
+        return found;
+    }();
+
+    static constexpr ranges those(bool are_in)
+    {
+        ranges found;
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            const unsigned first = byte;
+            while (byte < 256 && has[byte] == are_in) {
+                ++byte;
+            }
+            if (byte > first) {
+                found.add({static_cast<unsigned char>(first), static_cast<unsigned char>(byte - 1)});
+            }
+        }
+        return found;
+    }
+
+    // What is compared: all of one kind, or else the widest ranges of the set.
+    static constexpr std::size_t most_compared = 5;
+    static constexpr std::size_t most_widest = 3;
+    static constexpr ranges inside = those(true);
+    static constexpr ranges gaps = those(false);
+    static constexpr bool compares_gaps = gaps.count <= inside.count;
+    static constexpr bool is_exact = (compares_gaps ? gaps.count : inside.count) <= most_compared;
+    static constexpr ranges compared =
+        (is_exact && compares_gaps ? gaps : inside).widest(is_exact ? most_compared : most_widest);
 
 #ifdef __SSE2__
-    /// A bit for each of the bytes that is not in the set.
-    unsigned outside(__m128i bytes) const noexcept
+    // A bit for each of 16 bytes that is outside of the set, or may be.
+    static unsigned outside(const char *from) noexcept
     {
-        __m128i found = _mm_setzero_si128();
-        for (std::size_t index = 0; index < gaps_; ++index) {
-            const auto [first, last] = gap_[index];
-            // Bytes below the range wrap to high numbers.
-            const __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8(static_cast<char>(first)));
-            const __m128i width = _mm_set1_epi8(static_cast<char>(last - first));
-            found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(above, width), above));
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+        const __m128i found = [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+            __m128i any = _mm_setzero_si128();
+            ((any = _mm_or_si128(any, byte_set_detail::within<compared.all[Index]>(bytes))), ...);
+            return any;
+        }(std::make_index_sequence<compared.count>());
+        const auto bits = static_cast<unsigned>(_mm_movemask_epi8(found));
+        return is_exact && compares_gaps ? bits : bits ^ 0xffff;
+    }
+
+    // The first of these bytes that is outside of the set; null where none is.
+    static const char *other_of(const char *from, unsigned outside) noexcept
+    {
+        for (; outside != 0; outside &= outside - 1) {
+            const char *const found = from + __builtin_ctz(outside);
+            if (is_exact || !contains(*found)) {
+                return found;
+            }
         }
-        return static_cast<unsigned>(_mm_movemask_epi8(found));
+        return nullptr;
     }
 #endif
-
-    bool has_[256]{};
-    range gap_[most_gaps]{};
-    std::size_t gaps_ = 0;
 };
 
-/// The first `byte` from `from` to before `to`; `to` where there is none. For texts of some tens of bytes: it calls no
-/// function of a library.
-inline const char *find_byte(const char *from, const char *to, char byte) noexcept
+/// The first `byte` from `from` to before `to`; `to` where there is none. Bytes from `first` on may be looked at, too.
+/// For texts of some tens of bytes: it calls no function of a library.
+inline const char *find_byte(const char *first, const char *from, const char *to, char byte) noexcept
 {
 #ifdef __SSE2__
     const __m128i wanted = _mm_set1_epi8(byte);
+    const auto equal = [&](const char *at) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(at));
+        return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
+    };
     while (to - from >= 16) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
-        const auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
-        if (found != 0) {
+        if (const unsigned found = equal(from); found != 0) {
             return from + __builtin_ctz(found);
         }
         from += 16;
     }
+    if (to - first >= 16) {
+        const unsigned found = equal(to - 16) >> (16 - (to - from));
+        return found != 0 ? from + __builtin_ctz(found) : to;
+    }
+#else
+    static_cast<void>(first);
 #endif
     while (from != to && *from != byte) {
         ++from;

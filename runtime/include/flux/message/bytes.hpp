@@ -10,11 +10,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
 
 namespace flux {
+
+class message_stream;
 
 /// A share of bytes that several messages may have. Copies share them, and the last one frees them. Different shares
 /// may be used on different threads at once.
@@ -49,6 +53,16 @@ class message_bytes
     /// A copy of these. Throws `std::bad_alloc`.
     static message_bytes copy_of(std::span<const std::byte> bytes);
 
+    /// A copy of these, with the streams that come after them: the shares of the bytes are shares of these too. Throws
+    /// `std::bad_alloc`.
+    static message_bytes with_stream(std::span<const std::byte> bytes, std::shared_ptr<message_stream> stream);
+
+    /// The streams that come after them; null where there are none.
+    std::shared_ptr<message_stream> stream() const noexcept
+    {
+        return block_ == nullptr || block_->units != has_stream ? nullptr : *stream_of(block_);
+    }
+
     /// For who has allocated them and not shared them yet: to write them. Null where there are none.
     std::byte *data() noexcept { return block_ == nullptr ? nullptr : first_of(block_); }
 
@@ -72,10 +86,16 @@ class message_bytes
     /// What stands before the bytes.
     struct alignas(16) block {
         std::atomic<std::uint32_t> shares;
-        // In units of the store; 0 where the allocator has it.
+        // In units of the store; 0 where the allocator has it, and `has_stream` where a stream stands before it, too.
         std::uint32_t units;
         std::size_t size;
     };
+
+    static constexpr std::uint32_t has_stream = std::numeric_limits<std::uint32_t>::max();
+    static std::shared_ptr<message_stream> *stream_of(block *of) noexcept
+    {
+        return reinterpret_cast<std::shared_ptr<message_stream> *>(of) - 1;
+    }
 
     static std::byte *first_of(block *of) noexcept { return reinterpret_cast<std::byte *>(of + 1); }
 

@@ -4,7 +4,11 @@
 /// it knows that the result fits.
 #pragma once
 
+#include "flux/message/fixed_text.hpp"
+#include "flux/message/wire.hpp"
+
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -97,25 +101,60 @@ inline std::string_view slice(std::string_view text, std::uint64_t from, std::ui
 /// The text without the white space of ASCII around it.
 inline std::string_view trim(std::string_view text) noexcept
 {
-    constexpr std::string_view space = " \t\n\v\f\r";
-    const std::size_t first = text.find_first_not_of(space);
-    return first == std::string_view::npos ? std::string_view()
-                                           : text.substr(first, text.find_last_not_of(space) - first + 1);
+    const auto is_space = [](char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); };
+    while (!text.empty() && is_space(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_space(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
 }
 
-/// Whether a text is `wanted` but for the capitals of ASCII, which is written without any.
-inline bool is_in_lower(std::string_view text, std::string_view wanted) noexcept
-{
-    if (text.size() != wanted.size()) {
-        return false;
-    }
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char letter = text[at];
-        if ((letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter | 0x20) : letter) != wanted[at]) {
-            return false;
+/// Eight bytes of a text that is written without capitals, or fewer: they, and the bit that tells a capital for each
+/// letter among them.
+struct lower_word {
+    std::uint64_t bytes = 0;
+    std::uint64_t capitals = 0;
+
+    constexpr lower_word(const char *text, std::size_t count)
+    {
+        for (std::size_t at = 0; at < count; ++at) {
+            const auto byte = static_cast<unsigned char>(text[at]);
+            bytes |= std::uint64_t{byte} << 8 * at;
+            capitals |= std::uint64_t{byte >= 'a' && byte <= 'z' ? 0x20U : 0U} << 8 * at;
         }
     }
-    return true;
+};
+
+/// Zero where `Count` bytes at `text` are those of `Wanted` from `At` on, but for capitals.
+template <fixed_text Wanted, std::size_t At, std::size_t Count>
+std::uint64_t differ_in_lower(const char *text) noexcept
+{
+    constexpr lower_word word(Wanted.bytes + At, Count);
+    return (wire::little<std::uint64_t, Count>(text + At) | word.capitals) ^ word.bytes;
+}
+
+/// Whether a text is `Wanted` but for the capitals of ASCII, which is written without any. 8 bytes are compared at
+/// once.
+template <fixed_text Wanted>
+bool is_in_lower(std::string_view text) noexcept
+{
+    constexpr std::size_t size = Wanted.size();
+    if (text.size() != size) {
+        return false;
+    }
+    std::uint64_t differ = 0;
+    [&]<std::size_t... Word>(std::index_sequence<Word...>) {
+        ((differ |= differ_in_lower<Wanted, 8 * Word, 8>(text.data())), ...);
+    }(std::make_index_sequence<size / 8>());
+    // The last ones together with those before them, where there are any.
+    if constexpr (size % 8 != 0 && size > 8) {
+        differ |= differ_in_lower<Wanted, size - 8, 8>(text.data());
+    } else if constexpr (size % 8 != 0) {
+        differ |= differ_in_lower<Wanted, 0, size>(text.data());
+    }
+    return differ == 0;
 }
 
 /// One text after the other. Throws `std::bad_alloc`.

@@ -118,6 +118,23 @@ class message_list
     places first_;
 };
 
+/// Whether a message has the same bytes as another, and means the same by them. Other values have to be equal.
+bool is_same(const auto &one, const auto &wanted)
+{
+    if constexpr (requires { one.means_same_as(wanted); }) {
+        return one.means_same_as(wanted);
+    } else {
+        return one == wanted;
+    }
+}
+
+/// The same of one that may not be there.
+template <class One, class Wanted>
+bool is_same(const std::optional<One> &one, const std::optional<Wanted> &wanted)
+{
+    return one.has_value() == wanted.has_value() && (!one || is_same(*one, *wanted));
+}
+
 /// Whether a list has these elements.
 bool are_same(const auto &list, const auto &wanted)
 {
@@ -126,7 +143,7 @@ bool are_same(const auto &list, const auto &wanted)
     }
     auto one = wanted.begin();
     for (const auto &element : list) {
-        if (element != *one) {
+        if (!is_same(element, *one)) {
             return false;
         }
         ++one;
@@ -185,21 +202,44 @@ struct digits_element {
     static Integer decoded(const char *, const places &at) noexcept { return at.number; }
 };
 
-/// An element that is a token, of at most `Most` bytes.
-template <class Automaton>
-struct token_element {
+/// An element that may be in itself at most `Most` times: its list has this number among the fields with such a bound.
+template <class Element, std::size_t Number, unsigned Most>
+struct bounded_element {
+    using places = typename Element::places;
+
+    static bool parse(message_reader &in, places &at) noexcept
+    {
+        return in.within_depth(Number, Most, "", [&] { return Element::parse(in, at); });
+    }
+};
+
+/// A text that is an element: where it is.
+struct text_element {
     struct places : message_places {
         message_part text;
     };
 
-    static bool parse(message_reader &in, places &at) noexcept
-    {
-        return Automaton::parse(in, at.text, std::numeric_limits<std::uint64_t>::max(), "");
-    }
-
     static std::string_view decoded(const char *bytes, const places &at) noexcept
     {
         return {bytes + at.text.begin, at.text.end - at.text.begin};
+    }
+};
+
+/// An element that is a token.
+template <class Automaton>
+struct token_element : text_element {
+    static bool parse(message_reader &in, places &at) noexcept
+    {
+        return in.token<Automaton>(at.text, std::numeric_limits<std::uint64_t>::max(), "");
+    }
+};
+
+/// An element that is a token of at least `Least` bytes of a set.
+template <class Set, std::size_t Least>
+struct run_element : text_element {
+    static bool parse(message_reader &in, places &at) noexcept
+    {
+        return in.run<Set, Least>(at.text, std::numeric_limits<std::uint64_t>::max(), "");
     }
 };
 

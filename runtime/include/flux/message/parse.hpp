@@ -4,9 +4,11 @@
 #pragma once
 
 #include "flux/message.hpp"
+#include "flux/message/stream_ahead.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,18 @@ class message_parse
     /// Reads a message from its first byte on; or, after `unfinished`, reads on, with all bytes that there are so far:
     /// those of the last call, which may be at another place now, and more. `is_end` where no others come.
     virtual state read(std::string_view so_far, bool is_end) noexcept = 0;
+
+    /// Where `read` or `read_on` have given `whole`: the stream that comes next, so that only what stands before it is
+    /// whole; null where all of the message is. Of messages with `message_facts::has_streams` alone.
+    virtual const stream_ahead *ahead() const noexcept { return nullptr; }
+
+    /// Goes on where a stream comes next, once that has gone along, and after `unfinished`. The first `filled` bytes of
+    /// the window are those of the message that have come, without its streams; of them elements of lists with streams
+    /// are removed when they have been read.
+    virtual state read_on(std::span<char> /*window*/, std::size_t & /*filled*/, bool /*is_end*/) noexcept
+    {
+        return state::wrong;
+    }
 
     /// When it is whole, how many bytes are the message.
     std::size_t size() const noexcept { return count_; }

@@ -13,6 +13,8 @@
 
 #include "flux/message.hpp"
 #include "flux/message/byte_set.hpp"
+#include "flux/message/places.hpp"
+#include "flux/message/stream_ahead.hpp"
 #include "flux/message/unfinished.hpp"
 #include "flux/message/wire.hpp"
 
@@ -38,30 +40,6 @@ enum class reading : std::uint8_t {
     unfinished,
     /// The bytes are no such message.
     wrong,
-};
-
-/// Where a text or a nested message is: from one byte to before another.
-struct message_part {
-    std::uint32_t begin = 1;
-    std::uint32_t end = 0;
-
-    /// Whether it has been found: until then it ends before it begins.
-    bool is_read() const noexcept { return begin <= end; }
-};
-
-/// Where a message is: the first of the places of its fields.
-struct message_places {
-    message_part whole;
-};
-
-/// Where a list is, and how many elements it has so far.
-struct message_parts {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    std::uint32_t count = 0;
-    // Where the next element begins; after the list that is the byte after it, and after what ends it.
-    std::uint32_t next = 0;
-    bool is_read = false;
 };
 
 /// Why bytes are no message.
@@ -99,7 +77,7 @@ class message_reader
     /// will come. `unfinished` is what earlier readings of the same message left, with fewer bytes.
     message_reader(std::string_view so_far, bool is_end, unfinished_message &unfinished) noexcept
         : bytes_(so_far.data()), available_(std::min(so_far.size(), most_bytes)), is_end_(is_end),
-          unfinished_(&unfinished)
+          resumes_(unfinished.is_open_), unfinished_(&unfinished)
     {
     }
     message_reader(const message_reader &) = delete;
@@ -113,9 +91,11 @@ class message_reader
         end_ = std::min(available_, limit_);
         if (Message::parse(*this, at)) [[likely]] {
             static_cast<message_places &>(at).whole = {0, position()};
+            unfinished_->is_open_ = false;
             return reading::whole;
         }
-        fault_.within(Message::facts.name, message_fault::no_index);
+        end_within(Message::facts.name, message_fault::no_index);
+        unfinished_->is_open_ = result_ == reading::unfinished;
         return result_;
     }
 
@@ -125,10 +105,21 @@ class message_reader
     /// Of a message that is unfinished, how many bytes more are needed at least.
     std::size_t wanted() const noexcept { return wanted_; }
 
+    /// Of a message that is unfinished, the stream before which the reading has stopped: it goes on when that has gone
+    /// along (`unfinished_message::pass_stream`). Null where it is bytes that are missing.
+    const stream_ahead *ahead() const noexcept
+    {
+        return stops_ && result_ == reading::unfinished ? &ahead_ : nullptr;
+    }
+
+    /// How many of the bytes that were given are there still: without elements that were removed.
+    std::size_t available() const noexcept { return available_; }
+
     /// Of bytes that are no message, why.
     const message_fault &fault() const noexcept { return fault_; }
 
-    // What follows is for generated code. What gives a truth value is false where the reading has ended.
+    // What follows is for generated code. What gives a truth value is false where the reading has ended. What ends it
+    // calls a function that is never inline and gives `false` itself: so the compiler knows that nothing follows.
 
     /// The first byte of the outermost message.
     const char *bytes() const noexcept { return bytes_; }
@@ -146,7 +137,11 @@ class message_reader
     void skip(std::size_t count) noexcept { at_ += count; }
 
     /// Ends the reading where it has not `count` bytes, for the field of this name.
-    [[gnu::cold]] bool missing(std::uint64_t count, const char *field) noexcept;
+    bool missing(std::uint64_t count, const char *field) noexcept
+    {
+        end_missing(count, field);
+        return false;
+    }
 
     /// A field of a fixed size.
     struct fixed {
@@ -155,13 +150,25 @@ class message_reader
     };
 
     /// The same for fields that follow each other.
-    [[gnu::cold]] bool missing(std::initializer_list<fixed> fields) noexcept;
+    bool missing(std::initializer_list<fixed> fields) noexcept
+    {
+        end_missing(fields);
+        return false;
+    }
 
     /// Ends the reading: the field of this name, which begins `ahead` bytes from here, is not as it must be.
-    [[gnu::cold]] bool wrong(const char *field, const char *text, std::size_t ahead = 0) noexcept;
+    bool wrong(const char *field, const char *text, std::size_t ahead = 0) noexcept
+    {
+        end_wrong(at_ + ahead, field, text);
+        return false;
+    }
 
     /// The same, of a field that has been read and begins at this offset.
-    [[gnu::cold]] bool wrong_at(std::size_t offset, const char *field, const char *text) noexcept;
+    bool wrong_at(std::size_t offset, const char *field, const char *text) noexcept
+    {
+        end_wrong(offset, field, text);
+        return false;
+    }
 
     /// The text of a part.
     std::string_view view(const message_part &part) const noexcept
@@ -180,10 +187,7 @@ class message_reader
     template <class Unit>
     static std::size_t found(std::string_view bytes, std::size_t begin, typename Unit::places &at) noexcept
     {
-        unfinished_message nothing;
-        message_reader in(bytes, true, nothing);
-        in.limit_ = in.end_ = in.available_;
-        in.in_region_ = true;
+        message_reader in(bytes);
         in.at_ = begin;
         in.parse<Unit>(at);
         return in.at_;
@@ -194,12 +198,17 @@ class message_reader
     static constexpr const char *does_not_fit = "this value does not fit its type";
     static constexpr const char *no_case = "there is no case for this value";
     static constexpr const char *no_beginning = "no case begins with this";
+    static constexpr const char *ends_early = "the data ends too early";
     static constexpr const char *too_large = "the message would be larger than it may be";
     static constexpr const char *too_long = "it has more bytes than it may have";
     static constexpr const char *too_many = "there are more elements than there may be";
 
     /// Says of a reading that has ended in which field that was.
-    [[gnu::cold]] bool within(const char *field) noexcept;
+    bool within(const char *field) noexcept
+    {
+        end_within(field, message_fault::no_index);
+        return false;
+    }
 
     /// The byte that decides a choice, or `at_end` where the data ends, or `not_here` where it has not come.
     int peek() const noexcept { return at_ < end_ ? static_cast<unsigned char>(bytes_[at_]) : peek_beyond(); }
@@ -207,13 +216,19 @@ class message_reader
     static constexpr int not_here = -2;
 
     /// Just these bytes.
-    bool literal(std::string_view wanted, const char *field = "") noexcept
+    template <std::size_t Size>
+    [[gnu::always_inline]] bool literal(const char (&wanted)[Size], const char *field = "") noexcept
+    {
+        return literal(std::string_view(wanted, Size - 1), field);
+    }
+    [[gnu::always_inline]] bool literal(std::string_view wanted, const char *field = "") noexcept
     {
         if (has(wanted.size()) && std::memcmp(next(), wanted.data(), wanted.size()) == 0) [[likely]] {
             at_ += wanted.size();
             return true;
         }
-        return part_of_literal(wanted, field);
+        end_literal(wanted, field);
+        return false;
     }
 
     /// So many bytes, of which there are at most `most`.
@@ -242,8 +257,8 @@ class message_reader
         const std::size_t begin = at_;
         const std::size_t window = end_ - begin < most + terminator.size() ? end_ : begin + most + terminator.size();
         const char *const stop = bytes_ + window;
-        const char *from = bytes_ + std::max(begin, taken_scan());
-        while ((from = find_byte(from, stop, terminator[0])) != stop) {
+        const char *from = bytes_ + scan_begin(begin);
+        while ((from = find_byte(bytes_, from, stop, terminator[0])) != stop) {
             if (static_cast<std::size_t>(stop - from) < terminator.size()) {
                 break;
             }
@@ -254,32 +269,35 @@ class message_reader
             }
             ++from;
         }
-        return no_terminator(static_cast<std::size_t>(from - bytes_), terminator, most, field);
+        end_unterminated(static_cast<std::size_t>(from - bytes_), terminator, most, field);
+        return false;
     }
 
     /// Bytes up to the end of what they are in.
     bool rest(message_part &part, std::uint64_t most, const char *field) noexcept;
 
-    /// As many bytes of this set as come, at least `least`.
-    bool run(message_part &part, const byte_set &set, std::uint64_t least, std::uint64_t most,
-             const char *field) noexcept
+    /// So many bytes that go along: to this reader they are none.
+    bool stream(message_part &part, std::uint64_t size, const char *field,
+                std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept;
+
+    /// Bytes that go along up to the end of what the peer sends.
+    bool stream_rest(message_part &part, std::uint64_t most, const char *field) noexcept;
+
+    /// As many bytes of this set as come, at least `Least`.
+    template <class Set, std::size_t Least>
+    [[gnu::always_inline]] bool run(message_part &part, std::uint64_t most, const char *field) noexcept
     {
         if (is_passed(part)) {
             return true;
         }
         const std::size_t begin = at_;
-        const char *const from = bytes_ + std::max(begin, taken_scan());
-        const auto end = static_cast<std::size_t>(set.skip(from, bytes_ + end_) - bytes_);
-        if (end - begin > most) [[unlikely]] {
-            return wrong(field, too_long);
+        const char *const first_other = Set::skip(bytes_, bytes_ + scan_begin(begin), bytes_ + end_);
+        at_ = static_cast<std::size_t>(first_other - bytes_);
+        const std::size_t size = at_ - begin;
+        if (at_ == end_ || size - Least > most - Least) [[unlikely]] {
+            return run_ends(part, begin, {Set::contains, Least, most}, field);
         }
-        at_ = end;
-        if (end == end_ || end - begin < least) [[unlikely]] {
-            if (!run_ends(begin, set, end - begin >= least, field)) {
-                return false;
-            }
-        }
-        part = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+        part = {static_cast<std::uint32_t>(begin), position()};
         return true;
     }
 
@@ -292,9 +310,9 @@ class message_reader
         }
         const std::size_t begin = at_;
         int state = 0;
-        if (unfinished_->scanned_ > begin) {
+        if (resumes_ && unfinished_->scanned_ > begin) [[unlikely]] {
             state = static_cast<int>(unfinished_->state_);
-            at_ = taken_scan();
+            at_ = scan_begin(begin);
         }
         while (!Automaton::is_last(state)) {
             const int byte = peek();
@@ -319,7 +337,7 @@ class message_reader
             }
         }
         if (!Automaton::accepts(state)) [[unlikely]] {
-            return wrong(field, at_ < available_ ? "this byte cannot come here" : "the data ends too early");
+            return wrong(field, at_ < available_ ? "this byte cannot come here" : ends_early);
         }
         part = {static_cast<std::uint32_t>(begin), position()};
         return true;
@@ -327,7 +345,28 @@ class message_reader
 
     /// An integer as digits.
     template <class Integer, unsigned Base>
-    bool digits(Integer &value, const char *field) noexcept;
+    bool digits(Integer &value, const char *field) noexcept
+    {
+        if constexpr (Base == 10) {
+            // What most numbers are: some digits, and the byte after them is there.
+            const char *const first = next();
+            const char *const stop = first + std::min<std::size_t>(end_ - at_, std::numeric_limits<Integer>::digits10);
+            std::uint64_t so_far = 0;
+            for (const char *from = first; from != stop; ++from) {
+                const unsigned digit = static_cast<unsigned char>(*from) - unsigned{'0'};
+                if (digit > 9) {
+                    if (from == first) {
+                        break;
+                    }
+                    value = static_cast<Integer>(so_far);
+                    at_ = static_cast<std::size_t>(from - bytes_);
+                    return true;
+                }
+                so_far = 10 * so_far + digit;
+            }
+        }
+        return any_digits<Integer, Base>(value, field);
+    }
 
     /// Another message.
     template <class Unit>
@@ -510,6 +549,13 @@ class message_reader
     }
 
   private:
+    // Of bytes that have been read before.
+    explicit message_reader(std::string_view all) noexcept
+        : bytes_(all.data()), end_(all.size()), limit_(all.size()), available_(all.size()), in_region_(true),
+          is_end_(true), resumes_(false), unfinished_(nullptr)
+    {
+    }
+
     /// Offsets have 32 bits.
     static constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
     /// How many messages may be in each other: each is a call of a function.
@@ -557,7 +603,7 @@ class message_reader
     // Goes over what an earlier reading has found.
     bool is_passed(const message_part &part) noexcept
     {
-        if (!part.is_read()) [[likely]] {
+        if (!resumes_ || !part.is_read()) [[likely]] {
             return false;
         }
         at_ = part.end;
@@ -567,11 +613,11 @@ class message_reader
     // Whether there is anything left to read of the list.
     bool begin(message_parts &list) noexcept
     {
-        if (list.is_read) {
+        if (resumes_ && list.is_read) [[unlikely]] {
             at_ = list.next;
             return false;
         }
-        if (list.count == 0) {
+        if (list.count == 0) [[likely]] {
             list.begin = position();
         } else {
             at_ = list.next;
@@ -597,18 +643,24 @@ class message_reader
         take(at);
         if (!parse<Element>(at) || !each(std::as_const(at))) [[unlikely]] {
             keep(at);
-            return within_element(field, list.count);
+            end_within(field, list.count);
+            return false;
         }
         ++list.count;
+        if constexpr (has_streams<Element>()) {
+            remove_from(list.begin);
+        }
         list.next = position();
         return true;
     }
+
+    void remove_from(std::size_t begin) noexcept;
 
     // The places of what was open when the last reading ended.
     template <class Places>
     void take(Places &at) noexcept
     {
-        if (!unfinished_->open_.empty()) [[unlikely]] {
+        if (resumes_ && !unfinished_->open_.empty()) [[unlikely]] {
             unfinished_->take(at);
         }
     }
@@ -626,17 +678,38 @@ class message_reader
         }
     }
 
-    // Up to where the scan that was open has come.
-    std::size_t taken_scan() noexcept { return std::exchange(unfinished_->scanned_, 0); }
+    // Where the scan of what begins here goes on: where the last reading left it, if that was in the middle.
+    std::size_t scan_begin(std::size_t begin) noexcept
+    {
+        return resumes_ ? std::max(begin, std::exchange(unfinished_->scanned_, 0)) : begin;
+    }
 
+    // What is to be said of a run that does not end with a byte which is not in its set, or is too short or too long.
+    struct run_facts {
+        bool (*contains)(char);
+        std::size_t least;
+        std::uint64_t most;
+    };
+
+    template <class Integer, unsigned Base>
+    [[gnu::noinline]] bool any_digits(Integer &value, const char *field) noexcept;
     int peek_beyond() const noexcept;
-    bool wait_from(std::size_t scanned, std::uint64_t count, const char *field) noexcept;
-    bool ends_early(std::size_t offset, const char *field) noexcept;
-    [[gnu::cold]] bool part_of_literal(std::string_view wanted, const char *field) noexcept;
-    [[gnu::cold]] bool no_terminator(std::size_t scanned, std::string_view terminator, std::uint64_t most,
-                                     const char *field) noexcept;
-    [[gnu::cold]] bool run_ends(std::size_t begin, const byte_set &set, bool is_enough, const char *field) noexcept;
-    [[gnu::cold]] bool within_element(const char *field, std::size_t index) noexcept;
+    bool passes(message_part &part, const stream_ahead &stream, const char *field) noexcept;
+    bool wait_from(std::size_t scanned, std::uint64_t count, const char *field) noexcept
+    {
+        end_waiting(scanned, count, field);
+        return false;
+    }
+    [[gnu::cold]] void end_missing(std::uint64_t count, const char *field) noexcept;
+    [[gnu::cold]] void end_missing(std::initializer_list<fixed> fields) noexcept;
+    [[gnu::cold]] void end_wrong(std::size_t offset, const char *field, const char *text) noexcept;
+    [[gnu::cold]] void end_within(const char *field, std::size_t index) noexcept;
+    [[gnu::cold]] void end_waiting(std::size_t scanned, std::uint64_t count, const char *field) noexcept;
+    [[gnu::cold]] void end_literal(std::string_view wanted, const char *field) noexcept;
+    [[gnu::cold]] void end_unterminated(std::size_t scanned, std::string_view terminator, std::uint64_t most,
+                                        const char *field) noexcept;
+    [[gnu::cold]] bool run_ends(message_part &part, std::size_t begin, const run_facts &run,
+                                const char *field) noexcept;
 
     const char *bytes_;
     std::size_t at_ = 0;
@@ -647,41 +720,31 @@ class message_reader
     // Whether `limit_` is the end of a field; else it is how large the message may be.
     bool in_region_ = false;
     bool is_end_;
+    // Whether an earlier reading of the same message has noted anything.
+    bool resumes_;
+    // Whether it has stopped before a stream.
+    bool stops_ = false;
     reading result_ = reading::whole;
     unsigned depth_ = 0;
     unfinished_message *unfinished_;
     std::size_t floor_ = std::numeric_limits<std::size_t>::max();
-    std::size_t wanted_ = 0;
+    // This has a value where the reading is unfinished, and `fault_` where the bytes are wrong.
+    std::size_t wanted_;
+    stream_ahead ahead_;
     // Only so many of them have a value.
     std::size_t depths_known_ = 0;
     std::array<std::uint8_t, most_depths> depths_;
-    message_fault fault_;
+    union {
+        message_fault fault_;
+    };
 };
 
 template <class Integer, unsigned Base>
-bool message_reader::digits(Integer &value, const char *field) noexcept
+bool message_reader::any_digits(Integer &value, const char *field) noexcept
 {
     using limits = std::numeric_limits<Integer>;
     constexpr std::size_t most_digits = 64;
     const std::size_t begin = at_;
-    if constexpr (Base == 10 && sizeof(Integer) >= 4) {
-        // What most numbers are: some digits, and the byte after them is there.
-        const char *from = next();
-        const bool has_sign = std::is_signed_v<Integer> && has(1) && *from == '-';
-        from += has_sign ? 1 : 0;
-        const char *const first = from;
-        const char *const stop = bytes_ + std::min(end_, begin + limits::digits10);
-        std::uint64_t value_so_far = 0;
-        while (from < stop && static_cast<unsigned char>(*from - '0') < 10) {
-            value_so_far = 10 * value_so_far + static_cast<unsigned char>(*from - '0');
-            ++from;
-        }
-        if (from > first && from < stop) [[likely]] {
-            value = static_cast<Integer>(has_sign ? 0 - value_so_far : value_so_far);
-            at_ = static_cast<std::size_t>(from - bytes_);
-            return true;
-        }
-    }
     bool is_negative = false;
     std::uint64_t most = static_cast<std::uint64_t>(limits::max());
     std::uint64_t magnitude = 0;

@@ -7,9 +7,12 @@
 #include "flux/message/reader.hpp"
 #include "flux/message/unfinished.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace flux {
@@ -27,19 +30,33 @@ class typed_parse final : public message_parse
             at_ = {};
         }
         message_reader in(so_far, is_end, unfinished_);
-        const reading come = in.template read<Message>(at_);
-        goes_on_ = come == reading::unfinished;
-        if (come == reading::whole) [[likely]] {
-            count_ = in.size();
-            return state::whole;
+        return come_of(in);
+    }
+
+    /// Before it reads anything: streams are read as other bytes, and the message is all in memory.
+    void keep_streams() noexcept { unfinished_.keep_streams(); }
+
+    const stream_ahead *ahead() const noexcept override
+    {
+        if constexpr (has_streams<Message>()) {
+            return stream_.is_ahead ? &stream_.ahead : nullptr;
+        } else {
+            return nullptr;
         }
-        if (goes_on_) {
-            count_ = in.wanted();
-            return state::unfinished;
+    }
+
+    state read_on(std::span<char> window, std::size_t &filled, bool is_end) noexcept override
+    {
+        if constexpr (has_streams<Message>()) {
+            std::exchange(stream_.is_ahead, false) ? unfinished_.pass_stream(window.data())
+                                                   : unfinished_.move_window(window.data());
+            message_reader in(std::string_view(window.data(), filled), is_end, unfinished_);
+            const state come = come_of(in);
+            filled = in.available();
+            return come;
+        } else {
+            return state::wrong;
         }
-        fault_ = in.fault();
-        unfinished_.clear();
-        return state::wrong;
     }
 
     std::string fault() const override
@@ -64,16 +81,53 @@ class typed_parse final : public message_parse
         unfinished_ = std::move(other.unfinished_);
         fault_ = other.fault_;
         goes_on_ = other.goes_on_;
+        stream_ = other.stream_;
     }
 
     /// Of one that is whole, and has its bytes, the message.
     Message message() { return Message(std::move(bytes), at_); }
 
   private:
+    state come_of(message_reader &in) noexcept
+    {
+        if constexpr (has_streams<Message>()) {
+            stream_.is_ahead = false;
+        }
+        const reading come = in.template read<Message>(at_);
+        goes_on_ = come == reading::unfinished;
+        if (come == reading::whole) [[likely]] {
+            count_ = in.size();
+            return state::whole;
+        }
+        if constexpr (has_streams<Message>()) {
+            if (const stream_ahead *const next = in.ahead()) {
+                stream_ = {*next, true};
+                count_ = in.size();
+                static_cast<message_places &>(at_).whole = {0, in.position()};
+                return state::whole;
+            }
+        }
+        if (goes_on_) {
+            count_ = in.wanted();
+            return state::unfinished;
+        }
+        fault_ = in.fault();
+        unfinished_.clear();
+        return state::wrong;
+    }
+
+    struct next_stream {
+        stream_ahead ahead;
+        bool is_ahead = false;
+    };
+    struct no_stream {
+    };
+
     typename Message::places at_;
     unfinished_message unfinished_;
     message_fault fault_;
     bool goes_on_ = false;
+    [[no_unique_address]] std::conditional_t<has_streams<Message>(), next_stream, no_stream> stream_;
 };
 
 } // namespace flux

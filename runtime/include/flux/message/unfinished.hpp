@@ -23,7 +23,23 @@ class unfinished_message
         open_.clear();
         scanned_ = 0;
         state_ = 0;
+        is_open_ = false;
+        stream_passed_ = false;
+        window_ = nullptr;
     }
+
+    /// From now on streams are read as other bytes: all of the message is in memory.
+    void keep_streams() noexcept { keeps_streams_ = true; }
+
+    /// The stream before which the reader has stopped has gone along. The bytes of the message, without those of its
+    /// streams, are at this address: there the reader removes elements of lists that it has read, if they have streams.
+    void pass_stream(char *window) noexcept
+    {
+        stream_passed_ = true;
+        window_ = window;
+    }
+    /// The same, where they have moved and no stream has gone along since.
+    void move_window(char *window) noexcept { window_ = window; }
 
   private:
     friend class message_reader;
@@ -52,6 +68,11 @@ class unfinished_message
     std::size_t scanned_ = 0;
     // The state of the innermost token.
     std::uint32_t state_ = 0;
+    // Whether a reading has ended in the middle of the message.
+    bool is_open_ = false;
+    bool keeps_streams_ = false;
+    bool stream_passed_ = false;
+    char *window_ = nullptr;
 };
 
 } // namespace flux

@@ -72,26 +72,43 @@ class message_writer
     /// What makes no message.
     void fail() noexcept { fits_ = false; }
 
-    /// Reads what has been written so far: the places of what it has.
+    /// Reads what has been written so far: the places of what it has. `at` has its parameters.
     template <class Message>
-    typename Message::places so_far() const noexcept
+    typename Message::places so_far(typename Message::places at = {}) const noexcept
     {
-        typename Message::places at;
         unfinished_message unfinished;
+        unfinished.keep_streams();
         message_reader in(bytes_.view().substr(0, size_), false, unfinished);
         static_cast<void>(in.read<Message>(at));
         return at;
     }
 
-    /// Whether it is a message, all of it; then the bytes are moved out, and `at` says where its fields are.
+    /// The text of a part of that.
+    std::string_view view(const message_part &part) const noexcept
+    {
+        return bytes_.view().substr(part.begin, part.end - part.begin);
+    }
+
+    /// Whether it is a message, all of it; then the bytes are moved out, and `at`, which has its parameters, says where
+    /// its fields are. One without bytes is none: nobody could tell that it has been sent.
     template <class Message>
     bool ends(message_bytes &made, typename Message::places &at)
     {
-        if (!fits_ || size_ == 0) {
+        return size_ > 0 && is<Message>(made, at);
+    }
+
+    /// The same of one that is part of another, and may have no bytes.
+    template <class Message>
+    bool is(message_bytes &made, typename Message::places &at)
+    {
+        if (!fits_) {
             return false;
         }
-        bytes_.resize(size_);
+        if (size_ > 0) {
+            bytes_.resize(size_);
+        }
         unfinished_message unfinished;
+        unfinished.keep_streams();
         message_reader in(bytes_.view(), true, unfinished);
         if (in.read<Message>(at) != reading::whole || in.size() != size_) {
             return false;
@@ -106,7 +123,8 @@ class message_writer
         if (bytes_.size() == 0) {
             bytes_ = message_bytes::allocate(std::max<std::size_t>(more, 128));
         } else if (size_ + more > bytes_.size()) {
-            bytes_.resize(2 * (size_ + more));
+            // Where what comes is large, it is most likely the last.
+            bytes_.resize(std::max(2 * size_, size_ + more));
         }
     }
 

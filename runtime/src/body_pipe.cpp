@@ -1,4 +1,4 @@
-#include "flux/body.hpp"
+#include "flux/body_pipe.hpp"
 
 #include "flux/flow/flow.hpp"
 
@@ -8,9 +8,9 @@
 
 namespace flux {
 
-body::body(std::size_t window_bytes) : window_(std::max<std::size_t>(window_bytes, 1)) {}
+body_pipe::body_pipe(std::size_t window_bytes) : window_(std::max<std::size_t>(window_bytes, 1)) {}
 
-io_result<void> body::push(std::string_view bytes, moment deadline) noexcept
+io_result<void> body_pipe::push(std::string_view bytes, moment deadline) noexcept
 {
     if (const int error = within_io_budget(); error != 0) {
         return unexpected(error);
@@ -31,7 +31,7 @@ io_result<void> body::push(std::string_view bytes, moment deadline) noexcept
     return {};
 }
 
-void body::end(int error) noexcept
+void body_pipe::end(int error) noexcept
 {
     const locked alone(alone_, mode::write, running_flow->place());
     ended_ = true;
@@ -39,7 +39,7 @@ void body::end(int error) noexcept
     pulls_.wake();
 }
 
-io_result<std::size_t> body::pull(std::span<std::byte> into, moment deadline) noexcept
+io_result<std::size_t> body_pipe::pull(std::span<std::byte> into, moment deadline) noexcept
 {
     if (const int error = within_io_budget(); error != 0) {
         return unexpected(error);
@@ -60,7 +60,7 @@ io_result<std::size_t> body::pull(std::span<std::byte> into, moment deadline) no
     }
 }
 
-void body::abandon() noexcept
+void body_pipe::abandon() noexcept
 {
     const locked alone(alone_, mode::write, running_flow->place());
     abandoned_ = true;
@@ -68,7 +68,7 @@ void body::abandon() noexcept
 }
 
 // Without the lock meanwhile. Whoever ends the park has the lock, so the park exists as long as it is touched.
-int body::wait_at(side &own, moment deadline) noexcept
+int body_pipe::wait_at(side &own, moment deadline) noexcept
 {
     park waiting(*running_flow);
     own.waits = &waiting;
@@ -79,7 +79,7 @@ int body::wait_at(side &own, moment deadline) noexcept
     return error_of(end);
 }
 
-std::size_t body::take(std::span<std::byte> into) noexcept
+std::size_t body_pipe::take(std::span<std::byte> into) noexcept
 {
     std::size_t taken = 0;
     // Twice where the ring comes round.
@@ -93,7 +93,7 @@ std::size_t body::take(std::span<std::byte> into) noexcept
     return taken;
 }
 
-std::size_t body::put(std::string_view bytes) noexcept
+std::size_t body_pipe::put(std::string_view bytes) noexcept
 {
     std::size_t put = 0;
     while (put < bytes.size() && size_ != window_.size()) {
@@ -107,7 +107,7 @@ std::size_t body::put(std::string_view bytes) noexcept
     return put;
 }
 
-void body::side::wake() noexcept
+void body_pipe::side::wake() noexcept
 {
     if (waits != nullptr) {
         waits->end(park_end::completed);

@@ -1,4 +1,4 @@
-#include "flux/body.hpp"
+#include "flux/body_pipe.hpp"
 
 #include "flux/io.hpp"
 #include "flux/sleep.hpp"
@@ -45,11 +45,11 @@ flux::io_result<std::string> pull_all(flux::body &from, std::size_t piece)
     }
 }
 
-class BodyByStrategy : public testing::TestWithParam<strategy_kind>
+class BodyPipeByStrategy : public testing::TestWithParam<strategy_kind>
 {
 };
 
-TEST_P(BodyByStrategy, BytesComeInOrderThroughASmallWindow)
+TEST_P(BodyPipeByStrategy, BytesComeInOrderThroughASmallWindow)
 {
     std::string sent;
     for (int number = 0; sent.size() < 200'000; ++number) {
@@ -57,7 +57,7 @@ TEST_P(BodyByStrategy, BytesComeInOrderThroughASmallWindow)
     }
     for (const std::size_t window : {1u, 7u, 4096u}) {
         const std::string_view some = std::string_view(sent).substr(0, 2000 * window);
-        flux::body through(window);
+        flux::body_pipe through(window);
         std::string came;
         run_two(
             GetParam(),
@@ -70,9 +70,9 @@ TEST_P(BodyByStrategy, BytesComeInOrderThroughASmallWindow)
     }
 }
 
-TEST_P(BodyByStrategy, AnErrorComesToTheOtherSide)
+TEST_P(BodyPipeByStrategy, AnErrorComesToTheOtherSide)
 {
-    flux::body through(10);
+    flux::body_pipe through(10);
     run_two(
         GetParam(),
         [&] {
@@ -86,9 +86,9 @@ TEST_P(BodyByStrategy, AnErrorComesToTheOtherSide)
         });
 }
 
-TEST_P(BodyByStrategy, WhoPushesIsToldThatNobodyPulls)
+TEST_P(BodyPipeByStrategy, WhoPushesIsToldThatNobodyPulls)
 {
-    flux::body through(10);
+    flux::body_pipe through(10);
     run_two(
         GetParam(),
         [&] {
@@ -103,9 +103,9 @@ TEST_P(BodyByStrategy, WhoPushesIsToldThatNobodyPulls)
         });
 }
 
-TEST_P(BodyByStrategy, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
+TEST_P(BodyPipeByStrategy, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
 {
-    flux::body through(10);
+    flux::body_pipe through(10);
     run_two(
         GetParam(),
         [&] {
@@ -119,9 +119,9 @@ TEST_P(BodyByStrategy, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
         });
 }
 
-TEST_P(BodyByStrategy, WhoWaitsForBytesLearnsOfTheEnd)
+TEST_P(BodyPipeByStrategy, WhoWaitsForBytesLearnsOfTheEnd)
 {
-    flux::body through(10);
+    flux::body_pipe through(10);
     run_two(
         GetParam(),
         [&] {
@@ -134,10 +134,10 @@ TEST_P(BodyByStrategy, WhoWaitsForBytesLearnsOfTheEnd)
         });
 }
 
-TEST_P(BodyByStrategy, NeitherSideWaitsLongerThanItsDeadline)
+TEST_P(BodyPipeByStrategy, NeitherSideWaitsLongerThanItsDeadline)
 {
-    flux::body empty(10);
-    flux::body full(10);
+    flux::body_pipe empty(10);
+    flux::body_pipe full(10);
     run_two(
         GetParam(),
         [&] {
@@ -153,7 +153,7 @@ TEST_P(BodyByStrategy, NeitherSideWaitsLongerThanItsDeadline)
         });
 }
 
-INSTANTIATE_TEST_SUITE_P(Body, BodyByStrategy,
+INSTANTIATE_TEST_SUITE_P(Body, BodyPipeByStrategy,
                          testing::Values(strategy_kind::thread, strategy_kind::pool, strategy_kind::event),
                          [](const auto &kind) { return std::string(flux::strategy_name(kind.param)); });
 

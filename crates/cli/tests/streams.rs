@@ -1,0 +1,192 @@
+//! Bodies that go along as they come, under everything that can run flows: what curl sends is counted, echoed and
+//! forwarded, in bounded memory; what nobody reads is passed over, or ends the connection.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{Server, text};
+
+/// What runs the flows.
+const RUNTIMES: [&[&str]; 4] = [
+    &["--flux-runtime=thread"],
+    &["--flux-runtime=pool"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
+];
+
+/// How many bytes curl sends; `FLUX_UPLOAD` says another number, `104857600`.
+fn upload_size() -> usize {
+    std::env::var("FLUX_UPLOAD").map_or(6_000_000, |size| size.parse().unwrap())
+}
+
+/// Both servers, built once.
+fn servers() -> &'static [PathBuf; 2] {
+    static ONCE: OnceLock<[PathBuf; 2]> = OnceLock::new();
+    ONCE.get_or_init(|| [build("uploads.flux"), build("relay/relay.flux")])
+}
+
+/// With the sources beside the program.
+fn build(program: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(program);
+    let name = program.file_stem().unwrap();
+    let folder = support::folder("streams", name.to_str().unwrap());
+    let server = folder.join(name);
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.arg("build").arg(&program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
+    let said = flux.output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    server
+}
+
+/// The server, and one that forwards to it.
+fn start(runtime: &[&str]) -> [Server; 2] {
+    let [uploads, relay] = servers();
+    let end = Server::listening(Command::new(uploads).args(runtime));
+    let to = format!("--to=127.0.0.1:{}", end.port);
+    let relay = Server::listening(Command::new(relay).args(runtime).arg(to));
+    [end, relay]
+}
+
+/// Bytes that are in a file, and what `Count` says of them.
+fn upload() -> &'static (PathBuf, Vec<u8>, String) {
+    static ONCE: OnceLock<(PathBuf, Vec<u8>, String)> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let mut state = 1_u32;
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .take(upload_size())
+        .collect();
+        let sum = bytes.iter().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+        let file = support::folder("streams", "bytes").join("upload");
+        std::fs::write(&file, &bytes).unwrap();
+        let said = format!("{} {sum}", bytes.len());
+        (file, bytes, said)
+    })
+}
+
+/// What curl receives.
+fn curl(port: u16, path: &str, arguments: &[&str]) -> Vec<u8> {
+    let file = format!("@{}", upload().0.display());
+    let mut curl = Command::new("curl");
+    curl.args(["-sS", "--max-time", "60", "-H", "Expect:", "--data-binary", &file]).args(arguments);
+    let output = curl.arg(format!("http://127.0.0.1:{port}{path}")).output().unwrap();
+    assert!(output.status.success(), "{path} {arguments:?}: {}", text(&output.stderr));
+    output.stdout
+}
+
+const CHUNKED: &[&str] = &["-H", "Transfer-Encoding: chunked"];
+
+/// The most memory that a server has had, in bytes.
+fn peak(server: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
+}
+
+#[test]
+fn uploads_are_counted_echoed_and_forwarded_as_they_come() {
+    let (_, bytes, said) = upload();
+    for runtime in RUNTIMES {
+        let [end, relay] = start(runtime);
+        for coding in [&[], CHUNKED] {
+            for server in [&end, &relay] {
+                assert_eq!(text(&curl(server.port, "/count", coding)), *said, "{runtime:?} {coding:?}");
+            }
+            assert!(curl(end.port, "/echo", coding) == *bytes, "{runtime:?} {coding:?}");
+        }
+        // What is on the way is in windows and in buffers of the kernel.
+        for server in [&end, &relay] {
+            assert!(peak(server) < 32 << 20, "{runtime:?}: {} bytes", peak(server));
+        }
+    }
+}
+
+/// All that comes until the server ends the connection.
+fn rest(mut of: TcpStream) -> String {
+    let mut all = vec![];
+    let _ = of.read_to_end(&mut all);
+    text(&all)
+}
+
+fn request(path: &str, body: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+#[test]
+fn what_nobody_reads_is_passed_over_and_the_next_request_is_answered_in_order() {
+    for runtime in RUNTIMES {
+        let [end, relay] = start(runtime);
+        for server in [&end, &relay] {
+            let mut all = request("/refuse", "some that nobody reads");
+            all += &request("/count", "ab");
+            let fields = "POST /count HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+            write!(all, "{fields}3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nDigest: 1\r\n\r\n").unwrap();
+            write!(all, "{fields}3\r\nabc\r\n0\r\n\r\n").unwrap();
+            all += &request("/refuse", "");
+            // At once, and byte by byte.
+            for step in [all.len(), 1] {
+                let mut client = server.connect();
+                for piece in all.as_bytes().chunks(step) {
+                    client.write_all(piece).unwrap();
+                }
+                client.shutdown(std::net::Shutdown::Write).unwrap();
+                let said = rest(client);
+                let replies: Vec<_> =
+                    said.split("HTTP/1.1 ").skip(1).map(|one| one.rsplit('\n').next().unwrap()).collect();
+                let expected = ["too much", "2 3105", "4 2987074", "3 96354", "too much"];
+                assert_eq!(replies, expected, "{runtime:?} {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_too_much_to_pass_over_ends_the_connection_behind_the_reply() {
+    for runtime in RUNTIMES {
+        let [end, _] = start(runtime);
+        let mut client = end.connect();
+        let head = "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n";
+        client.write_all(head.as_bytes()).unwrap();
+        let more = vec![0; 1 << 20];
+        client.set_read_timeout(Some(std::time::Duration::from_millis(1))).unwrap();
+        let mut said = String::new();
+        while !said.contains("too much") {
+            // The peer may have ended it, and not have received all.
+            let _ = client.write_all(&more);
+            let mut reply = [0; 1 << 10];
+            said += &client.read(&mut reply).map_or(String::new(), |count| text(&reply[..count]));
+        }
+        client.set_read_timeout(Some(support::LIMIT)).unwrap();
+        let _ = client.shutdown(std::net::Shutdown::Write);
+        assert_eq!(rest(client), "", "{runtime:?}");
+    }
+}
+
+#[test]
+fn a_body_that_breaks_off_or_is_wrong_fails_the_flow_and_no_other() {
+    for runtime in RUNTIMES {
+        let [end, relay] = start(runtime);
+        for server in [&end, &relay] {
+            for body in ["Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabcX"] {
+                let mut client = server.connect();
+                write!(client, "POST /count HTTP/1.1\r\nHost: a\r\n{body}").unwrap();
+                client.shutdown(std::net::Shutdown::Write).unwrap();
+                assert_eq!(rest(client), "", "{runtime:?} {body}");
+            }
+            let mut client = server.connect();
+            client.write_all(request("/count", "ab").as_bytes()).unwrap();
+            client.shutdown(std::net::Shutdown::Write).unwrap();
+            assert!(rest(client).ends_with("2 3105"), "{runtime:?}");
+        }
+    }
+}
