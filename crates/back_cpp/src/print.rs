@@ -90,6 +90,7 @@ impl Printer {
             | Declaration::Private
             | Declaration::Class(..)
             | Declaration::Derived(..)
+            | Declaration::Alias(..)
             | Declaration::Member(..)
             | Declaration::Declared(..)
             | Declaration::Method(..)
@@ -140,6 +141,7 @@ impl Printer {
                 self.line(&format!("struct {name}{base} {{"));
                 self.members(inner);
             }
+            Declaration::Alias(name, ty) => self.line(&format!("using {name} = {ty};")),
             Declaration::Member(member, initial) => match initial {
                 Some(value) => self.variable(member, &Initial::Value(value.clone())),
                 None => self.line(&format!("{};", declarator(member))),

@@ -151,6 +151,8 @@ pub enum Declaration {
     Class(String, String, Vec<Self>),
     /// `struct name : base { … };`, the base left out where it is empty.
     Derived(String, String, Vec<Self>),
+    /// `using name = type;`
+    Alias(String, String),
     /// A member with its default value, which `{}` is where there is none.
     Member(Declarator, Option<Expression>),
     /// A function of a class, as it is declared in it: what stands before it, and after it.

@@ -94,6 +94,11 @@ fn nodes_with_types() {
 }
 
 #[test]
+fn readers_of_messages() {
+    page("message_readers");
+}
+
+#[test]
 fn messages_in_bodies() {
     page("message_values");
 }

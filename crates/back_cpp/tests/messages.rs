@@ -1,5 +1,9 @@
 //! The generated readers of messages, over what the reference reads: the standard grammars, and small ones for each
-//! part of the notation. Whole, split anywhere, and changed.
+//! part of the notation. Whole, byte by byte, split at every offset, and changed: the same comes of it, with the same
+//! values. What the harness holds of every class besides is in `messages/harness.hpp`.
+//!
+//! `FLUX_MESSAGES=100000 cargo test -p flux_back_cpp --test messages` tries so many changes of each grammar, and
+//! not the few hundred of an ordinary run; `FLUX_MESSAGES_SEED` begins with others.
 
 #![allow(clippy::disallowed_methods, reason = "it compiles and runs what is generated")]
 #![allow(
@@ -10,63 +14,24 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "messages/captures.rs"]
+mod captures;
+#[path = "messages/harness.rs"]
+mod harness;
 #[path = "messages/programs.rs"]
 mod programs;
+#[path = "messages/read.rs"]
+mod read;
 #[path = "messages/shown.rs"]
 mod shown;
-#[path = "support/mod.rs"]
-mod support;
 
-use flux_back_cpp::generate_messages;
-use flux_ir::flow::Flow;
+use captures::{CAPTURES, module, others};
 use flux_ir::program::Program;
 use flux_message::{Grammar, Parser, Streams};
-use flux_source::SourceMap;
+use flux_random_program::Random;
+use harness::{Harness, program};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The program of this text, and its sources.
-fn program(name: &str, text: &str) -> (Program, SourceMap) {
-    let mut sources = SourceMap::new();
-    let file = sources.add(format!("{name}.flux"), text.to_owned());
-    let compilation = flux_driver::compile(&mut sources, file, &mut |_: &str| Err("no modules".to_owned()));
-    let wrong: Vec<_> = compilation.diagnostics.sorted().iter().map(|one| one.headline.clone()).collect();
-    assert_eq!(wrong, Vec::<String>::new(), "{name}");
-    (compilation.program().unwrap().clone(), sources)
-}
-
-/// The reader of a program's messages, with a `main` that says what it reads.
-fn build(program: &Program, sources: &SourceMap, flags: &[&str]) -> PathBuf {
-    let flow = Flow { program: program.clone(), functions: Default::default(), entries: vec![] };
-    let name = &program.name;
-    let folder = std::env::temp_dir().join(format!("flux_messages_{name}_{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    for file in generate_messages(&flow, sources) {
-        std::fs::write(folder.join(file.name), file.text).unwrap();
-    }
-    std::fs::write(folder.join("shown.hpp"), shown::dumpers(program)).unwrap();
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let runtime = crates.join("../../runtime");
-    let binary = folder.join("reader");
-    let output = Command::new("g++")
-        .args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-Wconversion", "-g1"])
-        .args(flags)
-        .arg(format!("-I{}", runtime.join("include").display()))
-        .arg(format!("-I{}", folder.display()))
-        .arg(folder.join(format!("{name}.flux.messages.cpp")))
-        .arg("-include")
-        .arg(folder.join("shown.hpp"))
-        .arg(crates.join("tests/messages/main.cpp"))
-        .args(["reader", "bytes"].map(|name| runtime.join(format!("src/message/{name}.cpp"))))
-        .arg(runtime.join("src/flow/compute.cpp"))
-        .arg("-o")
-        .arg(&binary)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    binary
-}
 
 /// What the reference says of the first message in bytes.
 fn reference(program: &Program, grammar: &Grammar<'_>, message: &str, bytes: &[u8], is_end: bool) -> String {
@@ -78,7 +43,7 @@ fn reference(program: &Program, grammar: &Grammar<'_>, message: &str, bytes: &[u
     }
     match parser.next_message() {
         None => "unfinished".to_owned(),
-        Some(Ok(parsed)) => format!("whole {} {}", parsed.tree.end, shown::tree(program, &parsed.tree)),
+        Some(Ok(parsed)) => format!("whole {} {}", parsed.tree.end, read::tree(program, &parsed.tree)),
         // One without bytes is refused by who reads several.
         Some(Err(failure)) if failure.message == "the message has no bytes" => "whole 0".to_owned(),
         Some(Err(failure)) if failure.message.starts_with("the data ends") && !failure.message.contains("no case") => {
@@ -88,138 +53,160 @@ fn reference(program: &Program, grammar: &Grammar<'_>, message: &str, bytes: &[u
     }
 }
 
+/// Bytes, and in how many places they are split.
+type Input = (Vec<u8>, usize);
+
 /// Compares the generated reader with the reference.
-fn agree(name: &str, text: &str, message: &str, all: &[Vec<u8>]) {
+fn agree(name: &str, text: &str, message: &str, all: &[Input]) {
     let (program, sources) = program(name, text);
-    let binary = build(&program, &sources, &["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    let harness = Harness::new(&program, &sources);
+    let binary = harness.build("main.cpp", "g++", &["-O0", "-Wconversion", "-fsanitize=address,undefined"]);
     let grammar = Grammar::new(&program);
     let mut input = String::new();
-    for bytes in all {
+    for (bytes, splits) in all {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(input, "{message} {hex}").unwrap();
+        writeln!(input, "{message} {splits} {hex}").unwrap();
     }
     let file = binary.with_file_name("input");
     std::fs::write(&file, input).unwrap();
     let output = Command::new(&binary).arg(&file).output().unwrap();
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8(output.stdout).unwrap();
     let mut lines = said.lines();
-    for bytes in all {
+    for (bytes, _) in all {
         for is_end in [false, true] {
+            let what = || format!("{name} {message}, ends: {is_end}: {}", bytes.escape_ascii());
             let wanted = reference(&program, &grammar, message, bytes, is_end);
-            let got = lines.next().unwrap();
+            let got = lines.next();
+            let got = got.unwrap_or_else(|| panic!("{}: {}", what(), String::from_utf8_lossy(&output.stderr)));
             let got = if wanted == "whole 0" && got.starts_with("whole 0 ") { "whole 0" } else { got };
-            assert_eq!(got, wanted, "{name} {message}, ends: {is_end}: {}", bytes.escape_ascii());
+            assert_eq!(got, wanted, "{}", what());
         }
     }
-    std::fs::remove_dir_all(binary.parent().unwrap()).unwrap();
 }
 
-fn module(name: &str) -> &'static str {
-    flux_nodes::modules().find(|(known, _)| *known == name).unwrap().1
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
-/// Each message of these bytes by itself.
-fn messages_of(name: &str, message: &str, bytes: &[u8]) -> Vec<Vec<u8>> {
-    let (program, _) = program("split", module(name));
-    let grammar = Grammar::new(&program);
-    let id = program.messages.iter().find(|(_, one)| one.name == message).unwrap().0;
-    let mut parser = Parser::new(&grammar, id, Streams::Kept);
-    parser.feed(bytes);
-    let all: Vec<_> = std::iter::from_fn(|| parser.next_message()).map(Result::unwrap).collect();
-    let range = |start: u64, size: u64| start as usize..(start + size) as usize;
-    all.iter().map(|parsed| bytes[range(parsed.offset, parsed.tree.end)].to_vec()).collect()
-}
-
-/// As they are, with bytes after them, cut off, and with each of some bytes changed.
-fn with_changes(right: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+/// They themselves, split at every offset, cut, and with more after them; and changes of them.
+fn with_changes(right: &[Vec<u8>], count: u64) -> Vec<Input> {
+    const EVERY: usize = 100_000;
+    const SOME: usize = 12;
     let mut all = vec![];
-    for (index, bytes) in right.into_iter().enumerate() {
-        let most = bytes.len().min(300);
-        for at in (index % 3..most).step_by(1 + most / 25) {
-            let mut changed = bytes[..most].to_vec();
-            let other = [0, 0xff, b'\r', b'9', 0xc0, b'-', 1][(index + at) % 7];
-            changed[at] = other;
-            all.push(changed);
-        }
+    for bytes in right {
+        let splits = if bytes.len() < 2048 { EVERY } else { 64 };
+        all.push((bytes.clone(), splits));
+        all.push(([bytes.as_slice(), b"more"].concat(), SOME));
         for cut in [1, bytes.len() / 2, bytes.len() - 1] {
-            all.push(bytes[..cut.min(bytes.len())].to_vec());
+            all.push((bytes[..cut.min(bytes.len())].to_vec(), SOME));
         }
-        all.push([bytes.as_slice(), b"more"].concat());
-        all.push(bytes);
     }
+    let first = number("FLUX_MESSAGES_SEED").unwrap_or(0);
+    let count = number("FLUX_MESSAGES").unwrap_or(count);
+    all.extend((first..first + count).map(|seed| (changed(&mut Random::new(seed), right), SOME)));
+    // Before the first byte there is no message yet.
+    all.retain(|(bytes, _)| !bytes.is_empty());
     all
 }
 
-macro_rules! capture {
-    ($name:literal) => {
-        include_bytes!(concat!("../../message/tests/captures/", $name))
+/// One of them with some changes.
+fn changed(random: &mut Random, right: &[Vec<u8>]) -> Vec<u8> {
+    const MOST: usize = 1500;
+    const BYTES: [u8; 12] = [0, 0xff, b'\r', b'\n', b'9', b'0', 0xc0, b'-', 1, 0x80, b' ', 0x7f];
+    let any = |random: &mut Random| {
+        let bytes = &right[random.below(right.len())];
+        let begin = if bytes.len() > MOST { random.below(bytes.len() - MOST) * random.below(2) } else { 0 };
+        bytes[begin..bytes.len().min(begin + MOST)].to_vec()
     };
+    let mut bytes = any(random);
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        let end = (at + random.below(12)).min(bytes.len());
+        match random.below(7) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            1 if at < bytes.len() => bytes[at] = BYTES[random.below(BYTES.len())],
+            2 => bytes.insert(at, BYTES[random.below(BYTES.len())]),
+            3 => _ = bytes.drain(at..end),
+            4 => {
+                let again = bytes[at..end].to_vec();
+                bytes.splice(at..at, again);
+            }
+            5 => bytes.truncate(at),
+            _ => {
+                let other = any(random);
+                let from = random.below(other.len() + 1);
+                bytes.splice(at.., other[from..].iter().copied());
+            }
+        }
+    }
+    bytes
 }
 
-#[test]
-fn memcached_is_read_as_the_reference_reads_it() {
-    let captures = [&capture!("memcached.request")[..], &capture!("memcached.response")[..]];
-    let mut right: Vec<_> = captures.iter().flat_map(|bytes| messages_of("std.memcached", "command", bytes)).collect();
-    right.sort_by_key(Vec::len);
-    right.dedup_by_key(|bytes| bytes.len());
-    agree("memcached", module("std.memcached"), "command", &with_changes(right));
+/// What is read of a standard grammar as the reference reads it.
+fn grammar_agrees(name: &str) {
+    let mut messages: Vec<&str> = CAPTURES.iter().filter(|one| one.module == name).map(|one| one.message).collect();
+    messages.extend(others(name).iter().map(|(message, _)| *message));
+    messages.sort_unstable();
+    messages.dedup();
+    for message in messages {
+        let captured = CAPTURES.iter().filter(|one| one.module == name && one.message == message);
+        let mut right: Vec<_> = captured.flat_map(captures::Capture::messages).collect();
+        right.sort_by_key(|bytes| (bytes.len(), bytes.clone()));
+        right.dedup();
+        right.extend(others(name).iter().filter(|(of, _)| *of == message).map(|(_, bytes)| bytes.to_vec()));
+        assert!(!right.is_empty(), "{name} {message}");
+        agree(&name.replace("std.", ""), module(name), message, &with_changes(&right, 150));
+    }
 }
 
-#[test]
-fn resp_is_read_as_the_reference_reads_it() {
-    let captures = [&capture!("redis.request")[..], &capture!("redis.response")[..]];
-    let mut right: Vec<_> = captures.iter().flat_map(|bytes| messages_of("std.resp", "value", bytes)).collect();
-    right.sort_by_key(Vec::len);
-    right.dedup_by_key(|bytes| bytes.len());
-    agree("resp", module("std.resp"), "value", &with_changes(right));
+macro_rules! grammars {
+    ($($test:ident $name:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            grammar_agrees($name);
+        }
+    )*};
 }
 
-#[test]
-fn dns_is_read_as_the_reference_reads_it() {
-    let captures = [&capture!("dns.request")[..], &capture!("dns.response")[..]];
-    let right: Vec<_> = captures.iter().flat_map(|bytes| messages_of("std.dns_message", "over_tcp", bytes)).collect();
-    agree("dns", module("std.dns_message"), "over_tcp", &with_changes(right.clone()));
-    let bare = right.into_iter().map(|bytes| bytes[2..].to_vec()).collect();
-    agree("dns_bare", module("std.dns_message"), "message", &with_changes(bare));
-}
-
-#[test]
-fn bittorrent_is_read_as_the_reference_reads_it() {
-    let right: Vec<Vec<u8>> = vec![
-        b"\0\0\0\0".to_vec(),
-        b"\0\0\0\x01\x00".to_vec(),
-        b"\0\0\0\x05\x04\0\0\0\x07".to_vec(),
-        b"\0\0\0\x04\x05abc".to_vec(),
-        b"\0\0\0\x0d\x06\0\0\0\x01\0\0\0\x02\0\0\0\x03".to_vec(),
-        b"\0\0\0\x0d\x07\0\0\0\x01\0\0\0\x02data".to_vec(),
-        b"\0\0\0\x03\x14\x00d".to_vec(),
-    ];
-    agree("bittorrent", module("std.bittorrent"), "message", &with_changes(right));
-    let handshake = [b"\x13BitTorrent protocol".as_slice(), &[7; 48]].concat();
-    agree("bittorrent_hand", module("std.bittorrent"), "handshake", &with_changes(vec![handshake]));
-}
-
-#[test]
-fn fastcgi_is_read_as_the_reference_reads_it() {
-    let right: Vec<Vec<u8>> = vec![
-        b"\x01\x05\0\x01\0\x04\x02\0dataxx".to_vec(),
-        b"\x01\x04\0\x01\0\x07\0\0\x03\x02abcde".to_vec(),
-        b"\x01\x01\0\x01\0\x08\0\0\0\x01\x01\0\0\0\0\0".to_vec(),
-    ];
-    agree("fastcgi", module("std.fastcgi"), "record", &with_changes(right));
-}
-
-#[test]
-fn http_is_read_as_the_reference_reads_it() {
-    let right = b"GET /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n".to_vec();
-    agree("http", module("std.http_message"), "request_head", &with_changes(vec![right]));
+grammars! {
+    bittorrent_is_read_as_the_reference_reads_it "std.bittorrent";
+    dns_is_read_as_the_reference_reads_it "std.dns_message";
+    fastcgi_is_read_as_the_reference_reads_it "std.fastcgi";
+    http_is_read_as_the_reference_reads_it "std.http_message";
+    ifile_is_read_as_the_reference_reads_it "std.ifile";
+    memcached_is_read_as_the_reference_reads_it "std.memcached";
+    memcached_text_is_read_as_the_reference_reads_it "std.memcached_text";
+    resp_is_read_as_the_reference_reads_it "std.resp";
 }
 
 #[test]
 fn small_messages_are_read_as_the_reference_reads_them() {
     for (name, text, message, all) in programs::ALL {
-        let right = all.iter().map(|bytes| bytes.to_vec()).collect();
-        agree(name, text, message, &with_changes(right));
+        let right: Vec<_> = all.iter().map(|bytes| bytes.to_vec()).collect();
+        agree(name, text, message, &with_changes(&right, 60));
     }
+}
+
+#[test]
+fn streams_are_read_as_the_reference_reads_them() {
+    let text = "type all = unit {
+          kind : uint8;
+          if (self.kind < 2) { first : bytes &length = self.kind &stream; }
+          pairs : pair[] &until = $$.size == 0 &max_size = 4;
+          var sum : uint64 &parse = 0;
+          more : pair[2] &update = self.sum = self.sum + $$.size;
+          check : uint8 &requires = $$ == self.sum;
+          rest : bytes &eod &stream &max_size = 6;
+        };
+        type pair = unit {
+          size : uint8; : \"<\"; names : name[] &until = \"|\" &max_size = 3;
+          content : bytes &length = self.size &stream &max_size = 9; : \">\";
+        };
+        type name = unit { text : token(\"[a-z]+\") &max_size = 4; : \",\"; };";
+    let right: [&[u8]; 3] = [
+        b"\x01x\x03<a,bc,|abc>\x01<|x>\0<d,|>\x02<|yz>\x01<z,|y>\x03",
+        b"\0\0<|>\0<|>\0<|>\0end",
+        b"\x05\0<|>\x09<a,b,c,|123456789>\0<|>\x09",
+    ];
+    agree("streams", text, "all", &with_changes(&right.map(<[u8]>::to_vec), 150));
 }

@@ -17,6 +17,8 @@ pub const LIST: &str = "flux::message_list";
 pub const BYTES: &str = "flux::message_bytes";
 /// What reads a message.
 pub const READER: &str = "flux::message_reader";
+/// A stream that comes next.
+pub const STREAM_AHEAD: &str = "flux::stream_ahead";
 /// What comes of reading one.
 pub const READING: &str = "flux::reading";
 /// What writes a message.
@@ -33,8 +35,14 @@ pub const INTEGER_ELEMENT: &str = "flux::integer_element";
 pub const DIGITS_ELEMENT: &str = "flux::digits_element";
 /// An element of a list that is a token.
 pub const TOKEN_ELEMENT: &str = "flux::token_element";
+/// An element of a list that is a token of bytes of a set.
+pub const RUN_ELEMENT: &str = "flux::run_element";
+/// An element of a list that may be in itself so often.
+pub const BOUNDED_ELEMENT: &str = "flux::bounded_element";
 /// Whether a list has the elements that were given.
 pub const ARE_SAME: &str = "flux::are_same";
+/// Whether a message has the same bytes as another, and means the same by them.
+pub const IS_SAME: &str = "flux::is_same";
 /// How many bytes the elements of a list have.
 pub const SIZE_OF_ALL: &str = "flux::size_of_all";
 /// That there is no value, and why.

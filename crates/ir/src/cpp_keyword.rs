@@ -96,6 +96,37 @@ const KEYWORDS: [&str; 92] = [
     "xor_eq",
 ];
 
+/// Macros that every program has, as the headers of the standard library that all include define them, but for the
+/// numbers of errors.
+const MACROS: [&str; 12] = [
+    "BUFSIZ",
+    "EOF",
+    "EXIT_FAILURE",
+    "EXIT_SUCCESS",
+    "FILENAME_MAX",
+    "NULL",
+    "RAND_MAX",
+    "assert",
+    "errno",
+    "stderr",
+    "stdin",
+    "stdout",
+];
+
+/// The numbers of errors of POSIX (`<errno.h>`), which are macros.
+const ERRORS: &str = "E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EALREADY EBADF EBADMSG EBUSY ECANCELED \
+    ECHILD ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK EDESTADDRREQ EDOM EDQUOT EEXIST EFAULT EFBIG EHOSTUNREACH \
+    EIDRM EILSEQ EINPROGRESS EINTR EINVAL EIO EISCONN EISDIR ELOOP EMFILE EMLINK EMSGSIZE ENAMETOOLONG ENETDOWN \
+    ENETRESET ENETUNREACH ENFILE ENOBUFS ENODATA ENODEV ENOENT ENOEXEC ENOLCK ENOLINK ENOMEM ENOMSG ENOPROTOOPT ENOSPC \
+    ENOSR ENOSTR ENOSYS ENOTCONN ENOTDIR ENOTEMPTY ENOTSOCK ENOTSUP ENOTTY ENXIO EOPNOTSUPP EOVERFLOW EPERM EPIPE \
+    EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EROFS ESPIPE ESRCH ESTALE ETIME ETIMEDOUT ETXTBSY EWOULDBLOCK EXDEV";
+
+/// Whether `word` is a macro that the headers of every program define, so that nothing can be called so.
+pub fn is_macro(word: &str) -> bool {
+    let is_error = || word.starts_with('E') && ERRORS.split_ascii_whitespace().any(|error| error == word);
+    MACROS.binary_search(&word).is_ok() || is_error()
+}
+
 /// Whether `word` is a keyword of C++20.
 pub fn is_keyword(word: &str) -> bool {
     // Most names are spared the search by their first letter.

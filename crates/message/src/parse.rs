@@ -313,8 +313,13 @@ impl<'r> Reading<'r, '_> {
             if count == most {
                 return Err(too_many(start));
             }
+            let streamed = self.streamed.get();
             let content = self.element(tree, (id, field), cursor, place).await;
             let content = content.map_err(|failure| failure.within(&format!("[{count}]")))?;
+            if self.streamed.get() > streamed {
+                // What is around streams in a list goes along with them.
+                self.streamed.set(streamed + cursor.at - start);
+            }
             elements.push(Read { start, end: cursor.at, content });
         }
     }

@@ -6,7 +6,7 @@ use crate::message::accessor;
 use crate::tree::{Declarator, Expression as Cpp};
 use flux_contract as contract;
 use flux_ir::compute::{Callable, Comprehension, Expression, Function as Called, Operator, Term, VariableId};
-use flux_ir::message::FieldId;
+use flux_ir::message::{FieldId, Given};
 use flux_ir::program::{Constant, OptionKind, TypeBody};
 use flux_ir::types::{Float, Type, TypeKind, record_fields};
 
@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
             Term::Record(values) | Term::List(values) => {
                 Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
             }
-            Term::Message(fields) => self.message(fields, ty),
+            Term::Message(given) => self.message(given, ty),
             Term::Element(two) if ty.is_dynamic() && two.iter().next().is_some_and(|of| of.ty.is_dynamic()) => {
                 let [of, key] = two.each_ref().map(|one| self.value(one));
                 Cpp::Element(Box::new([of, key]))
@@ -132,14 +132,14 @@ impl<'a> Writer<'a> {
     }
 
     /// `made(memcached::command::make({.opcode = 0, .key = k}))`
-    fn message(&self, fields: &[(FieldId, Expression)], ty: &Type) -> Cpp {
-        let given = fields.iter().map(|(field, value)| {
+    fn message(&self, given: &[(Given, Expression)], ty: &Type) -> Cpp {
+        let given = given.iter().map(|(given, value)| {
             // What is in a choice is there where it is given.
             let value = match &value.term {
                 Term::Some(inner) => inner,
                 _ => value,
             };
-            let name = Cpp::name(format!(".{}", self.field(ty, field.index())));
+            let name = Cpp::name(format!(".{}", self.given(ty, *given)));
             let value = if is_sequence_of_bytes(&value.ty) { self.look(value) } else { self.value(value) };
             Cpp::Infix(Box::new(name), "=", Box::new(value))
         });
@@ -152,6 +152,18 @@ impl<'a> Writer<'a> {
         match &self.context.flow.program.types[*id].body {
             TypeBody::Enum(values) => values.get(index).cloned().unwrap_or_default(),
             TypeBody::Record(_) => String::new(),
+        }
+    }
+
+    /// What C++ calls what is given of a message.
+    fn given(&self, ty: &Type, given: Given) -> String {
+        let TypeKind::Message(id) = ty.kind() else { return String::new() };
+        match given {
+            Given::Parameter(index) => {
+                let message = &self.context.flow.program.messages[*id];
+                message.parameters.get(index).map_or_else(String::new, |one| accessor(message, &one.name))
+            }
+            Given::Field(field) => self.field(ty, field.index()),
         }
     }
 
@@ -178,8 +190,14 @@ impl<'a> Writer<'a> {
                 return Cpp::name(exact(operator)).call(vec![self.value(left), self.value(right)]);
             }
             let look = |one: &Expression| if is_sequence_of_bytes(&one.ty) { self.look(one) } else { self.value(one) };
-            let left = if are_texts { self.object(left) } else { look(left) };
-            return infix(operator.symbol(), left, look(right));
+            // A `std::string` compares its bytes with a literal before their number; a `std::string_view` does not.
+            let is_sized = matches!(operator, Operator::Equal | Operator::Unequal) && !is_part(left) && !is_part(right);
+            let side = |one: &Expression| match one.term {
+                Term::Text(_) if is_sized => Cpp::name("std::string_view").call(vec![look(one)]),
+                _ => look(one),
+            };
+            let left = if are_texts { self.object(left) } else { side(left) };
+            return infix(operator.symbol(), left, side(right));
         }
         let function = match (operator, ty.kind()) {
             (Operator::And | Operator::Or, _) => {
@@ -226,6 +244,9 @@ impl<'a> Writer<'a> {
         if from.is_dynamic() {
             let read = Cpp::Instance(contract::COMPUTE_AS.spelling.to_owned(), vec![Cpp::name(to.cpp())]);
             return read.call(vec![self.value(inner)]);
+        }
+        if is_message(from) {
+            return self.look(inner).member("wire").call(vec![]);
         }
         let is_string = |ty: &Type| matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes);
         if is_string(from) && is_string(to) {
@@ -340,7 +361,7 @@ pub(super) fn is_part(expression: &Expression) -> bool {
         Term::Field(of, _) => is_message(&of.ty),
         Term::Call(Called::Value, of) => of.iter().all(is_part),
         Term::Slice(of, ..) => is_sequence_of_bytes(&of.ty) && is_part(of),
-        Term::Convert(inner) => is_part(inner) && is_sequence_of_bytes(&inner.ty),
+        Term::Convert(inner) => is_message(&inner.ty) || is_part(inner) && is_sequence_of_bytes(&inner.ty),
         _ => false,
     }
 }
@@ -371,7 +392,7 @@ fn integer(value: i128) -> Cpp {
 }
 
 /// What compares integers of which only one has a sign.
-fn exact(operator: Operator) -> &'static str {
+pub(crate) fn exact(operator: Operator) -> &'static str {
     match operator {
         Operator::Equal => "std::cmp_equal",
         Operator::Unequal => "std::cmp_not_equal",

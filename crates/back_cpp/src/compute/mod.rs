@@ -12,6 +12,7 @@ mod expression;
 mod statement;
 
 pub use as_value::conversions;
+pub(crate) use expression::exact;
 
 use crate::Context;
 use crate::function::declare_error;

@@ -1,13 +1,15 @@
 //! The class of a message as its header has it: the places of its fields, and a function for each of them.
 
 use super::formula::Known;
-use super::plan::Store;
+use super::plan::{Store, value_type};
 use super::stored::{From, machine, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
 use flux_contract::message as runtime;
 use flux_ir::arena::ArenaId;
-use flux_ir::message::{Field, FieldId, Form, Message, MessageId, is_inside_itself, unit_of};
+use flux_ir::message::{
+    Field, FieldId, Form, Message, MessageId, has_streams, is_before_streams, is_inside_itself, unit_of,
+};
 use flux_ir::types::Integer;
 use std::collections::HashSet;
 
@@ -45,7 +47,9 @@ impl Messages<'_> {
             inner.extend(tokens);
         }
         inner.push(Declaration::Blank);
-        let facts = vec![Cpp::Text(message.name.to_string()), Cpp::name(message.max_size)];
+        let streams = has_streams(&self.program.messages, id).then(|| Cpp::name("true"));
+        let facts = [Cpp::Text(message.name.to_string()), Cpp::name(message.max_size)];
+        let facts = facts.into_iter().chain(streams).collect();
         let facts_type = format!("static constexpr {}", runtime::FACTS);
         inner.push(Declaration::Variable(Declarator::new(facts_type, "facts"), Initial::Braces(facts)));
         inner.push(Declaration::Blank);
@@ -61,6 +65,7 @@ impl Messages<'_> {
                 false => Declaration::Method(function, " const"),
             });
         }
+        inner.extend(self.meaning_declarations(id));
         inner.extend([Declaration::Private, Declaration::Member(Declarator::new("places", "at_"), None)]);
         Declaration::Class(name.to_owned(), runtime::MESSAGE.to_owned(), inner)
     }
@@ -77,6 +82,7 @@ impl Messages<'_> {
                 later.extend([Declaration::Blank, Declaration::Method(function, " const")]);
             }
         }
+        later.extend(self.meaning(id));
         later
     }
 
@@ -90,13 +96,13 @@ impl Messages<'_> {
             Declaration::Member(Declarator::new(ty, name), initial.map(Cpp::name))
         };
         let mut members = vec![];
-        for parameter in &message.parameters {
+        for (parameter, name) in message.parameters.iter().zip(&plan.parameters) {
             let (ty, initial) = match parameter.ty.integer() {
                 Some(Integer { signed: true, .. }) => ("std::int64_t", "0"),
                 Some(_) => ("std::uint64_t", "0"),
                 None => ("bool", "false"),
             };
-            members.push(member(ty, &parameter.name, Some(initial)));
+            members.push(member(ty, name, Some(initial)));
         }
         if self.needs_origin(id) && !message.is_origin {
             members.push(member("std::uint32_t", "origin", Some("0")));
@@ -106,18 +112,35 @@ impl Messages<'_> {
             members.push(member("std::uint16_t", "updated", Some("0")));
         }
         members.extend(plan.anchors.iter().map(|anchor| member("std::uint32_t", anchor, Some("0"))));
+        let name_of = |store: &Store| match store {
+            Store::Part(name)
+            | Store::Parts(name)
+            | Store::Value(name)
+            | Store::Places(name, _)
+            | Store::Passed(name, _) => Some(name.clone()),
+            Store::Nothing | Store::Offset(..) | Store::Computed => None,
+        };
+        let mut done = HashSet::new();
         for (store, field) in plan.stores.iter().zip(&message.fields) {
+            let Some(name) = name_of(store).filter(|name| done.insert(name.clone())) else { continue };
+            let shared =
+                plan.stores.iter().zip(&message.fields).filter(|(other, _)| name_of(other).as_ref() == Some(&name));
+            let shared: Vec<_> = shared
+                .map(|(_, field)| field.name.as_str())
+                .filter(|field| *field != name && !field.is_empty())
+                .collect();
+            if let Some((last, before)) = shared.split_last() {
+                let all =
+                    if before.is_empty() { (*last).to_owned() } else { format!("{} or {last}", before.join(", ")) };
+                members.push(Declaration::Comment(format!("In other cases {all}.")));
+            }
             members.extend(match store {
                 Store::Part(name) => Some(member(runtime::PART, name, None)),
                 Store::Passed(name, _) => Some(member(runtime::PART, name, None)),
                 Store::Parts(name) => Some(member(runtime::PARTS, name, None)),
                 Store::Places(name, unit) => Some(member(&format!("{}::places", self.class(*unit)), name, None)),
                 Store::Value(name) => {
-                    let ty = match &field.form {
-                        Form::Digits(integer, _) | Form::Integer(integer, _) => machine(*integer),
-                        Form::Variable(ty, _) => type_name(ty),
-                        _ => "std::uint64_t".to_owned(),
-                    };
+                    let ty = value_type(field);
                     let initial = if ty == "bool" { "false" } else { "0" };
                     Some(member(&ty, name, Some(initial)))
                 }
@@ -129,12 +152,12 @@ impl Messages<'_> {
 
     /// The function that gives a field; none where nobody can ask for it.
     fn accessor(&self, id: MessageId, at: FieldId, field: &Field) -> Option<Function> {
-        if field.name.is_empty() || field.is_stream {
+        if field.name.is_empty() || !is_before_streams(&self.program.messages, &self.program.messages[id], at) {
             return None;
         }
         let message: &Message = &self.program.messages[id];
         let plan = self.plan(id);
-        let from = From { bytes: "first_byte()".to_owned(), places: "at_".to_owned() };
+        let from = From { bytes: "first_byte()".to_owned(), places: "at_".to_owned(), view: "view" };
         let mut body = vec![];
         let (ty, value) = match plan.stores.get(at.index())? {
             Store::Nothing => return None,
@@ -211,11 +234,11 @@ impl Messages<'_> {
         let ty = format!("{}::places", self.class(unit));
         body.push(Statement::Variable(Declarator::new(ty, "inner"), Initial::Braces(vec![])));
         let mut is_checked = false;
-        for (parameter, argument) in inner.parameters.iter().zip(arguments) {
+        for (member, argument) in self.plan(unit).parameters.iter().zip(arguments) {
             let (said, checked) =
                 super::formula::said(argument, &|reference| self.reference(id, reference, from, None));
             is_checked |= checked;
-            body.push(Statement::Assign(Cpp::name(format!("inner.{}", parameter.name)), said.cpp));
+            body.push(Statement::Assign(Cpp::name(format!("inner.{member}")), said.cpp));
         }
         if is_checked {
             body.insert(0, Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true"))));

@@ -1,6 +1,7 @@
 //! Formulas of messages as C++: integers of 64 bits that do not wrap. Where the values that fields can have show that
 //! a result fits, it is plain arithmetic; else a function of the runtime says by `fits` whether it did.
 
+use crate::compute::exact;
 use crate::tree::Expression as Cpp;
 use flux_contract::message as runtime;
 use flux_ir::compute::{Expression, Function, Operator, Term};
@@ -48,7 +49,8 @@ pub(super) fn literal(bytes: &[u8]) -> String {
     quoted(bytes)
 }
 
-fn quoted(bytes: &[u8]) -> String {
+/// Bytes between quotation marks.
+pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for byte in bytes {
         match byte {
@@ -173,8 +175,8 @@ impl Writer<'_> {
             return None;
         }
         let lowered = self.expression(lowered, formula);
-        let is = Cpp::name(format!("{}::is_in_lower", runtime::FORMULA))
-            .call(vec![lowered.cpp, Cpp::name(literal(wanted.as_bytes()))]);
+        let is = Cpp::name(format!("{}::is_in_lower<{}>", runtime::FORMULA, quoted(wanted.as_bytes())))
+            .call(vec![lowered.cpp]);
         let is = if operator == Operator::Equal { is } else { Cpp::Prefix("!", Box::new(is)) };
         Some(Said { cpp: is, known: Known::Truth })
     }
@@ -284,15 +286,7 @@ fn compared(operator: Operator, left: Said, right: Said) -> Cpp {
             low == high && (if is_signed { *low <= i128::from(i64::MAX) } else { *low >= 0 })
         };
         if signed != other && !fits(a, b, *other) && !fits(c, d, *signed) {
-            let name = match operator {
-                Operator::Equal => "std::cmp_equal",
-                Operator::Unequal => "std::cmp_not_equal",
-                Operator::Less => "std::cmp_less",
-                Operator::LessOrEqual => "std::cmp_less_equal",
-                Operator::Greater => "std::cmp_greater",
-                _ => "std::cmp_greater_equal",
-            };
-            return Cpp::name(name).call(vec![left.cpp, right.cpp]);
+            return Cpp::name(exact(operator)).call(vec![left.cpp, right.cpp]);
         }
     }
     infix(operator.symbol(), left.cpp, right.cpp)

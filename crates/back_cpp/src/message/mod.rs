@@ -6,8 +6,10 @@
 //! `flux::message_reader` of the runtime.
 
 mod accessors;
+mod byte_range;
 mod files;
 mod formula;
+mod meaning;
 mod plan;
 mod reading;
 mod stored;
@@ -41,8 +43,12 @@ pub(crate) struct Messages<'p> {
 
 /// How C++ calls a field of a message: as the message does, but where that is a name of the class.
 pub fn accessor(message: &Message, field: &str) -> String {
-    const TAKEN: [&str; 8] = ["places", "fields", "facts", "wire", "bytes", "first_byte", "origin", "updated"];
-    match TAKEN.contains(&field) || message.name.own() == field {
+    const TAKEN: [&str; 10] =
+        ["places", "fields", "facts", "wire", "bytes", "first_byte", "view", "origin", "updated", "means_same_as"];
+    // So that `bytes` and `bytes_` are two, and neither is the member `at_`.
+    let bare = field.trim_end_matches('_');
+    let is_member = bare == "at" && bare != field;
+    match TAKEN.contains(&bare) || message.name.own() == bare || is_member {
         true => format!("{field}_"),
         false => field.to_owned(),
     }
@@ -127,7 +133,8 @@ impl<'p> Messages<'p> {
             Form::Digits(integer, base) => {
                 format!("{}<{}, {base}>", runtime::DIGITS_ELEMENT, stored::machine(*integer))
             }
-            _ => format!("{}<{}>", runtime::TOKEN_ELEMENT, self.token_class(id, field)),
+            Form::Token(expression) => self.token_element(id, field, expression),
+            _ => String::new(),
         }
     }
 
@@ -150,10 +157,8 @@ impl<'p> Messages<'p> {
                 body,
                 caught: vec![],
             };
-            written.extend([Declaration::Blank, Declaration::Method(function, " noexcept")]);
-            if let Some(making) = self.making(*id) {
-                written.extend([Declaration::Blank, making]);
-            }
+            let read = Declaration::Method(function, " noexcept");
+            written.extend([Declaration::Blank, read, Declaration::Blank, self.making(*id)]);
         }
         written
     }

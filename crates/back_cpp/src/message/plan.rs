@@ -2,10 +2,12 @@
 //! one that is noted, and which are noted themselves. And the order of reading, in which fields of a fixed size that
 //! follow each other are one run.
 
+use super::stored::{machine, type_name};
 use flux_ir::message::{
     Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, is_inside_itself,
 };
 use flux_ir::program::Program;
+use flux_ir::types::Integer;
 use std::collections::{BTreeSet, HashSet};
 
 /// How a field is found again.
@@ -67,6 +69,8 @@ pub(super) struct Plan<'p> {
     pub stores: Vec<Store>,
     /// By field; none of those that are always there.
     pub taken: Vec<Option<Taken>>,
+    /// The members that have the parameters.
+    pub parameters: Vec<String>,
     /// The members that say which way a choice took.
     pub choices: Vec<String>,
     /// The members that say where a run begins.
@@ -79,7 +83,7 @@ pub(super) struct Plan<'p> {
 
 /// A constant length that is part of a run.
 fn fixed_bits(field: &Field) -> Option<u64> {
-    if field.is_list() || field.parse_at.is_some() || field.is_stream || !field.updates.is_empty() {
+    if field.is_list() || field.parse_at.is_some() || field.is_stream {
         return None;
     }
     match (&field.form, &field.extent) {
@@ -94,6 +98,19 @@ fn fixed_bits(field: &Field) -> Option<u64> {
     }
 }
 
+/// The C++ type of a member. Fields of different cases of a choice share members of one type, as only one case is
+/// there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum MemberType {
+    Part,
+    Parts,
+    Places(MessageId),
+    Value(String),
+}
+
+/// A member, and its type.
+type Member = (MemberType, String);
+
 struct Planner<'p> {
     program: &'p Program,
     id: MessageId,
@@ -103,6 +120,18 @@ struct Planner<'p> {
     /// How many bits after the first byte of the message the next one is; none where that is not always the same.
     offset: Option<u64>,
     taken: Option<Taken>,
+    /// The members so far that fields have.
+    made: Vec<Member>,
+    /// Those among them that only fields of other cases have.
+    free: Vec<Member>,
+}
+
+/// What the member is called that has a parameter or a field: as that, but where every message has such a member.
+fn member_name(name: &str) -> String {
+    match name.trim_end_matches('_') {
+        "whole" | "origin" | "updated" => format!("{name}_"),
+        _ => name.to_owned(),
+    }
 }
 
 /// The plan of a message.
@@ -126,15 +155,17 @@ pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
         steps: vec![],
         stores: vec![Store::Nothing; count],
         taken: vec![None; count],
+        parameters: message.parameters.iter().map(|parameter| member_name(&parameter.name)).collect(),
         choices: vec![],
         anchors: vec![],
         asked,
         has_updates: message.fields.iter().any(|field| !field.updates.is_empty()),
     };
-    let names = message.fields.iter().map(|field| field.name.clone());
-    let names = names.chain(message.parameters.iter().map(|parameter| parameter.name.clone()));
+    let names = message.fields.iter().map(|field| member_name(&field.name));
+    let names = names.chain(message.parameters.iter().map(|parameter| member_name(&parameter.name)));
     let members = names.chain(["whole".to_owned(), "updated".to_owned()]).filter(|name| !name.is_empty()).collect();
-    let mut planner = Planner { program, id, message, members, plan, offset: Some(0), taken: None };
+    let mut planner =
+        Planner { program, id, message, members, plan, offset: Some(0), taken: None, made: vec![], free: vec![] };
     planner.plan.steps = planner.items(&message.items);
     planner.plan
 }
@@ -163,7 +194,8 @@ impl<'p> Planner<'p> {
                         run.push(*id);
                         // What must hold is asked before later bytes are waited for; bits fill their byte before.
                         let is_bits = matches!(field.form, Form::Bits(_));
-                        if !is_bits && (!field.requires.is_empty() || field.convert.is_some()) {
+                        let is_plain = field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty();
+                        if !is_bits && !is_plain {
                             self.run(&mut run, &mut steps);
                         }
                         continue;
@@ -219,12 +251,19 @@ impl<'p> Planner<'p> {
         let before = (self.offset, self.taken.clone());
         let mut steps = vec![];
         let mut ends = vec![];
+        let first_made = self.made.len();
+        let mut left = self.free.clone();
+        let free_before = self.free.clone();
         for (way, items) in ways.into_iter().enumerate() {
             self.offset = before.0;
             self.taken = Some(Taken { choice: choice.to_owned(), way: way + 1 });
+            let others = self.made.iter().skip(first_made);
+            self.free = free_before.iter().chain(others).cloned().collect();
             steps.push(self.items(items));
             ends.push(self.offset);
+            left.retain(|member| self.free.contains(member));
         }
+        self.free = left;
         let first = ends.first().copied().flatten();
         self.offset = first.filter(|_| ends.iter().all(|end| *end == first));
         self.taken = before.1;
@@ -274,6 +313,16 @@ impl<'p> Planner<'p> {
         steps.push(Step::Run(placed, bits / 8, anchor));
     }
 
+    /// A member for a field: one that fields of other cases have, or a new one.
+    fn member(&mut self, field: &str, what: &str, ty: MemberType) -> String {
+        if let Some(at) = self.free.iter().position(|(free, _)| *free == ty) {
+            return self.free.remove(at).1;
+        }
+        let name = if field.is_empty() { self.claim(what) } else { member_name(field) };
+        self.made.push((ty, name.clone()));
+        name
+    }
+
     fn field(&mut self, id: FieldId, field: &'p Field) {
         if let Form::Literal(bytes) = &field.form
             && !field.is_list()
@@ -281,28 +330,35 @@ impl<'p> Planner<'p> {
             self.offset = self.offset.map(|offset| offset + 8 * bytes.len() as u64);
             return;
         }
-        let member = |planner: &mut Self, what: &str| match field.name.as_str() {
-            "" => planner.claim(what),
-            name => name.to_owned(),
-        };
+        let member = |planner: &mut Self, what: &str, ty: MemberType| planner.member(&field.name, what, ty);
         let is_text =
             |field: &Field| field.value_type().is_some_and(|ty| ty.integer().is_none() && ty.to_string() != "bool");
         let store = match &field.form {
-            _ if field.is_list() => Store::Parts(member(self, "list")),
+            _ if field.is_list() => Store::Parts(member(self, "list", MemberType::Parts)),
             Form::Variable(..) if is_text(field) => Store::Computed,
-            Form::Variable(..) | Form::Digits(..) => Store::Value(member(self, "value")),
-            Form::Integer(..) | Form::Bits(_) => Store::Value(member(self, "value")),
-            Form::Bytes | Form::Text | Form::Token(_) => Store::Part(member(self, "text")),
+            Form::Variable(..) | Form::Digits(..) | Form::Integer(..) | Form::Bits(_) => {
+                Store::Value(member(self, "value", MemberType::Value(value_type(field))))
+            }
+            Form::Bytes | Form::Text | Form::Token(_) => Store::Part(member(self, "text", MemberType::Part)),
             Form::Literal(_) => Store::Nothing,
             Form::Unit(unit, _) => match is_inside_itself(self.program, self.id, field) {
-                true => Store::Passed(member(self, "unit"), *unit),
-                false => Store::Places(member(self, "unit"), *unit),
+                true => Store::Passed(member(self, "unit", MemberType::Part), *unit),
+                false => Store::Places(member(self, "unit", MemberType::Places(*unit)), *unit),
             },
         };
         self.store(id, store);
         if !field.is_variable() && field.parse_at.is_none() {
             self.offset = None;
         }
+    }
+}
+
+/// The C++ type of a value that is noted itself.
+pub(super) fn value_type(field: &Field) -> String {
+    match &field.form {
+        Form::Digits(integer, _) | Form::Integer(integer, _) => machine(*integer),
+        Form::Variable(ty, _) => type_name(ty),
+        _ => machine(Integer { signed: false, bits: 64 }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The function that reads a message: one step after the other, and what formulas say of them.
 
+use super::byte_range::{byte, within};
 use super::formula::{Known, Said, literal, said};
 use super::plan::{Placed, Plan, Step, Store, counted};
 use super::stored::{From, decoded, type_name};
@@ -98,7 +99,7 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     fn from() -> From {
-        From { bytes: "in.bytes()".to_owned(), places: "at".to_owned() }
+        From { bytes: "in.bytes()".to_owned(), places: "at".to_owned(), view: "in.view" }
     }
 
     fn reference(&self, reference: &Reference, own: &Own<'_>) -> Said {
@@ -108,7 +109,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             return local.clone();
         }
         if let (Root::Value, [_, ..], Some((unit, places))) = (reference.root, reference.path.as_slice(), own.unit) {
-            let from = From { bytes: "in.bytes()".to_owned(), places: places.to_owned() };
+            let from = From { places: places.to_owned(), ..Self::from() };
             if let Some(said) = self.messages.at_path(unit, &reference.path, &from) {
                 return said;
             }
@@ -308,7 +309,8 @@ impl<'m, 'p> Reading<'m, 'p> {
         for one in placed {
             let Some(field) = field(one) else { continue };
             let is_asked = self.plan.asked.contains(&one.field);
-            if !is_asked && field.requires.is_empty() && field.convert.is_none() {
+            let is_plain = field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty();
+            if !is_asked && is_plain {
                 continue;
             }
             let raw = decoded(&field.form, "in.next()", one.skipped).unwrap_or_else(|| {
@@ -322,7 +324,10 @@ impl<'m, 'p> Reading<'m, 'p> {
                 Known::Integer { .. } => "std::uint64_t",
                 _ => "std::string_view",
             };
-            body.push(constant(ty, &name, raw.cpp));
+            let names_it = |formula: &Formula| formula.names.iter().any(|name| name.root == Root::Value);
+            if is_asked || field.formulas().into_iter().any(names_it) {
+                body.push(constant(ty, &name, raw.cpp));
+            }
             let raw = Said { cpp: Cpp::name(name), known: raw.known };
             self.locals.borrow_mut().insert(one.field, raw.clone());
             let ahead = (one.skipped > 7).then(|| Cpp::name(one.skipped / 8));
@@ -330,12 +335,13 @@ impl<'m, 'p> Reading<'m, 'p> {
                 let what = Cpp::name(format!("in.{what}"));
                 call("in.wrong", [text(&field.name), what].into_iter().chain(ahead.clone()).collect())
             };
-            self.finish(one.field, field, &Own { value: Some(&raw), unit: None }, &wrong, body);
+            let own = Own { value: Some(&raw), unit: None };
+            self.finish(one.field, field, &own, &wrong, body);
         }
         body.push(Statement::Run(call("in.skip", vec![Cpp::name(size)])));
     }
 
-    /// What a value is converted to, and what must hold of it.
+    /// What a value is converted to, what must hold of it, and the variables that change then.
     fn finish(
         &self,
         id: FieldId,
@@ -344,16 +350,25 @@ impl<'m, 'p> Reading<'m, 'p> {
         wrong: &dyn Fn(&str) -> Cpp,
         body: &mut Vec<Statement>,
     ) {
-        let checked = |cpp: Cpp, is_checked: bool, ty: &str, name: &str, body: &mut Vec<Statement>| {
-            if !is_checked {
-                return cpp;
-            }
-            self.uses_fits.set(true);
-            let name = self.claim(name);
-            body.push(constant(ty, &name, cpp));
-            body.push(unless(Cpp::name("fits"), vec![Statement::Return(wrong("does_not_fit"))]));
-            Cpp::name(name)
-        };
+        self.convert(id, field, own, wrong, body);
+        let mut rest = vec![];
+        self.ask_and_update(field, own, wrong, &mut rest);
+        match field.updates.is_empty() {
+            true => body.extend(rest),
+            // It may be asked about a variable that it changes.
+            false => self.once(rest, body),
+        }
+    }
+
+    /// What a value is converted to.
+    fn convert(
+        &self,
+        id: FieldId,
+        field: &Field,
+        own: &Own<'_>,
+        wrong: &dyn Fn(&str) -> Cpp,
+        body: &mut Vec<Statement>,
+    ) {
         if let Some(convert) = &field.convert {
             let (value, is_checked) = said(convert, &|reference| self.reference(reference, own));
             let ty = match &value.known {
@@ -364,23 +379,29 @@ impl<'m, 'p> Reading<'m, 'p> {
                 Known::Made => "std::string",
             };
             let is_short = value.known == Known::Made;
-            let cpp = checked(value.cpp, is_checked && !is_short, ty, &format!("{}_converted", field.name), body);
+            let (name, is_checked) = (format!("{}_converted", field.name), is_checked && !is_short);
+            let cpp = self.checked((value.cpp, is_checked), ty, &name, wrong, body);
             if !field.is_list() && !is_short {
                 self.locals.borrow_mut().insert(id, Said { cpp, known: value.known });
             } else {
                 self.locals.borrow_mut().remove(&id);
             }
         }
+    }
+
+    /// What must hold of a value, and the variables that change then.
+    fn ask_and_update(&self, field: &Field, own: &Own<'_>, wrong: &dyn Fn(&str) -> Cpp, body: &mut Vec<Statement>) {
         for requires in &field.requires {
             let (holds, is_checked) = said(requires, &|reference| self.reference(reference, own));
-            let holds = checked(holds.cpp, is_checked, "bool", &format!("{}_holds", field.name), body);
+            let name = format!("{}_holds", field.name);
+            let holds = self.checked((holds.cpp, is_checked), "bool", &name, wrong, body);
             body.push(unless(holds, vec![Statement::Return(wrong("not_required"))]));
         }
         for (target, formula) in &field.updates {
             let Some(Store::Value(member)) = self.plan.stores.get(target.index()) else { continue };
             let (value, is_checked) = said(formula, &|reference| self.reference(reference, own));
             let ty = if value.known == Known::Truth { "bool" } else { wide_of(&value.known) };
-            let cpp = checked(value.cpp, is_checked, ty, &format!("{member}_next"), body);
+            let cpp = self.checked((value.cpp, is_checked), ty, &format!("{member}_next"), wrong, body);
             let to = Cpp::name(format!("at.{member}"));
             body.push(Statement::Assign(to, self.narrowed(*target, cpp)));
         }
@@ -398,6 +419,25 @@ impl<'m, 'p> Reading<'m, 'p> {
         }
     }
 
+    /// A value that may have set `fits`, as a constant that does fit.
+    fn checked(
+        &self,
+        (cpp, is_checked): (Cpp, bool),
+        ty: &str,
+        name: &str,
+        wrong: &dyn Fn(&str) -> Cpp,
+        body: &mut Vec<Statement>,
+    ) -> Cpp {
+        if !is_checked {
+            return cpp;
+        }
+        self.uses_fits.set(true);
+        let name = self.claim(name);
+        body.push(constant(ty, &name, cpp));
+        body.push(unless(Cpp::name("fits"), vec![Statement::Return(wrong("does_not_fit"))]));
+        Cpp::name(name)
+    }
+
     /// Variables change once, also where what is before them is looked at again.
     fn once(&self, updates: Vec<Statement>, body: &mut Vec<Statement>) {
         if updates.is_empty() {
@@ -408,10 +448,21 @@ impl<'m, 'p> Reading<'m, 'p> {
         }
         let number = self.updates.get() + 1;
         self.updates.set(number);
-        let is_new = Cpp::Infix(Box::new(Cpp::name("at.updated")), "<", Box::new(Cpp::name(number)));
-        let mut inner = updates;
-        inner.push(Statement::Assign(Cpp::name("at.updated"), Cpp::name(number)));
-        body.push(Statement::If(is_new, inner, vec![]));
+        let is_before = |number: usize| Cpp::Infix(Box::new(Cpp::name("at.updated")), "<", Box::new(Cpp::name(number)));
+        let done = |number: usize| Statement::Assign(Cpp::name("at.updated"), Cpp::name(number));
+        // Nothing is read between one and the next: they are one.
+        let mut inner = vec![];
+        if let Some(Statement::If(condition, before, _)) = body.last_mut()
+            && *condition == is_before(number - 1)
+            && before.last() == Some(&done(number - 1))
+        {
+            before.pop();
+            inner = std::mem::take(before);
+            body.pop();
+        }
+        inner.extend(updates);
+        inner.push(done(number));
+        body.push(Statement::If(is_before(number), inner, vec![]));
     }
 
     fn field(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) {
@@ -444,20 +495,20 @@ impl<'m, 'p> Reading<'m, 'p> {
             _ => None,
         };
         let mut after = vec![];
-        self.finish(id, field, &Own { value: raw.as_ref(), unit }, &wrong, &mut after);
+        let own = Own { value: raw.as_ref(), unit };
+        self.finish(id, field, &own, &wrong, &mut after);
         if is_told.get() {
             body.insert(before, constant("std::uint32_t", &begin, call("in.position", vec![])));
         }
-        match field.updates.is_empty() {
-            true => body.extend(after),
-            false => self.once(after, body),
-        }
+        body.extend(after);
     }
 
     fn variable(&self, id: FieldId, field: &'p Field, formula: &Formula, body: &mut Vec<Statement>) {
         let Some(Store::Value(member)) = self.plan.stores.get(id.index()) else {
-            // A text is computed where it is asked for; what does not fit is found here.
-            self.formula(formula, &NO_VALUE, &field.name, body);
+            // A text is computed where it is asked for; what does not fit or must hold is found here.
+            let value = self.formula(formula, &NO_VALUE, &field.name, body);
+            let own = Own { value: Some(&value), unit: None };
+            self.finish(id, field, &own, &|what: &str| self.wrong(&field.name, what), body);
             return;
         };
         let mut inner = vec![];
@@ -465,7 +516,9 @@ impl<'m, 'p> Reading<'m, 'p> {
         inner.push(Statement::Assign(Cpp::name(format!("at.{member}")), self.narrowed(id, value.cpp)));
         let wrong = |what: &str| self.wrong(&field.name, what);
         let own = self.messages.raw(self.id, id, &Self::from());
-        self.finish(id, field, &Own { value: own.as_ref(), unit: None }, &wrong, &mut inner);
+        let own = Own { value: own.as_ref(), unit: None };
+        self.convert(id, field, &own, &wrong, &mut inner);
+        self.ask_and_update(field, &own, &wrong, &mut inner);
         let is_changed = self.message.fields.iter().any(|other| other.updates.iter().any(|(target, _)| *target == id));
         match is_changed || !field.updates.is_empty() {
             true => self.once(inner, body),
@@ -503,9 +556,16 @@ impl<'m, 'p> Reading<'m, 'p> {
                 Some(Extent::Length(length)) => {
                     let size = self.number(length, name, body);
                     let bound = field.max_size.map(Cpp::name);
-                    call("in.text", [member, size, text(name)].into_iter().chain(bound).collect())
+                    let read = if field.is_stream { "in.stream" } else { "in.text" };
+                    call(read, [member, size, text(name)].into_iter().chain(bound).collect())
                 }
                 Some(Extent::Until(end)) => call("in.until", vec![member, Cpp::name(literal(end)), most(), text(name)]),
+                _ if field.is_stream => {
+                    let most = field
+                        .max_size
+                        .map_or_else(|| format!("{}::to_the_end", runtime::STREAM_AHEAD), |most| most.to_string());
+                    call("in.stream_rest", vec![member, Cpp::name(most), text(name)])
+                }
                 _ => call("in.rest", vec![member, most(), text(name)]),
             },
             Form::Unit(unit, arguments) => self.unit(field, (*unit, arguments), &store, body),
@@ -576,9 +636,9 @@ impl<'m, 'p> Reading<'m, 'p> {
     /// Gives a message inside the values of its parameters.
     fn arguments(&self, unit: MessageId, arguments: &[Formula], places: &str, name: &str, body: &mut Vec<Statement>) {
         let inner: &Message = &self.messages.program.messages[unit];
-        for (parameter, argument) in inner.parameters.iter().zip(arguments) {
+        for (member, argument) in self.messages.plan(unit).parameters.iter().zip(arguments) {
             let value = self.formula(argument, &NO_VALUE, name, body);
-            body.push(Statement::Assign(Cpp::name(format!("{places}.{}", parameter.name)), value.cpp));
+            body.push(Statement::Assign(Cpp::name(format!("{places}.{member}")), value.cpp));
         }
         if self.messages.needs_origin(unit) && !inner.is_origin {
             let origin = if self.message.is_origin { "begin" } else { "at.origin" };
@@ -624,6 +684,12 @@ impl<'m, 'p> Reading<'m, 'p> {
             first = Some(Cpp::name("{}"));
         }
         let more = first.into_iter().chain(each).collect::<Vec<_>>();
+        // An empty list is not in itself, so elements are counted.
+        let counted_element = field.max_depth.map(|most| {
+            let (number, most) = (self.messages.depth(self.id, field), most.min(u64::from(u8::MAX)));
+            format!("{}<{element}, {number}, {most}>", runtime::BOUNDED_ELEMENT)
+        });
+        let element = counted_element.as_ref().unwrap_or(&element);
         let read = |function: &str, between: Vec<Cpp>| {
             let arguments = [vec![Cpp::name(&list)], between, vec![text(name)], more.clone()].concat();
             call(&format!("in.{function}<{element}>"), arguments)
@@ -646,7 +712,6 @@ impl<'m, 'p> Reading<'m, 'p> {
             }
             _ => read("list_rest", vec![most]),
         };
-        let call_of = self.bounded(field, call_of);
         body.push(unless(call_of, vec![Statement::Return(Cpp::name("false"))]));
     }
 
@@ -683,7 +748,8 @@ impl<'m, 'p> Reading<'m, 'p> {
         });
         let own = Own { value: value.as_ref(), unit };
         self.scoped(|| {
-            self.finish(id, field, &own, &wrong, &mut inner);
+            self.convert(id, field, &own, &wrong, &mut inner);
+            self.ask_and_update(field, &own, &wrong, &mut inner);
             if let Some(ends) = ends {
                 let holds = self.formula(ends, &own, &field.name, &mut inner);
                 inner.push(Statement::Assign(Cpp::name("is_last"), holds.cpp));
@@ -711,37 +777,5 @@ fn wide_of(known: &Known) -> &'static str {
     }
 }
 
-/// The ranges that a set of bytes consists of.
-pub(super) fn ranges(set: ByteSet) -> Vec<(u8, u8)> {
-    let mut found: Vec<(u8, u8)> = vec![];
-    for byte in set.iter() {
-        match found.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(byte) => *last = byte,
-            _ => found.push((byte, byte)),
-        }
-    }
-    found
-}
-
-/// A byte as C++ writes it.
-pub(super) fn byte(value: u8) -> String {
-    match value {
-        b'\'' | b'\\' => format!("'\\{}'", char::from(value)),
-        0x20..=0x7e => format!("'{}'", char::from(value)),
-        _ => format!("{value:#04x}"),
-    }
-}
-
 /// How many bytes are labels of a case; more are asked for by comparisons.
 const MOST_LABELS: usize = 8;
-
-/// Whether what is called so is a byte of a set.
-pub(super) fn within(name: &str, set: ByteSet) -> Cpp {
-    let infix = |left, operator, right| Cpp::Infix(Box::new(left), operator, Box::new(right));
-    let compare = |operator, value: u8| infix(Cpp::name(name), operator, Cpp::name(byte(value)));
-    let parts = ranges(set).into_iter().map(|(first, last)| match first == last {
-        true => compare("==", first),
-        false => infix(compare(">=", first), "&&", compare("<=", last)),
-    });
-    parts.reduce(|one, other| infix(one, "||", other)).unwrap_or(Cpp::name("false"))
-}

@@ -15,6 +15,8 @@ pub(super) struct From {
     pub bytes: String,
     /// An expression for the places.
     pub places: String,
+    /// The function that gives the text of a part.
+    pub view: &'static str,
 }
 
 /// The integer of the machine that has these.
@@ -64,15 +66,8 @@ impl Messages<'_> {
         let message: &Message = &self.program.messages[id];
         let store = self.plan(id).stores.get(field.index())?;
         let field = message.field(field)?;
-        let From { bytes, places } = from;
-        let view = |part: String| {
-            let size = format!("{part}.end - {part}.begin");
-            let cpp = Cpp::Made(
-                "std::string_view".to_owned(),
-                vec![Cpp::name(format!("{bytes} + {part}.begin")), Cpp::name(size)],
-            );
-            Said { cpp, known: Known::View }
-        };
+        let From { bytes, places, .. } = from;
+        let view = |part: String| Said { cpp: Cpp::name(from.view).call(vec![Cpp::name(part)]), known: Known::View };
         Some(match store {
             Store::Offset(anchor, skipped) => {
                 let begin = match anchor {
@@ -132,7 +127,8 @@ impl Messages<'_> {
             (Root::Parameter(index), _) => {
                 let message: &Message = &self.program.messages[id];
                 let Some(parameter) = message.parameters.get(index) else { return missing() };
-                let cpp = Cpp::name(format!("{}.{}", from.places, parameter.name));
+                let Some(member) = self.plan(id).parameters.get(index) else { return missing() };
+                let cpp = Cpp::name(format!("{}.{member}", from.places));
                 match parameter.ty.integer() {
                     Some(integer) => Said::integer(cpp, integer.range(), integer.signed),
                     None => Said { cpp, known: Known::Truth },
@@ -151,7 +147,7 @@ impl Messages<'_> {
         match self.plan(id).stores.get(first.index())? {
             Store::Places(member, unit) => {
                 let places = format!("{}.{member}", from.places);
-                self.at_path(*unit, rest, &From { bytes: from.bytes.clone(), places })
+                self.at_path(*unit, rest, &From { places, ..from.clone() })
             }
             _ => None,
         }

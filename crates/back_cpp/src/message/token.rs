@@ -1,8 +1,9 @@
 //! Tokens as C++: a set of bytes that a scan goes along, or an automaton whose states are cases of a `switch`.
 
-use super::reading::{byte, ranges, within};
+use super::byte_range::{ranges, within};
+use super::formula::quoted;
 use super::{Messages, accessor};
-use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
+use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{ByteSet, Field, Form, Message, MessageId, Token, TokenState};
 
@@ -33,27 +34,37 @@ fn shape(expression: &str) -> Shape {
 }
 
 impl Messages<'_> {
-    /// What a token's automaton or set is called.
-    fn token_name(&self, id: MessageId, field: &Field) -> String {
+    /// What a token's set or automaton is called.
+    fn token_name(&self, id: MessageId, field: &Field, what: &str) -> String {
         let message: &Message = &self.program.messages[id];
         let tokens = message.fields.iter().filter(|field| matches!(field.form, Form::Token(_)));
         let index = tokens.take_while(|other| *other != field).count();
         match field.name.as_str() {
-            "" => format!("token_{}", index + 1),
-            name => format!("{}_token", accessor(message, name)),
+            "" => format!("{what}_{}", index + 1),
+            name => format!("{}_{what}", accessor(message, name)),
         }
     }
 
     /// The call that reads a token: of the part, the bound and the name of the field.
-    pub(super) fn token_call(&self, id: MessageId, field: &Field, _: &str, arguments: Vec<Cpp>) -> Cpp {
-        let name = self.token_name(id, field);
-        let arguments = [vec![Cpp::name("in")], arguments].concat();
-        Cpp::name(format!("{name}::parse")).call(arguments)
+    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: Vec<Cpp>) -> Cpp {
+        let function = match shape(expression) {
+            Shape::Run(_, least) => format!("in.run<{}, {least}>", self.token_name(id, field, BYTES)),
+            Shape::Automaton(_) => format!("in.token<{}>", self.token_name(id, field, TOKEN)),
+        };
+        Cpp::name(function).call(arguments)
     }
 
     /// The class of a token that is the element of a list.
-    pub(super) fn token_class(&self, id: MessageId, field: &Field) -> String {
-        format!("{}::{}", self.class(id), self.token_name(id, field))
+    pub(super) fn token_element(&self, id: MessageId, field: &Field, expression: &str) -> String {
+        let class = self.class(id);
+        match shape(expression) {
+            Shape::Run(_, least) => {
+                format!("{}<{class}::{}, {least}>", runtime::RUN_ELEMENT, self.token_name(id, field, BYTES))
+            }
+            Shape::Automaton(_) => {
+                format!("{}<{class}::{}>", runtime::TOKEN_ELEMENT, self.token_name(id, field, TOKEN))
+            }
+        }
     }
 
     /// In the class of a message, the declarations of its tokens.
@@ -62,15 +73,21 @@ impl Messages<'_> {
         let mut declared = vec![];
         for field in &message.fields {
             let Form::Token(expression) = &field.form else { continue };
-            let parse = Declaration::Declared("static ", parse("parse", vec![]), " noexcept");
-            let mut inner = vec![parse];
-            if matches!(shape(expression), Shape::Automaton(_)) {
-                inner.extend(
-                    automaton_functions().into_iter().map(|one| Declaration::Declared("static ", one, " noexcept")),
-                );
-            }
             declared.push(Declaration::Comment(format!("token(\"{}\")", expression.escape_default())));
-            declared.push(Declaration::Derived(self.token_name(id, field), String::new(), inner));
+            declared.push(match shape(expression) {
+                Shape::Run(set, _) => Declaration::Alias(
+                    self.token_name(id, field, BYTES),
+                    format!("{}<{}>", runtime::BYTE_SET, named(set)),
+                ),
+                Shape::Automaton(_) => Declaration::Derived(
+                    self.token_name(id, field, TOKEN),
+                    String::new(),
+                    automaton_functions()
+                        .into_iter()
+                        .map(|one| Declaration::Declared("static ", one, " noexcept"))
+                        .collect(),
+                ),
+            });
         }
         declared
     }
@@ -81,48 +98,32 @@ impl Messages<'_> {
         let mut written = vec![];
         for field in &message.fields {
             let Form::Token(expression) = &field.form else { continue };
-            let own = format!("{class}::{}", self.token_name(id, field));
-            let part = ["part", "most", "field"].map(Cpp::name);
-            match shape(expression) {
-                Shape::Run(set, least) => {
-                    let pairs = ranges(set)
-                        .into_iter()
-                        .map(|(first, last)| Cpp::Braces(vec![Cpp::name(byte(first)), Cpp::name(byte(last))]));
-                    let set = Statement::Variable(
-                        Declarator::new(format!("static constexpr {}", runtime::BYTE_SET), "bytes"),
-                        Initial::Braces(pairs.collect()),
-                    );
-                    let [part, most, name] = part;
-                    let run = Cpp::name("in.run").call(vec![part, Cpp::name("bytes"), Cpp::name(least), most, name]);
-                    let body = vec![set, Statement::Return(run)];
-                    written.extend([
-                        Declaration::Blank,
-                        Declaration::Method(parse(&format!("{own}::parse"), body), " noexcept"),
-                    ]);
-                }
-                Shape::Automaton(token) => {
-                    let run = Cpp::name(format!("in.token<{}>", self.token_name(id, field))).call(part.to_vec());
-                    let body = vec![Statement::Return(run)];
-                    written.extend([
-                        Declaration::Blank,
-                        Declaration::Method(parse(&format!("{own}::parse"), body), " noexcept"),
-                    ]);
-                    written.extend(automaton(&token, &own));
-                }
+            if let Shape::Automaton(token) = shape(expression) {
+                written.extend(automaton(&token, &format!("{class}::{}", self.token_name(id, field, TOKEN))));
             }
         }
         written
     }
 }
 
-fn parse(name: &str, body: Vec<Statement>) -> Function {
-    let parameters = vec![
-        Declarator::new(format!("{} &", runtime::READER), "in"),
-        Declarator::new(format!("{} &", runtime::PART), "part"),
-        Declarator::new("std::uint64_t", "most"),
-        Declarator::new("const char *", "field"),
-    ];
-    Function { result: "bool".to_owned(), name: name.to_owned(), parameters, body, caught: vec![] }
+/// What the names of sets and of automata end with.
+const BYTES: &str = "bytes";
+const TOKEN: &str = "token";
+
+/// A set as the runtime names it: `a-z` is a range, and a `-` that is alone comes last.
+fn named(set: ByteSet) -> String {
+    let (mut wide, mut single) = (vec![], vec![]);
+    for (first, last) in ranges(set) {
+        match last - first {
+            0 | 1 => single.extend(first..=last),
+            _ => wide.push((first, last)),
+        }
+    }
+    // After a single byte a range that begins with one would be the end of another.
+    wide.sort_by_key(|(first, _)| *first != b'-');
+    single.sort_by_key(|byte| *byte == b'-');
+    let wide = wide.into_iter().flat_map(|(first, last)| [first, b'-', last]);
+    quoted(&wide.chain(single).collect::<Vec<_>>())
 }
 
 fn automaton_functions() -> [Function; 3] {

@@ -1,4 +1,4 @@
-//! The function that makes a message of the values of its fields: what says how large others are follows from them,
+//! The function that makes a message of its parameters and fields: what says how large others are follows from them,
 //! then the fields are written in order, and what was written is read again. So a value that cannot be there, or that
 //! would be read as another, makes no message.
 
@@ -9,7 +9,8 @@ use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{
-    ByteOrder, Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Reference, Repeat, Root, solve,
+    ByteOrder, Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Reference, Repeat, Root, Switch,
+    is_before_streams, solve, unit_of,
 };
 use flux_ir::types::Integer;
 use std::cell::{Cell, RefCell};
@@ -32,19 +33,10 @@ fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
 }
 
 impl Messages<'_> {
-    /// Whether one can be made of its fields alone: it is given no parameters, and has no bytes that go along.
-    pub(super) fn is_made(&self, id: MessageId) -> bool {
-        let message: &Message = &self.program.messages[id];
-        message.parameters.is_empty() && !message.fields.iter().any(|field| field.is_stream)
-    }
-
     /// In the class, the declaration of what makes a message.
     pub(super) fn making_declarations(&self, id: MessageId) -> Vec<Declaration> {
-        if !self.is_made(id) {
-            return vec![];
-        }
         let message: &Message = &self.program.messages[id];
-        let parameter = Declarator::new("const fields &", if message.made_of().is_empty() { "" } else { "of" });
+        let parameter = Declarator::new("const fields &", if message.given().is_empty() { "" } else { "of" });
         let make = Function {
             result: format!("{}<{}, int>", flux_contract::EXPECTED.spelling, message.name.own()),
             name: "make".to_owned(),
@@ -63,17 +55,17 @@ impl Messages<'_> {
 
     /// The values of which a message is made. They may be messages of the same class, so it comes first.
     pub(super) fn fields_declaration(&self, id: MessageId) -> Vec<Declaration> {
-        if !self.is_made(id) {
-            return vec![];
-        }
         let message: &Message = &self.program.messages[id];
-        let members = message.made_of().into_iter().filter_map(|field| {
+        let member = |ty: String, name: &str| {
+            Declaration::Member(Declarator::new(ty, format!("{}{{}}", accessor(message, name))), None)
+        };
+        let parameters = message.parameters.iter().map(|parameter| member(type_name(&parameter.ty), &parameter.name));
+        let fields = message.made_of().into_iter().filter_map(|field| {
             let ty = self.given_type(id, field)?;
-            let name = accessor(message, &message.field(field)?.name);
-            Some(Declaration::Member(Declarator::new(ty, format!("{name}{{}}")), None))
+            Some(member(ty, &message.field(field)?.name))
         });
         let name = format!("{}::fields", message.name.own());
-        vec![Declaration::Blank, Declaration::Derived(name, String::new(), members.collect())]
+        vec![Declaration::Blank, Declaration::Derived(name, String::new(), parameters.chain(fields).collect())]
     }
 
     /// The type of a value that is given.
@@ -92,8 +84,8 @@ impl Messages<'_> {
     }
 
     /// The function that makes a message.
-    pub(super) fn making(&self, id: MessageId) -> Option<Declaration> {
-        self.is_made(id).then(|| Writing::new(self, id).function())
+    pub(super) fn making(&self, id: MessageId) -> Declaration {
+        Writing::new(self, id).function()
     }
 }
 
@@ -117,10 +109,24 @@ impl<'m, 'p> Writing<'m, 'p> {
             let unfit = Cpp::Prefix("!", Box::new(Cpp::name("fits")));
             body.push(Statement::If(unfit, vec![invalid()], vec![]));
         }
-        body.insert(0, Statement::Variable(Declarator::new(runtime::WRITER, "out"), Initial::Braces(vec![])));
         let declared = |ty: &str, name: &str| Statement::Variable(Declarator::new(ty, name), Initial::Braces(vec![]));
-        body.extend([declared(runtime::BYTES, "bytes"), declared("places", "at")]);
-        let ends = Cpp::name(format!("out.ends<{name}>")).call(vec![Cpp::name("bytes"), Cpp::name("at")]);
+        let mut first = vec![declared(runtime::WRITER, "out")];
+        match self.message.parameters.is_empty() {
+            true => body.extend([declared(runtime::BYTES, "bytes"), declared("places", "at")]),
+            // Whoever reads what has been written so far needs them, too.
+            false => {
+                first.push(declared("places", "at"));
+                first.extend(self.message.parameters.iter().zip(&self.plan.parameters).map(|(parameter, member)| {
+                    let given = format!("of.{}", accessor(self.message, &parameter.name));
+                    Statement::Assign(Cpp::name(format!("at.{member}")), Cpp::name(given))
+                }));
+                body.push(declared(runtime::BYTES, "bytes"));
+            }
+        }
+        body.splice(0..0, first);
+        let is_part = !self.messages.is_first(self.id) || !self.message.parameters.is_empty();
+        let ends = if is_part { "is" } else { "ends" };
+        let ends = Cpp::name(format!("out.{ends}<{name}>")).call(vec![Cpp::name("bytes"), Cpp::name("at")]);
         body.push(Statement::If(Cpp::Prefix("!", Box::new(ends)), vec![invalid()], vec![]));
         let same: Vec<_> = self.message.made_of().into_iter().filter_map(|field| self.is_same(field)).collect();
         let made = Cpp::Made(name.to_owned(), vec![Cpp::name("std::move(bytes)"), Cpp::name("at")]);
@@ -133,7 +139,8 @@ impl<'m, 'p> Writing<'m, 'p> {
             body.extend([all, Statement::If(differs, vec![invalid()], vec![])]);
         }
         body.push(Statement::Return(Cpp::name("made")));
-        let parameters = vec![Declarator::new("const fields &", if self.given.is_empty() { "" } else { "of" })];
+        let parameters =
+            vec![Declarator::new("const fields &", if self.message.given().is_empty() { "" } else { "of" })];
         let result = format!("{}<{name}, int>", flux_contract::EXPECTED.spelling);
         let function = Function { result, name: format!("{name}::make"), parameters, body, caught: vec![] };
         Declaration::Method(function, "")
@@ -172,11 +179,16 @@ impl<'m, 'p> Writing<'m, 'p> {
         if is_sized || field.convert.is_some() {
             return None;
         }
+        if !is_before_streams(&self.messages.program.messages, self.message, id) {
+            return self.is_same_text(id, field);
+        }
         let name = accessor(self.message, &field.name);
         let (made, of) = (Cpp::name(format!("made.{name}()")), Cpp::name(format!("of.{name}")));
-        let same = match field.is_list() {
-            true => Cpp::name(runtime::ARE_SAME).call(vec![made, of.clone()]),
-            false => infix(made, "==", of.clone()),
+        let has_meaning = unit_of(field).is_some_and(|unit| self.messages.has_meaning(unit));
+        let same = match (field.is_list(), has_meaning) {
+            (true, _) => Cpp::name(runtime::ARE_SAME).call(vec![made, of.clone()]),
+            (false, true) => Cpp::name(runtime::IS_SAME).call(vec![made, of.clone()]),
+            (false, false) => infix(made, "==", of.clone()),
         };
         // Of a choice that was taken, what is not given is empty, or zero.
         let is_absent = || Cpp::Prefix("!", Box::new(of));
@@ -186,8 +198,24 @@ impl<'m, 'p> Writing<'m, 'p> {
         })
     }
 
+    /// The same of a stream, or of a text behind one, which no function gives.
+    fn is_same_text(&self, id: FieldId, field: &Field) -> Option<Cpp> {
+        let from = From { bytes: "made.first_byte()".to_owned(), places: "at".to_owned(), view: "made.view" };
+        let made = self.messages.raw(self.id, id, &from).filter(|_| !field.is_list())?;
+        let same = infix(made.cpp, "==", Cpp::name(self.value(id, field)));
+        let Some(Some(taken)) = self.plan.taken.get(id.index()) else { return Some(same) };
+        let of = Cpp::name(format!("of.{}", accessor(self.message, &field.name)));
+        let is_there = Cpp::name(format!("at.{} == {}", taken.choice, taken.way));
+        let as_given = Cpp::name("").call(vec![Cpp::All(vec![is_there, same])]);
+        Some(Cpp::name("").call(vec![infix(Cpp::Prefix("!", Box::new(of)), "||", as_given)]))
+    }
+
     fn reference(&self, reference: &Reference) -> Said {
         let missing = || Said { cpp: Cpp::name("0"), known: Known::Truth };
+        if let Root::Parameter(_) = reference.root {
+            let from = From { bytes: String::new(), places: "at".to_owned(), view: "out.view" };
+            return self.messages.reference(self.id, reference, &from, None);
+        }
         let (Root::Own, [first, rest @ ..]) = (reference.root, reference.path.as_slice()) else { return missing() };
         let Some(field) = self.message.field(*first) else { return missing() };
         if let Some(local) = self.locals.borrow().get(first) {
@@ -197,7 +225,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             let (mut cpp, mut at) = (self.value(*first, field), field);
             let mut known = Known::Truth;
             for step in rest {
-                let Some(unit) = flux_ir::message::unit_of(at) else { return missing() };
+                let Some(unit) = unit_of(at) else { return missing() };
                 let inner: &Message = &self.messages.program.messages[unit];
                 let Some(next) = inner.field(*step) else { return missing() };
                 cpp = format!("{cpp}.{}()", accessor(inner, &next.name));
@@ -206,7 +234,9 @@ impl<'m, 'p> Writing<'m, 'p> {
             }
             return Said { cpp: Cpp::name(cpp), known };
         }
-        let from = From { bytes: String::new(), places: format!("out.so_far<{}>()", self.message.name.own()) };
+        let known = if self.message.parameters.is_empty() { "" } else { "at" };
+        let places = format!("out.so_far<{}>({known})", self.message.name.own());
+        let from = From { bytes: String::new(), places, view: "out.view" };
         match self.given.contains(first) {
             true => Said { cpp: Cpp::name(self.value(*first, field)), known: known_of(field) },
             false => self.messages.raw(self.id, *first, &from).unwrap_or_else(missing),
@@ -330,11 +360,14 @@ impl<'m, 'p> Writing<'m, 'p> {
                         }
                         inner
                     };
-                    let default = switch.cases.iter().position(|case| case.is_default);
+                    let given = |index: usize| self.is_given(ways.get(index).map_or(&[], Vec::as_slice));
                     let value = switch.on.as_ref().map(|on| self.formula(on, None));
+                    let last = self.last_resort(switch, &|index| given(index).is_some());
                     let fail = || vec![Statement::Run(Cpp::name("out.fail").call(vec![]))];
-                    let otherwise = default.map_or_else(fail, way);
-                    let cases = switch.cases.iter().enumerate().filter(|(_, case)| !case.is_default);
+                    let otherwise = last.map_or_else(fail, way);
+                    let is_asked = |index: usize| value.is_some() || given(index).is_some();
+                    let cases = switch.cases.iter().enumerate();
+                    let cases = cases.filter(|(index, case)| !case.is_default && is_asked(*index));
                     let chain =
                         cases.collect::<Vec<_>>().into_iter().rev().fold(otherwise, |otherwise, (index, case)| {
                             let is = match &value {
@@ -350,7 +383,7 @@ impl<'m, 'p> Writing<'m, 'p> {
                                         })
                                         .reduce(|one, other| infix(one, "||", other))
                                 }
-                                None => self.is_given(ways.get(index).map_or(&[], Vec::as_slice)),
+                                None => given(index),
                             };
                             vec![Statement::If(is.unwrap_or(Cpp::name("true")), way(index), otherwise)]
                         });
@@ -360,16 +393,34 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
     }
 
-    /// Whether one of the fields of a case is given.
+    /// The case that is taken where no other is. Where the next byte decides, and no field of any case is given, that
+    /// is the one that may have no bytes; else the first that is made of nothing.
+    fn last_resort(&self, switch: &Switch, is_made_of_any: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let default = switch.cases.iter().position(|case| case.is_default);
+        if switch.on.is_some() || default.is_some() {
+            return default;
+        }
+        let of_nothing = |index: &usize| !is_made_of_any(*index);
+        let firsts = |index: &usize| {
+            let items = switch.cases.get(*index).map(|case| self.messages.firsts.items(self.message, &case.items));
+            items.is_some_and(|first| first.can_be_empty)
+        };
+        let mut all = (0..switch.cases.len()).filter(of_nothing);
+        all.clone().find(firsts).or_else(|| all.next())
+    }
+
+    /// Whether one of the fields of a case is given; none where it has none that anybody gives.
     fn is_given(&self, steps: &[Step<'p>]) -> Option<Cpp> {
-        let mut found = vec![];
-        for step in steps {
+        let (mut found, mut open) = (vec![], steps.iter().collect::<Vec<_>>());
+        while let Some(step) = open.pop() {
             match step {
                 Step::Run(placed, ..) => found.extend(placed.iter().map(|one| one.field)),
                 Step::Field(id) => found.push(*id),
-                Step::If(..) | Step::Switch(..) => {}
+                Step::If(_, then, otherwise, _) => open.extend(then.iter().chain(otherwise)),
+                Step::Switch(_, ways, _) => open.extend(ways.iter().flatten()),
             }
         }
+        found.sort_unstable();
         let names = found.into_iter().filter(|id| self.given.contains(id)).filter_map(|id| self.message.field(id));
         let given = names.map(|field| Cpp::name(format!("of.{}.has_value()", accessor(self.message, &field.name))));
         given.reduce(|one, other| infix(one, "||", other))

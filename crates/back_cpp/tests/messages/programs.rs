@@ -107,4 +107,23 @@ pub const ALL: &[Program] = &[
             b"\x01\0\0\x01\0.\0\0\x01\0\0\x02\0\x02xy\x01\0z,.\0\0\x01\0\0\x02\x01\x01\0",
         ],
     ),
+    (
+        "updated",
+        "type all = unit {
+           var sum : uint32 &parse = 0; var odd : bool &parse = false;
+           a : uint8 &update = self.sum = self.sum + $$;
+           b : uint24 &convert = $$ % 1000 &requires = $$ != 7 &update = self.sum = self.sum + $$ * 2;
+           c : bits(3) &update = self.odd = $$ % 2 == 1; d : bits(5) &update = self.sum = self.sum + $$;
+           word : string &length = 2 &update = self.odd = self.odd || $$ == \"ab\";
+           digits : uint16 &digits = 10 &update = self.sum = self.sum + $$; : \";\";
+           if (self.b > 500) { e : int16 &update = self.sum = self.sum + 1; }
+           var kind : string &parse = lower(self.word) &requires = $$ != \"xx\" && $$ != self.word + \"y\"
+             &update = self.odd = self.odd || $$ == \"ab\";
+           text : bytes &length = self.sum % 10;
+           mark : string &length = 1 &requires = !self.odd || $$ == \"!\" &update = self.odd = true;
+           more : uint8;
+         };",
+        "all",
+        &[b"\x05\x00\x01\x02\x65ab12;01234567!89", b"\xff\x00\x03\x02\x9fxy65535;\xff\xff0123456789"],
+    ),
 ];

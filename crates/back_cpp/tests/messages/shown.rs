@@ -1,42 +1,17 @@
-//! What is in a message as one line: in the same words of what the reference read, and as C++ that says it by the
-//! functions of the classes.
+//! C++ that says what is in a message, as one line, by the functions of its class; and that makes a message of the
+//! values of another. In the same words `read.rs` says what the reference read.
 
 use flux_back_cpp::message::accessor;
-use flux_ir::message::{Field, Form, Item, Message};
+use flux_ir::message::{Field, FieldId, Form, Item, Message, all_lists, has_streams, is_before_streams, unit_of};
 use flux_ir::program::Program;
-use flux_message::{Content, Tree, Value};
+use flux_ir::types::TypeKind;
 use std::fmt::Write as _;
 
-fn is_shown(field: &Field) -> bool {
-    !field.name.is_empty() && !field.is_stream && !matches!(field.form, Form::Literal(_))
-}
-
-/// What the reference read.
-pub fn tree(program: &Program, tree: &Tree) -> String {
-    let message = &program.messages[tree.message];
-    let mut text = "{".to_owned();
-    for (field, read) in message.fields.iter().zip(&tree.fields) {
-        if let Some(read) = read.as_ref().filter(|_| is_shown(field)) {
-            write!(text, "{}={};", field.name, content(program, &read.content)).unwrap();
-        }
-    }
-    text + "}"
-}
-
-fn content(program: &Program, content_of: &Content) -> String {
-    match content_of {
-        Content::Value { read, converted, .. } => match converted.as_ref().unwrap_or(read) {
-            Value::Integer(value) => value.to_string(),
-            Value::Truth(value) => value.to_string(),
-            Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        },
-        Content::Unit(inner) => tree(program, inner),
-        Content::List(all) => {
-            let all: Vec<_> = all.iter().map(|one| content(program, &one.content)).collect();
-            format!("[{}]", all.join(","))
-        }
-        Content::Literal | Content::Stream { .. } => String::new(),
-    }
+/// Whether what is said of a message has this field.
+pub fn is_shown(program: &Program, message: &Message, index: usize) -> bool {
+    let field = &message.fields[index];
+    let is_known = is_before_streams(&program.messages, message, FieldId::new(index));
+    !field.name.is_empty() && is_known && !matches!(field.form, Form::Literal(_))
 }
 
 fn fields_of(items: &[Item], is_optional: bool, found: &mut Vec<(usize, bool)>) {
@@ -52,30 +27,147 @@ fn fields_of(items: &[Item], is_optional: bool, found: &mut Vec<(usize, bool)>) 
     }
 }
 
-/// A header with a function `show` for each class, and the names of those that can be read by themselves.
-pub fn dumpers(program: &Program) -> String {
-    let mut text = format!("#pragma once\n#include \"{}.flux.messages.h\"\n{SHOW}", program.name);
-    for (_, message) in program.messages.iter() {
-        writeln!(text, "inline void show(const ::{} &message, std::string &out);", message.name).unwrap();
-    }
-    text += LISTS;
-    for (_, message) in program.messages.iter() {
-        write!(text, "{}", dumper(message)).unwrap();
-    }
-    let first = program.messages.iter().filter(|(_, message)| message.parameters.is_empty());
-    let names: Vec<_> = first.map(|(_, message)| format!("MESSAGE({})", message.name)).collect();
-    text + "#define ALL_MESSAGES " + &names.join(" ") + "\n"
+/// The names of the messages that can be read by themselves.
+pub fn readable(program: &Program) -> Vec<String> {
+    let all = program.messages.iter().filter(|(_, message)| message.parameters.is_empty());
+    all.map(|(_, message)| message.name.to_string().replace('.', "::")).collect()
 }
 
-fn dumper(message: &Message) -> String {
+/// A header with the functions `show` and `check` for each class, and the names of those that can be read by
+/// themselves.
+pub fn header(program: &Program) -> String {
+    let mut text = format!("#pragma once\n#include \"{}.flux.messages.h\"\n{SHOW}", program.name);
+    for (_, message) in program.messages.iter() {
+        let class = class(message);
+        writeln!(text, "inline void show(const {class} &message, std::string &out);").unwrap();
+        writeln!(text, "inline void check(const {class} &message);").unwrap();
+    }
+    text += LISTS;
+    text += "#include \"harness.hpp\"\n";
+    for (_, message) in program.messages.iter() {
+        text += &dumper(program, message);
+        text += &maker(program, message);
+    }
+    let names: Vec<_> = readable(program).iter().map(|name| format!("MESSAGE({name})")).collect();
+    let (count, names) = (names.len(), names.join(" "));
+    text + &format!("#define MESSAGES {count}u\n#define ALL_MESSAGES {names}\n")
+}
+
+fn class(message: &Message) -> String {
+    format!("::{}", message.name.to_string().replace('.', "::"))
+}
+
+/// Whether what has no name in a message makes no difference, and what is made has the same bytes.
+fn fidelity(program: &Program, message: &Message) -> &'static str {
+    let lists = all_lists(&message.items);
+    let cases = lists.iter().flat_map(|items| items.iter()).filter_map(|item| match item {
+        Item::Switch(switch) if switch.on.is_none() => Some(&switch.cases),
+        _ => None,
+    });
+    let is_named = |case: &flux_ir::message::Case| {
+        let mut found = vec![];
+        fields_of(&case.items, true, &mut found);
+        found.iter().any(|(index, _)| {
+            message.made_of().iter().any(|id| id.index() == *index) && !message.fields[*index].name.is_empty()
+        })
+    };
+    let chooses = cases.flatten().any(|case| !is_named(case));
+    let looks_back = |message: &Message| message.fields.iter().any(|field| field.parse_at.is_some());
+    let mut reached = vec![message];
+    let mut at = 0;
+    while let Some(next) = reached.get(at) {
+        at += 1;
+        for unit in next.fields.iter().filter_map(unit_of) {
+            let unit = &program.messages[unit];
+            if !reached.iter().any(|one| one.name == unit.name) {
+                reached.push(unit);
+            }
+        }
+    }
+    let looks_out = !message.is_origin && reached.into_iter().any(looks_back);
+    let has_nameless = message.fields.iter().any(|field| {
+        field.name.is_empty() && !field.is_variable() && (!matches!(field.form, Form::Literal(_)) || field.is_list())
+    });
+    let is_converted = |field: &Field| field.convert.is_some();
+    let literals = message.fields.iter().any(|field| field.is_list() && matches!(field.form, Form::Literal(_)));
+    if chooses || looks_out || has_nameless || literals || message.fields.iter().any(is_converted) {
+        return "loose";
+    }
+    let digits = message.fields.iter().any(|field| matches!(field.form, Form::Digits(..)));
+    if digits { "same_values" } else { "same_bytes" }
+}
+
+/// Makes a message of the values of another, and the messages in it, too.
+fn maker(program: &Program, message: &Message) -> String {
+    let class = class(message);
+    let mut text = format!("inline void check(const {class} &message)\n{{\n");
     let mut found = vec![];
     fields_of(&message.items, false, &mut found);
     found.sort_unstable();
-    let mut text = format!("inline void show(const ::{} &message, std::string &out)\n{{\n", message.name);
+    let mut given = String::new();
+    for parameter in &message.parameters {
+        let name = accessor(message, &parameter.name);
+        writeln!(given, "    given.{name} = message.{name}();").unwrap();
+    }
+    let made_of = message.made_of();
+    // What streams cannot be read again.
+    let inside = |field: &Field| unit_of(field).is_some_and(|unit| has_streams(&program.messages, unit));
+    let mut can_be_made = !message.fields.iter().any(|field| field.is_stream || inside(field));
+    for (index, is_optional) in found {
+        let field = &message.fields[index];
+        if !is_shown(program, message, index) {
+            continue;
+        }
+        let name = accessor(message, &field.name);
+        if unit_of(field).is_some() {
+            let every = if field.is_list() { "check_all" } else { "check" };
+            match is_optional {
+                true => writeln!(text, "    if (const auto one = message.{name}()) {{ {every}(*one); }}"),
+                false => writeln!(text, "    {every}(message.{name}());"),
+            }
+            .unwrap();
+        }
+        let is_text = |ty: &flux_ir::types::Type| matches!(ty.kind(), TypeKind::Text | TypeKind::Bytes);
+        if let Some(convert) = &field.convert {
+            can_be_made &= is_text(&convert.value.ty) && !field.is_list();
+        }
+        if !made_of.iter().any(|id| id.index() == index) {
+            continue;
+        }
+        match (field.is_list(), is_optional) {
+            (true, true) => writeln!(
+                given,
+                "    const auto list_{index} = message.{name}();\n    if (list_{index}) {{ \
+                 given.{name}.emplace(list_{index}->begin(), list_{index}->end()); }}"
+            ),
+            (true, false) => writeln!(
+                given,
+                "    const auto list_{index} = message.{name}();\n    \
+                 given.{name}.assign(list_{index}.begin(), list_{index}.end());"
+            ),
+            (false, _) => {
+                writeln!(given, "    const auto value_{index} = message.{name}();\n    given.{name} = value_{index};")
+            }
+        }
+        .unwrap();
+    }
+    if can_be_made {
+        let fidelity = fidelity(program, message);
+        writeln!(text, "    {class}::fields given{{}};\n{given}").unwrap();
+        writeln!(text, "    harness::compare_made(message, given, harness::fidelity::{fidelity});").unwrap();
+    }
+    text + "    static_cast<void>(message);\n}\n"
+}
+
+fn dumper(program: &Program, message: &Message) -> String {
+    let mut found = vec![];
+    fields_of(&message.items, false, &mut found);
+    found.sort_unstable();
+    let mut text = format!("inline void show(const {} &message, std::string &out)\n{{\n", class(message));
     text += "    static_cast<void>(message);\n    out += '{';\n";
     for (index, is_optional) in found {
         let field = &message.fields[index];
-        if !is_shown(field) {
+        if !is_shown(program, message, index) {
             continue;
         }
         let call = format!("message.{}()", accessor(message, &field.name));
@@ -124,5 +216,11 @@ void show(const flux::message_list<Element> &list, std::string &out)
         show(one, out);
     }
     out += ']';
+}
+void check_all(const auto &list)
+{
+    for (const auto &one : list) {
+        check(one);
+    }
 }
 "#;

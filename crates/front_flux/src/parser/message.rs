@@ -17,6 +17,8 @@ use std::borrow::Cow;
 const UNIT: &str = "a message is written `type command = unit { length : uint8; key : bytes &length = self.length; };`";
 const ITEMS: &str =
     "in a message stand fields, `key : bytes …;`, `var x : uint32 …;`, `if (…) { … }` and `switch (…) { 1 -> { … } }`";
+const LITERAL: &str = "bytes that are always the same have no name, and a `:` before them: `: \"GET \";`";
+const NAME_FIRST: &str = "the name of a field comes before what it is: `length : uint16;`";
 const CASE: &str = "a case is written `1, 2 -> { … }`, and the last resort `* -> { … }`";
 
 impl<'text> Parser<'text, '_> {
@@ -207,10 +209,12 @@ impl<'text> Parser<'text, '_> {
         }
         let mut name = None;
         if !self.at(TokenKind::Colon) {
-            name = Some(self.name("a field", format_args!("in a message"), format_args!("{ITEMS}"))?);
+            let help = if self.at(TokenKind::Text { closed: true }) { LITERAL } else { ITEMS };
+            name = Some(self.name("a field", format_args!("in a message"), format_args!("{help}"))?);
         }
         let called = name.as_ref().map_or_else(|| "the field".to_owned(), |name| format!("`{}`", name.text));
-        self.expect(TokenKind::Colon, format_args!("after {called}"), format_args!("{ITEMS}"))?;
+        let help = if self.at(TokenKind::Word) { NAME_FIRST } else { ITEMS };
+        self.expect(TokenKind::Colon, format_args!("after {called}"), format_args!("{help}"))?;
         let first = self.position;
         let form = self.form(&called)?;
         let form_span = self.span_from(first);

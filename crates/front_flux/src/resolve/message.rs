@@ -83,6 +83,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 self.check_word(&name.text, name.span, "field");
                 if let Some(first) = seen.insert(name.as_str(), name.span) {
                     self.report_same_name(unit, (first, name));
+                } else if let Some(parameter) = parameters.iter().find(|one| one.name == *name.text) {
+                    self.report_as_parameter(unit, parameter.span, name);
                 }
             }
             let form = self.message_form(field, order, unit);
@@ -105,6 +107,13 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
         let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span);
         self.report(error.mark(first, "the first one").help(help));
+    }
+
+    /// Whoever makes the message gives both by their names.
+    fn report_as_parameter(&mut self, unit: &'syntax Unit<'syntax>, parameter: Span, name: &'syntax Name<'syntax>) {
+        let headline = format!("`{}` has a parameter and a field called `{}`", unit.name, name.text);
+        let error = Diagnostic::error(ids::DUPLICATE_FIELD, headline, name.span).mark(parameter, "the parameter");
+        self.report(error.help("give one of them another name"));
     }
 
     fn message_parameters(&mut self, unit: &'syntax Unit<'syntax>) -> Vec<Parameter> {
@@ -213,7 +222,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         if let Some(id) = message {
             let wanted = self.parameter_count(id);
             if wanted != arguments.len() {
-                let headline = format!("`{name}` has {wanted} parameters, and is given {}", arguments.len());
+                let parameters = if wanted == 1 { "parameter" } else { "parameters" };
+                let headline = format!("`{name}` has {wanted} {parameters}, and is given {}", arguments.len());
                 self.message_mistake(field.form_span, headline, "give a value for each: `body(self.length)`");
             }
             return Some(model::Form::Unit(id, vec![]));
@@ -252,7 +262,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             return;
         }
         let word = name.to_string();
-        let headline = format!("a field of `{}` cannot be a `{word}`", unit.name);
+        let article = if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        let headline = format!("a field of `{}` cannot be {article} `{word}`", unit.name);
         let mut names: Vec<String> = self.scope.program.messages.iter().map(|(_, one)| one.name.to_string()).collect();
         let scalars = ["uint8", "uint16", "uint24", "uint32", "uint64", "int8", "int16", "int32", "int64"];
         names.extend(scalars.into_iter().chain(["bytes", "string"]).map(str::to_owned));

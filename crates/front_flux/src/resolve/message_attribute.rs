@@ -74,8 +74,25 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let headline = format!("nothing says what the variable `{called}` is");
             self.message_mistake(field.span, headline, "write it: `&parse = self.total_len - 8`");
         }
+        self.check_sizes(field.span, &read);
         if let Some(known) = self.scope.program.messages[id].fields.get_mut(at.index()) {
             *known = read;
+        }
+    }
+
+    /// A field that has more than it may have is never read.
+    fn check_sizes(&mut self, span: Span, field: &Field) {
+        let (has, what) = match (&field.repeat, &field.extent) {
+            (Repeat::Times(count), _) => (count.constant(), "elements"),
+            (_, Some(Extent::Length(length))) if !field.is_list() => (length.constant(), "bytes"),
+            _ => (None, ""),
+        };
+        if let (Some(has), Some(most)) = (has, field.max_size)
+            && has > i128::from(most)
+        {
+            let called = if field.name.is_empty() { "the field".to_owned() } else { format!("`{}`", field.name) };
+            let headline = format!("{called} has {has} {what}, and may have {most}");
+            self.message_mistake(span, headline, "remove the `&max_size`: a number that is always the same is a bound");
         }
     }
 
@@ -409,7 +426,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let message = &self.scope.program.messages[place.0];
         let is_list = reference.root == Root::Own
             && follow(self.scope.program, message, &reference.path).is_some_and(|(_, field)| field.is_list());
+        let is_stream = reference.root == Root::Own
+            && follow(self.scope.program, message, &reference.path).is_some_and(|(_, field)| field.is_stream);
         let headline = match (&*name.own, is_list) {
+            (word, _) if is_stream => format!("`{word}` is a stream, which is never whole in memory"),
             ("self", _) => "`self` is the whole message, which is no value".to_owned(),
             (word, true) => format!("`{word}` is a list, which is no value"),
             ("$$", _) => "`$$` has no value here".to_owned(),

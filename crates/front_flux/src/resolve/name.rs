@@ -6,7 +6,7 @@ use crate::syntax::QualifiedName;
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_front::ids::INVALID_NAME;
 use flux_front::taken::TAKEN;
-use flux_ir::cpp_keyword::is_keyword;
+use flux_ir::cpp_keyword::{is_keyword, is_macro};
 use flux_ir::name::Name;
 use flux_ir::program::NodeId;
 use flux_source::Span;
@@ -61,6 +61,9 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     pub(super) fn check_word(&mut self, word: &str, span: Span, kind: &str) {
         if is_keyword(word) && self.reported.insert((INVALID_NAME, Name::new(word))) {
             let headline = format!("`{word}` is a keyword of C++ and cannot name a {kind}");
+            self.report(Diagnostic::error(INVALID_NAME, headline, span).help("choose another name"));
+        } else if is_macro(word) && self.reported.insert((INVALID_NAME, Name::new(word))) {
+            let headline = format!("`{word}` is a macro of C and cannot name a {kind}");
             self.report(Diagnostic::error(INVALID_NAME, headline, span).help("choose another name"));
         }
     }

@@ -14,7 +14,7 @@ use super::value::{Failure, Reason, Value};
 use super::{
     AnyValue, Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk,
 };
-use crate::message::{FieldId, MessageId};
+use crate::message::{Given, MessageId};
 use crate::program::{Body, NodeId, OptionId, PredicateId, Program};
 use crate::types::{Type, TypeKind};
 use std::borrow::Cow;
@@ -28,13 +28,22 @@ pub trait Surroundings {
     /// It fails.
     fn node(&mut self, node: NodeId, inputs: Vec<Value>) -> Result<Vec<Value>, Failure>;
 
-    /// Makes a message of these fields; a [`Value::Record`] of all its fields.
+    /// Makes a message of these parameters and fields; a [`Value::Record`] of all its fields.
     ///
     /// # Errors
     /// It is no such message, or nobody here can make one.
-    fn message(&mut self, message: MessageId, fields: Vec<(FieldId, Value)>) -> Result<Value, Failure> {
-        let _ = (message, fields);
+    fn message(&mut self, message: MessageId, given: Vec<(Given, Value)>) -> Result<Value, Failure> {
+        let _ = (message, given);
         Err(Failure::malformed("nobody makes messages here"))
+    }
+
+    /// The bytes that a message is on the wire.
+    ///
+    /// # Errors
+    /// Nobody here knows them.
+    fn wire(&mut self, message: MessageId, value: Value) -> Result<Value, Failure> {
+        let _ = (message, value);
+        Err(Failure::malformed("nobody writes messages here"))
     }
 
     /// The value of an option of the server.
@@ -276,13 +285,13 @@ impl Evaluator<'_> {
             Term::Binary(operator, two) => self.binary(*operator, two, ty, scope),
             Term::Convert(inner) => owned(self.convert(inner, ty, scope)?),
             Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
-            Term::Message(fields) => {
-                let field = |(id, value): &(FieldId, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
-                let fields = fields.iter().map(field).collect::<Result<_, Failure>>()?;
+            Term::Message(given) => {
+                let one = |(id, value): &(Given, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
+                let given = given.iter().map(one).collect::<Result<_, Failure>>()?;
                 let TypeKind::Message(message) = ty.kind() else {
                     return Err(Failure::malformed("this is no message"));
                 };
-                owned(self.around.message(*message, fields)?)
+                owned(self.around.message(*message, given)?)
             }
             Term::List(values) => owned(Value::List(self.values(values, scope)?)),
             Term::Map(pairs) => {
@@ -320,6 +329,9 @@ impl Evaluator<'_> {
     /// A value as one of the type `to`.
     fn convert(&mut self, from: &Expression, to: &Type, scope: &Scope<'_>) -> Result<Value, Failure> {
         let value = self.value(from, scope)?;
+        if let (TypeKind::Message(message), TypeKind::Bytes) = (from.ty.kind(), to.kind()) {
+            return self.around.wire(*message, value.into_owned());
+        }
         match &*value {
             value if to.is_dynamic() => AnyValue::of(value, &from.ty, self.program).map(Value::Any),
             Value::Any(any) => any.read(to),

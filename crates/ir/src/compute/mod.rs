@@ -28,7 +28,7 @@ pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
 pub use typing::{Mistake, Typing, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
 
-use crate::message::FieldId;
+use crate::message::Given;
 use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;
 use flux_source::Span;
@@ -195,8 +195,8 @@ pub enum Term {
     Convert(Box<Expression>),
     /// A record, by its fields.
     Record(Vec<Expression>),
-    /// A message, by fields that are given, in the order of their declarations; fails where it is no such message.
-    Message(Vec<(FieldId, Expression)>),
+    /// A message, by its parameters and fields that are given, in order; fails where it is no such message.
+    Message(Vec<(Given, Expression)>),
     /// A list, by its elements.
     List(Vec<Expression>),
     /// A map, by its keys and their values; of two equal keys the later one counts.
@@ -469,7 +469,7 @@ impl Expression {
             }
             Term::Binary(_, two) | Term::Element(two) => two.iter().collect(),
             Term::Record(all) | Term::List(all) | Term::Call(_, all) | Term::Apply(_, all) => all.iter().collect(),
-            Term::Message(fields) => fields.iter().map(|(_, value)| value).collect(),
+            Term::Message(given) => given.iter().map(|(_, value)| value).collect(),
             Term::Map(all) => all.iter().flatten().collect(),
             Term::Comprehension(_, it) => [&it.walk.over, &it.value].into_iter().chain(&it.condition).collect(),
             Term::Slice(of, from, to) => [of, from].into_iter().chain(to).map(|part| &**part).collect(),

@@ -491,7 +491,7 @@ impl Typing<'_> {
         let can = match to.kind() {
             _ if from.is_dynamic() => is_read_from_value(to),
             TypeKind::Text => is_number(from) || is_string(from) || *from == truth_type(),
-            TypeKind::Bytes => is_string(from),
+            TypeKind::Bytes => is_string(from) || matches!(from.kind(), TypeKind::Message(_)),
             _ if is_number(to) => is_number(from) || *from.kind() == TypeKind::Text,
             _ => false,
         };
@@ -500,8 +500,8 @@ impl Typing<'_> {
             false => mistake(
                 span,
                 format!("{from:#} cannot be converted to {to:#}"),
-                "numbers and texts are converted to numbers; numbers, `bool` and `bytes` to texts; a `value` to what \
-                 it is",
+                "numbers and texts are converted to numbers; numbers, `bool` and `bytes` to texts; texts and messages \
+                 to bytes; a `value` to what it is",
             ),
         }
     }

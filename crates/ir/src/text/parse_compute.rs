@@ -7,7 +7,7 @@ use crate::arena::ArenaId;
 use crate::compute::{
     Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
 };
-use crate::message::FieldId;
+use crate::message::{FieldId, Given};
 
 impl Parser<'_> {
     /// Reads a computation up to its `}`, the first of its variables being `known`.
@@ -134,8 +134,8 @@ impl Parser<'_> {
             Own::Term(term) => parts.is_empty().then_some(term),
             Own::Callable(callee) => Some(Term::Apply(callee, parts)),
             Own::Walk(function, element, value) => comprehension(function, (element, value), parts),
-            Own::Fields(fields) if fields.len() != parts.len() => None,
-            Own::Fields(fields) => Some(Term::Message(fields.into_iter().zip(parts).collect())),
+            Own::Given(given) if given.len() != parts.len() => None,
+            Own::Given(given) => Some(Term::Message(given.into_iter().zip(parts).collect())),
             Own::Index(index) => of_parts(name, operator, index, parts),
         };
         term.map(|term| Expression { term, ty, span }).ok_or(unknown)
@@ -162,8 +162,11 @@ impl Parser<'_> {
             "none" => Term::None,
             "field" => return index(line).map(Own::Index),
             "message" => {
-                let fields = line.list("[", "]", |line| line.number("a field").map(FieldId))?;
-                return Ok(Own::Fields(fields));
+                let given = |line: &mut Cursor<'_>| match line.eat("parameter") {
+                    true => index(line).map(Given::Parameter),
+                    false => line.number("a field").map(|field| Given::Field(FieldId(field))),
+                };
+                return Ok(Own::Given(line.list("[", "]", given)?));
             }
             "apply" => {
                 line.expect("=")?;
@@ -193,8 +196,8 @@ enum Own {
     Term(Term),
     /// The number of a field, or nothing.
     Index(usize),
-    /// The fields of a message that are given.
-    Fields(Vec<FieldId>),
+    /// What is given of a message.
+    Given(Vec<Given>),
     /// What is called.
     Callable(Callable),
     /// What is made of the list, and what its variables are.

@@ -3,6 +3,7 @@
 use super::lexical;
 use super::printer::Printer;
 use crate::compute::{Callable, Computation, Expression, Function, Statement, Term, VariableId, Walk};
+use crate::message::Given;
 
 impl Printer {
     /// Writes the parts of a computation, of whose variables the first `known` stand elsewhere.
@@ -119,9 +120,9 @@ impl Printer {
                 self.write(format!(" {} ", function.map_or("list", Function::name)));
                 self.walked(&it.walk);
             }
-            Term::Message(fields) => {
-                let fields: Vec<_> = fields.iter().map(|(field, _)| field.0.to_string()).collect();
-                self.write(format!(" [{}]", fields.join(", ")));
+            Term::Message(given) => {
+                let given: Vec<_> = given.iter().map(|(given, _)| given_text(*given)).collect();
+                self.write(format!(" [{}]", given.join(", ")));
             }
             _ => {}
         }
@@ -136,6 +137,14 @@ impl Printer {
             self.separated(", ", parts, Self::expression);
             self.write(")");
         }
+    }
+}
+
+/// A field is a number, and a parameter says that it is one.
+fn given_text(given: Given) -> String {
+    match given {
+        Given::Parameter(index) => format!("parameter {index}"),
+        Given::Field(field) => field.0.to_string(),
     }
 }
 

@@ -195,8 +195,9 @@ impl<'a> Checker<'a, '_> {
         let values = self.for_handlers(replacement.failing);
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
         if let Some(resume) = &replacement.resume {
-            let given = resume.iter().map(|index| target.outputs().get(*index).map(|output| &output.ty));
-            let fits = given.eq(types(failing.outputs()).map(Some));
+            let given = resume.iter().map(|index| target.outputs().get(*index));
+            let fits = resume.len() == failing.outputs().len()
+                && given.zip(failing.outputs()).all(|(one, wanted)| one.is_some_and(|one| wanted.ty.takes(&one.ty)));
             self.violations.require(fits, handler.span, || {
                 format!("the outputs of the handler `{}` do not fit those of `{}`", target.name, failing.name)
             });

@@ -6,7 +6,7 @@ use crate::compute::{
     BecomesValue, Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
     becomes_value, callees_first, calls_of, is_read_from_value,
 };
-use crate::message::{FieldId, field_type};
+use crate::message::{FieldId, Given, field_type, given_type};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Type, TypeKind};
@@ -299,7 +299,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 let wanted = self.fields(ty);
                 !wanted.is_empty() && fields.iter().map(|field| &field.ty).eq(wanted.iter().map(|field| &field.ty))
             }
-            Term::Message(fields) => self.is_made(ty, fields),
+            Term::Message(given) => self.is_made(ty, given),
             Term::List(elements) => matches!(ty.kind(), TypeKind::List(element) if are_alike(elements, element)),
             Term::Map(entries) => match ty.kind() {
                 TypeKind::Map(key, value) => entries.iter().all(|[one, other]| one.ty == *key && other.ty == *value),
@@ -339,16 +339,18 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// Whether a message is made of these fields: each once, in order, with values of their types.
-    fn is_made(&self, ty: &Type, fields: &[(FieldId, Expression)]) -> bool {
+    /// Whether a message is made of these: all its parameters, and fields, each once, in order, with values of their
+    /// types.
+    fn is_made(&self, ty: &Type, given: &[(Given, Expression)]) -> bool {
         let messages = &self.program.messages;
         let TypeKind::Message(id) = ty.kind() else { return false };
         let Some(message) = messages.find(*id) else { return false };
-        let made_of = message.made_of();
-        let are_right = fields.iter().all(|(field, value)| {
-            made_of.contains(field) && field_type(messages, message, *field).as_ref() == Some(&value.ty)
-        });
-        are_right && fields.is_sorted_by(|(one, _), (next, _)| one < next)
+        let known = message.given();
+        let are_right = given
+            .iter()
+            .all(|(one, value)| known.contains(one) && given_type(messages, message, *one).as_ref() == Some(&value.ty));
+        let parameters = given.iter().filter(|(one, _)| matches!(one, Given::Parameter(_))).count();
+        are_right && parameters == message.parameters.len() && given.is_sorted_by(|(one, _), (next, _)| one < next)
     }
 
     /// Whether it becomes a `value`, and is none yet.
@@ -406,7 +408,7 @@ fn is_converted(from: &Type, to: &Type) -> bool {
     match to.kind() {
         _ if from.is_dynamic() => is_read_from_value(to),
         TypeKind::Text => is_number(from) || matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Bool),
-        TypeKind::Bytes => matches!(from.kind(), TypeKind::Text | TypeKind::Bytes),
+        TypeKind::Bytes => matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Message(_)),
         _ => is_number(to) && (is_number(from) || *from.kind() == TypeKind::Text),
     }
 }

@@ -11,7 +11,7 @@ use flux_ir::compute::{
 use flux_ir::effects::Effects;
 use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, Passing, PlainFunction};
 use flux_ir::flow::*;
-use flux_ir::message::{FieldId, Message};
+use flux_ir::message::{FieldId, Given, Message};
 use flux_ir::name::Name;
 use flux_ir::program::{self, *};
 use flux_ir::provenance::{Provenance, Rewrite};
@@ -407,9 +407,11 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
         12 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
         13 => Term::Convert(boxed(choices)),
         14 if choices.chance() => Term::Record(choices.list(2, one)),
-        15 if choices.chance() => {
-            Term::Message(choices.list(2, |choices| (FieldId::new(choices.below(9)), one(choices))))
-        }
+        15 if choices.chance() => Term::Message(choices.list(2, |choices| {
+            let index = choices.below(9);
+            let given = if choices.chance() { Given::Parameter(index) } else { Given::Field(FieldId::new(index)) };
+            (given, one(choices))
+        })),
         14 => Term::List(choices.list(2, one)),
         15 => Term::Element(Box::new([one(choices), one(choices)])),
         16 => {

@@ -1,0 +1,79 @@
+//! What attackers send costs as many steps as it has bytes, times a number that does not grow: bytes that come one by
+//! one, long heads, many fields, small chunks, deep arrays, sizes that are only claimed. A step is a basic block that
+//! runs, so the numbers are the same on each machine.
+
+#![allow(clippy::disallowed_methods, reason = "it compiles and runs what is generated")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+#[path = "messages/harness.rs"]
+mod harness;
+#[path = "messages/shown.rs"]
+mod shown;
+
+use harness::{Harness, program};
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// The most steps that a byte may take which comes alone.
+const MOST_STEPS: u64 = 1000;
+
+/// A name, a message, and bytes of about so many thousands.
+type Attack = (&'static str, &'static str, fn(usize) -> String);
+
+/// Runs attacks on a standard grammar, each of some size and of twice that.
+fn attack(name: &str, attacks: &[Attack]) {
+    let text = flux_nodes::modules().find(|(known, _)| *known == name).unwrap().1;
+    let (program, sources) = program(&format!("steps_{}", name.replace("std.", "")), text);
+    let harness = Harness::new(&program, &sources);
+    let binary = harness.build("steps.cpp", "g++", &["-O1", "-fsanitize-coverage=trace-pc"]);
+    let mut input = String::new();
+    let sizes = [4, 8];
+    for (_, message, bytes) in attacks {
+        for size in sizes {
+            let hex: String = bytes(size).bytes().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(input, "{message} {hex}").unwrap();
+        }
+    }
+    let file = binary.with_file_name("input");
+    std::fs::write(&file, input).unwrap();
+    let output = Command::new(&binary).arg(&file).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let steps: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(steps.len(), 2 * attacks.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    for ((what, _, bytes), steps) in attacks.iter().zip(steps.chunks(2)) {
+        let per_byte: Vec<u64> =
+            sizes.iter().zip(steps).map(|(size, steps)| steps / bytes(*size).len() as u64).collect();
+        assert!(per_byte[1] < MOST_STEPS, "{name}, {what}: {per_byte:?} steps a byte");
+        assert!(per_byte[1] <= per_byte[0] + per_byte[0] / 4 + 2, "{name}, {what}: {per_byte:?} steps a byte");
+    }
+}
+
+#[test]
+fn attacks_on_http_cost_nothing() {
+    attack(
+        "std.http_message",
+        &[
+            ("a long field", "request_head", |size| {
+                format!("GET / HTTP/1.1\r\nHost: x\r\na: {}", "v".repeat(size << 10))
+            }),
+            ("many fields", "request_head", |size| format!("GET / HTTP/1.1\r\n{}", "a: b\r\n".repeat(size * 12))),
+            ("small chunks", "chunked_body", |size| "1\r\nx\r\n".repeat(size * 170)),
+            ("long extensions", "chunked_body", |size| format!("1{}", ";a=b".repeat(size * 2))),
+        ],
+    );
+}
+
+#[test]
+fn attacks_on_redis_cost_nothing() {
+    attack(
+        "std.resp",
+        &[
+            ("many elements", "value", |size| format!("*100000\r\n{}", ":1\r\n".repeat(size << 8))),
+            ("arrays in arrays", "value", |size| {
+                format!("{}{}", "*9\r\n".repeat(30), "*1\r\n:1\r\n".repeat(size << 7))
+            }),
+            ("a size that is claimed", "value", |size| format!("$60000000\r\n{}", "x".repeat(size << 10))),
+            ("a long line", "value", |size| format!("+{}", "x".repeat(size << 10))),
+        ],
+    );
+}
