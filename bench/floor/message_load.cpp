@@ -1,7 +1,9 @@
 /// \file
 /// Loads a server that answers messages: so many connections, each with so many messages at once, and the next ones as
-/// soon as all of these are answered. Goes on for a time, or until so many messages were answered. Says as JSON how
-/// many there were, and how much processor time the server took meanwhile, of all its threads, by the kernel's
+/// soon as all of these are answered. Goes on for a time, or until so many messages were answered. What is sent are
+/// bytes of no meaning, or the turns of a file: a line with the bytes of the requests, the bytes of all their answers
+/// and the number of messages, then the requests. The connections begin at different turns. Says as JSON how many
+/// messages there were, and how much processor time the server took meanwhile, of all its threads, by the kernel's
 /// scheduler (`/proc/PID/task/TID/schedstat`, in nanoseconds).
 #include "checked.hpp"
 
@@ -54,18 +56,40 @@ int connect_to(std::uint16_t port)
     return made;
 }
 
-/// What the load is: the sizes are of one message and of its answer.
+/// What is sent at once, and what comes of it.
+struct turn {
+    std::string requests;
+    std::size_t answers_size;
+    std::size_t messages;
+};
+
+std::vector<turn> read_turns(const std::string &path)
+{
+    std::vector<turn> all;
+    std::ifstream file(path, std::ios::binary);
+    std::size_t size = 0;
+    for (turn each; file >> size >> each.answers_size >> each.messages; all.push_back(each)) {
+        file.ignore(1);
+        each.requests.resize(size);
+        file.read(each.requests.data(), static_cast<std::streamsize>(size));
+    }
+    if (all.empty()) {
+        give_up("there are no turns in " + path);
+    }
+    return all;
+}
+
+/// What the load is.
 struct settings {
     std::uint16_t port;
     std::size_t connections;
-    std::size_t at_once;
-    std::size_t request_size;
-    std::size_t answer_size;
+    std::vector<turn> turns;
 };
 
-/// One connection: how many bytes of its answers have come.
+/// One connection: where it is in its turns, and how many bytes of the answers have come.
 struct peer {
     int socket;
+    std::size_t at;
     std::size_t received = 0;
 };
 
@@ -73,11 +97,11 @@ class load
 {
   public:
     explicit load(const settings &of)
-        : settings_(of), requests_(of.at_once * of.request_size, 'x'), epoll_(checked(epoll_create1(0), "epoll"))
+        : settings_(of), epoll_(checked(epoll_create1(0), "epoll"))
     {
         peers_.reserve(of.connections);
         for (std::size_t each = 0; each < of.connections; ++each) {
-            peers_.push_back({connect_to(of.port)});
+            peers_.push_back({connect_to(of.port), each * of.turns.size() / of.connections});
             epoll_event event{};
             event.events = EPOLLIN;
             event.data.ptr = &peers_.back();
@@ -105,8 +129,9 @@ class load
   private:
     void ask(peer &to)
     {
-        const ssize_t count = send(to.socket, requests_.data(), requests_.size(), MSG_NOSIGNAL);
-        checked(count == static_cast<ssize_t>(requests_.size()) ? 0 : -1, "send");
+        const std::string &all = settings_.turns[to.at].requests;
+        const ssize_t count = send(to.socket, all.data(), all.size(), MSG_NOSIGNAL);
+        checked(count == static_cast<ssize_t>(all.size()) ? 0 : -1, "send");
     }
 
     // How many messages are answered now; then the next ones are on their way.
@@ -119,25 +144,25 @@ class load
         }
         checked(static_cast<int>(count), "recv");
         from.received += static_cast<std::size_t>(count);
-        const std::size_t whole = settings_.at_once * settings_.answer_size;
-        if (from.received < whole) {
+        const turn &asked = settings_.turns[from.at];
+        if (from.received < asked.answers_size) {
             return 0;
         }
-        if (from.received > whole) {
+        if (from.received > asked.answers_size) {
             give_up("the server answers more than it was asked");
         }
         from.received = 0;
+        from.at = (from.at + 1) % settings_.turns.size();
         ask(from);
-        return settings_.at_once;
+        return asked.messages;
     }
 
     settings settings_;
-    std::string requests_;
     int epoll_;
     std::vector<peer> peers_;
 };
 
-/// The command line: `--NAME NUMBER` for each of these.
+/// The command line: `--NAME VALUE` for each of these.
 class arguments
 {
   public:
@@ -154,6 +179,12 @@ class arguments
         return found == given_.end() ? otherwise : std::atof(found->second.c_str());
     }
 
+    std::string text(const std::string &name) const
+    {
+        const auto found = given_.find("--" + name);
+        return found == given_.end() ? "" : found->second;
+    }
+
     std::size_t size(const std::string &name) const { return static_cast<std::size_t>(number(name, 0)); }
 
   private:
@@ -165,10 +196,14 @@ class arguments
 int main(int argc, char **argv)
 {
     const arguments given(argc, argv);
+    const std::size_t at_once = given.size("at-once");
+    const std::string file = given.text("turns");
+    const turn usual{std::string(at_once * given.size("request"), 'x'), at_once * given.size("answer"), at_once};
     const settings chosen{static_cast<std::uint16_t>(given.size("port")), given.size("connections"),
-                          given.size("at-once"), given.size("request"), given.size("answer")};
-    if (chosen.connections * chosen.at_once * chosen.request_size * chosen.answer_size == 0) {
-        give_up("usage: --port PORT --connections COUNT --at-once COUNT --request BYTES --answer BYTES "
+                          file.empty() ? std::vector{usual} : read_turns(file)};
+    if (chosen.connections * chosen.turns.front().answers_size * chosen.turns.front().requests.size() == 0) {
+        give_up("usage: --port PORT --connections COUNT "
+                "(--at-once COUNT --request BYTES --answer BYTES | --turns FILE) "
                 "(--messages COUNT | --seconds SECONDS --warm-up SECONDS --server PID)");
     }
     load generated(chosen);
