@@ -1,15 +1,29 @@
-// The items of the cache. The type `item` is of the program, whose header brings this one.
+// The items of the cache, by shards. Whoever calls these holds the constraint `items` of the shard.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-// The item of a key, if there is one.
-void Find(const std::string &key, std::optional<item> &found);
-// Keeps an item under its key, in the place of another.
-void Put(std::string key, item made);
-void Forget(const std::string &key);
+struct item;
+namespace memcached {
+class command;
+}
 
-// Four bytes, and eight, the highest first.
-void Flags(uint32_t flags, std::string &extras);
-void Number(uint64_t number, std::string &value);
+void Shard(const memcached::command &request, std::uint32_t &shard);
+void Shards(std::vector<std::uint32_t> &shards);
+
+void Change(std::uint64_t &version);
+void Filled(std::string content, std::uint64_t size, std::string &filled);
+
+// The item of the request's key, if there is one.
+void Look(std::uint32_t shard, const memcached::command &request, std::optional<item> &found);
+// The same; and it expires when the request says.
+void Touch(std::uint32_t shard, const memcached::command &request, std::optional<item> &found);
+void Put(std::size_t memory, std::uint32_t shard, memcached::command stored,
+         const std::optional<std::uint32_t> &expiration, std::uint64_t &version);
+void Forget(std::uint32_t shard, const memcached::command &request);
+void Flush(std::uint32_t shard, const memcached::command &request);
+void Measure(std::uint32_t shard, std::uint64_t &items, std::uint64_t &bytes, std::uint64_t &evictions);

@@ -56,8 +56,9 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "std.bittorrent",
+    "std.channels",
     "std.dns",
     "std.dns_message",
     "std.fastcgi",
@@ -88,9 +89,9 @@ mod tests {
         assert_eq!(flux.count(), NAMES.len());
         for (name, text) in modules() {
             assert!(!text.is_empty(), "{name}");
-            // Messages need none.
+            // Those of messages alone need none.
             let has_cpp = cpp(name).any(|(file, text)| file.ends_with(".cpp") && !text.is_empty());
-            assert_eq!(has_cpp, !text.contains("= unit"), "{name}");
+            assert!(has_cpp || text.contains("= unit"), "{name}");
         }
         assert!(NAMES.is_sorted());
         assert_eq!(cpp("std.none").count() + cpp("tcp").count(), 0);

@@ -2,8 +2,8 @@
 // std.http_message request` prints requests. They are read strictly: lines end with CR and LF, no line is folded, and
 // what two programs could understand in two ways, so that one is tricked, is refused (11.2 "Request Smuggling").
 
-// "2.1 Message Format": a request, its head and its body, all of it in memory. Before a larger body read the
-// `request_head` alone, and then as many bytes as its `length` says, or each `chunk`.
+// "2.1 Message Format": a request, its head and its body. A flow has it when its head is there; it pulls the body, or the
+// contents of the chunks, while they come, and they are never all in memory. The bounds of size are those of the rest.
 type request = unit {
   %max_size = 1M;
 
@@ -11,7 +11,7 @@ type request = unit {
   if (self.head.is_chunked) {
     chunked : chunked_body;
   } else {
-    body : bytes &length = self.head.length; # "6.3", 6 and 7
+    body : bytes &length = self.head.length &stream; # "6.3", 6 and 7
   }
 };
 
@@ -24,9 +24,9 @@ type response = unit {
     if (self.head.is_chunked) {
       chunked : chunked_body;
     } else if (self.head.has_length) {
-      sized : bytes &length = self.head.length; # "6.3", 6
+      sized : bytes &length = self.head.length &stream; # "6.3", 6
     } else {
-      rest : bytes &eod &max_size = 16M; # "6.3", 8: up to where the connection ends
+      rest : bytes &eod &stream; # "6.3", 8: up to where the connection ends
     }
   }
 };
@@ -107,11 +107,11 @@ type field = unit {
   }
 };
 
-// "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it.
+// "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it, which are checked and passed over.
 type chunked_body = unit {
   %max_size = 16M;
 
-  chunks : chunk[] &until = $$.size == 0 &max_size = 1M;
+  chunks : chunk[] &until = $$.size == 0 &max_size = 1G;
   trailers : field[] &until = "\r\n" &max_size = 100
     &requires = !$$.is_length && !$$.is_coding && !$$.is_host; # "7.1.2", RFC 9110, 6.5.1
 };
@@ -120,7 +120,7 @@ type chunk = unit {
   size : uint64 &digits = 16;
   extensions : extension[] &until = "\r\n" &max_size = 16;
   if (self.size > 0) {
-    content : bytes &length = self.size;
+    content : bytes &length = self.size &stream;
     : "\r\n";
   }
 };

@@ -27,7 +27,7 @@ type command = unit {
     switch (self.opcode) {
       0x01, 0x02, 0x03, 0x11, 0x12, 0x13 -> store : store_extras &length = self.extras_len;
       0x05, 0x06, 0x15, 0x16 -> change : change_extras &length = self.extras_len;
-      0x1c, 0x1d, 0x1e -> touch : touch_extras &length = self.extras_len;
+      0x1c, 0x1d, 0x1e, 0x23, 0x24 -> touch : touch_extras &length = self.extras_len;
       * -> extras : bytes &length = self.extras_len;
     }
   } else {
@@ -53,4 +53,75 @@ type change_extras = unit {
 // "Touch" and "Get and touch"
 type touch_extras = unit {
   expiration : uint32;
+};
+
+// What the value of the response to an increment or a decrement is.
+type counter = unit {
+  number : uint64;
+};
+
+// "Command opcodes": requests by what they ask for, the quiet ones with the others.
+typedef get (command request) {
+  request.opcode == 0x00 || request.opcode == 0x0c || request.opcode == 0x09 || request.opcode == 0x0d
+};
+typedef set (command request) { request.opcode == 0x01 || request.opcode == 0x11 };
+typedef add (command request) { request.opcode == 0x02 || request.opcode == 0x12 };
+typedef replace (command request) { request.opcode == 0x03 || request.opcode == 0x13 };
+typedef remove (command request) { request.opcode == 0x04 || request.opcode == 0x14 };
+typedef increment (command request) { request.opcode == 0x05 || request.opcode == 0x15 };
+typedef decrement (command request) { request.opcode == 0x06 || request.opcode == 0x16 };
+typedef quit (command request) { request.opcode == 0x07 || request.opcode == 0x17 };
+typedef flush (command request) { request.opcode == 0x08 || request.opcode == 0x18 };
+typedef no_operation (command request) { request.opcode == 0x0a };
+typedef version (command request) { request.opcode == 0x0b };
+typedef append (command request) { request.opcode == 0x0e || request.opcode == 0x19 };
+typedef prepend (command request) { request.opcode == 0x0f || request.opcode == 0x1a };
+typedef statistics (command request) { request.opcode == 0x10 };
+typedef touch (command request) { request.opcode == 0x1c };
+typedef get_and_touch (command request) {
+  request.opcode == 0x1d || request.opcode == 0x1e || request.opcode == 0x23 || request.opcode == 0x24
+};
+
+// A get, with or without a touch, whose response has the key.
+typedef with_key (command request) {
+  request.opcode == 0x0c || request.opcode == 0x0d || request.opcode == 0x23 || request.opcode == 0x24
+};
+
+// A response that a client does not want: a quiet get asks for no miss, other quiet commands for no success.
+typedef unwanted (command response) {
+  let status : uint16 = 0x00;
+  if response.opcode == 0x09 || response.opcode == 0x0d || response.opcode == 0x1e || response.opcode == 0x24 {
+    status = 0x01;
+  }
+  response.status_or_v_bucket == status && (status == 0x01 || 0x11 <= response.opcode && response.opcode <= 0x1a)
+};
+
+// The response to a request that succeeded, without a value: with the version of the item, or 0.
+Success (command request, uint64 version) => (command response) {
+  response = command(magic_code: 0x81, opcode: request.opcode, opaque: request.opaque, cas: version);
+};
+
+// The response to a request that failed, with the text that memcached sends.
+Failure (command request, uint16 status) => (command response) {
+  let key = "";
+  let value = Reason(status);
+  if status == 0x01 && with_key(request) {
+    key = request.key;
+    value = "";
+  }
+  response = command(magic_code: 0x81, opcode: request.opcode, status_or_v_bucket: status, opaque: request.opaque,
+      key: key, value: bytes(value));
+};
+
+// "Response Status"
+Reason (uint16 status) => (text reason) {
+  reason = "Internal error";
+  if status == 0x01 { reason = "Not found"; }
+  if status == 0x02 { reason = "Data exists for key."; }
+  if status == 0x03 { reason = "Too large."; }
+  if status == 0x04 { reason = "Invalid arguments"; }
+  if status == 0x05 { reason = "Not stored."; }
+  if status == 0x06 { reason = "Non-numeric server-side value for incr or decr"; }
+  if status == 0x81 { reason = "Unknown command"; }
+  if status == 0x82 { reason = "Out of memory"; }
 };

@@ -1,5 +1,8 @@
 // The messages of Redis, RESP2 and RESP3: https://redis.io/docs/latest/develop/reference/protocol-spec/, whose sections
-// are named here. `flux message std.resp value` prints them: commands and replies alike are values.
+// are named here. `flux message std.resp value` prints them: commands and replies alike are values. A server takes the
+// messages `resp.command` and answers with `resp.value(integer: 1)`, say.
+
+include "resp.h";
 
 // Any value. The first byte says which it is; a line ends with CR and LF.
 type value = unit {
@@ -13,7 +16,7 @@ type value = unit {
     -> { : "$"; bulk : blob; } # "Bulk strings"
     -> { : "*"; array : values &max_depth = 32; } # "Arrays"
     # RESP3
-    -> { : "_"; null : "\r\n"; } # "Nulls"
+    -> { null : token("_"); : "\r\n"; } # "Nulls"
     -> { : "#"; boolean : token("[tf]"); : "\r\n"; } # "Booleans"
     -> { : ","; real : string &until = "\r\n" &max_size = 64; } # "Doubles"
     -> { : "("; big_number : token("[-+]?[0-9]+") &max_size = 64k; : "\r\n"; } # "Big numbers"
@@ -59,3 +62,78 @@ type pair = unit {
   key : value;
   content : value;
 };
+
+// A command as a server takes it: an array of bulk strings, of which the first is its name, or a line of words as one
+// types it ("Inline commands", whose lines may end without "\r"). An empty array or line asks for nothing.
+type command = unit {
+  %max_size = 64M;
+
+  switch {
+    -> {
+      : "*";
+      count : int64 &digits = 10 &requires = -1 <= $$ && $$ <= 1M;
+      : "\r\n";
+      if (self.count > 0) {
+        : "$";
+        name_size : uint32 &digits = 10;
+        : "\r\n";
+        name : string &length = self.name_size;
+        : "\r\n";
+      }
+      if (self.count > 1) {
+        : "$";
+        first_size : uint32 &digits = 10;
+        : "\r\n";
+        first : string &length = self.first_size;
+        : "\r\n";
+      }
+      if (self.count > 2) {
+        : "$";
+        second_size : uint32 &digits = 10;
+        : "\r\n";
+        second : string &length = self.second_size;
+        : "\r\n";
+      }
+      if (self.count > 3) {
+        others : word[self.count - 3];
+      }
+    }
+    -> { line : token("[^*\n][^\n]*") &max_size = 64k; : "\n"; }
+    -> { empty : token("\n"); }
+  }
+};
+
+// Values of one kind each, which cost less to make than a `value`: a bulk string, an integer, a simple string, an error,
+// and the nulls of RESP2 and of RESP3.
+type word = unit {
+  : "$";
+  size : uint32 &digits = 10;
+  : "\r\n";
+  content : string &length = self.size;
+  : "\r\n";
+};
+type number = unit { : ":"; value : int64 &digits = 10; : "\r\n"; };
+type okay = unit { : "+"; text : string &until = "\r\n" &max_size = 64k; };
+type failure = unit { : "-"; text : string &until = "\r\n" &max_size = 64k; };
+type no_bulk = unit { : "$-1\r\n"; };
+type null = unit { : "_\r\n"; };
+
+// What a subscriber is sent of each message on its channel: an array in RESP2, whose first byte is "*", a push in RESP3,
+// with ">".
+type published = unit {
+  %max_size = 64M;
+  form : token("[*>]");
+  : "3\r\n$7\r\nmessage\r\n$";
+  channel_size : uint32 &digits = 10;
+  : "\r\n";
+  channel : string &length = self.channel_size;
+  : "\r\n$";
+  content_size : uint32 &digits = 10;
+  : "\r\n";
+  content : string &length = self.content_size;
+  : "\r\n";
+};
+
+// The array of the words in a line. They stand between spaces, or in quotes: in double ones `\n`, `\r`, `\t`, `\b`,
+// `\a` and `\xff` are bytes. Fails with EBADMSG where quotes do not end.
+Split (command message) => (command message) pure;

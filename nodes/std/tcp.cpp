@@ -7,6 +7,7 @@
 #include "flux/io/connections.hpp"
 #include "flux/log.hpp"
 #include "flux/reading.hpp"
+#include "flux/send_message.hpp"
 #include "flux/strategy/source.hpp"
 
 #include <algorithm>
@@ -212,7 +213,7 @@ int SendLine(SendLine_in *in, SendLine_out *out)
 int SendMessage(SendMessage_in *in, SendMessage_out *out)
 {
     out->connection = in->connection;
-    return in->connection == nullptr ? EBADF : flux::take(in->connection->send(in->reply.wire()));
+    return in->connection == nullptr ? EBADF : flux::take(flux::send_message(*in->connection, in->reply));
 }
 
 int Reply(Reply_in *in)
@@ -220,7 +221,7 @@ int Reply(Reply_in *in)
     if (in->connection == nullptr) {
         return EBADF;
     }
-    const int error = flux::take(in->connection->send(in->reply.wire()));
+    const int error = flux::take(flux::send_message(*in->connection, in->reply));
     return error != 0 ? error : flux::take(in->connection->give_back());
 }
 

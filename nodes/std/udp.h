@@ -25,6 +25,7 @@ template <class Message>
 int NextMessage(long request_ms, const flux::endpoint &at, peer &from, Message &message)
 {
     flux::typed_parse<Message> parse;
+    parse.keep_streams();
     const int error = next_message(std::chrono::milliseconds(request_ms), at, from, parse);
     if (error == 0) {
         message = parse.message();

@@ -3,6 +3,7 @@
 
 #include "flux/connection.hpp"
 #include "flux/read_message.hpp"
+#include "flux/send_message.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -49,12 +50,12 @@ flux::io_result<Reply> call(const std::string &to, const limits &of, const char 
         return flux::unexpected(borrowed.error());
     }
     flux::connection &server = **borrowed;
-    if (const flux::io_result<void> sent = server.send(request.wire()); !sent.has_value()) {
+    if (const flux::io_result<void> sent = flux::send_message(server, request); !sent.has_value()) {
         server.close();
         return flux::unexpected(sent.error());
     }
     flux::io_result<Reply> reply = flux::read_message<Reply>(server);
-    reply.has_value() ? server.give_back() : server.close();
+    reply.has_value() ? server.give_back_behind_streams() : server.close();
     return reply;
 }
 

@@ -12,15 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use support::{LIMIT, Server};
-
-/// What runs the flows.
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{LIMIT, RUNTIMES, Server};
 
 /// More than a pool has threads.
 const SLOW_CLIENTS: usize = 20;

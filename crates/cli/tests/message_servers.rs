@@ -11,15 +11,7 @@ use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{LIMIT, Server, text, wait_for};
-
-/// What runs the flows.
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{LIMIT, RUNTIMES, Server, text, wait_for};
 
 /// The server, built once.
 fn notes() -> &'static Path {

@@ -127,6 +127,17 @@ fn stubs_of_a_module_are_in_its_namespace_and_build() {
 }
 
 #[test]
+fn modules_of_messages_alone_have_no_cpp() {
+    let folder = folder("messages");
+    let program = "use std.resp;\nRead () => (resp.value v);\nShow (resp.value v) => ();\nsource Read => Show;\n";
+    std::fs::write(folder.join("shop.flux"), program).unwrap();
+    let cpp = "#include \"shop.flux.h\"\nint Read(Read_out *) { return 0; }\nint Show(Show_in *) { return 0; }\n";
+    std::fs::write(folder.join("shop.cpp"), cpp).unwrap();
+    let built = flux(&folder, &["build", "--generate-only", "shop.flux"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+}
+
+#[test]
 fn a_module_in_c_is_refused() {
     let folder = folder("c");
     std::fs::create_dir(folder.join("lib")).unwrap();

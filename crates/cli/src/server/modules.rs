@@ -87,7 +87,8 @@ impl Modules {
     /// The folders in which the author's headers are: that of the program, and those of modules.
     pub fn folders(&self, directory: &Path, home: &Path) -> Vec<PathBuf> {
         let own = self.own.iter().map(|file| parent(file));
-        let standard = (!self.standard.is_empty()).then(|| directory.join(STANDARD));
+        let has_cpp = self.standard.iter().any(|name| flux_nodes::cpp(name).next().is_some());
+        let standard = has_cpp.then(|| directory.join(STANDARD));
         let mut folders = vec![home.to_owned()];
         for folder in own.chain(standard) {
             if !folders.contains(&folder) {

@@ -13,6 +13,14 @@ use std::time::{Duration, Instant};
 /// Longer than anything takes on a machine that is busy.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
+/// What runs the flows of a server.
+pub const RUNTIMES: [&[&str]; 4] = [
+    &["--flux-runtime=thread"],
+    &["--flux-runtime=pool"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
+];
+
 /// How often it is looked whether something has come about.
 const STEP: Duration = Duration::from_millis(10);
 

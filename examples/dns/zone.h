@@ -1,0 +1,13 @@
+// The zone that is answered from. It never changes once the server has started.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace dns_message {
+class question;
+class resource;
+} // namespace dns_message
+
+void Find(const dns_message::question &question, std::uint16_t &code, std::vector<dns_message::resource> &answers,
+          std::vector<dns_message::resource> &authority);

@@ -1,0 +1,450 @@
+// A part of Redis: texts in memory, numbers that count, keys that expire, and messages to subscribers.
+
+use std.tcp;
+use std.resp;
+use std.channels;
+include "store.h";
+
+option port : int = 6379;
+// How long a client may be silent; 0 is no limit.
+option timeout : duration = 0ms;
+
+source tcp.NextMessage(resp.command, timeout, timeout, 10s, 30s, "", port) => Serve;
+
+Serve (flux::connection *connection, resp.command message) => ();
+Serve:[_, typed] = resp.Split -> Command;
+Serve:[_, _] = Command;
+typedef typed (resp.command message) { has(message.line) };
+
+// What is known of a client: the version of the protocol that it speaks, and to how many channels it has subscribed.
+record client { protocol : int64; channels : uint64; };
+Client (flux::connection *connection) => (flux::connection *connection, client from);
+SetClient (client from, flux::connection *connection) => (flux::connection *connection);
+
+Command (flux::connection *connection, resp.command message) => ();
+Command = Client -> Name -> Reply;
+// Commands are found by their names, whatever the case of the letters.
+Name (resp.command message) => (text name) {
+  name = "";
+  if has(message.name) { name = lower(value(message.name)); }
+};
+
+Reply (flux::connection *connection, client from, text name, resp.command message) => ();
+Reply:[_, _, nothing, _] = tcp.Return;
+Reply:[_, _, quit, _] = Okay -> tcp.SendMessage -> tcp.Close;
+Reply:[_, listens, other, _] = NotNow -> tcp.Reply;
+Reply:[_, listens, ping, few] = Heard -> tcp.Reply;
+Reply:[_, _, subscribe, more] = Words -> [Subscribe] -> SetClient -> tcp.Return;
+Reply:[_, apart, unsubscribe, alone] = Nowhere -> tcp.Reply;
+Reply:[_, _, unsubscribe, alone] = channels.Subscriptions -> Named -> [Unsubscribe] -> SetClient -> tcp.Return;
+Reply:[_, _, unsubscribe, _] = Words -> [Unsubscribe] -> SetClient -> tcp.Return;
+Reply:[_, _, hello, _] = Hello -> SetClient -> Welcome -> tcp.Reply;
+Reply:[_, _, _, _] = Answer -> tcp.Reply;
+typedef nothing (text name) { name == "" };
+typedef subscribe (text name) { name == "subscribe" };
+typedef unsubscribe (text name) { name == "unsubscribe" };
+typedef publish (text name) { name == "publish" };
+typedef quit (text name) { name == "quit" };
+typedef hello (text name) { name == "hello" };
+typedef alone (resp.command message) { value(message.count) == 1 };
+typedef few (resp.command message) { value(message.count) <= 2 };
+typedef more (resp.command message) { value(message.count) > 1 };
+typedef get (text name) { name == "get" };
+typedef set (text name) { name == "set" };
+typedef incr (text name) { name == "incr" };
+typedef decr (text name) { name == "decr" };
+typedef incrby (text name) { name == "incrby" };
+typedef decrby (text name) { name == "decrby" };
+typedef del (text name) { name == "del" };
+typedef exists (text name) { name == "exists" };
+typedef mget (text name) { name == "mget" };
+typedef mset (text name) { name == "mset" };
+typedef expire (text name) { name == "expire" };
+typedef pexpire (text name) { name == "pexpire" };
+typedef ttl (text name) { name == "ttl" };
+typedef pttl (text name) { name == "pttl" };
+typedef persist (text name) { name == "persist" };
+typedef ping (text name) { name == "ping" };
+typedef echo (text name) { name == "echo" };
+typedef select (text name) { name == "select" };
+typedef config (text name) { name == "config" };
+typedef command (text name) { name == "command" };
+
+Answer (client from, text name, resp.command message) => (flux::message reply);
+Answer:[_, get, _] = Takes(2, 2) -> Place -> Find -> Found;
+Answer:[_, set, _] = Takes(3, 0) -> Place -> Set;
+Answer:[_, incr, _] = Takes(2, 2) -> Place -> Change(1) -> Number;
+Answer:[_, decr, _] = Takes(2, 2) -> Place -> Change(-1) -> Number;
+Answer:[_, incrby, _] = Takes(3, 3) -> Place -> Amount -> Change -> Number;
+Answer:[_, decrby, _] = Takes(3, 3) -> Place -> Amount -> Negative -> Change -> Number;
+Answer:[_, expire, _] = Takes(3, 3) -> Place -> Now -> Until(1000) -> Expire -> Number;
+Answer:[_, pexpire, _] = Takes(3, 3) -> Place -> Now -> Until(1) -> Expire -> Number;
+Answer:[_, persist, _] = Takes(2, 2) -> Place -> Persist -> Number;
+Answer:[_, ttl, _] = Takes(2, 2) -> Place -> Find -> Now -> Left(1000) -> Number;
+Answer:[_, pttl, _] = Takes(2, 2) -> Place -> Find -> Now -> Left(1) -> Number;
+Answer:[_, del, _] = Takes(2, 0) -> Keys -> DeleteAll -> Number;
+Answer:[_, exists, _] = Takes(2, 0) -> Keys -> CountAll -> Number;
+Answer:[_, mget, _] = Takes(2, 0) -> Keys -> FindAll -> Array;
+Answer:[_, mset, _] = Takes(3, 0) -> Pairs -> SetAll -> Okay;
+Answer:[_, publish, _] = Takes(3, 3) -> Publish -> Number;
+Answer:[_, subscribe, _] = Takes(2, 0) -> Okay;
+Answer:[_, ping, alone] = Pong;
+Answer:[_, ping, _] = Takes(1, 2) -> Echo;
+Answer:[_, echo, _] = Takes(2, 2) -> Echo;
+Answer:[_, select, _] = Takes(2, 2) -> Select -> Okay;
+Answer:[_, config, _] = Takes(2, 0) -> Config;
+Answer:[_, command, _] = Commands;
+Answer:[_, _, _] = Unknown;
+handle error Answer => Refuse;
+
+// A command has at least and at most so many words; 0 is no limit.
+Takes (int64 least, int64 most, resp.command message) => () {
+  let count = value(message.count);
+  if count < least || most != 0 && count > most { fail 1; }
+};
+
+// What the codes mean with which nodes fail; others are those of `int64(…)`.
+Refuse (text name, int error) => (resp.failure reply) {
+  let why = "value is not an integer or out of range";
+  if error == 1 { why = "wrong number of arguments for '" + name + "' command"; }
+  if error == 2 { why = "syntax error"; }
+  if error == 3 { why = "invalid expire time in '" + name + "' command"; }
+  if error == 4 { why = "increment or decrement would overflow"; }
+  if error == 5 { why = "decrement would overflow"; }
+  if error == 6 { why = "DB index is out of range"; }
+  reply = resp.failure(text: "ERR " + why);
+};
+
+// The items, in C++: texts by keys, in shards. Commands on keys of different shards run side by side; one on several
+// keys has all of them for itself.
+record item { content : text; expires : int64; };
+Shard (text key) => (uint32 shard) pure;
+Find (text key, uint32 shard) => (optional<item> found);
+Put (text key, uint32 shard, item made) => ();
+Forget (text key, uint32 shard) => ();
+atomic Find:{items?, item(shard)?};
+atomic Put:{items?, item(shard)};
+atomic Forget:{items?, item(shard)};
+
+// Milliseconds, from some time on.
+Now () => (int64 now);
+
+Place (resp.command message) => (text key, uint32 shard) {
+  key = value(message.first);
+  shard = Shard(key);
+};
+
+Okay () => (resp.okay reply) { reply = resp.okay(text: "OK"); };
+Number (int64 number) => (resp.number reply) { reply = resp.number(value: number); };
+Word (text content) => (resp.word reply) { reply = resp.word(content: content); };
+Null (client from) => (flux::message reply);
+Null:[resp3] = Null3;
+Null:[_] = Null2;
+typedef resp3 (client from) { from.protocol == 3 };
+Null2 () => (resp.no_bulk reply) { reply = resp.no_bulk(); };
+Null3 () => (resp.null reply) { reply = resp.null(); };
+
+Found (client from, optional<item> found) => (flux::message reply);
+Found:[_, here] = Content -> Word;
+Found:[_, _] = Null;
+typedef here (optional<item> found) { has(found) };
+Content (optional<item> found) => (text content) { content = value(found).content; };
+
+// The same, as values in others.
+Bulk (text content) => (resp.value reply) { reply = resp.value(bulk: resp.blob(content: bytes(content))); };
+Element (client from, optional<item> found) => (resp.value reply) {
+  if has(found) {
+    reply = Bulk(value(found).content);
+  } else if from.protocol == 3 {
+    reply = resp.value(null: "_");
+  } else {
+    reply = resp.value(bulk: resp.blob(size: -1));
+  }
+};
+
+// A number as Redis takes it: without spaces, a plus or zeros before it.
+Integer (text digits) => (int64 number) {
+  number = int64(digits);
+  if text(number) != digits { fail 7; }
+};
+
+// SET
+Set (client from, resp.command message, text key, uint32 shard) => (flux::message reply);
+Set:[_, plain, _, _] = Plain -> Put -> Okay;
+Set:[_, _, _, _] = Now -> Wishes -> Store -> Stored;
+typedef plain (resp.command message) { value(message.count) == 3 };
+Plain (resp.command message) => (item made) { made = item(content: value(message.second), expires: 0); };
+record wishes { only_new : bool; only_old : bool; };
+Wishes (resp.command message, int64 now) => (item made, wishes how) {
+  how = wishes(only_new: false, only_old: false);
+  let unit = "";
+  let time = "";
+  let is_next = false;
+  for word in value(message.others) {
+    let wish = lower(word.content);
+    if is_next {
+      time = word.content;
+      is_next = false;
+    } else if wish == "nx" && !how.only_old {
+      how = wishes(only_new: true, only_old: false);
+    } else if wish == "xx" && !how.only_new {
+      how = wishes(only_new: false, only_old: true);
+    } else if (wish == "ex" || wish == "px") && (unit == "" || unit == wish) {
+      unit = wish;
+      is_next = true;
+    } else {
+      fail 2;
+    }
+  }
+  if is_next { fail 2; }
+  let expires : int64 = 0;
+  if unit != "" {
+    let number = Integer(time);
+    if number <= 0 || unit == "ex" && number > 9223372036854775 { fail 3; }
+    if unit == "ex" { number = number * 1000; }
+    if number > 9223372036854775807 - now { fail 3; }
+    expires = now + number;
+  }
+  made = item(content: value(message.second), expires: expires);
+};
+Store (text key, uint32 shard, item made, wishes how) => (bool is_kept);
+Store = Find -> Permit -> Keep;
+atomic Store:{items?, item(shard)};
+Permit (optional<item> found, wishes how) => (bool is_kept) {
+  is_kept = !(how.only_new && has(found)) && !(how.only_old && !has(found));
+};
+typedef yes (bool is_kept) { is_kept };
+Keep (text key, uint32 shard, item made, bool is_kept) => (bool is_kept);
+Keep:[_, _, _, yes] = Put;
+Keep:[_, _, _, _] = ;
+Stored (client from, bool is_kept) => (flux::message reply);
+Stored:[_, yes] = Okay;
+Stored:[_, _] = Null;
+
+// INCR and its like
+Amount (resp.command message) => (int64 by) { by = Integer(value(message.second)); };
+Negative (int64 by) => (int64 by) {
+  if by == -9223372036854775807 - 1 { fail 5; }
+  by = -by;
+};
+Change (int64 by, text key, uint32 shard) => (int64 number);
+Change = Find -> Changed -> Put;
+atomic Change:{items?, item(shard)};
+Changed (int64 by, optional<item> found) => (item made, int64 number) {
+  number = 0;
+  let expires : int64 = 0;
+  if has(found) {
+    number = Integer(value(found).content);
+    expires = value(found).expires;
+  }
+  if by > 0 && number > 9223372036854775807 - by || by < 0 && number < -9223372036854775807 - 1 - by { fail 4; }
+  number = number + by;
+  made = item(content: text(number), expires: expires);
+};
+
+// EXPIRE and its like
+Until (int64 unit_ms, resp.command message, int64 now) => (int64 until) {
+  let time = Integer(value(message.second));
+  if time > 9223372036854775807 / unit_ms || time < -9223372036854775807 / unit_ms { fail 3; }
+  if time * unit_ms > 9223372036854775807 - now { fail 3; }
+  until = now + time * unit_ms;
+};
+enum fate { same, changed, gone };
+Expire (text key, uint32 shard, int64 now, int64 until) => (int64 number);
+Expire = Find -> Expiring -> Settle;
+atomic Expire:{items?, item(shard)};
+Expiring (optional<item> found, int64 now, int64 until) => (item made, fate what, int64 number) {
+  made = item(content: "", expires: until);
+  what = fate.same;
+  number = 0;
+  if has(found) {
+    made = item(content: value(found).content, expires: until);
+    number = 1;
+    what = fate.changed;
+    if until <= now { what = fate.gone; }
+  }
+};
+Persist (text key, uint32 shard) => (int64 number);
+Persist = Find -> Persisting -> Settle;
+atomic Persist:{items?, item(shard)};
+Persisting (optional<item> found) => (item made, fate what, int64 number) {
+  made = item(content: "", expires: 0);
+  what = fate.same;
+  number = 0;
+  if has(found) && value(found).expires != 0 {
+    made = item(content: value(found).content, expires: 0);
+    number = 1;
+    what = fate.changed;
+  }
+};
+typedef changed (fate what) { what == fate.changed };
+typedef gone (fate what) { what == fate.gone };
+Settle (text key, uint32 shard, item made, fate what, int64 number) => (int64 number);
+Settle:[_, _, _, changed, _] = Put;
+Settle:[_, _, _, gone, _] = Forget;
+Settle:[_, _, _, _, _] = ;
+Left (int64 unit_ms, optional<item> found, int64 now) => (int64 number) {
+  number = -2;
+  if has(found) {
+    number = -1;
+    if value(found).expires != 0 { number = (value(found).expires - now + unit_ms / 2) / unit_ms; }
+  }
+};
+
+// Several keys at once
+Keys (resp.command message) => (list<text> keys, int64 number) {
+  keys = Arguments(message);
+  number = 0;
+};
+Arguments (resp.command message) => (list<text> all) {
+  all = [];
+  if has(message.first) { all = all + [value(message.first)]; }
+  if has(message.second) { all = all + [value(message.second)]; }
+  if has(message.others) { all = all + [for word in value(message.others) : word.content]; }
+};
+Counted (optional<item> found, int64 number) => (int64 number) {
+  if has(found) { number = number + 1; }
+};
+DeleteAll (list<text> keys, int64 number) => (int64 number);
+DeleteAll = [Delete];
+atomic DeleteAll:{items};
+Delete (text key, int64 number) => (int64 number);
+Delete = Shard -> Find -> Counted -> Forget;
+CountAll (list<text> keys, int64 number) => (int64 number);
+CountAll = [Count];
+atomic CountAll:{items};
+Count (text key, int64 number) => (int64 number);
+Count = Shard -> Find -> Counted;
+FindAll (list<text> keys) => (list<optional<item>> found);
+FindAll = [Shard -> Find];
+atomic FindAll:{items};
+Array (client from, list<optional<item>> found) => (resp.value reply) {
+  reply = resp.value(array: resp.values(elements: [for each in found : Element(from, each)]));
+};
+record pair { key : text; content : text; };
+Pairs (resp.command message) => (list<pair> pairs) {
+  let all = Arguments(message);
+  if length(all) % 2 != 0 { fail 1; }
+  pairs = [];
+  let key = "";
+  let is_key = false;
+  for word in all {
+    is_key = !is_key;
+    if is_key { key = word; } else { pairs = pairs + [pair(key: key, content: word)]; }
+  }
+};
+SetAll (list<pair> pairs) => ();
+SetAll = [Single -> Put];
+atomic SetAll:{items};
+Single (pair one) => (text key, uint32 shard, item made) {
+  key = one.key;
+  shard = Shard(one.key);
+  made = item(content: one.content, expires: 0);
+};
+
+// Subscribers. To those who speak RESP3 news are pushes, to others arrays: so each channel is two, "2" and "3" before its
+// name. In RESP2 who has subscribed does nothing else.
+typedef listens (client from) { from.protocol == 2 && from.channels > 0 };
+typedef apart (client from) { from.channels == 0 };
+typedef other (text name) { name != "subscribe" && name != "unsubscribe" && name != "ping" };
+NotNow (text name) => (resp.failure reply) {
+  let allowed = "only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context";
+  reply = resp.failure(text: "ERR Can't execute '" + name + "': " + allowed);
+};
+Heard (resp.command message) => (resp.value reply) {
+  let said = "";
+  if has(message.first) { said = value(message.first); }
+  reply = resp.value(array: resp.values(elements: [Bulk("pong"), Bulk(said)]));
+};
+Words (resp.command message) => (list<text> words) { words = Arguments(message); };
+Named (list<text> channels) => (list<text> words) { words = [for channel in channels : channel[1..]]; };
+Subscribe (text word, flux::connection *connection, client from) => (flux::connection *connection, client from);
+Subscribe = channels.Subscriptions -> Subscribing -> channels.Subscribe;
+Subscribing (text word, client from, list<text> channels) => (text channel, resp.value reply, client from) {
+  channel = text(from.protocol) + word;
+  let count = length(channels);
+  if !contains(channels, channel) { count = count + 1; }
+  from = client(protocol: from.protocol, channels: count);
+  reply = News(from, [Bulk("subscribe"), Bulk(word), resp.value(integer: int64(count))]);
+};
+Unsubscribe (text word, flux::connection *connection, client from) => (flux::connection *connection, client from);
+Unsubscribe = Channel -> channels.Unsubscribe -> channels.Subscriptions -> Unsubscribing -> tcp.SendMessage;
+Channel (text word, client from) => (text channel) { channel = text(from.protocol) + word; };
+Unsubscribing (text word, client from, list<text> channels) => (resp.value reply, client from) {
+  from = client(protocol: from.protocol, channels: length(channels));
+  reply = News(from, [Bulk("unsubscribe"), Bulk(word), resp.value(integer: int64(from.channels))]);
+};
+Nowhere (client from) => (resp.value reply) {
+  reply = News(from, [Bulk("unsubscribe"), Element(from, none), resp.value(integer: 0)]);
+};
+News (client from, list<resp.value> parts) => (resp.value reply) {
+  if from.protocol == 3 {
+    reply = resp.value(push: resp.values(elements: parts));
+  } else {
+    reply = resp.value(array: resp.values(elements: parts));
+  }
+};
+Publish (resp.command message) => (int64 number);
+Publish = Arrays -> channels.Publish -> First -> Pushes -> channels.Publish -> Both;
+Arrays (resp.command message) => (text channel, resp.published content) {
+  channel = "2" + value(message.first);
+  content = resp.published(form: "*", channel: value(message.first), content: value(message.second));
+};
+Pushes (resp.command message) => (text channel, resp.published content) {
+  channel = "3" + value(message.first);
+  content = resp.published(form: ">", channel: value(message.first), content: value(message.second));
+};
+First (int64 receivers) => (int64 first) { first = receivers; };
+Both (int64 first, int64 receivers) => (int64 number) { number = first + receivers; };
+
+// What expired is not found any more; here its memory is given back.
+source every 100ms => Sweep;
+Sweep = Shards -> [Drop];
+Shards () => (list<uint32> shards);
+Drop (uint32 shard) => ();
+atomic Drop:{items?, item(shard)};
+
+// What needs no items
+Echo (resp.command message) => (resp.word reply) { reply = resp.word(content: value(message.first)); };
+Pong () => (resp.okay reply) { reply = resp.okay(text: "PONG"); };
+Select (resp.command message) => () {
+  if Integer(value(message.first)) != 0 { fail 6; }
+};
+Hello (client from, resp.command message) => (client from) {
+  if has(message.first) && value(message.first) == "3" { from = client(protocol: 3, channels: from.channels); }
+  if has(message.first) && value(message.first) == "2" { from = client(protocol: 2, channels: from.channels); }
+};
+Welcome (client from) => (resp.value reply) {
+  reply = Table(from, ["server": Bulk("redis"), "version": Bulk("7.0.0"), "proto": resp.value(integer: from.protocol)]);
+};
+// A map; for those who know no maps a list of keys and values.
+Table (client from, map<text, resp.value> rows) => (resp.value reply) {
+  if from.protocol == 3 {
+    let pairs = [for key, content in rows : resp.pair(key: Bulk(key), content: content)];
+    reply = resp.value(map: resp.entries(pairs: pairs));
+  } else {
+    let all : list<resp.value> = [];
+    for key, content in rows { all = all + [Bulk(key), content]; }
+    reply = resp.value(array: resp.values(elements: all));
+  }
+};
+Config (client from, resp.command message) => (resp.value reply) {
+  let known = ["appendonly": "no", "save": ""];
+  let asked = Arguments(message);
+  if lower(asked[0]) != "get" { fail 2; }
+  let rows : map<text, resp.value> = [];
+  for key, content in known {
+    if contains(asked, key) { rows[key] = Bulk(content); }
+  }
+  reply = Table(from, rows);
+};
+Commands () => (resp.value reply) { reply = resp.value(array: resp.values(elements: [])); };
+Unknown (resp.command message) => (resp.failure reply) {
+  let rest = "";
+  for word in Arguments(message) {
+    if length(rest) < 128 { rest = rest + "'" + word[..min([length(word), 128 - length(rest)])] + "' "; }
+  }
+  let called = value(message.name);
+  let text = "ERR unknown command '" + called[..min([length(called), 128])] + "', with args beginning with: " + rest;
+  reply = resp.failure(text: join(split(join(split(text, "\r"), " "), "\n"), " "));
+};

@@ -1,0 +1,122 @@
+// The items in memory. Whoever calls what has a shard holds the constraint of that shard.
+
+#include "redis.flux.h"
+
+#include "flux/io.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace {
+
+/// Some of the items, and which of them expire, the first first.
+struct shard_of_items {
+    std::unordered_map<std::string, item> items;
+    std::set<std::pair<std::int64_t, std::string>> expiring;
+
+    void forget_time(const std::string &key, const item &of)
+    {
+        if (of.expires != 0) {
+            expiring.erase({of.expires, key});
+        }
+    }
+};
+
+/// More than there are processors, so that commands seldom wait for each other.
+std::array<shard_of_items, 64> shards;
+
+std::int64_t now()
+{
+    using std::chrono::duration_cast, std::chrono::milliseconds;
+    return duration_cast<milliseconds>(flux::running_io().last_look().time_since_epoch()).count();
+}
+
+} // namespace
+
+void Shard(const std::string &key, std::uint32_t &shard)
+{
+    shard = static_cast<std::uint32_t>(std::hash<std::string>()(key) % shards.size());
+}
+
+void Shards(std::vector<std::uint32_t> &all)
+{
+    for (std::uint32_t shard = 0; shard < shards.size(); ++shard) {
+        all.push_back(shard);
+    }
+}
+
+void Find(const std::string &key, std::uint32_t shard, std::optional<item> &found)
+{
+    const auto &items = shards[shard].items;
+    if (const auto at = items.find(key); at != items.end()) {
+        if (at->second.expires == 0 || at->second.expires > now()) {
+            found = at->second;
+        }
+    }
+}
+
+void Put(std::string key, std::uint32_t shard, item made)
+{
+    shard_of_items &in = shards[shard];
+    const auto [at, is_new] = in.items.try_emplace(std::move(key));
+    if (!is_new) {
+        in.forget_time(at->first, at->second);
+    }
+    if (made.expires != 0) {
+        in.expiring.emplace(made.expires, at->first);
+    }
+    at->second = std::move(made);
+}
+
+void Forget(const std::string &key, std::uint32_t shard)
+{
+    shard_of_items &from = shards[shard];
+    if (const auto at = from.items.find(key); at != from.items.end()) {
+        from.forget_time(key, at->second);
+        from.items.erase(at);
+    }
+}
+
+void Drop(std::uint32_t shard)
+{
+    shard_of_items &from = shards[shard];
+    const std::int64_t time = now();
+    while (!from.expiring.empty() && from.expiring.begin()->first <= time) {
+        from.items.erase(from.expiring.begin()->second);
+        from.expiring.erase(from.expiring.begin());
+    }
+}
+
+void Now(std::int64_t &time)
+{
+    time = now();
+}
+
+int Client(flux::connection *connection, flux::connection *&same, client &from)
+{
+    same = connection;
+    const client *const known = connection->state<client>();
+    if (known == nullptr) {
+        return EBADF;
+    }
+    from = *known;
+    from.protocol = std::max<std::int64_t>(from.protocol, 2);
+    return 0;
+}
+
+int SetClient(client from, flux::connection *connection, flux::connection *&same)
+{
+    same = connection;
+    client *const known = connection->state<client>();
+    if (known == nullptr) {
+        return EBADF;
+    }
+    *known = std::move(from);
+    return 0;
+}
