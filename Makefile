@@ -35,14 +35,20 @@ bench: flux packages-test
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
-## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one; then the explorer
-##              over FUZZ_PROGRAMS (100000) random programs: none may deadlock or lose exclusion
-fuzz: cargo
+## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one, and as long bytes
+##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
+##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
+##              reference of the readers, and a hundredth of them through both
+fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
+	    cargo test --release --package flux_back_cpp --test message_fuzz -- --ignored fuzz_messages --nocapture
 	@FLUX_EXPLORE_PROGRAMS=$(or $(FUZZ_PROGRAMS),100000) \
 	    cargo test --release --package flux_explore -- --ignored fuzz_explorer --nocapture
 	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
+	@FLUX_MESSAGES=$$(($(or $(FUZZ_MESSAGES),1000000) / 100)) FLUX_MESSAGES_SEED=$$(date +%s) \
+	    cargo test --release --package flux_back_cpp --test messages
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:
