@@ -173,10 +173,12 @@ TEST_P(FileCalls, AFileThatIsLockedIsWaitedForBesideTheLoop)
 {
     const int held = open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ASSERT_EQ(flock(held, LOCK_EX), 0);
+    std::atomic<bool> refused{false};
     run(
         [&] {
             const int file = open(path("lock").c_str(), O_RDWR | O_CLOEXEC);
             EXPECT_EQ(flock(file, LOCK_EX | LOCK_NB), -1);
+            refused = true;
             EXPECT_EQ(flock(file, LOCK_EX), 0);
             struct flock whole = {};
             whole.l_type = F_WRLCK;
@@ -184,7 +186,13 @@ TEST_P(FileCalls, AFileThatIsLockedIsWaitedForBesideTheLoop)
             EXPECT_EQ(fcntl(file, F_GETFD), FD_CLOEXEC);
             close(file);
         },
-        1, [&] { flock(held, LOCK_UN); });
+        1,
+        [&] {
+            while (!refused) {
+                usleep(100);
+            }
+            flock(held, LOCK_UN);
+        });
     close(held);
     EXPECT_EQ(facts.wait_threads <= 1, true);
 }
