@@ -10,14 +10,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{LIMIT, Server, text, wait_for};
-
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{LIMIT, RUNTIMES, Server, text, wait_for};
 
 const CAPTURES: [&[u8]; 2] = [
     include_bytes!("../../message/tests/captures/memcached.request"),

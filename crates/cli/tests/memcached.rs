@@ -11,14 +11,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use support::{Server, text};
-
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{RUNTIMES, Server, text};
 
 /// The server of the example.
 fn cache() -> &'static Path {

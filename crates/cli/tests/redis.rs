@@ -9,15 +9,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use support::{Server, text};
-
-/// What runs the flows.
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool", "--flux-workers=8"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{RUNTIMES, Server, text};
 
 fn example() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();

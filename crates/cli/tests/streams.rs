@@ -12,15 +12,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, text};
-
-/// What runs the flows.
-const RUNTIMES: [&[&str]; 4] = [
-    &["--flux-runtime=thread"],
-    &["--flux-runtime=pool"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
-    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
-];
+use support::{RUNTIMES, Server, text};
 
 /// How many bytes curl sends; `FLUX_UPLOAD` says another number, `104857600`.
 fn upload_size() -> usize {
