@@ -1,6 +1,7 @@
 #include "flux/calls/file_calls.hpp"
 
 #include "flux/calls/caught_call.hpp"
+#include "flux/calls/file_kind.hpp"
 #include "flux/event/handed_over.hpp"
 
 #include <cerrno>
@@ -65,7 +66,9 @@ auto open_as_fiber(int folder, const char *path, int flags, Call call) noexcept
         return beside_until_interrupted(call);
     }
     const bool changes = (flags & (O_TRUNC | O_CREAT)) != 0;
-    return known == known_file::at_hand && !changes ? call() : beside(lasting::ends_by_itself, call);
+    const int opened = known == known_file::at_hand && !changes ? call() : beside(lasting::ends_by_itself, call);
+    stream_guess::forget(opened); // the number may have been closed by a call that is not caught
+    return opened;
 }
 
 template <class Call>

@@ -3,6 +3,7 @@
 #include "flux/calls/fiber_locks.hpp"
 
 #include "flux/calls/caught_call.hpp"
+#include "flux/calls/closes.hpp"
 #include "flux/event/handed_over.hpp"
 
 #include <cerrno>
@@ -87,6 +88,11 @@ using namespace flux::calls;
 // Its variable arguments are passed as these are, on every processor that Linux runs on with 64 bits.
 FLUX_CATCH(long, syscall, long number, long first, long second, long third, long fourth, long fifth, long sixth)
 {
+    if (number == SYS_close) {
+        return close_waking(static_cast<int>(first), [=]() FLUX_UNINSTRUMENTED {
+            return static_cast<int>(next_syscall(number, first, second, third, fourth, fifth, sixth));
+        });
+    }
     if (number != SYS_futex) {
         return next_syscall(number, first, second, third, fourth, fifth, sixth);
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <sched.h>
 #include <unistd.h>
 
 namespace flux::calls {
@@ -102,4 +103,10 @@ FLUX_CATCH(unsigned int, sleep, unsigned int seconds)
     timespec remaining{};
     flux::calls::sleep_for({static_cast<std::time_t>(seconds), 0}, &remaining);
     return static_cast<unsigned int>(remaining.tv_sec + (remaining.tv_nsec > 0 ? 1 : 0));
+}
+
+// Who spins until another flow of this loop has done something would spin for ever.
+FLUX_CATCH(int, sched_yield)
+{
+    return flux::calls::on_fiber() ? (flux::running_flow->place().give_way(), 0) : next_sched_yield();
 }

@@ -2,6 +2,9 @@
 
 #include "../support/calling_world.hpp"
 
+#include <cstdio>
+#include <sys/syscall.h>
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -46,6 +49,49 @@ TYPED_TEST(Closes, WakeThoseThatWait)
             close(other);
         }
     }
+}
+
+TYPED_TEST(Closes, OfAStreamWakesThoseThatWaitForItsDescriptor)
+{
+    two_ends pipe = two_ends::of_pipe();
+    const int number = std::exchange(pipe.ends[0], -1);
+    const int other = dup(number);
+    std::FILE *const stream = fdopen(number, "r");
+    this->world.start([&](flux::flow &) { EXPECT_EQ(read_text(number), is_closed); });
+    this->world.start([&](flux::flow &) {
+        let_others_run();
+        EXPECT_EQ(std::fclose(stream), 0);
+    });
+    this->world.run();
+    close(other);
+}
+
+TYPED_TEST(Closes, OfWhateverKindForgetWhatTheNumberWas)
+{
+    const std::function<void(int)> ways[] = {
+        [](int number) { close(number); },
+        [](int number) { syscall(SYS_close, number); },
+        [](int number) { std::fclose(fdopen(number, "r")); },
+        // Closed by a call that is not caught, and opened by one that is.
+        [](int number) {
+            std::fclose(freopen("/dev/null", "r", fdopen(number, "r")));
+            const int opened = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+            EXPECT_EQ(opened, number);
+            close(opened);
+        },
+    };
+    this->world.start([&](flux::flow &) {
+        for (const auto &way : ways) {
+            two_ends pipe = two_ends::of_pipe();
+            write_text(pipe[1], "p");
+            EXPECT_EQ(read_text(pipe[0]), "p");
+            EXPECT_TRUE(flux::calls::stream_guess::is_stream(pipe[0]));
+            const int number = std::exchange(pipe.ends[0], -1);
+            way(number);
+            EXPECT_FALSE(flux::calls::stream_guess::is_stream(number));
+        }
+    });
+    this->world.run();
 }
 
 TYPED_TEST(Closes, TheNextFileOfThatNumberIsNotRead)

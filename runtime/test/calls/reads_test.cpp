@@ -128,6 +128,24 @@ TYPED_TEST(Reads, EndWithTheFlowsTimeAndItsCancellation)
     this->world.run();
 }
 
+TYPED_TEST(Reads, ThatNeverWaitEndWithTheBudgetOfAFlowThatIsCancelled)
+{
+    const two_ends ends[] = {two_ends::of_pipe(), two_ends::of_sockets()};
+    this->world.start([&](flux::flow &flow) {
+        flow.cancel();
+        for (const two_ends &each : ends) {
+            std::uint64_t times = 0;
+            while (write_text(each[1], "x") == 1 && read_text(each[0]) == "x" && times < 10 * flux::io_budget) {
+                ++times;
+            }
+            EXPECT_EQ(errno, ECANCELED);
+            EXPECT_LE(times, flux::io_budget);
+        }
+        EXPECT_EQ(flow.counted().parks, 0U);
+    });
+    this->world.run();
+}
+
 TYPED_TEST(Reads, EndWithTheTimeOfTheSocket)
 {
     const two_ends ends = two_ends::of_sockets();

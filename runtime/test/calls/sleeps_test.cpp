@@ -39,4 +39,19 @@ TEST(Sleeps, LetOthersHaveTheLoop)
     EXPECT_GT(most, 30);
 }
 
+TEST(Sleeps, WhoSpinsForAnotherOfItsLoopLetsThatGoFirst)
+{
+    std::atomic_flag taken;
+    in_flows(4, [&](flux::flow &) {
+        for (int time = 0; time < 3; ++time) {
+            while (taken.test_and_set()) {
+                std::this_thread::yield(); // hangs if the one that sleeps never goes on
+            }
+            usleep(1'000);
+            taken.clear();
+        }
+    });
+    EXPECT_FALSE(taken.test());
+}
+
 } // namespace
