@@ -8,6 +8,10 @@ blocking.py --check    a test: on every runtime each case gives the same, and on
 Each case runs several times at once; each waits for 300 ms or so. The others are one connection that asks for a line
 each 2 ms. The servers that cases ask are real, on free ports, and end with this: PostgreSQL, MariaDB and Redis are
 started from their packages, each with its data in a folder of its own.
+
+The name server that does not answer is one of ours, on 127.77.0.53. The C library takes it from /etc/resolv.conf and asks
+no other port than 53, so the server under test runs in a mount namespace of its own, in which these files are others;
+nothing changes for the machine. That needs root, as port 53 does: elsewhere the case is left out, which is said.
 """
 
 import argparse
@@ -38,7 +42,23 @@ CASES = {
     "select": "1one",
     "epoll": "1one",
     "sleep": "slept",
+    "mutex": "alone",
+    "recursive": "alone",
+    "shared": "alone",
+    "condition": "signalled",
+    "semaphore": "at most 2",
+    "atomic": "7",
+    "future": "7",
+    "once": "once",
+    "static": "once",
+    "ifstream": "late line",
+    "fread": "late line",
+    "popen": "late line",
+    "system": "3",
+    "waitpid": "0",
+    "name": "nobody answers",
     "throw": "its own",
+    "unwind": "its own",
     "curl": "slow page",
     "curl-tls": "as it trusts",
     "postgres": "row",
@@ -93,6 +113,35 @@ class Threaded(socketserver.ThreadingTCPServer):
 
     def handle_error(self, *_):
         pass  # a client that does not trust it
+
+
+class SilentNameServer:
+    """Takes all questions for names and answers none. `command` has a server ask it, and nobody else."""
+
+    ADDRESS = "127.77.0.53"
+
+    def __init__(self, folder):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((self.ADDRESS, 53))
+        (folder / "resolv.conf").write_text(f"nameserver {self.ADDRESS}\noptions timeout:1 attempts:1\n")
+        (folder / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files dns\n")
+        binds = [f"mount --bind {folder}/{name} /etc/{name}" for name in ("resolv.conf", "nsswitch.conf")]
+        self.prefix = ["unshare", "--mount", "sh", "-c", " && ".join([*binds, 'exec "$@"']), "sh"]
+        quietly([*self.prefix, "true"])
+
+    def command(self, command):
+        return [*self.prefix, *command]
+
+
+def silent_name_server(folder):
+    """One, or nothing where it cannot be had."""
+    try:
+        return SilentNameServer(folder)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"blocking: the case `name` is left out, as there is no name server that does not answer: {error}",
+              file=sys.stderr)
+        del CASES["name"]
+        return None
 
 
 def free_port():
@@ -168,7 +217,8 @@ def start_redis(folder):
 
 @contextlib.contextmanager
 def peers():
-    """A file that says where all are whom the cases ask, until the end of the block."""
+    """A file that says where all are whom the cases ask, and what has a server ask the silent name server; until the end of
+    the block."""
     processes = []
     # Below /tmp, as a socket's path is to be short.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="flux-blocking-"))
@@ -185,11 +235,12 @@ def peers():
         for name, start_one in {"postgres": start_postgres, "mariadb": start_mariadb, "redis": start_redis}.items():
             where[name], process = start_one(folder)
             processes.append(process)
+        names = silent_name_server(folder)
         file = folder / "peers"
         lines = [f"{name} 127.0.0.1 {port}\n" for name, port in where.items()]
         lines += [f"{name} {folder}/{name} -\n" for name in ("certificate", "stranger")]
         file.write_text("".join(lines))
-        yield file
+        yield file, names.command if names else lambda command: command
     finally:
         for process in processes:
             process.terminate()
@@ -253,9 +304,9 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else float("nan")
 
 
-def table(command, where):
+def table(command, where, asking):
     print(f"{'case':12} {'gives':14} {'others: p50':>12} {'p99':>9} {'longest':>9} {'threads':>8}")
-    with server.running([*command, *RUNTIMES["event"], "--peers", str(where)]) as running:
+    with server.running(asking([*command, *RUNTIMES["event"], "--peers", str(where)])) as running:
         for name, expected in CASES.items():
             answers, took_ms, threads = run_case(name, running)
             said = expected if answers == {expected} else "/".join(sorted(answers))
@@ -263,10 +314,10 @@ def table(command, where):
                   f"{max(took_ms):6.2f} ms {threads:8}")
 
 
-def check(command, where, runtimes):
+def check(command, where, asking, runtimes):
     failures = []
     for runtime in runtimes:
-        with server.running([*command, *RUNTIMES[runtime], "--peers", str(where)]) as running:
+        with server.running(asking([*command, *RUNTIMES[runtime], "--peers", str(where)])) as running:
             for name, expected in CASES.items():
                 answers, took_ms, _ = run_case(name, running)
                 if answers != {expected}:
@@ -285,11 +336,11 @@ def main():
     parser.add_argument("--check", action="store_true", help="test instead of measuring")
     parser.add_argument("--runtimes", default=",".join(RUNTIMES), help="those to check")
     arguments = parser.parse_args()
-    with peers() as where:
+    with peers() as (where, asking):
         if arguments.check:
-            check([str(arguments.server)], where, arguments.runtimes.split(","))
+            check([str(arguments.server)], where, asking, arguments.runtimes.split(","))
         else:
-            table([str(arguments.server)], where)
+            table([str(arguments.server)], where, asking)
 
 
 if __name__ == "__main__":

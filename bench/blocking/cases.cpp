@@ -1,15 +1,15 @@
 // The nodes of cases.flux: each case calls a library, or the system, as any program does that has a thread to itself.
 #include "cases.flux.h"
 
+#include "cases.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <curl/curl.h>
 #include <exception>
 #include <fstream>
-#include <functional>
 #include <hiredis/hiredis.h>
-#include <map>
 #include <mariadb/mysql.h>
 #include <memory>
 #include <netdb.h>
@@ -125,24 +125,6 @@ std::string sleeps()
     return "slept";
 }
 
-/// What is thrown stays this flow's across a wait.
-std::string throws()
-{
-    static std::atomic<int> number{0};
-    const std::string own = "error";
-    const int mine = ++number;
-    try {
-        try {
-            throw std::runtime_error(own + std::to_string(mine));
-        } catch (const std::exception &) {
-            usleep(300'000);
-            throw;
-        }
-    } catch (const std::exception &error) {
-        return error.what() == own + std::to_string(mine) ? "its own" : "another's";
-    }
-}
-
 size_t append(char *bytes, size_t, size_t size, void *to)
 {
     static_cast<std::string *>(to)->append(bytes, size);
@@ -219,13 +201,12 @@ std::string mariadb()
     return mysql_fetch_row(rows.get())[0];
 }
 
-const std::map<std::string, std::function<std::string()>> cases = {
+const case_map library_cases = {
     {"read-write", read_write},
     {"poll", by_poll},
     {"select", by_select},
     {"epoll", by_epoll},
     {"sleep", sleeps},
-    {"throw", throws},
     {"curl", [] { return fetch("http", "http", nullptr); }},
     {"curl-tls", fetch_by_tls},
     {"postgres", postgres},
@@ -233,10 +214,15 @@ const std::map<std::string, std::function<std::string()>> cases = {
     {"mariadb", mariadb},
 };
 
+/// All of them.
+case_map cases = library_cases;
+
 } // namespace
 
 int init(const server_options &options, std::string &why)
 {
+    cases.merge(lock_cases());
+    cases.merge(system_cases());
     curl_global_init(CURL_GLOBAL_ALL);
     mysql_library_init(0, nullptr, nullptr);
     std::ifstream file(options.peers);

@@ -111,7 +111,7 @@ TEST(UncaughtCalls, OfThreadsAreNamedByTheWatchdog)
     cnd_t signalled;
     ASSERT_EQ(cnd_init(&signalled), thrd_success);
     expect_named("cnd_wait", [&] {
-        bool is_time = false; // under the lock
+        std::atomic<bool> is_time{false}; // GCC's thread sanitizer does not know these locks
         const std::jthread signals = later([&] {
             mtx_lock(&lock);
             is_time = true;
