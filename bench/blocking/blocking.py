@@ -3,15 +3,17 @@
 the other flows' answers take meanwhile, and how many threads the server has.
 
 blocking.py            the table, on one event loop by epoll
+blocking.py --realtime the same on a machine that has other work to do: the server and the client that measures have
+                       real-time priority, so that they wait for each other and not for the rest (needs root)
 blocking.py --check    a test: on every runtime each case gives the same, and on event loops the others are answered
 
 Each case runs several times at once; each waits for 300 ms or so. The others are one connection that asks for a line
 each 2 ms. The servers that cases ask are real, on free ports, and end with this: PostgreSQL, MariaDB and Redis are
 started from their packages, each with its data in a folder of its own.
 
-The name server that does not answer is one of ours, on 127.77.0.53. The C library takes it from /etc/resolv.conf and asks
-no other port than 53, so the server under test runs in a mount namespace of its own, in which these files are others;
-nothing changes for the machine. That needs root, as port 53 does: elsewhere the case is left out, which is said.
+The name server that does not answer is one of ours, on 127.77.0.53. The C library takes it from /etc/resolv.conf and
+asks no other port than 53, so the server under test runs in a mount namespace of its own, in which these files are
+others; nothing changes for the machine. That needs root, as port 53 does: elsewhere the case is left out, which is said.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import http.server
 import os
 import pathlib
 import pwd
+import select
 import shutil
 import socket
 import socketserver
@@ -217,8 +220,8 @@ def start_redis(folder):
 
 @contextlib.contextmanager
 def peers():
-    """A file that says where all are whom the cases ask, and what has a server ask the silent name server; until the end of
-    the block."""
+    """A file that says where all are whom the cases ask, and what has a server ask the silent name server; until the
+    end of the block."""
     processes = []
     # Below /tmp, as a socket's path is to be short.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="flux-blocking-"))
@@ -262,54 +265,72 @@ class Client:
         return self.file.readline().decode().rstrip("\n")
 
 
-class Others(threading.Thread):
-    """Another client, who asks all the time: how long each answer takes."""
+class Others:
+    """Another client, who asks all the time: how long each answer takes. A process of its own, so that it waits for
+    nobody here."""
 
-    def __init__(self, port):
-        super().__init__()
-        self.client = Client(port)
-        self.took_ms = []
-        self.over = threading.Event()
+    def __init__(self, port, realtime):
+        command = [sys.executable, __file__, "--others", str(port), *(["--realtime"] if realtime else [])]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()  # it has begun
 
-    def run(self):
-        while not self.over.wait(0.002):
-            begin = time.perf_counter()
-            self.client.ask("others")
-            self.took_ms.append(1000 * (time.perf_counter() - begin))
+    def took_ms(self):
+        """Ends it."""
+        said, _ = self.process.communicate()
+        return [float(each) for each in said.split()]
+
+
+def be_others(port, realtime):
+    """The process of `Others`, until its input ends."""
+    if realtime:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(2))
+    client = Client(port)
+    client.ask("others")
+    print("begun", flush=True)
+    took_ms = []
+    while not select.select([sys.stdin], [], [], 0.002)[0]:
+        begin = time.perf_counter()
+        client.ask("others")
+        took_ms.append(1000 * (time.perf_counter() - begin))
+    print(*took_ms)
 
 
 def threads_of(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
-def run_case(name, running):
-    """What the case gives, each distinct answer once; the others' latencies; the most threads."""
-    others = Others(running.port)
-    others.start()
+def idle(_):
+    time.sleep(2 * DELAY_S)
+
+
+def run_case(name, running, realtime=False):
+    """What the case gives, each distinct answer once; the others' latencies; the most threads. What is no case asks for
+    nothing: then the others' latencies are those of the machine."""
+    others = Others(running.port, realtime)
     answers = set()
     clients = [Client(running.port) for _ in range(AT_ONCE)]
-    asking = [threading.Thread(target=lambda one=one: answers.add(one.ask(name))) for one in clients]
+    ask = (lambda one: answers.add(one.ask(name))) if name in CASES else idle
+    asking = [threading.Thread(target=ask, args=(one,)) for one in clients]
     for each in asking:
         each.start()
     most_threads = 0
     while any(each.is_alive() for each in asking):
         most_threads = max(most_threads, threads_of(running.pid))
         time.sleep(0.01)
-    others.over.set()
-    others.join()
-    return answers, others.took_ms, most_threads
+    return answers, others.took_ms(), most_threads
 
 
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else float("nan")
 
 
-def table(command, where, asking):
+def table(command, where, asking, realtime):
+    first = ["chrt", "--rr", "1"] if realtime else []
     print(f"{'case':12} {'gives':14} {'others: p50':>12} {'p99':>9} {'longest':>9} {'threads':>8}")
-    with server.running(asking([*command, *RUNTIMES["event"], "--peers", str(where)])) as running:
-        for name, expected in CASES.items():
-            answers, took_ms, threads = run_case(name, running)
-            said = expected if answers == {expected} else "/".join(sorted(answers))
+    with server.running(asking([*first, *command, *RUNTIMES["event"], "--peers", str(where)])) as running:
+        for name, expected in {"nothing": "nothing", **CASES}.items():
+            answers, took_ms, threads = run_case(name, running, realtime)
+            said = expected if answers <= {expected} else "/".join(sorted(answers))
             print(f"{name:12} {said:14} {percentile(took_ms, 0.5):9.2f} ms {percentile(took_ms, 0.99):6.2f} ms "
                   f"{max(took_ms):6.2f} ms {threads:8}")
 
@@ -334,13 +355,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default=HERE / "build/cases/cases", help="the built server")
     parser.add_argument("--check", action="store_true", help="test instead of measuring")
+    parser.add_argument("--realtime", action="store_true", help="measure with real-time priority")
     parser.add_argument("--runtimes", default=",".join(RUNTIMES), help="those to check")
+    parser.add_argument("--others", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.others:
+        return be_others(arguments.others, arguments.realtime)
     with peers() as (where, asking):
         if arguments.check:
             check([str(arguments.server)], where, asking, arguments.runtimes.split(","))
         else:
-            table([str(arguments.server)], where, asking)
+            table([str(arguments.server)], where, asking, arguments.realtime)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "flux/strategy/runner.hpp"
 #include "flux/strategy/sources.hpp"
 #include "flux/event/watchdog.hpp"
+#include "flux/waiting/wait_table.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -85,6 +86,7 @@ class event final : public strategy
             loops_[number]->join();
         }
         started_ = 0;
+        waiting_fibers.settle([] { std::this_thread::yield(); });
         blocking_.finish();
         calls_.finish();
         waits_.finish();
