@@ -4,6 +4,7 @@
 #include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/flow/program.hpp"
+#include "flux/io/loop_owned.hpp"
 #include "flux/strategy/source.hpp"
 
 #include <algorithm>
@@ -90,6 +91,8 @@ void say_last_words(const char *signal_name, const void *fault) noexcept
 
 void on_fatal_signal(int number, siginfo_t *info, void *) noexcept
 {
+    // Nothing parks any more: neither what is said here nor, under a sanitizer, its report.
+    running_loop_catches_calls = false;
     for (fatal_signal &each : fatal_signals) {
         if (each.number == number) {
             say_last_words(each.name, number == SIGSEGV ? info->si_addr : nullptr);
