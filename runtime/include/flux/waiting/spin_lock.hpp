@@ -1,11 +1,12 @@
 /// \file
 /// A lock that is held for a few instructions, never across a wait of a flow: who finds it taken tries again, and lets
-/// others have the processor in between. It calls nothing of the C library that the room `calls` catches, so code that
+/// others have the processor in between. It calls nothing of the C library that the room `calls` has wait, so code that
 /// runs below a caught call may use it.
 #pragma once
 
 #include <atomic>
-#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace flux {
 
@@ -20,7 +21,7 @@ class spin_lock
     void lock() noexcept
     {
         while (taken_.test_and_set(std::memory_order_acquire)) {
-            sched_yield();
+            syscall(SYS_sched_yield); // sched_yield is caught: on a fiber it lets others of the loop go first
         }
     }
 
