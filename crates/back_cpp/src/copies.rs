@@ -6,13 +6,14 @@
 //! compiler would complain in its own words and far from the cause; here it is said in the words of the user.
 
 use crate::Context;
-use crate::structs::{Side, function_structs, struct_name};
+use crate::compute::moved_inputs;
+use crate::structs::{function_structs, input_type, member_type};
 use crate::tree::{Declaration, Expression};
 use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
 use flux_ir::external::Passing;
 use flux_ir::flow::{Callee, Operand, Step};
-use flux_ir::program::{Node, Parameter};
+use flux_ir::program::{Body, Node, Parameter};
 use flux_source::Span;
 use std::collections::BTreeSet;
 
@@ -28,9 +29,9 @@ pub fn copies(context: &Context<'_>) -> Vec<Declaration> {
 
 /// A value that is copied.
 struct Copied<'a> {
-    /// The struct that it is a member of.
-    owner: String,
-    /// The member.
+    /// Its type, as C++ is asked about it: `decltype(Move_in::from)`, or its name where it is in no struct.
+    ty: Expression,
+    /// What takes it.
     input: &'a Parameter,
     /// Where in the program that is so.
     span: Span,
@@ -52,11 +53,9 @@ fn assertions(context: &Context<'_>, comment: &str, copies: Vec<Copied<'_>>) -> 
 }
 
 fn assertion(context: &Context<'_>, copied: &Copied<'_>) -> Declaration {
-    let member = format!("{}::{}", copied.owner, copied.input.name);
-    let ty = Expression::name("decltype").call(vec![Expression::Name(member)]);
     let place = context.sources.name_and_line(copied.span);
     let message = format!("{place}: {}, so its type must be one that can be copied", copied.reason);
-    Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![ty]), message)
+    Declaration::Assert(Expression::Instance(contract::KEEPABLE.spelling.to_owned(), vec![copied.ty.clone()]), message)
 }
 
 /// Every step that calls a node, with what its function uses.
@@ -74,12 +73,15 @@ fn for_each_call<'c>(context: &Context<'c>, mut found: impl FnMut(&Uses<'c>, &'c
 fn kept<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
     let mut copies = vec![];
     for_each_call(context, |uses, step, node| {
+        if matches!(node.body, Body::Computed(_)) {
+            return; // looks at its inputs where they are
+        }
         let plain = context.plain(node);
         let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
         let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
         let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
         copies.extend(inputs.map(|(_, input)| Copied {
-            owner: struct_name(node, Side::In),
+            ty: input_type(node, input),
             input,
             span: step.failure.steps.first().map_or(step.span, |handler| handler.span),
             reason: format!("the handler of {} reads its input '{}'", node.name, input.name),
@@ -104,7 +106,7 @@ fn given_to_branches<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
         // Elements, and what instances hand on, are moved.
         let inputs = function.inputs.iter().enumerate().filter(|(at, _)| step.passed(*at).is_some());
         copies.extend(inputs.map(|(_, input)| Copied {
-            owner: owner.clone().unwrap_or_default(),
+            ty: member_type(owner.as_deref().unwrap_or_default(), input),
             input,
             span: step.span,
             reason: format!("{who} take copies of '{}'", input.name),
@@ -117,11 +119,15 @@ fn read_again<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
     let mut copies = vec![];
     for_each_call(context, |uses, step, node| {
         for (index, (input, operand)) in node.inputs().iter().zip(&step.inputs).enumerate() {
-            let is_value = matches!(operand, Operand::Input(_) | Operand::Output(..));
             // What a handler reads is said with the handler.
+            let is_taken = match &node.body {
+                Body::Computed(computation) => moved_inputs(computation, node.inputs().len()).contains(&index),
+                _ => true,
+            };
+            let is_value = is_taken && matches!(operand, Operand::Input(_) | Operand::Output(..));
             if is_value && !uses.is_last(UseOfValue::Argument(step.id, index)) && !uses.is_kept(step.id, index) {
                 copies.push(Copied {
-                    owner: struct_name(node, Side::In),
+                    ty: input_type(node, input),
                     input,
                     span: step.span,
                     reason: format!("{} takes '{}', and a later step takes it too", node.name, input.name),

@@ -14,7 +14,7 @@ use crate::uses::Uses;
 use flux_ir::external::{Convention, External, ExternalId, Language};
 use flux_ir::flow::{End, Function, Operand};
 use flux_ir::name::Name;
-use flux_ir::program::{Body, Module, ModuleId, Node, Parameter, PredicateId};
+use flux_ir::program::{Body, Module, ModuleId, Node, NodeId, Parameter, PredicateId};
 use flux_ir::types::Type;
 use std::collections::BTreeSet;
 
@@ -59,9 +59,10 @@ pub fn header(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaratio
 /// The structs of the nodes of a module, or of those that are of none.
 fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> {
     let mut structs = vec![];
-    for (_, node) in context.flow.program.nodes.iter().filter(|(_, node)| context.module_of(&node.name) == module) {
+    let own = context.flow.program.nodes.iter().filter(|(_, node)| context.module_of(&node.name) == module);
+    for (id, node) in own {
         for side in [Side::In, Side::Out] {
-            if let Some(name) = node_struct(node, side) {
+            if let Some(name) = node_struct(node, side).filter(|_| travels(context, id, side)) {
                 let name = name.rsplit("::").next().unwrap_or(&name).to_owned();
                 structs.push(Declaration::Blank);
                 structs.extend(in_c_too(context, name, members(node, side)));
@@ -69,6 +70,16 @@ fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> 
         }
     }
     structs
+}
+
+/// Whether values travel in this struct. A computed node looks at its inputs where they are, so that its struct is there
+/// only for who else takes it.
+fn travels(context: &Context<'_>, id: NodeId, side: Side) -> bool {
+    let program = &context.flow.program;
+    side == Side::Out
+        || !matches!(program.nodes[id].body, Body::Computed(_))
+        || context.handlers.iter().any(|handler| handler.node == id)
+        || program.sources.iter().any(|source| source.session.is_some() && source.target == id)
 }
 
 /// A struct, in a header that C reads too if the program has nodes in C. What C has no words for only C++ sees.

@@ -5,7 +5,7 @@
 //! same type wherever its constraint is taken, because only C++ knows which names stand for the same type.
 
 use crate::Context;
-use crate::structs::{Side, struct_name};
+use crate::structs::input_type;
 use crate::tree::{Declaration, Expression};
 use flux_contract as contract;
 use flux_ir::program::{ConstraintId, Node, Parameter, Requirement};
@@ -52,7 +52,7 @@ fn same_types(context: &Context<'_>) -> Vec<Declaration> {
                         "{place}: the key '{}' of {constraint} must be of one type with '{}' of {}",
                         value.name, other.name, other_node.name
                     );
-                    let types = vec![type_of(node, value), type_of(other_node, other)];
+                    let types = vec![input_type(node, value), input_type(other_node, other)];
                     let same = Expression::Instance(contract::SAME_KEY.spelling.to_owned(), types);
                     assertions.push(Declaration::Assert(same, message));
                 }
@@ -62,14 +62,8 @@ fn same_types(context: &Context<'_>) -> Vec<Declaration> {
     assertions
 }
 
-/// `decltype(Move_in::from)`
-fn type_of(node: &Node, value: &Parameter) -> Expression {
-    let member = format!("{}::{}", struct_name(node, Side::In), value.name);
-    Expression::name("decltype").call(vec![Expression::Name(member)])
-}
-
 fn assertion(context: &Context<'_>, node: &Node, requirement: &Requirement, value: &Parameter) -> Declaration {
-    let ty = type_of(node, value);
+    let ty = input_type(node, value);
     let constraint = &context.flow.program.constraints[requirement.constraint].name;
     let place = context.sources.name_and_line(requirement.span);
     let key = format!("the key '{}' of {constraint}", value.name);

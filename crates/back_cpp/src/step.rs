@@ -4,16 +4,19 @@
 //! ends and before its failure is handled. A generated function does not throw: it says how it ended.
 
 use crate::Context;
+use crate::compute::moved_inputs;
 use crate::function::{Writer, declare_error};
 use crate::names::{cpp_name, word};
 use crate::plain::call_plain;
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
+use crate::uses::UseOfValue;
 use flux_contract as contract;
+use flux_ir::compute::Computation;
 use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{Body, ConstraintId, Mode, NodeId, Parameter, Scope};
+use flux_ir::program::{Body, ConstraintId, Mode, Node, NodeId, Parameter, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {
@@ -58,23 +61,18 @@ impl Writer<'_> {
     fn call_node(&mut self, step: &Step, id: NodeId, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let context = self.context;
         let node = &context.flow.program.nodes[id];
+        if let Body::Computed(computation) = &node.body {
+            return self.call_computed(step, (id, computation), failed, out);
+        }
         let plain = context.plain(node);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
         let input = self.declare_inputs(step, of(Side::In, Part::Input), &word(&node.name), out);
         let output = self.declare_outputs(step, of(Side::Out, Part::Output), &word(&node.name), out);
         let arguments = self.arguments(&shape, input.as_deref(), output.as_deref(), failed);
-        let error = match failed {
-            None => self.error.clone(),
-            Some(_) => self.own_error(&word(&node.name), out),
-        };
+        let error = self.error_of_call(node, failed, out);
         let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
-        let computed = matches!(node.body, Body::Computed(_)).then(|| {
-            let structs = input.iter().chain(&output).map(Expression::name).collect();
-            Expression::name(context.names.computed(id)).call(structs)
-        });
         let call = match plain {
-            _ if computed.is_some() => Statement::Assign(Expression::name(&error), computed.unwrap_or(call)),
             Some(function) => {
                 let structs = (input.as_deref(), output.as_deref());
                 call_plain((node, self.context.called(node)), function, structs, &error, |at| {
@@ -85,6 +83,39 @@ impl Writer<'_> {
             None => Statement::Run(call),
         };
         self.guard(step, input.as_deref(), (context.names.node(id), error), call, out)
+    }
+
+    /// A computed node looks at its inputs where they are. What it hands on it takes, or is given a copy of.
+    fn call_computed(
+        &mut self,
+        step: &Step,
+        (id, computation): (NodeId, &Computation),
+        failed: Option<StepId>,
+        out: &mut Vec<Statement>,
+    ) {
+        let node = &self.context.flow.program.nodes[id];
+        let moved = moved_inputs(computation, node.inputs().len());
+        let mut arguments = vec![];
+        for (index, (operand, parameter)) in step.inputs.iter().zip(node.inputs()).enumerate() {
+            let last = self.uses.is_last(UseOfValue::Argument(step.id, index));
+            let value = self.take(operand, parameter, last && moved.contains(&index));
+            let is_copied = moved.contains(&index) && !last;
+            arguments.push(if is_copied { Expression::name(parameter.ty.cpp()).call(vec![value]) } else { value });
+        }
+        let output = self.declare_outputs(step, node_struct(node, Side::Out), &word(&node.name), out);
+        arguments.extend(output.map(Expression::name));
+        let error = self.error_of_call(node, failed, out);
+        let call = Expression::name(self.context.names.computed(id)).call(arguments);
+        let call = Statement::Assign(Expression::name(&error), call);
+        self.guard(step, None, (self.context.names.node(id), error), call, out)
+    }
+
+    /// The variable for the error of a node: that of the block, or, where it handles a failure, its own.
+    fn error_of_call(&mut self, node: &Node, failed: Option<StepId>, out: &mut Vec<Statement>) -> String {
+        match failed {
+            None => self.error.clone(),
+            Some(_) => self.own_error(&word(&node.name), out),
+        }
     }
 
     /// A plain function does not return an error: it fails only by throwing. It is given the struct of the node that
@@ -232,14 +263,17 @@ impl Writer<'_> {
             Mode::Read => Expression::name(contract::MODE_READ.spelling),
             Mode::Write => Expression::name(contract::MODE_WRITE.spelling),
         };
-        let how = taken.iter().map(|one| match constraint.scope {
-            Scope::Program | Scope::Session => mode(one),
-            Scope::Keyed => {
-                let values = one.key.iter().flat_map(|operand| self.key_values(step, operand, input));
-                let arguments = std::iter::once(mode(one)).chain(values).collect();
-                Expression::name(contract::KEY.spelling).call(arguments)
-            }
-        });
+        let how: Vec<_> = taken
+            .iter()
+            .map(|one| match constraint.scope {
+                Scope::Program | Scope::Session => mode(one),
+                Scope::Keyed => {
+                    let values = one.key.iter().flat_map(|operand| self.key_values(step, operand, input));
+                    let arguments = std::iter::once(mode(one)).chain(values).collect();
+                    Expression::name(contract::KEY.spelling).call(arguments)
+                }
+            })
+            .collect();
         let lock = self.context.names.lock(id);
         let arguments = [&self.flow, lock].map(Expression::name).into_iter().chain(how).collect();
         let name = self.locals.claim(&format!("hold_{}", word(&constraint.name)));
@@ -248,13 +282,17 @@ impl Writer<'_> {
 
     /// A value of a key: a constant, or one that the step is given, and may by now be nowhere but in its inputs. Of a
     /// record its fields.
-    fn key_values(&self, step: &Step, operand: &Operand, input: Option<&str>) -> Vec<Expression> {
+    fn key_values(&mut self, step: &Step, operand: &Operand, input: Option<&str>) -> Vec<Expression> {
         let given = step.inputs.iter().position(|one| one == operand);
         let parameter = given.and_then(|at| self.context.flow.callee_inputs(&step.callee).get(at));
         match (operand, input, parameter) {
             (Operand::Constant(constant), ..) => vec![self.context.constant(constant)],
             (_, Some(input), Some(parameter)) => {
                 self.key_parts(Expression::name(input).member(&parameter.name), &parameter.ty)
+            }
+            (_, None, Some(parameter)) => {
+                let value = self.read(operand);
+                self.key_parts(value, &parameter.ty)
             }
             _ => vec![Expression::name(0)],
         }

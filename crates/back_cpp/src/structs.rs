@@ -2,8 +2,9 @@
 //! parallel step; left out where they would have no members.
 
 use crate::names::cpp_name;
+use crate::tree::Expression;
 use flux_ir::flow::{Flow, Function, Role};
-use flux_ir::program::{Node, NodeId, Origin, Parameter};
+use flux_ir::program::{Body, Node, NodeId, Origin, Parameter};
 
 /// Which of the structs of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,5 +56,18 @@ pub fn function_structs(flow: &Flow, function: &Function) -> (Option<String>, Op
         Role::Branch(_) => (own(Side::In, &function.inputs), own(Side::Out, &function.outputs)),
         Role::Produce(source) => (None, given(source)),
         Role::Run(source) => (given(source), None),
+    }
+}
+
+/// The type of a member, as C++ is asked about it: `decltype(Move_in::from)`.
+pub fn member_type(owner: &str, member: &Parameter) -> Expression {
+    Expression::name("decltype").call(vec![Expression::Name(format!("{owner}::{}", member.name))])
+}
+
+/// The type of an input of a node: by its member, or by its name, as a computed node may have no struct.
+pub fn input_type(node: &Node, input: &Parameter) -> Expression {
+    match node.body {
+        Body::Computed(_) => Expression::name(input.ty.cpp()),
+        _ => member_type(&struct_name(node, Side::In), input),
     }
 }

@@ -27,10 +27,17 @@ impl Writer<'_> {
                 let output = self.outputs.get(&(*step, *index)).map_or("", String::as_str);
                 Expression::name(output).member(name)
             }
-            Operand::Changed(step, _) => {
-                let name = self.parameter(value).map_or("", |parameter| &parameter.name);
-                Expression::name(self.inputs.get(step).map_or("", String::as_str)).member(name)
-            }
+            Operand::Changed(step, index) => match self.inputs.get(step) {
+                Some(input) => {
+                    let name = self.parameter(value).map_or("", |parameter| &parameter.name);
+                    Expression::name(input).member(name)
+                }
+                // A node that looked at its inputs where they are.
+                None => match self.uses.step(*step).and_then(|step| step.inputs.get(*index)) {
+                    Some(given) => self.read(given),
+                    None => Expression::name(""),
+                },
+            },
             Operand::Error(step) => self.error_of(Some(*step)),
             Operand::Constant(constant) => self.context.constant(constant),
         }
@@ -61,14 +68,16 @@ impl Writer<'_> {
 
     /// The value to initialise or assign from: moved where it is used last and a move may be less than a copy.
     /// An option that is a number becomes the type of `wanted`, which can hold it: the runtime has seen to that.
-    fn take(&mut self, value: &Operand, wanted: &Parameter, last: bool) -> Expression {
+    pub(crate) fn take(&mut self, value: &Operand, wanted: &Parameter, last: bool) -> Expression {
         if let Operand::Constant(Constant::Option(option)) = value
             && is_number(self.context.flow.program.options[*option].kind)
         {
             let cast = Expression::Instance("static_cast".to_owned(), vec![Expression::name(wanted.ty.cpp())]);
             return cast.call(vec![self.read(value)]);
         }
-        let moves = last && self.parameter(value).is_some_and(|parameter| !parameter.ty.is_scalar());
+        // What a node only looked at is not a handler's, to be moved.
+        let is_own = !matches!(value, Operand::Changed(step, _) if !self.inputs.contains_key(step));
+        let moves = last && is_own && self.parameter(value).is_some_and(|parameter| !parameter.ty.is_scalar());
         let read = self.read(value);
         if moves { Expression::name("std::move").call(vec![read]) } else { read }
     }

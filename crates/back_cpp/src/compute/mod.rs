@@ -1,11 +1,11 @@
-//! Computations as C++: a function for each computed node, `int Worth(Worth_in &in, Worth_out &out)`, and one for each
+//! Computations as C++: a function for each computed node, `int Worth(const hit &h, Worth_out &out)`, and one for each
 //! computed predicate, `bool large(const hit &h)`. If bodies call a node, there is also a function of values, `uint64_t
 //! Worth(const hit &h)`; a node that is both applied and called has both, so that a step does not pay for the calls.
 //!
 //! The code is what one would write by hand: members are read and set in place. Only operations that can fail use a
 //! function of the runtime, which fails the node by an exception (`flux/flow/compute.hpp`). `fail` itself returns a
-//! code; in a function of values it throws, too. If an output is an unchanged input, the value is moved at the very
-//! end, when nothing can fail any more.
+//! code; in a function of values it throws, too. Inputs are looked at where they are. One that is handed on as it is
+//! comes as `hit &&h`, and is moved at the very end, when nothing can fail any more.
 
 mod as_value;
 mod expression;
@@ -22,7 +22,9 @@ use crate::shape::{Part, node_shape};
 use crate::structs::{Side, node_struct};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
 use flux_contract as contract;
-use flux_ir::compute::{Call, Callable, Expression, Term, VariableId, always_fails, callees_first, calls_of};
+use flux_ir::compute::{
+    Call, Callable, Computation, Expression, Term, VariableId, always_fails, callees_first, calls_of,
+};
 use flux_ir::flow::{Block, End};
 use flux_ir::program::{Body, Node, NodeId, Predicate, PredicateId, Program};
 use flux_ir::types::Type;
@@ -127,28 +129,43 @@ pub fn headers(context: &Context<'_>) -> Vec<contract::Symbol> {
 fn node_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Span, Function)> {
     let Body::Computed(computation) = &node.body else { return None };
     let mut locals = Locals::new(&context.names);
-    let [input, output] = ["in", "out"].map(|name| locals.claim(name));
-    let mut places = vec![];
-    for (parameters, object) in [(node.inputs(), &input), (node.outputs(), &output)] {
-        places.extend(parameters.iter().map(|parameter| Cpp::name(object).member(&parameter.name)));
-    }
-    let inputs = node.inputs().len();
-    let is_seen = context.handlers.iter().any(|handler| handler.node == id);
-    let writer = Writer { is_seen, moves: true, ..Writer::new(context, computation, inputs, places, locals) };
+    let output = locals.claim("out");
+    let inputs: Vec<String> = node.inputs().iter().map(|input| locals.claim(&input.name)).collect();
+    let mut places: Vec<Cpp> = inputs.iter().map(Cpp::name).collect();
+    places.extend(node.outputs().iter().map(|parameter| Cpp::name(&output).member(&parameter.name)));
+    let handed_on = statement::handed_on(computation);
+    let moving = handed_on.iter().map(|(_, at)| *at).collect();
+    let writer = Writer { moving, ..Writer::new(context, computation, places, locals) };
     let mut body = writer.body();
     if !always_fails(&computation.block) {
         body.push(CppStatement::Return(Cpp::name(0)));
     }
-    let parameter = |side, name: &str, from: usize, to: usize| {
-        let ty = node_struct(node, side)?;
-        let is_used = (from..to).any(|index| writer.names(VariableId::new(index)));
-        Some(Declarator::new(format!("{ty} &"), if is_used { name } else { "" }))
-    };
-    let count = inputs + node.outputs().len();
-    let parameters = [parameter(Side::In, &input, 0, inputs), parameter(Side::Out, &output, inputs, count)];
+    let mut parameters: Vec<_> = node
+        .inputs()
+        .iter()
+        .zip(&inputs)
+        .enumerate()
+        .map(|(index, (input, name))| {
+            let variable = VariableId::new(index);
+            let name = if writer.names(variable) { name } else { "" };
+            match handed_on.iter().any(|(moved, _)| *moved == variable) {
+                true => Declarator::new(format!("{} &&", input.ty.cpp()), name),
+                false => passed(&input.ty, name),
+            }
+        })
+        .collect();
+    parameters.extend(node_struct(node, Side::Out).map(|ty| {
+        let is_used = (0..node.outputs().len()).any(|index| writer.names(VariableId::new(inputs.len() + index)));
+        Declarator::new(format!("{ty} &"), if is_used { &output } else { "" })
+    }));
     let (result, name) = ("int".to_owned(), context.names.computed(id).to_owned());
-    let parameters = parameters.into_iter().flatten().collect();
     Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+/// Which inputs the function of a computed node takes by moving them, by place: those that it hands on as they are.
+pub fn moved_inputs(computation: &Computation, inputs: usize) -> Vec<usize> {
+    let places = statement::handed_on(computation).into_iter().map(|(variable, _)| variable.index());
+    places.filter(|place| *place < inputs).collect()
 }
 
 /// What bodies call: it takes the inputs, and returns the output, or the struct of the outputs.
@@ -164,11 +181,8 @@ fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Spa
         None => Cpp::name(&given).member(&output.name),
     }));
     let result = single.map_or_else(|| node_struct(node, Side::Out), |output| Some(output.ty.cpp().to_owned()))?;
-    let writer = Writer {
-        throws: true,
-        is_bounded: Cell::new(true),
-        ..Writer::new(context, computation, inputs.len(), places, locals)
-    };
+    let writer =
+        Writer { throws: true, is_bounded: Cell::new(true), ..Writer::new(context, computation, places, locals) };
     let parameters = node.inputs().iter().zip(&inputs).enumerate().map(|(index, (input, name))| {
         let is_used = writer.names(VariableId::new(index));
         passed(&input.ty, if is_used { name } else { "" })
@@ -242,7 +256,7 @@ fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predic
     let computation = &computed.computation;
     let mut locals = Locals::new(&context.names);
     let name = locals.claim(&computed.input.name);
-    let writer = Writer { throws: true, ..Writer::new(context, computation, 1, vec![Cpp::name(&name)], locals) };
+    let writer = Writer { throws: true, ..Writer::new(context, computation, vec![Cpp::name(&name)], locals) };
     let mut body = writer.body();
     body.extend(computation.says.as_ref().map(|says| CppStatement::Return(writer.value(says))));
     let is_used = writer.names(VariableId(0));
@@ -255,6 +269,10 @@ fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predic
 fn passed(ty: &Type, name: &str) -> Declarator {
     match ty.is_scalar() {
         true => Declarator::new(ty.cpp(), name),
+        false if ty.is_array() => {
+            let array = ty.array().to_owned();
+            Declarator { ty: format!("const {}", ty.cpp()), name: format!("(&{name})"), array }
+        }
         false => Declarator::new(format!("const {} &", ty.cpp()), name),
     }
 }

@@ -16,16 +16,12 @@ use std::collections::HashMap;
 pub(super) struct Writer<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) computation: &'a Computation,
-    /// How many variables are inputs.
-    pub(super) inputs: usize,
     /// What each variable is called.
     pub(super) places: Vec<Cpp>,
     /// What a list is called that a loop goes through and that has no name.
     pub(super) list: String,
-    /// Whether an error handler in C++ sees what is left of the inputs.
-    pub(super) is_seen: bool,
-    /// Whether the inputs are the function's own, to be moved from.
-    pub(super) moves: bool,
+    /// The statements that move what they assign, by place.
+    pub(super) moving: Vec<usize>,
     /// Whether a failure is an exception, and not what is returned.
     pub(super) throws: bool,
     /// Whether texts may grow without end here: in a loop, or where what calls this may be one.
@@ -36,7 +32,6 @@ impl<'a> Writer<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
         computation: &'a Computation,
-        inputs: usize,
         mut places: Vec<Cpp>,
         mut locals: Locals<'a>,
     ) -> Self {
@@ -57,8 +52,8 @@ impl<'a> Writer<'a> {
             places.push(Cpp::name(name));
         }
         let list = locals.claim("elements");
-        let (is_seen, moves, throws, is_bounded) = (false, false, false, Cell::new(false));
-        Self { context, computation, inputs, places, list, is_seen, moves, throws, is_bounded }
+        let (moving, throws, is_bounded) = (vec![], false, Cell::new(false));
+        Self { context, computation, places, list, moving, throws, is_bounded }
     }
 
     /// Whether the code names a variable at all.
@@ -79,27 +74,10 @@ impl<'a> Writer<'a> {
     /// The statements, but for the last `return`.
     pub(super) fn body(&self) -> Vec<CppStatement> {
         let mut out = vec![];
-        let block = &self.computation.block;
-        for (at, statement) in block.iter().enumerate() {
-            self.statement(statement, self.moves(at), &mut out);
+        for (at, statement) in self.computation.block.iter().enumerate() {
+            self.statement(statement, self.moving.contains(&at), &mut out);
         }
         out
-    }
-
-    /// Whether the statement at `at` gives an output an input as it is, and may take it: nothing reads it later. An
-    /// error handler in C++ sees what is left of the inputs, so where there is one nothing may fail after that.
-    fn moves(&self, at: usize) -> bool {
-        let passed_on = |statement: &Statement| match statement {
-            Statement::Set { is_new: false, value: Expression { term: Term::Variable(from), ty, .. }, .. } => {
-                (from.index() < self.inputs && !ty.is_array()).then_some(*from)
-            }
-            _ => None,
-        };
-        let block = &self.computation.block;
-        let Some(input) = block.get(at).and_then(passed_on).filter(|_| self.moves) else { return false };
-        let later = block.get(at + 1..).unwrap_or_default();
-        let is_read = any_expression(later, &mut is_variable(input));
-        !is_read && (!self.is_seen || later.iter().all(|statement| passed_on(statement).is_some()))
     }
 
     /// The recursion is as deep as blocks are in each other.
@@ -172,7 +150,7 @@ impl<'a> Writer<'a> {
         if !added.is_empty() {
             return added.into_iter().for_each(|more| self.append(&to, more, out));
         }
-        let value = match moves && !value.ty.is_scalar() {
+        let value = match moves {
             true => Cpp::name("std::move").call(vec![self.value(value)]),
             // What is assigned to a text may be a part of a message.
             false if is_sequence_of_bytes(&value.ty) => self.look(value),
@@ -244,6 +222,27 @@ impl<'a> Writer<'a> {
             _ => None,
         }
     }
+}
+
+/// The inputs that a body hands on as they are and so has for its own, each with the place of the statement that does
+/// it. These are the last statements, after which nothing fails: who handles a failure finds all inputs as they were.
+pub(super) fn handed_on(computation: &Computation) -> Vec<(VariableId, usize)> {
+    let mut handed_on = vec![];
+    for (at, statement) in computation.block.iter().enumerate().rev() {
+        let Statement::Set { is_new: false, value: Expression { term: Term::Variable(from), ty, .. }, .. } = statement
+        else {
+            break;
+        };
+        if !ty.is_scalar() {
+            let later = computation.block.get(at + 1..).unwrap_or_default();
+            // What is read again is copied, for which memory may lack.
+            if ty.is_array() || any_expression(later, &mut is_variable(*from)) {
+                break;
+            }
+            handed_on.push((*from, at));
+        }
+    }
+    handed_on
 }
 
 /// What a loop goes through; `is_quick` where little is done with each element.
