@@ -72,8 +72,8 @@ fn structs(context: &Context<'_>, module: Option<ModuleId>) -> Vec<Declaration> 
     structs
 }
 
-/// Whether values travel in this struct. A computed node looks at its inputs where they are, so that its struct is there
-/// only for who else takes it.
+/// Whether values travel in this struct. A computed node looks at its inputs where they are: its struct is there only
+/// for who else takes it.
 fn travels(context: &Context<'_>, id: NodeId, side: Side) -> bool {
     let program = &context.flow.program;
     side == Side::Out

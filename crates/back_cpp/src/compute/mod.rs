@@ -268,11 +268,11 @@ fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predic
 /// A value that is only looked at: a scalar itself, any other by reference.
 fn passed(ty: &Type, name: &str) -> Declarator {
     match ty.is_scalar() {
-        true => Declarator::new(ty.cpp(), name),
-        false if ty.is_array() => {
+        _ if ty.is_array() => {
             let array = ty.array().to_owned();
             Declarator { ty: format!("const {}", ty.cpp()), name: format!("(&{name})"), array }
         }
+        true => Declarator::new(ty.cpp(), name),
         false => Declarator::new(format!("const {} &", ty.cpp()), name),
     }
 }

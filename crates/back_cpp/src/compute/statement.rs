@@ -233,7 +233,7 @@ pub(super) fn handed_on(computation: &Computation) -> Vec<(VariableId, usize)> {
         else {
             break;
         };
-        if !ty.is_scalar() {
+        if ty.is_array() || !ty.is_scalar() {
             let later = computation.block.get(at + 1..).unwrap_or_default();
             // What is read again is copied, for which memory may lack.
             if ty.is_array() || any_expression(later, &mut is_variable(*from)) {
