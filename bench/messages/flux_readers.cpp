@@ -12,7 +12,12 @@
 
 namespace {
 
-flux::unfinished_message nothing;
+// Nothing has been read before. The bodies of requests are in memory, so they are read as other bytes.
+flux::unfinished_message nothing = [] {
+    flux::unfinished_message fresh;
+    fresh.keep_streams();
+    return fresh;
+}();
 
 std::string_view view(std::string_view bytes, const flux::message_part &part)
 {
