@@ -92,6 +92,7 @@ impl Printer {
             | Declaration::Derived(..)
             | Declaration::Alias(..)
             | Declaration::Member(..)
+            | Declaration::Union(..)
             | Declaration::Declared(..)
             | Declaration::Method(..)
             | Declaration::Constructor(..) => self.class_part(declaration),
@@ -146,6 +147,10 @@ impl Printer {
                 Some(value) => self.variable(member, &Initial::Value(value.clone())),
                 None => self.line(&format!("{};", declarator(member))),
             },
+            Declaration::Union(inner) => {
+                self.line("union {");
+                self.members(inner);
+            }
             Declaration::Declared(before, function, after) => {
                 let head = Declarator::new(format!("{before}{}", function.result), &function.name);
                 self.write(&declarator(&head));
@@ -213,8 +218,11 @@ impl Printer {
                 return self.line("; }");
             }
         }
-        self.write(&declarator(&Declarator::new(&function.result, &function.name)));
+        self.write(declarator(&Declarator::new(&function.result, &function.name)).trim_start());
         self.parameters(&function.parameters, "()");
+        if function.body.is_empty() && after.is_empty() {
+            return self.line(" {}");
+        }
         self.line(after);
         self.line("{");
         self.body(&function.body);

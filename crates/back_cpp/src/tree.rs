@@ -155,6 +155,8 @@ pub enum Declaration {
     Alias(String, String),
     /// A member with its default value, which `{}` is where there is none.
     Member(Declarator, Option<Expression>),
+    /// `union { … };`, whose members are members of the class around it.
+    Union(Vec<Self>),
     /// A function of a class, as it is declared in it: what stands before it, and after it.
     Declared(&'static str, Function, &'static str),
     /// A function of a class, with its body, and what stands after its parameters.

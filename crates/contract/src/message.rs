@@ -17,6 +17,10 @@ pub const LIST: &str = "flux::message_list";
 pub const BYTES: &str = "flux::message_bytes";
 /// What reads a message.
 pub const READER: &str = "flux::message_reader";
+/// What goes along the bytes of a message for the function that reads it.
+pub const CURSOR: &str = "flux::message_cursor";
+/// How many bytes a field has, and its name.
+pub const FIELD_SIZE: &str = "flux::field_size";
 /// A stream that comes next.
 pub const STREAM_AHEAD: &str = "flux::stream_ahead";
 /// What comes of reading one.
@@ -35,6 +39,8 @@ pub const INTEGER_ELEMENT: &str = "flux::integer_element";
 pub const DIGITS_ELEMENT: &str = "flux::digits_element";
 /// An element of a list that is a token.
 pub const TOKEN_ELEMENT: &str = "flux::token_element";
+/// An element of a list that is one byte of a set.
+pub const ONE_ELEMENT: &str = "flux::one_element";
 /// An element of a list that is a token of bytes of a set.
 pub const RUN_ELEMENT: &str = "flux::run_element";
 /// An element of a list that may be in itself so often.
@@ -51,8 +57,8 @@ pub const UNEXPECTED: &str = "flux::unexpected";
 pub const HEADERS: [&str; 6] = [
     "flux/expected.hpp",
     "flux/flow/compute.hpp",
+    "flux/message/cursor.hpp",
     "flux/message/formula.hpp",
     "flux/message/list.hpp",
-    "flux/message/reader.hpp",
     "flux/message/writer.hpp",
 ];

@@ -165,8 +165,9 @@ fn find(outcome: &Outcome, key: &str, part: Option<&Part>) -> Result<String, Str
 /// The function `name` of generated C++, the comment above it included, or of a flow. A flow has a space after the
 /// name.
 fn extract_function(text: &str, name: &str) -> Option<String> {
-    let (call, flow) = (format!(" {name}("), format!("function {name} ("));
-    extract(text, "}", |line| (line.contains(&call) || line.starts_with(&flow)) && !line.ends_with(';'))
+    let (call, flow) = ([' ', '*', '&'].map(|before| format!("{before}{name}(")), format!("function {name} ("));
+    let opens = |line: &str| call.iter().any(|call| line.contains(call)) || line.starts_with(&flow);
+    extract(text, "}", |line| opens(line) && !line.ends_with(';'))
 }
 
 /// `struct NAME {`, `enum NAME {` or `enum NAME : TYPE {`

@@ -46,38 +46,42 @@ void message_reader::end_within(const char *field, std::size_t index) noexcept
     }
 }
 
-void message_reader::end_missing(std::uint64_t count, const char *field) noexcept
+void message_reader::end_missing(const char *next, std::uint64_t count, const char *field) noexcept
 {
-    if (count > limit_ - at_) {
-        end_wrong(at_, field, in_region_ ? "it has more bytes than belong to what it is in" : too_large);
+    const std::size_t at = offset_of(next);
+    if (count > limit_ - at) {
+        end_wrong(at, field, in_region_ ? "it has more bytes than belong to what it is in" : too_large);
     } else {
-        end_waiting(0, count, field);
+        end_waiting(next, 0, count, field);
     }
 }
 
-void message_reader::end_missing(std::initializer_list<fixed> fields) noexcept
+void message_reader::end_missing(const char *next, std::span<const field_size> fields) noexcept
 {
     std::size_t whole = 0;
-    for (const fixed &one : fields) {
+    for (const field_size &one : fields) {
         whole += one.size;
     }
     // The first that has not come is told of.
-    for (const fixed &one : fields) {
-        if (!has(one.size) && (is_end_ || one.size > limit_ - at_)) {
-            return end_missing(one.size, one.field);
+    for (const field_size &one : fields) {
+        const bool has_come = one.size <= end_ - next;
+        if (!has_come && (is_end_ || one.size > limit_ - offset_of(next))) {
+            return end_missing(next, one.size, one.field);
         }
-        if (!has(one.size)) {
+        if (!has_come) {
             break;
         }
-        at_ += one.size;
+        next += one.size;
         whole -= one.size;
     }
-    end_missing(std::min(whole, limit_ - at_), "");
+    end_missing(next, std::min(whole, limit_ - offset_of(next)), "");
 }
 
 // Waits for the next `count` bytes, of which those before `scanned` need not be looked at again.
-void message_reader::end_waiting(std::size_t scanned, std::uint64_t count, const char *field) noexcept
+void message_reader::end_waiting(const char *next, std::size_t scanned, std::uint64_t count,
+                                 const char *field) noexcept
 {
+    at_ = offset_of(next);
     if (is_end_) {
         return end_wrong(at_, field, ends_early);
     }
@@ -87,159 +91,190 @@ void message_reader::end_waiting(std::size_t scanned, std::uint64_t count, const
     unfinished_->scanned_ = scanned;
 }
 
-bool message_reader::stream(message_part &part, std::uint64_t size, const char *field, std::uint64_t most) noexcept
+const char *message_reader::until(const char *next, message_part &part, std::string_view terminator, std::uint64_t most,
+                                  const char *field) noexcept
 {
-    if (unfinished_ == nullptr || unfinished_->keeps_streams_) {
-        return text(part, size, field, most);
+    if (resumes_ && part.is_read()) {
+        return bytes_ + part.end + terminator.size();
     }
-    if (is_passed(part)) {
-        return true;
+    const std::uint64_t left = static_cast<std::uint64_t>(end_ - next);
+    const char *const stop = left < most + terminator.size() ? end_ : next + most + terminator.size();
+    const char *from = resumes_ ? scan_begin(next) : next;
+    while ((from = find_byte(bytes_, from, stop, terminator[0])) != stop) {
+        if (static_cast<std::size_t>(stop - from) < terminator.size()) {
+            break;
+        }
+        if (std::memcmp(from, terminator.data(), terminator.size()) == 0) [[likely]] {
+            part = {offset_of(next), offset_of(from)};
+            return from + terminator.size();
+        }
+        ++from;
     }
-    return size > most ? wrong(field, too_long) : passes(part, {size, size}, field);
+    end_unterminated(next, from, terminator, most, field);
+    return nullptr;
 }
 
-bool message_reader::stream_rest(message_part &part, std::uint64_t most, const char *field) noexcept
+const char *message_reader::stream(const char *next, message_part &part, std::uint64_t size, const char *field,
+                                   std::uint64_t most) noexcept
 {
-    if (unfinished_ == nullptr || unfinished_->keeps_streams_) {
-        return rest(part, most, field);
+    if (resumes_ && part.is_read()) {
+        return bytes_ + part.end;
     }
-    return is_passed(part) || passes(part, {stream_ahead::to_the_end, most}, field);
+    if (size > most) {
+        end_wrong(offset_of(next), field, too_long);
+        return nullptr;
+    }
+    return passes(next, part, {size, size}, field);
+}
+
+const char *message_reader::stream_rest(const char *next, message_part &part, std::uint64_t most,
+                                        const char *field) noexcept
+{
+    if (keeps_streams()) {
+        return rest(next, part, most, field);
+    }
+    return resumes_ && part.is_read() ? bytes_ + part.end
+                                      : passes(next, part, {stream_ahead::to_the_end, most}, field);
 }
 
 // Where streams have begun to go along, what is read of a list whose elements have some is of no more use.
-void message_reader::remove_from(std::size_t begin) noexcept
+const char *message_reader::remove_from(std::size_t begin, const char *next) noexcept
 {
     char *const window = unfinished_ == nullptr ? nullptr : unfinished_->window_;
-    if (window != nullptr) {
-        std::memmove(window + begin, window + at_, available_ - at_);
-        available_ -= at_ - begin;
-        end_ = std::min(available_, limit_);
-        at_ = begin;
+    if (window == nullptr) {
+        return next;
     }
+    const std::size_t at = offset_of(next);
+    std::memmove(window + begin, window + at, available_ - at);
+    available_ -= at - begin;
+    end_ = bytes_ + std::min(available_, limit_);
+    return bytes_ + begin;
 }
 
 // A stream is next: it has gone along, or the reading stops here.
-bool message_reader::passes(message_part &part, const stream_ahead &stream, const char *field) noexcept
+const char *message_reader::passes(const char *next, message_part &part, const stream_ahead &stream,
+                                   const char *field) noexcept
 {
     if (stream.size == 0 || std::exchange(unfinished_->stream_passed_, false)) {
-        part = {position(), position()};
-        return true;
+        part = {offset_of(next), offset_of(next)};
+        return next;
     }
     if (stream.size == stream_ahead::to_the_end && in_region_) {
-        return wrong(field, "a stream has no end here");
+        end_wrong(offset_of(next), field, "a stream has no end here");
+        return nullptr;
     }
+    at_ = offset_of(next);
     result_ = reading::unfinished;
     wanted_ = 1;
     unfinished_->scanned_ = 0;
     stops_ = true;
     ahead_ = stream;
-    return false;
+    return nullptr;
 }
 
-int message_reader::peek_beyond() const noexcept
+int message_reader::peek_beyond(const char *next) const noexcept
 {
-    if (in_region_ && at_ >= limit_) {
+    const std::size_t at = offset_of(next);
+    if (in_region_ && at >= limit_) {
         return at_end;
     }
-    if (at_ < available_) {
-        return static_cast<unsigned char>(bytes_[at_]);
+    if (at < available_) {
+        return static_cast<unsigned char>(*next);
     }
     return is_end_ ? at_end : not_here;
 }
 
 // Which byte is not as wanted, or not there: one of them is.
-void message_reader::end_literal(std::string_view wanted, const char *field) noexcept
+void message_reader::end_literal(const char *next, std::string_view wanted, const char *field) noexcept
 {
-    const std::size_t begin = at_;
+    const char *const begin = next;
     for (const char one : wanted) {
-        const int byte = peek();
+        const int byte = peek_beyond(next);
         if (byte == not_here) {
-            at_ = begin;
-            return end_waiting(0, wanted.size(), field);
+            return end_waiting(begin, 0, wanted.size(), field);
         }
         if (byte == at_end) {
-            return end_wrong(at_, field, ends_early);
+            return end_wrong(offset_of(next), field, ends_early);
         }
         if (static_cast<char>(byte) != one) {
-            return end_wrong(at_, field, "these are not the bytes that are wanted");
+            return end_wrong(offset_of(next), field, "these are not the bytes that are wanted");
         }
-        ++at_;
-        if (at_ > limit_) {
-            return end_wrong(at_, field, too_large);
+        ++next;
+        if (offset_of(next) > limit_) {
+            return end_wrong(offset_of(next), field, too_large);
         }
     }
 }
 
-void message_reader::end_unterminated(std::size_t scanned, std::string_view terminator, std::uint64_t most,
-                                      const char *field) noexcept
+void message_reader::end_unterminated(const char *next, const char *scanned, std::string_view terminator,
+                                      std::uint64_t most, const char *field) noexcept
 {
-    if (end_ - at_ >= most + terminator.size()) {
-        return end_wrong(at_, field, too_long);
+    const std::size_t at = offset_of(next);
+    if (static_cast<std::size_t>(end_ - next) >= most + terminator.size()) {
+        return end_wrong(at, field, too_long);
     }
-    if (end_ == limit_ && (in_region_ || available_ > limit_)) {
+    if (end_ == bytes_ + limit_ && (in_region_ || available_ > limit_)) {
         return end_wrong(in_region_ ? limit_ : limit_ + 1, field, in_region_ ? ends_early : too_large);
     }
     if (is_end_) {
         return end_wrong(available_, field, ends_early);
     }
     // The last of them may be the beginning of what ends it.
-    end_waiting(scanned, available_ - at_ + 1, field);
+    end_waiting(next, offset_of(scanned), available_ - at + 1, field);
 }
 
-bool message_reader::rest(message_part &part, std::uint64_t most, const char *field) noexcept
+const char *message_reader::rest(const char *next, message_part &part, std::uint64_t most, const char *field) noexcept
 {
-    const std::size_t end = in_region_ ? limit_ : available_;
-    if (std::min(end, available_) - at_ > most) {
-        return wrong(field, too_long);
+    const std::size_t at = offset_of(next);
+    std::size_t end = in_region_ ? limit_ : available_;
+    if (std::min(end, available_) - at > most) {
+        end_wrong(at, field, too_long);
+        return nullptr;
     }
     if (!in_region_ && available_ > limit_) {
-        at_ = limit_ + 1;
-        return wrong(field, too_large);
+        end_wrong(limit_ + 1, field, too_large);
+        return nullptr;
     }
     if (end > available_ && is_end_) {
         // Bytes of what it is in are left over then.
-        part = {position(), static_cast<std::uint32_t>(available_)};
-        at_ = available_;
-        return true;
+        end = available_;
+    } else if (end > available_ || (!in_region_ && !is_end_)) {
+        end_waiting(next, 0, std::max(end, available_ + 1) - at, field);
+        return nullptr;
     }
-    if (end > available_ || (!in_region_ && !is_end_)) {
-        return wait_from(0, std::max(end, available_ + 1) - at_, field);
-    }
-    part = {position(), static_cast<std::uint32_t>(end)};
-    at_ = end;
-    return true;
+    part = {offset_of(next), static_cast<std::uint32_t>(end)};
+    return bytes_ + end;
 }
 
-bool message_reader::run_ends(message_part &part, std::size_t begin, const run_facts &run, const char *field) noexcept
+const char *message_reader::run_ends(message_part &part, const char *begin, const char *end, const run_facts &run,
+                                     const char *field) noexcept
 {
-    const std::size_t end = at_;
-    if (end - begin > run.most) {
-        at_ = begin;
-        return wrong(field, too_long);
+    const auto size = static_cast<std::size_t>(end - begin);
+    const int byte = size > run.most ? at_end : peek_beyond(end);
+    if (size > run.most) {
+        end_wrong(offset_of(begin), field, too_long);
+    } else if (byte == not_here) {
+        end_waiting(begin, offset_of(end), size + 1, field);
+    } else if (byte >= 0 && run.contains(static_cast<char>(byte))) {
+        end_wrong(offset_of(end) + std::size_t{1}, field, too_large);
+    } else if (size < run.least) {
+        end_wrong(offset_of(end), field, byte < 0 ? ends_early : "this byte cannot come here");
+    } else {
+        part = {offset_of(begin), offset_of(end)};
+        return end;
     }
-    const int byte = peek();
-    if (byte == not_here) {
-        at_ = begin;
-        return wait_from(end, end - begin + 1, field);
-    }
-    if (byte >= 0 && run.contains(static_cast<char>(byte))) {
-        ++at_;
-        return wrong(field, too_large);
-    }
-    if (end - begin < run.least) {
-        return wrong(field, byte < 0 ? ends_early : "this byte cannot come here");
-    }
-    part = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
-    return true;
+    return nullptr;
 }
 
-bool message_reader::enter(std::uint64_t size, const char *field) noexcept
+bool message_reader::enter(const char *next, std::uint64_t size, const char *field) noexcept
 {
-    if (size > limit_ - at_) {
-        return wrong(field, in_region_ ? "it has more bytes than belong to what it is in" : too_large);
+    const std::size_t at = offset_of(next);
+    if (size > limit_ - at) {
+        end_wrong(at, field, in_region_ ? "it has more bytes than belong to what it is in" : too_large);
+        return false;
     }
-    limit_ = at_ + static_cast<std::size_t>(size);
-    end_ = std::min(available_, limit_);
+    limit_ = at + static_cast<std::size_t>(size);
+    end_ = bytes_ + std::min(available_, limit_);
     in_region_ = true;
     return true;
 }

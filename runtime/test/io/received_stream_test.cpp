@@ -27,14 +27,14 @@ class piece : public flux::message
     piece() noexcept = default;
     piece(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
-    static bool parse(flux::message_reader &in, places &at) noexcept
+    static const char *parse(flux::message_cursor in, places &at) noexcept
     {
         if (!in.literal("+") || (!in.has(1) && !in.missing(1, "size"))) {
-            return false;
+            return nullptr;
         }
         const auto size = static_cast<unsigned char>(*in.next());
         in.skip(1);
-        return in.stream(at.text, size, "text") && in.literal(";");
+        return in.stream(at.text, size, "text") && in.literal(";") ? in.next() : nullptr;
     }
 };
 
@@ -50,9 +50,9 @@ class pieces : public flux::message
     pieces() noexcept = default;
     pieces(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
-    static bool parse(flux::message_reader &in, places &at) noexcept
+    static const char *parse(flux::message_cursor in, places &at) noexcept
     {
-        return in.literal("!") && in.list_until<piece>(at.list, ".", 1000, "pieces");
+        return in.literal("!") && in.list_until<piece>(at.list, ".", 1000, "pieces") ? in.next() : nullptr;
     }
 };
 

@@ -18,9 +18,9 @@ struct line {
     struct places : flux::message_places {
         flux::message_part text;
     };
-    static bool parse(flux::message_reader &in, places &at) noexcept
+    static const char *parse(flux::message_cursor in, places &at) noexcept
     {
-        return in.literal("-"sv) && in.until(at.text, "\r\n"sv, 10, "text");
+        return in.literal("-"sv) && in.until(at.text, "\r\n"sv, 10, "text") ? in.next() : nullptr;
     }
 };
 
@@ -33,7 +33,7 @@ struct tree {
     };
     static constexpr flux::message_facts facts{"tree", 1000};
 
-    static bool parse(flux::message_reader &in, places &at) noexcept
+    static const char *parse(flux::message_cursor in, places &at) noexcept
     {
         if (!in.has(1)) {
             return in.missing(1, "kind");
@@ -43,12 +43,12 @@ struct tree {
         }
         in.skip(1);
         if (!in.digits<std::uint32_t, 10>(at.count, "count") || !in.literal(":"sv)) {
-            return false;
+            return nullptr;
         }
         if (!in.within_depth(0, 3, "children", [&] { return in.times<tree>(at.children, at.count, "children"); })) {
-            return false;
+            return nullptr;
         }
-        return in.list_until<line>(at.lines, "."sv, 2, "lines");
+        return in.list_until<line>(at.lines, "."sv, 2, "lines") ? in.next() : nullptr;
     }
 };
 

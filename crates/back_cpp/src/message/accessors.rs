@@ -112,19 +112,13 @@ impl Messages<'_> {
             members.push(member("std::uint16_t", "updated", Some("0")));
         }
         members.extend(plan.anchors.iter().map(|anchor| member("std::uint32_t", anchor, Some("0"))));
-        let name_of = |store: &Store| match store {
-            Store::Part(name)
-            | Store::Parts(name)
-            | Store::Value(name)
-            | Store::Places(name, _)
-            | Store::Passed(name, _) => Some(name.clone()),
-            Store::Nothing | Store::Offset(..) | Store::Computed => None,
-        };
+        let mut late: Vec<Vec<Declaration>> = plan.late.iter().map(|_| vec![]).collect();
         let mut done = HashSet::new();
-        for (store, field) in plan.stores.iter().zip(&message.fields) {
-            let Some(name) = name_of(store).filter(|name| done.insert(name.clone())) else { continue };
-            let shared =
-                plan.stores.iter().zip(&message.fields).filter(|(other, _)| name_of(other).as_ref() == Some(&name));
+        for (index, (store, field)) in plan.stores.iter().zip(&message.fields).enumerate() {
+            let Some(name) = store.member().filter(|name| done.insert(name.to_owned())) else { continue };
+            let group = plan.late.iter().position(|group| group.iter().any(|member| member == name));
+            let into = group.and_then(|group| late.get_mut(group)).unwrap_or(&mut members);
+            let shared = plan.stores.iter().zip(&message.fields).filter(|(other, _)| other.member() == Some(name));
             let shared: Vec<_> = shared
                 .map(|(_, field)| field.name.as_str())
                 .filter(|field| *field != name && !field.is_empty())
@@ -132,20 +126,27 @@ impl Messages<'_> {
             if let Some((last, before)) = shared.split_last() {
                 let all =
                     if before.is_empty() { (*last).to_owned() } else { format!("{} or {last}", before.join(", ")) };
-                members.push(Declaration::Comment(format!("In other cases {all}.")));
+                into.push(Declaration::Comment(format!("In other cases {all}.")));
             }
-            members.extend(match store {
-                Store::Part(name) => Some(member(runtime::PART, name, None)),
-                Store::Passed(name, _) => Some(member(runtime::PART, name, None)),
+            into.extend(match store {
+                Store::Part(name) | Store::Passed(name, _) => Some(member(runtime::PART, name, None)),
                 Store::Parts(name) => Some(member(runtime::PARTS, name, None)),
                 Store::Places(name, unit) => Some(member(&format!("{}::places", self.class(*unit)), name, None)),
                 Store::Value(name) => {
                     let ty = value_type(field);
                     let initial = if ty == "bool" { "false" } else { "0" };
-                    Some(member(&ty, name, Some(initial)))
+                    let known = plan.begins_with(message, FieldId::new(index));
+                    let initial = known.as_deref().unwrap_or(initial);
+                    Some(member(&ty, name, group.is_none().then_some(initial)))
                 }
                 Store::Nothing | Store::Offset(..) | Store::Computed => None,
             });
+        }
+        if !late.is_empty() {
+            members.push(Declaration::Comment("These have values once their case was taken.".to_owned()));
+            members.extend(late.into_iter().map(Declaration::Union));
+            members.push(Declaration::Blank);
+            members.push(Declaration::Method(function("", "places", vec![], vec![]), ""));
         }
         members
     }
@@ -272,22 +273,29 @@ fn function(result: &str, name: &str, parameters: Vec<Declarator>, body: Vec<Sta
 
 fn reading_functions(message: &Message) -> Vec<Declaration> {
     let name = message.name.own();
-    let parameters =
-        || vec![Declarator::new(format!("{} &", runtime::READER), "in"), Declarator::new("places &", "at")];
-    let parse = function("bool", "parse", parameters(), vec![]);
+    let parameters = |from: &str| vec![Declarator::new(from, "in"), Declarator::new("places &", "at")];
+    let parse = function("const char *", "parse", parameters(runtime::CURSOR), vec![]);
     let mut declared = vec![];
     if message.parameters.is_empty() {
+        let reader = format!("{} &", runtime::READER);
         let read = Cpp::name(format!("in.read<{name}>")).call(vec![Cpp::name("at")]);
-        let read =
-            function(&format!("static {}", runtime::READING), "read", parameters(), vec![Statement::Return(read)]);
+        let read = function(
+            &format!("static {}", runtime::READING),
+            "read",
+            parameters(&reader),
+            vec![Statement::Return(read)],
+        );
         declared.extend([
             Declaration::Comment("From the first byte of a message on; goes on where it was unfinished.".to_owned()),
             Declaration::Method(read, " noexcept"),
         ]);
     }
     declared.extend([
-        Declaration::Comment("As `read`, wherever it is in another message.".to_owned()),
-        Declaration::Declared("static ", parse, " noexcept"),
+        Declaration::Comment(
+            "As `read`, wherever it is in another message: gives the byte after it, null where the reading has ended."
+                .to_owned(),
+        ),
+        Declaration::Declared("static ", parse, ""),
     ]);
     declared
 }

@@ -168,15 +168,17 @@ impl Writer<'_> {
     ) -> Option<Said> {
         let ends = [(left, right), (right, left)];
         let (lowered, wanted) = ends.iter().find_map(|(one, other)| match (&one.term, &other.term) {
-            (Term::Call(Function::Lower, of), Term::Text(wanted)) => Some((of.first()?, wanted)),
+            (Term::Call(Function::Lower, of), Term::Text(wanted)) => {
+                Some((self.expression(of.first()?, formula).cpp, wanted))
+            }
+            (Term::Variable(_), Term::Text(wanted)) => Some((lowered(&self.expression(one, formula).cpp)?, wanted)),
             _ => None,
         })?;
         if !operator.is_equality() || wanted.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return None;
         }
-        let lowered = self.expression(lowered, formula);
-        let is = Cpp::name(format!("{}::is_in_lower<{}>", runtime::FORMULA, quoted(wanted.as_bytes())))
-            .call(vec![lowered.cpp]);
+        let is =
+            Cpp::name(format!("{}::is_in_lower<{}>", runtime::FORMULA, quoted(wanted.as_bytes()))).call(vec![lowered]);
         let is = if operator == Operator::Equal { is } else { Cpp::Prefix("!", Box::new(is)) };
         Some(Said { cpp: is, known: Known::Truth })
     }
@@ -274,6 +276,19 @@ impl Writer<'_> {
             }
             _ => truth(Cpp::name("false")),
         }
+    }
+}
+
+/// Of what is made as `lower` of a text that stands somewhere, that text.
+fn lowered(made: &Cpp) -> Option<Cpp> {
+    let is_call_of = |called: &Cpp, name: &str| *called == Cpp::name(name);
+    match made {
+        Cpp::Call(lower, copies) if is_call_of(lower, flux_contract::COMPUTE_LOWER.spelling) => match copies.as_slice()
+        {
+            [Cpp::Call(copy, of)] if is_call_of(copy, "std::string") => of.first().cloned(),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -145,19 +145,18 @@ impl<'p> Messages<'p> {
             let name = self.program.messages[*id].name.own();
             written.extend(self.token_functions(*id, name));
             let body = Reading::new(self, *id).body();
-            let is_empty = body.len() == 1;
             let parameters = vec![
-                Declarator::new(format!("{} &", runtime::READER), if is_empty { "" } else { "in" }),
+                Declarator::new(runtime::CURSOR, "in"),
                 Declarator::new("places &", if self.needs_places(*id) { "at" } else { "" }),
             ];
             let function = Function {
-                result: "bool".to_owned(),
+                result: "const char *".to_owned(),
                 name: format!("{name}::parse"),
                 parameters,
                 body,
                 caught: vec![],
             };
-            let read = Declaration::Method(function, " noexcept");
+            let read = Declaration::Method(function, "");
             written.extend([Declaration::Blank, read, Declaration::Blank, self.making(*id)]);
         }
         written

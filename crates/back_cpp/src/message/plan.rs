@@ -3,6 +3,7 @@
 //! follow each other are one run.
 
 use super::stored::{machine, type_name};
+use flux_ir::compute::Term;
 use flux_ir::message::{
     Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, is_inside_itself,
 };
@@ -75,9 +76,11 @@ pub(super) struct Plan<'p> {
     pub choices: Vec<String>,
     /// The members that say where a run begins.
     pub anchors: Vec<String>,
+    /// The members that have a value only once their case was taken: in groups, of which one at a time has one.
+    pub late: Vec<Vec<String>>,
     /// The fields that formulas of the message name.
     pub asked: HashSet<FieldId>,
-    /// Whether variables change while it is read.
+    /// Whether there is anything that is to be done once, also where what is before it is looked at again.
     pub has_updates: bool,
 }
 
@@ -158,8 +161,9 @@ pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
         parameters: message.parameters.iter().map(|parameter| member_name(&parameter.name)).collect(),
         choices: vec![],
         anchors: vec![],
+        late: vec![],
         asked,
-        has_updates: message.fields.iter().any(|field| !field.updates.is_empty()),
+        has_updates: false,
     };
     let names = message.fields.iter().map(|field| member_name(&field.name));
     let names = names.chain(message.parameters.iter().map(|parameter| member_name(&parameter.name)));
@@ -167,7 +171,86 @@ pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
     let mut planner =
         Planner { program, id, message, members, plan, offset: Some(0), taken: None, made: vec![], free: vec![] };
     planner.plan.steps = planner.items(&message.items);
-    planner.plan
+    let mut plan = planner.plan;
+    plan.has_updates = message.fields.iter().enumerate().any(|(index, field)| {
+        let id = FieldId::new(index);
+        let is_set_once = field.is_variable() && is_changed(message, id) && plan.begins_with(message, id).is_none();
+        is_set_once || !field.updates.is_empty() && !field.is_list()
+    });
+    plan.late = plan.late_members(message);
+    plan
+}
+
+/// Whether a variable is changed after it was set.
+pub(super) fn is_changed(message: &Message, variable: FieldId) -> bool {
+    message.fields.iter().any(|field| field.updates.iter().any(|(target, _)| *target == variable))
+}
+
+impl Store {
+    /// The member that it is.
+    pub(super) fn member(&self) -> Option<&str> {
+        match self {
+            Self::Part(name)
+            | Self::Parts(name)
+            | Self::Value(name)
+            | Self::Places(name, _)
+            | Self::Passed(name, _) => Some(name),
+            Self::Nothing | Self::Offset(..) | Self::Computed => None,
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// Where the fields stand that have a member: none where one of them is always there.
+    fn ways_of(&self, member: &str) -> Option<Vec<&Taken>> {
+        let fields = self.stores.iter().zip(&self.taken).filter(|(store, _)| store.member() == Some(member));
+        fields.map(|(_, taken)| taken.as_ref()).collect()
+    }
+
+    fn late_members(&self, message: &Message) -> Vec<Vec<String>> {
+        let mut late: Vec<Vec<String>> = vec![];
+        let excludes = |one: &str, other: &str| {
+            let (ones, others) = (self.ways_of(one).unwrap_or_default(), self.ways_of(other).unwrap_or_default());
+            let differ = |one: &Taken, other: &Taken| one.choice == other.choice && one.way != other.way;
+            ones.iter().all(|one| others.iter().all(|other| differ(one, other)))
+        };
+        for (index, store) in self.stores.iter().enumerate() {
+            let Some(member) = store.member() else { continue };
+            let is_new = !late.iter().flatten().any(|known| known == member);
+            if is_new && self.ways_of(member).is_some() && self.begins_with(message, FieldId::new(index)).is_none() {
+                match late.iter_mut().find(|group| group.iter().all(|other| excludes(member, other))) {
+                    Some(group) => group.push(member.to_owned()),
+                    None => late.push(vec![member.to_owned()]),
+                }
+            }
+        }
+        late
+    }
+
+    /// The members that have a value from where this way of a choice is taken.
+    pub(super) fn begun_by(&self, choice: &str, way: usize) -> Vec<&str> {
+        let is_in = |member: &str| {
+            self.ways_of(member).unwrap_or_default().iter().any(|taken| taken.choice == choice && taken.way == way)
+        };
+        self.late.iter().flatten().map(String::as_str).filter(|member| is_in(member)).collect()
+    }
+
+    /// The value that the member of a variable has from the beginning: where that is always the same.
+    pub(super) fn begins_with(&self, message: &Message, id: FieldId) -> Option<String> {
+        let field = message.field(id)?;
+        let Form::Variable(_, formula) = &field.form else { return None };
+        let store = self.stores.get(id.index()).filter(|store| matches!(store, Store::Value(_)))?;
+        let is_own = self.stores.iter().filter(|other| *other == store).count() == 1;
+        let is_plain = field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty();
+        match formula.value.term {
+            Term::Truth(value) if is_own && is_plain => Some(value.to_string()),
+            // Whoever reads 2^31 in C++ must know its type.
+            Term::Integer(value) if is_own && is_plain && (0..=i128::from(i32::MAX)).contains(&value) => {
+                Some(value.to_string())
+            }
+            _ => None,
+        }
+    }
 }
 
 impl<'p> Planner<'p> {

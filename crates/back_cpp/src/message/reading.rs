@@ -2,7 +2,7 @@
 
 use super::byte_range::{byte, within};
 use super::formula::{Known, Said, literal, said};
-use super::plan::{Placed, Plan, Step, Store, counted};
+use super::plan::{Placed, Plan, Step, Store, counted, is_changed};
 use super::stored::{From, decoded, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
@@ -83,7 +83,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             let fits = Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
             body.insert(0, fits);
         }
-        body.push(Statement::Return(Cpp::name("true")));
+        body.push(Statement::Return(call("in.next", vec![])));
         body
     }
 
@@ -184,7 +184,13 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     fn chosen(&self, choice: &str, number: usize) -> Statement {
-        Statement::Assign(Cpp::name(format!("at.{choice}")), Cpp::name(number))
+        let own = self.plan.begun_by(choice, number);
+        let taken = Cpp::name(format!("at.{choice}"));
+        if own.is_empty() {
+            return Statement::Assign(taken, Cpp::name(number));
+        }
+        let own = own.into_iter().map(|member| Cpp::name(format!("at.{member}")));
+        Statement::Run(call("in.take", [taken, Cpp::name(number)].into_iter().chain(own).collect()))
     }
 
     /// Fields of a choice are known in it alone.
@@ -247,7 +253,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         let firsts: Vec<_> =
             switch.cases.iter().map(|case| self.messages.firsts.items(self.message, &case.items)).collect();
         let mut cases = vec![(
-            vec![format!("{}::not_here", runtime::READER)],
+            vec!["in.not_here".to_owned()],
             vec![Statement::Return(call("in.missing", vec![Cpp::name("1"), text("")]))],
         )];
         let mut taken = ByteSet::new();
@@ -296,12 +302,17 @@ impl<'m, 'p> Reading<'m, 'p> {
             parts.extend(sizes.into_iter().map(|size| (size, field.name.as_str())));
         }
         let missing = match parts.as_slice() {
-            [(size, name)] => call("in.missing", vec![Cpp::name(size), text(name)]),
+            [(size, name)] => vec![Cpp::name(size), text(name)],
             _ => {
-                let parts = parts.iter().map(|(size, name)| Cpp::Braces(vec![Cpp::name(size), text(name)])).collect();
-                call("in.missing", vec![Cpp::Braces(parts)])
+                let row = |(size, name): &(u64, &str)| Cpp::Braces(vec![Cpp::name(size), text(name)]);
+                let ty = format!("static constexpr {}", runtime::FIELD_SIZE);
+                let table = Declarator { ty, name: self.claim("sizes"), array: "[]".to_owned() };
+                let name = Cpp::name(&table.name);
+                body.push(Statement::Variable(table, Initial::Braces(parts.iter().map(row).collect())));
+                vec![name]
             }
         };
+        let missing = call("in.missing", missing);
         body.push(unless(call("in.has", vec![Cpp::name(size)]), vec![Statement::Return(missing)]));
         if let Some(anchor) = anchor {
             body.push(Statement::Assign(Cpp::name(format!("at.{anchor}")), call("in.position", vec![])));
@@ -443,9 +454,6 @@ impl<'m, 'p> Reading<'m, 'p> {
         if updates.is_empty() {
             return;
         }
-        if !self.plan.has_updates {
-            return body.extend(updates);
-        }
         let number = self.updates.get() + 1;
         self.updates.set(number);
         let is_before = |number: usize| Cpp::Infix(Box::new(Cpp::name("at.updated")), "<", Box::new(Cpp::name(number)));
@@ -476,7 +484,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         }
         let before = body.len();
         let read = self.read(id, field, body);
-        body.push(unless(read, vec![Statement::Return(Cpp::name("false"))]));
+        body.push(unless(read, vec![Statement::Return(Cpp::name("nullptr"))]));
         if !has_finish {
             return;
         }
@@ -511,6 +519,10 @@ impl<'m, 'p> Reading<'m, 'p> {
             self.finish(id, field, &own, &|what: &str| self.wrong(&field.name, what), body);
             return;
         };
+        if self.plan.begins_with(self.message, id).is_some() {
+            // Its place has that value from the beginning.
+            return;
+        }
         let mut inner = vec![];
         let value = self.formula(formula, &NO_VALUE, &field.name, &mut inner);
         inner.push(Statement::Assign(Cpp::name(format!("at.{member}")), self.narrowed(id, value.cpp)));
@@ -519,8 +531,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         let own = Own { value: own.as_ref(), unit: None };
         self.convert(id, field, &own, &wrong, &mut inner);
         self.ask_and_update(field, &own, &wrong, &mut inner);
-        let is_changed = self.message.fields.iter().any(|other| other.updates.iter().any(|(target, _)| *target == id));
-        match is_changed || !field.updates.is_empty() {
+        match is_changed(self.message, id) || !field.updates.is_empty() {
             true => self.once(inner, body),
             false => body.extend(inner),
         }
@@ -550,7 +561,7 @@ impl<'m, 'p> Reading<'m, 'p> {
                 call(&read, vec![member, text(name)])
             }
             Form::Token(expression) => {
-                self.messages.token_call(self.id, field, expression, vec![member, most(), text(name)])
+                self.messages.token_call(self.id, field, expression, [member, most(), text(name)])
             }
             Form::Bytes | Form::Text => match &field.extent {
                 Some(Extent::Length(length)) => {
@@ -670,7 +681,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         let Some(Store::Parts(member)) = self.plan.stores.get(id.index()) else { return };
         let list = format!("at.{member}");
         let element = self.messages.element(self.id, field);
-        let mut first = match &field.form {
+        let first = match &field.form {
             Form::Unit(unit, arguments) => self.first_places(field, *unit, arguments, body),
             _ => None,
         };
@@ -679,11 +690,11 @@ impl<'m, 'p> Reading<'m, 'p> {
             Some(Extent::UntilHolds(holds)) => Some(holds),
             _ => None,
         };
-        let each = self.each(id, field, &element, &list, ends, body);
-        if each.is_some() && first.is_none() {
-            first = Some(Cpp::name("{}"));
+        let mut each = self.each(id, field, &element, &list, ends, body);
+        if first.is_some() && each.is_none() {
+            each = Some(Cpp::name("in.no_more"));
         }
-        let more = first.into_iter().chain(each).collect::<Vec<_>>();
+        let more = each.into_iter().chain(first).collect::<Vec<_>>();
         // An empty list is not in itself, so elements are counted.
         let counted_element = field.max_depth.map(|most| {
             let (number, most) = (self.messages.depth(self.id, field), most.min(u64::from(u8::MAX)));
@@ -712,7 +723,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             }
             _ => read("list_rest", vec![most]),
         };
-        body.push(unless(call_of, vec![Statement::Return(Cpp::name("false"))]));
+        body.push(unless(call_of, vec![Statement::Return(Cpp::name("nullptr"))]));
     }
 
     /// What is done after each element of a list; its name, where there is anything.
@@ -755,7 +766,7 @@ impl<'m, 'p> Reading<'m, 'p> {
                 inner.push(Statement::Assign(Cpp::name("is_last"), holds.cpp));
             }
         });
-        inner.push(Statement::Return(Cpp::name("true")));
+        inner.push(Statement::Return(call("in.next", vec![])));
         let name = self.claim(&format!("each_{}", if field.name.is_empty() { "one" } else { &field.name }));
         let mut parameters = vec![Declarator::new(format!("const {element}::places &"), "element")];
         let uses = format!("{inner:?}");

@@ -9,6 +9,8 @@ use flux_ir::message::{ByteSet, Field, Form, Message, MessageId, Token, TokenSta
 
 /// What a token is like.
 enum Shape {
+    /// One byte of this set.
+    One(ByteSet),
     /// At least so many bytes of this set.
     Run(ByteSet, u8),
     /// Anything else.
@@ -19,6 +21,15 @@ fn shape(expression: &str) -> Shape {
     let Ok(token) = Token::new(expression) else { return Shape::Run(ByteSet::new(), 0) };
     let start = token.start();
     let set: ByteSet = (0..=u8::MAX).filter(|byte| token.step(start, *byte).is_some()).collect();
+    let after: Vec<_> = (0..=u8::MAX).filter_map(|byte| token.step(start, byte)).collect();
+    if let [first, rest @ ..] = after.as_slice()
+        && rest.iter().all(|state| state == first)
+        && token.is_last(*first)
+        && token.accepts(*first)
+        && !token.accepts(start)
+    {
+        return Shape::One(set);
+    }
     let follows = |state: TokenState| {
         let next: Vec<_> = (0..=u8::MAX).map(|byte| token.step(state, byte)).collect();
         let first = next.iter().flatten().next().copied();
@@ -46,18 +57,26 @@ impl Messages<'_> {
     }
 
     /// The call that reads a token: of the part, the bound and the name of the field.
-    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: Vec<Cpp>) -> Cpp {
+    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: [Cpp; 3]) -> Cpp {
         let function = match shape(expression) {
+            Shape::One(_) => {
+                let [part, _, name] = arguments;
+                let one = Cpp::name(format!("in.one<{}>", self.token_name(id, field, BYTES)));
+                return one.call(vec![part, name]);
+            }
             Shape::Run(_, least) => format!("in.run<{}, {least}>", self.token_name(id, field, BYTES)),
             Shape::Automaton(_) => format!("in.token<{}>", self.token_name(id, field, TOKEN)),
         };
-        Cpp::name(function).call(arguments)
+        Cpp::name(function).call(arguments.to_vec())
     }
 
     /// The class of a token that is the element of a list.
     pub(super) fn token_element(&self, id: MessageId, field: &Field, expression: &str) -> String {
         let class = self.class(id);
         match shape(expression) {
+            Shape::One(_) => {
+                format!("{}<{class}::{}>", runtime::ONE_ELEMENT, self.token_name(id, field, BYTES))
+            }
             Shape::Run(_, least) => {
                 format!("{}<{class}::{}, {least}>", runtime::RUN_ELEMENT, self.token_name(id, field, BYTES))
             }
@@ -75,7 +94,7 @@ impl Messages<'_> {
             let Form::Token(expression) = &field.form else { continue };
             declared.push(Declaration::Comment(format!("token(\"{}\")", expression.escape_default())));
             declared.push(match shape(expression) {
-                Shape::Run(set, _) => Declaration::Alias(
+                Shape::One(set) | Shape::Run(set, _) => Declaration::Alias(
                     self.token_name(id, field, BYTES),
                     format!("{}<{}>", runtime::BYTE_SET, named(set)),
                 ),

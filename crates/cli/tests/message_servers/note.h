@@ -23,17 +23,17 @@ class note : public flux::message
     note() noexcept = default;
     note(flux::message_bytes bytes, const places &at) noexcept : flux::message(std::move(bytes)), at_(at) {}
 
-    static bool parse(flux::message_reader &in, places &at) noexcept
+    static const char *parse(flux::message_cursor in, places &at) noexcept
     {
         if (!in.literal("!", "mark")) {
-            return false;
+            return nullptr;
         }
         if (!in.has(4)) {
             return in.missing(4, "size");
         }
         const auto size = flux::wire::big<std::uint32_t>(in.next());
         in.skip(4);
-        return in.text(at.text, size, "text", facts.max_size - 5);
+        return in.text(at.text, size, "text", facts.max_size - 5) ? in.next() : nullptr;
     }
 
     std::string_view text() const noexcept { return wire().substr(at_.text.begin, at_.text.end - at_.text.begin); }

@@ -3,9 +3,9 @@
 ///
 /// 16 bytes are compared at once (SSE2, which every x86-64 has). The set is an argument of a template, so that its
 /// ranges are constants in the code. What is compared are the ranges of the set, or those of all other bytes if they
-/// are fewer. Where both are many, the widest ranges of the set are compared, and the bytes that are in none of them
-/// are looked up in a table. The last bytes are compared together with those before them, so there is no loop over
-/// single bytes unless there are fewer than 16 in all.
+/// are fewer. Where both are many, those ranges of the set are compared in which most bytes of names are, and the bytes
+/// that are in none of them are looked up in a table. The last bytes are compared together with those before them, so
+/// there is no loop over single bytes unless there are fewer than 16 in all.
 #pragma once
 
 #include "flux/message/fixed_text.hpp"
@@ -28,7 +28,16 @@ struct range {
     unsigned char first = 0;
     unsigned char last = 0;
 
-    constexpr unsigned width() const { return 1U + last - first; }
+    /// About how many bytes of names are in it, of each hundred.
+    constexpr unsigned weight() const
+    {
+        unsigned sum = 0;
+        for (unsigned byte = first; byte <= last; ++byte) {
+            const bool is_letter = (byte | 0x20U) >= 'a' && (byte | 0x20U) <= 'z';
+            sum += is_letter ? 4 : byte >= '0' && byte <= '9' ? 2 : byte == '-' ? 10 : byte >= 0x80 && byte % 4 == 0;
+        }
+        return sum;
+    }
 };
 
 /// Some ranges.
@@ -38,13 +47,13 @@ struct ranges {
 
     constexpr void add(range one) { all[count++] = one; }
 
-    /// The `most` widest, the widest first.
-    constexpr ranges widest(std::size_t most) const
+    /// The `most` heaviest, the heaviest first.
+    constexpr ranges heaviest(std::size_t most) const
     {
         ranges sorted = *this;
         for (std::size_t one = 0; one < sorted.count; ++one) {
             for (std::size_t other = one + 1; other < sorted.count; ++other) {
-                if (sorted.all[other].width() > sorted.all[one].width()) {
+                if (sorted.all[other].weight() > sorted.all[one].weight()) {
                     std::swap(sorted.all[one], sorted.all[other]);
                 }
             }
@@ -129,12 +138,15 @@ class byte_set
         return found;
     }();
 
-    static constexpr ranges those(bool are_in)
+    static constexpr bool is_letter(unsigned byte) { return (byte | 0x20U) >= 'a' && (byte | 0x20U) <= 'z'; }
+
+    // Those in it or the others, without the letters where they are compared together.
+    static constexpr ranges those(bool are_in, bool has_letters)
     {
         ranges found;
         for (unsigned byte = 0; byte < 256; ++byte) {
             const unsigned first = byte;
-            while (byte < 256 && has[byte] == are_in) {
+            while (byte < 256 && has[byte] == are_in && (has_letters || !is_letter(byte))) {
                 ++byte;
             }
             if (byte > first) {
@@ -144,15 +156,22 @@ class byte_set
         return found;
     }
 
-    // What is compared: all of one kind, or else the widest ranges of the set.
+    // What is compared: all of one kind, or else the heaviest ranges of the set. Letters and capitals are one of them.
     static constexpr std::size_t most_compared = 5;
-    static constexpr std::size_t most_widest = 3;
-    static constexpr ranges inside = those(true);
-    static constexpr ranges gaps = those(false);
+    static constexpr std::size_t most_heaviest = 3;
+    static constexpr ranges inside = those(true, true);
+    static constexpr ranges gaps = those(false, true);
     static constexpr bool compares_gaps = gaps.count <= inside.count;
     static constexpr bool is_exact = (compares_gaps ? gaps.count : inside.count) <= most_compared;
-    static constexpr ranges compared =
-        (is_exact && compares_gaps ? gaps : inside).widest(is_exact ? most_compared : most_widest);
+    static constexpr bool folds = !is_exact && [] {
+        bool has_all = true;
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            has_all = has_all && (has[byte] || !is_letter(byte));
+        }
+        return has_all;
+    }();
+    static constexpr ranges compared = is_exact ? (compares_gaps ? gaps : inside)
+                                                : those(true, !folds).heaviest(most_heaviest - (folds ? 1 : 0));
 
 #ifdef __SSE2__
     // A bit for each of 16 bytes that is outside of the set, or may be.
@@ -161,6 +180,10 @@ class byte_set
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
         const __m128i found = [&]<std::size_t... Index>(std::index_sequence<Index...>) {
             __m128i any = _mm_setzero_si128();
+            if constexpr (folds) {
+                const __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+                any = byte_set_detail::within<range{'a', 'z'}>(small);
+            }
             ((any = _mm_or_si128(any, byte_set_detail::within<compared.all[Index]>(bytes))), ...);
             return any;
         }(std::make_index_sequence<compared.count>());

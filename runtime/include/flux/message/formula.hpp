@@ -138,7 +138,7 @@ std::uint64_t differ_in_lower(const char *text) noexcept
 /// Whether a text is `Wanted` but for the capitals of ASCII, which is written without any. 8 bytes are compared at
 /// once.
 template <fixed_text Wanted>
-bool is_in_lower(std::string_view text) noexcept
+[[gnu::always_inline]] inline bool is_in_lower(std::string_view text) noexcept
 {
     constexpr std::size_t size = Wanted.size();
     if (text.size() != size) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "flux/message.hpp"
-#include "flux/message/reader.hpp"
+#include "flux/message/cursor.hpp"
 
 #include <cstddef>
 #include <iterator>
@@ -178,13 +178,13 @@ struct integer_element {
     struct places : message_places {
     };
 
-    static bool parse(message_reader &in, places &) noexcept
+    static const char *parse(message_cursor in, places &) noexcept
     {
         if (!in.has(Size)) {
             return in.missing(Size, "");
         }
         in.skip(Size);
-        return true;
+        return in.next();
     }
 
     static Integer decoded(const char *bytes, const places &at) noexcept { return Decode(bytes + at.whole.begin); }
@@ -197,7 +197,10 @@ struct digits_element {
         Integer number = 0;
     };
 
-    static bool parse(message_reader &in, places &at) noexcept { return in.digits<Integer, Base>(at.number, ""); }
+    static const char *parse(message_cursor in, places &at) noexcept
+    {
+        return in.digits<Integer, Base>(at.number, "") ? in.next() : nullptr;
+    }
 
     static Integer decoded(const char *, const places &at) noexcept { return at.number; }
 };
@@ -207,9 +210,11 @@ template <class Element, std::size_t Number, unsigned Most>
 struct bounded_element {
     using places = typename Element::places;
 
-    static bool parse(message_reader &in, places &at) noexcept
+    static const char *parse(message_cursor in, places &at) noexcept
     {
-        return in.within_depth(Number, Most, "", [&] { return Element::parse(in, at); });
+        const char *after = nullptr;
+        return in.within_depth(Number, Most, "", [&] { return (after = Element::parse(in, at)) != nullptr; }) ? after
+                                                                                                             : nullptr;
     }
 };
 
@@ -228,18 +233,27 @@ struct text_element {
 /// An element that is a token.
 template <class Automaton>
 struct token_element : text_element {
-    static bool parse(message_reader &in, places &at) noexcept
+    static const char *parse(message_cursor in, places &at) noexcept
     {
-        return in.token<Automaton>(at.text, std::numeric_limits<std::uint64_t>::max(), "");
+        return in.token<Automaton>(at.text, std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
+    }
+};
+
+/// An element that is one byte of a set.
+template <class Set>
+struct one_element : text_element {
+    static const char *parse(message_cursor in, places &at) noexcept
+    {
+        return in.one<Set>(at.text, "") ? in.next() : nullptr;
     }
 };
 
 /// An element that is a token of at least `Least` bytes of a set.
 template <class Set, std::size_t Least>
 struct run_element : text_element {
-    static bool parse(message_reader &in, places &at) noexcept
+    static const char *parse(message_cursor in, places &at) noexcept
     {
-        return in.run<Set, Least>(at.text, std::numeric_limits<std::uint64_t>::max(), "");
+        return in.run<Set, Least>(at.text, std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
     }
 };
 

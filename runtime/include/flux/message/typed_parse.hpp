@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ class typed_parse final : public message_parse
     state read(std::string_view so_far, bool is_end) noexcept override
     {
         if (!goes_on_) {
-            at_ = {};
+            // Not by assignment, which would set all of them to zero first.
+            new (static_cast<void *>(&at_)) typename Message::places;
         }
         message_reader in(so_far, is_end, unfinished_);
         return come_of(in);

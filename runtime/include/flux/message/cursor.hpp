@@ -1,0 +1,662 @@
+/// \file
+/// Goes along the bytes of a message for the code that is generated of its declaration: one function for each message,
+/// which goes through the fields in order and calls this class for each.
+///
+/// A function has its cursor by value and gives the byte after its message. All here is inline, and what is rare is a
+/// function of `message_reader`, which is given the place: nobody has the address of a cursor, so it is in registers.
+/// Whatever is false, or gives null, has ended the reading.
+#pragma once
+
+#include "flux/message/byte_set.hpp"
+#include "flux/message/places.hpp"
+#include "flux/message/reader.hpp"
+#include "flux/message/stream_ahead.hpp"
+#include "flux/message/wire.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace flux {
+
+/// The next byte that is to be read of a message.
+class message_cursor
+{
+  public:
+    /// Of a reading, at this byte.
+    message_cursor(message_reader &reader, const char *next) noexcept : reader_(&reader), next_(next) {}
+
+    /// The first byte of the outermost message.
+    const char *bytes() const noexcept { return reader_->bytes_; }
+
+    /// The next byte to be read. A function that has read its message gives it.
+    const char *next() const noexcept { return next_; }
+
+    /// Its offset.
+    std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(next_ - reader_->bytes_); }
+
+    /// Whether the next `count` bytes have come, and belong to what is read.
+    [[gnu::always_inline]] bool has(std::uint64_t count) const noexcept { return count <= left(); }
+
+    /// Goes over bytes that it has.
+    void skip(std::size_t count) noexcept { next_ += count; }
+
+    /// Ends the reading where it has not `count` bytes, for the field of this name.
+    [[gnu::always_inline]] const char *missing(std::uint64_t count, const char *field) noexcept
+    {
+        reader_->end_missing(next_, count, field);
+        return nullptr;
+    }
+
+    /// The same for fields that follow each other.
+    template <std::size_t Count>
+    [[gnu::always_inline]] const char *missing(const field_size (&fields)[Count]) noexcept
+    {
+        reader_->end_missing(next_, fields);
+        return nullptr;
+    }
+
+    /// Ends the reading: the field of this name, which begins `ahead` bytes from here, is not as it must be.
+    [[gnu::always_inline]] const char *wrong(const char *field, const char *text, std::size_t ahead = 0) noexcept
+    {
+        reader_->end_wrong(position() + ahead, field, text);
+        return nullptr;
+    }
+
+    /// The same, of a field that has been read and begins at this offset.
+    [[gnu::always_inline]] const char *wrong_at(std::size_t offset, const char *field, const char *text) noexcept
+    {
+        reader_->end_wrong(offset, field, text);
+        return nullptr;
+    }
+
+    /// The texts of `wrong`.
+    static constexpr const char *not_required = "this is not what is required";
+    static constexpr const char *does_not_fit = "this value does not fit its type";
+    static constexpr const char *no_case = "there is no case for this value";
+    static constexpr const char *no_beginning = "no case begins with this";
+    static constexpr const char *too_many = "there are more elements than there may be";
+
+    /// The text of a part.
+    std::string_view view(const message_part &part) const noexcept
+    {
+        return {reader_->bytes_ + part.begin, part.end - part.begin};
+    }
+
+    /// Where the element begins that has been read last, while its list is asked about it.
+    static std::uint32_t element_begin(const message_parts &list) noexcept
+    {
+        return list.count == 0 ? list.begin : list.next;
+    }
+
+    /// The byte that decides a choice, or `at_end` where the data ends, or `not_here` where it has not come.
+    [[gnu::always_inline]] int peek() const noexcept
+    {
+        return next_ < reader_->end_ ? static_cast<unsigned char>(*next_) : reader_->peek_beyond(next_);
+    }
+    static constexpr int at_end = message_reader::at_end;
+    static constexpr int not_here = message_reader::not_here;
+
+    /// Takes a way of a choice, in which these have places from now on.
+    template <class... Places>
+    [[gnu::always_inline]] static void take(std::uint16_t &choice, std::uint16_t way, Places &...own) noexcept
+    {
+        if (choice != way) {
+            choice = way;
+            (static_cast<void>(new (static_cast<void *>(&own)) Places), ...);
+        }
+    }
+
+    /// Just these bytes.
+    template <std::size_t Size>
+    [[gnu::always_inline]] bool literal(const char (&wanted)[Size], const char *field = "") noexcept
+    {
+        return literal(std::string_view(wanted, Size - 1), field);
+    }
+    [[gnu::always_inline]] bool literal(std::string_view wanted, const char *field = "") noexcept
+    {
+        if (has(wanted.size()) && std::memcmp(next_, wanted.data(), wanted.size()) == 0) [[likely]] {
+            next_ += wanted.size();
+            return true;
+        }
+        reader_->end_literal(next_, wanted, field);
+        return false;
+    }
+
+    /// So many bytes, of which there are at most `most`.
+    [[gnu::always_inline]] bool text(message_part &part, std::uint64_t size, const char *field,
+                                     std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
+    {
+        if (size > most) [[unlikely]] {
+            return ends_wrong(field, message_reader::too_long);
+        }
+        if (!has(size)) [[unlikely]] {
+            reader_->end_missing(next_, size, field);
+            return false;
+        }
+        const char *const begin = std::exchange(next_, next_ + size);
+        part = part_from(begin);
+        return true;
+    }
+
+    /// Bytes up to these, which are no part of it.
+    [[gnu::always_inline]] bool until(message_part &part, std::string_view terminator, std::uint64_t most,
+                                      const char *field) noexcept
+    {
+        return goes_on(reader_->until(next_, part, terminator, most, field));
+    }
+
+    /// Bytes up to the end of what they are in.
+    [[gnu::always_inline]] bool rest(message_part &part, std::uint64_t most, const char *field) noexcept
+    {
+        return goes_on(reader_->rest(next_, part, most, field));
+    }
+
+    /// So many bytes that go along: to this reader they are none.
+    [[gnu::always_inline]] bool stream(message_part &part, std::uint64_t size, const char *field,
+                std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
+    {
+        return reader_->keeps_streams() ? text(part, size, field, most)
+                                        : goes_on(reader_->stream(next_, part, size, field, most));
+    }
+
+    /// Bytes that go along up to the end of what the peer sends.
+    [[gnu::always_inline]] bool stream_rest(message_part &part, std::uint64_t most, const char *field) noexcept
+    {
+        return goes_on(reader_->stream_rest(next_, part, most, field));
+    }
+
+    /// As many bytes of this set as come, at least `Least`.
+    template <class Set, std::size_t Least>
+    [[gnu::always_inline]] bool run(message_part &part, std::uint64_t most, const char *field) noexcept
+    {
+        if (is_passed(part)) {
+            return true;
+        }
+        const char *const begin = next_;
+        const char *const end = reader_->end_;
+        next_ = Set::skip(reader_->bytes_, scan_begin(begin), end);
+        const auto size = static_cast<std::size_t>(next_ - begin);
+        if (next_ == end || size - Least > most - Least) [[unlikely]] {
+            return goes_on(reader_->run_ends(part, begin, next_, {Set::contains, Least, most}, field));
+        }
+        part = part_from(begin);
+        return true;
+    }
+
+    /// One byte of this set.
+    template <class Set>
+    [[gnu::always_inline]] bool one(message_part &part, const char *field) noexcept
+    {
+        if (next_ >= reader_->end_ || !Set::contains(*next_)) [[unlikely]] {
+            return goes_on(reader_->run_ends(part, next_, next_, {Set::contains, 1, 1}, field));
+        }
+        const char *const begin = next_++;
+        part = part_from(begin);
+        return true;
+    }
+
+    /// The longest text of an automaton: `next(state, byte)` is the state after one more byte, or -1; the first is 0.
+    template <class Automaton>
+    [[gnu::always_inline]] bool token(message_part &part, std::uint64_t most, const char *field) noexcept
+    {
+        return is_passed(part) || goes_on(reader_->token<Automaton>(next_, part, most, field));
+    }
+
+    /// An integer as digits.
+    template <class Integer, unsigned Base>
+    [[gnu::always_inline]] bool digits(Integer &value, const char *field) noexcept
+    {
+        if constexpr (Base == 10) {
+            // What most numbers are: some digits, and the byte after them is there.
+            const char *const stop = next_ + std::min<std::size_t>(left(), std::numeric_limits<Integer>::digits10);
+            std::uint64_t so_far = 0;
+            for (const char *from = next_; from != stop; ++from) {
+                const unsigned digit = static_cast<unsigned char>(*from) - unsigned{'0'};
+                if (digit > 9) {
+                    if (from == next_) {
+                        break;
+                    }
+                    value = static_cast<Integer>(so_far);
+                    next_ = from;
+                    return true;
+                }
+                so_far = 10 * so_far + digit;
+            }
+        }
+        return goes_on(reader_->any_digits<Integer, Base>(next_, value, field));
+    }
+
+    /// Another message.
+    template <class Unit>
+    [[gnu::always_inline]] bool unit(typename Unit::places &at, const char *field)
+    {
+        return is_passed(whole(at)) || parse<Unit>(at) || within(field);
+    }
+
+    /// Another message, of so many bytes.
+    template <class Unit>
+    [[gnu::always_inline]] bool sized(typename Unit::places &at, std::uint64_t size, const char *field)
+    {
+        if (is_passed(whole(at))) {
+            return true;
+        }
+        const region outer = {reader_->limit_, reader_->in_region_};
+        return reader_->enter(next_, size, field) && (parse<Unit>(at) || within(field)) &&
+               reader_->leave(next_, outer, field);
+    }
+
+    /// Another message, which is at an earlier offset: before `floor`, or before where the last such look led.
+    template <class Unit>
+    [[gnu::always_inline]] bool look_back(typename Unit::places &at, std::uint64_t offset, std::size_t floor,
+                                          const char *field)
+    {
+        const std::size_t before = std::min(floor, reader_->floor_);
+        if (offset >= before) {
+            return ends_wrong(field, "this does not look back");
+        }
+        const region outer = {reader_->limit_, reader_->in_region_};
+        const std::size_t outer_floor = std::exchange(reader_->floor_, static_cast<std::size_t>(offset));
+        reader_->enter_back(position());
+        message_cursor in(*reader_, reader_->bytes_ + offset);
+        if (!in.parse<Unit>(at)) {
+            return within(field);
+        }
+        reader_->floor_ = outer_floor;
+        return reader_->restore(outer);
+    }
+
+    /// The places that elements begin with where nothing is known of them, and what a list does after each of its
+    /// elements where that is nothing.
+    struct nothing {
+    };
+    static constexpr nothing no_more = {};
+
+    /// So many elements. `each` is asked after each of them, and gives null where it has ended the reading. `first` are
+    /// the places that they begin with, which have their parameters.
+    template <class Element, class Each = nothing, class First = nothing>
+    [[gnu::always_inline]] bool times(message_parts &list, std::uint64_t count, const char *field, Each each = {},
+                                      const First &first = {})
+    {
+        if (!begin(list)) {
+            return true;
+        }
+        while (list.count < count) {
+            if (!element<Element>(list, field, each, first)) {
+                return false;
+            }
+        }
+        return end(list);
+    }
+
+    /// Elements up to these bytes, which are no part of the list.
+    template <class Element, class Each = nothing, class First = nothing>
+    [[gnu::always_inline]] bool list_until(message_parts &list, std::string_view terminator, std::uint64_t most,
+                                           const char *field, Each each = {}, const First &first = {})
+    {
+        if (!begin(list)) {
+            return true;
+        }
+        for (;;) {
+            const int byte = peek();
+            if (byte == not_here) {
+                return missing(1, field) != nullptr;
+            }
+            if (byte == static_cast<unsigned char>(terminator[0])) {
+                list.end = position();
+                return literal(terminator, field) && end_after(list);
+            }
+            if (list.count == most) {
+                return ends_wrong(field, too_many);
+            }
+            if (!element<Element>(list, field, each, first)) {
+                return false;
+            }
+        }
+    }
+
+    /// Elements up to the first after which `each` says that it is the last, by its second argument.
+    template <class Element, class Each, class First = nothing>
+    [[gnu::always_inline]] bool list_until_last(message_parts &list, std::uint64_t most, const char *field, Each each,
+                                                const First &first = {})
+    {
+        if (!begin(list)) {
+            return true;
+        }
+        bool is_last = false;
+        const auto and_last = [&](const auto &at) { return each(at, is_last); };
+        while (!is_last) {
+            if (list.count == most) {
+                return ends_wrong(field, too_many);
+            }
+            if (!element<Element>(list, field, and_last, first)) {
+                return false;
+            }
+        }
+        return end(list);
+    }
+
+    /// Elements up to the end of what they are in.
+    template <class Element, class Each = nothing, class First = nothing>
+    [[gnu::always_inline]] bool list_rest(message_parts &list, std::uint64_t most, const char *field, Each each = {},
+                                          const First &first = {})
+    {
+        if (!begin(list)) {
+            return true;
+        }
+        for (;;) {
+            const int byte = peek();
+            if (byte == not_here) {
+                return missing(1, field) != nullptr;
+            }
+            if (byte == at_end) {
+                return end(list);
+            }
+            if (list.count == most) {
+                return ends_wrong(field, too_many);
+            }
+            if (!element<Element>(list, field, each, first)) {
+                return false;
+            }
+        }
+    }
+
+    /// What has so many bytes, and uses all of them: `read` reads it.
+    template <class Read>
+    [[gnu::always_inline]] bool within_size(std::uint64_t size, const char *field, Read read)
+    {
+        const region outer = {reader_->limit_, reader_->in_region_};
+        return reader_->enter(next_, size, field) && read() && reader_->leave(next_, outer, field);
+    }
+
+    /// What may be in itself at most `most` times, of the field with this number: `read` reads it.
+    template <class Read>
+    [[gnu::always_inline]] bool within_depth(std::size_t number, unsigned most, const char *field, Read read)
+    {
+        if (reader_->depth_of(number)++ >= most) {
+            return ends_wrong(field, "it is in itself more often than it may be");
+        }
+        const bool is_read = read();
+        --reader_->depths_[number];
+        return is_read;
+    }
+
+    /// A message in this one whose places nobody keeps, as it may have itself in it.
+    template <class Unit, class First = nothing>
+    [[gnu::always_inline]] bool passed(message_part &part, const char *field, const First &first = {})
+    {
+        if (is_passed(part)) {
+            return true;
+        }
+        typename Unit::places at;
+        begin_with(at, first);
+        if (!parse<Unit>(at)) {
+            reader_->keep(at);
+            return within(field);
+        }
+        part = whole(at);
+        return true;
+    }
+
+  private:
+    friend class message_reader;
+    using region = message_reader::region;
+
+    std::size_t left() const noexcept { return static_cast<std::size_t>(reader_->end_ - next_); }
+
+    [[gnu::always_inline]] message_part part_from(const char *begin) const noexcept
+    {
+        return {static_cast<std::uint32_t>(begin - reader_->bytes_), position()};
+    }
+
+    // Null where a function of the reader has ended the reading.
+    [[gnu::always_inline]] bool goes_on(const char *after) noexcept
+    {
+        if (after == nullptr) [[unlikely]] {
+            return false;
+        }
+        next_ = after;
+        return true;
+    }
+
+    [[gnu::always_inline]] bool ends_wrong(const char *field, const char *text) noexcept
+    {
+        reader_->end_wrong(position(), field, text);
+        return false;
+    }
+
+    // Says of a reading that has ended in which field that was.
+    [[gnu::always_inline]] bool within(const char *field) noexcept
+    {
+        reader_->end_within(field, message_fault::no_index);
+        return false;
+    }
+
+    template <class Unit>
+    [[gnu::always_inline]] bool parse(typename Unit::places &at)
+    {
+        if (++reader_->depth_ >= message_reader::most_units) [[unlikely]] {
+            return ends_wrong("", "too many messages are in each other");
+        }
+        const char *const begin = next_;
+        if (!goes_on(Unit::parse(*this, at))) {
+            return false;
+        }
+        static_cast<message_places &>(at).whole = part_from(begin);
+        --reader_->depth_;
+        return true;
+    }
+
+    // Where the message is of which these are the places.
+    static const message_part &whole(const message_places &at) noexcept { return at.whole; }
+
+    // Goes over what an earlier reading has found.
+    [[gnu::always_inline]] bool is_passed(const message_part &part) noexcept
+    {
+        if (!reader_->resumes_ || !part.is_read()) [[likely]] {
+            return false;
+        }
+        next_ = reader_->bytes_ + part.end;
+        return true;
+    }
+
+    // Where the scan of what begins here goes on: where the last reading left it, if that was in the middle.
+    [[gnu::always_inline]] const char *scan_begin(const char *begin) const noexcept
+    {
+        return reader_->resumes_ ? reader_->scan_begin(begin) : begin;
+    }
+
+    // Whether there is anything left to read of the list.
+    [[gnu::always_inline]] bool begin(message_parts &list) noexcept
+    {
+        if (!reader_->resumes_ || (!list.is_read && list.count == 0)) [[likely]] {
+            list.begin = position();
+            return true;
+        }
+        next_ = reader_->bytes_ + list.next;
+        return !list.is_read;
+    }
+    [[gnu::always_inline]] bool end(message_parts &list) noexcept
+    {
+        list.end = position();
+        return end_after(list);
+    }
+    [[gnu::always_inline]] bool end_after(message_parts &list) noexcept
+    {
+        list.next = position();
+        list.is_read = true;
+        return true;
+    }
+
+    template <class Places, class First>
+    [[gnu::always_inline]] void begin_with(Places &at, const First &first)
+    {
+        if constexpr (std::is_same_v<Places, First>) {
+            at = first;
+        }
+        if (reader_->resumes_) [[unlikely]] {
+            reader_->take(at);
+        }
+    }
+
+    template <class Places, class Each>
+    [[gnu::always_inline]] static bool goes_on_after(const Places &at, Each &each)
+    {
+        if constexpr (std::is_same_v<Each, const nothing> || std::is_same_v<Each, nothing>) {
+            return true;
+        } else {
+            return each(at) != nullptr;
+        }
+    }
+
+    template <class Element, class Each, class First>
+    [[gnu::always_inline]] bool element(message_parts &list, const char *field, Each &each, const First &first)
+    {
+        // Without braces, as all of them would be set to zero before they are set to what they are.
+        typename Element::places at;
+        begin_with(at, first);
+        if (!parse<Element>(at) || !goes_on_after(at, each)) [[unlikely]] {
+            reader_->keep(at);
+            reader_->end_within(field, list.count);
+            return false;
+        }
+        ++list.count;
+        if constexpr (has_streams<Element>()) {
+            next_ = reader_->remove_from(list.begin, next_);
+        }
+        list.next = position();
+        return true;
+    }
+
+    message_reader *reader_;
+    const char *next_;
+};
+
+template <class Message>
+reading message_reader::read(typename Message::places &at) noexcept
+{
+    limit_ = std::min(Message::facts.max_size, most_bytes);
+    end_ = bytes_ + std::min(available_, limit_);
+    try {
+        if (const char *const after = Message::parse(message_cursor(*this, bytes_), at)) [[likely]] {
+            at_ = static_cast<std::size_t>(after - bytes_);
+            static_cast<message_places &>(at).whole = {0, position()};
+            if (resumes_) [[unlikely]] {
+                unfinished_->is_open_ = false;
+            }
+            return reading::whole;
+        }
+    } catch (const std::bad_alloc &) {
+        // A formula makes a text.
+        end_wrong(at_, "", "there is no memory to compute what it says");
+    }
+    end_within(Message::facts.name, message_fault::no_index);
+    unfinished_->is_open_ = result_ == reading::unfinished;
+    return result_;
+}
+
+template <class Unit>
+std::size_t message_reader::found(std::string_view bytes, std::size_t begin, typename Unit::places &at)
+{
+    message_reader reader(bytes);
+    message_cursor in(reader, bytes.data() + begin);
+    static_cast<void>(in.parse<Unit>(at));
+    return in.position();
+}
+
+template <class Automaton>
+const char *message_reader::token(const char *next, message_part &part, std::uint64_t most, const char *field) noexcept
+{
+    const char *const begin = next;
+    int state = 0;
+    if (resumes_ && unfinished_->scanned_ > offset_of(begin)) [[unlikely]] {
+        state = static_cast<int>(unfinished_->state_);
+        next = scan_begin(begin);
+    }
+    while (!Automaton::is_last(state)) {
+        const int byte = next < end_ ? static_cast<unsigned char>(*next) : peek_beyond(next);
+        if (byte == not_here) {
+            unfinished_->state_ = static_cast<std::uint32_t>(state);
+            end_waiting(begin, offset_of(next), 1, field);
+            return nullptr;
+        }
+        const int after = byte == at_end ? -1 : Automaton::next(state, byte);
+        if (after < 0) {
+            break;
+        }
+        state = after;
+        ++next;
+        if (offset_of(next) > limit_ || static_cast<std::uint64_t>(next - begin) > most) [[unlikely]] {
+            const bool is_over = offset_of(next) > limit_;
+            end_wrong(offset_of(is_over ? next : begin), field, is_over ? too_large : too_long);
+            return nullptr;
+        }
+    }
+    if (!Automaton::accepts(state)) [[unlikely]] {
+        end_wrong(offset_of(next), field, offset_of(next) < available_ ? "this byte cannot come here" : ends_early);
+        return nullptr;
+    }
+    part = {offset_of(begin), offset_of(next)};
+    return next;
+}
+
+template <class Integer, unsigned Base>
+const char *message_reader::any_digits(const char *next, Integer &value, const char *field) noexcept
+{
+    using limits = std::numeric_limits<Integer>;
+    constexpr std::size_t most_digits = 64;
+    const char *const begin = next;
+    bool is_negative = false;
+    std::uint64_t most = static_cast<std::uint64_t>(limits::max());
+    std::uint64_t magnitude = 0;
+    std::size_t count = 0;
+    for (;;) {
+        const int byte = next < end_ ? static_cast<unsigned char>(*next) : peek_beyond(next);
+        if (byte == not_here) {
+            end_waiting(begin, 0, available_ - offset_of(begin) + 1, field);
+            return nullptr;
+        }
+        unsigned digit = static_cast<unsigned>(byte - '0');
+        if constexpr (Base == 16) {
+            if (digit > 9) {
+                const unsigned letter = static_cast<unsigned>((byte | 0x20) - 'a');
+                digit = byte >= 'A' && letter < 6 ? letter + 10 : Base;
+            }
+        }
+        if (digit >= Base) {
+            if (std::is_signed_v<Integer> && next == begin && (byte == '-' || byte == '+')) {
+                is_negative = byte == '-';
+                most += is_negative ? 1 : 0;
+            } else {
+                break;
+            }
+        } else {
+            ++count;
+            if (__builtin_mul_overflow(magnitude, std::uint64_t{Base}, &magnitude) ||
+                __builtin_add_overflow(magnitude, std::uint64_t{digit}, &magnitude) || magnitude > most ||
+                count > most_digits) [[unlikely]] {
+                end_wrong(offset_of(begin), field, message_cursor::does_not_fit);
+                return nullptr;
+            }
+        }
+        ++next;
+        if (offset_of(next) > limit_) [[unlikely]] {
+            end_wrong(offset_of(next), field, too_large);
+            return nullptr;
+        }
+    }
+    if (count == 0) [[unlikely]] {
+        end_wrong(offset_of(next), field, "a digit is wanted");
+        return nullptr;
+    }
+    value = static_cast<Integer>(is_negative ? 0 - magnitude : magnitude);
+    return next;
+}
+
+} // namespace flux
