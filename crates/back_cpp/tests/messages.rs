@@ -56,14 +56,18 @@ fn reference(program: &Program, grammar: &Grammar<'_>, message: &str, bytes: &[u
 /// Bytes, and in how many places they are split.
 type Input = (Vec<u8>, usize);
 
-/// Compares the generated reader with the reference.
-fn agree(name: &str, text: &str, message: &str, all: &[Input]) {
+/// A message, and what is read as it.
+type Case<'a> = (&'a str, Vec<Input>);
+
+/// Compares the generated readers of a program with the reference.
+fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
     let (program, sources) = program(name, text);
     let harness = Harness::new(&program, &sources);
     let binary = harness.build("main.cpp", "g++", &["-O0", "-Wconversion", "-fsanitize=address,undefined"]);
     let grammar = Grammar::new(&program);
     let mut input = String::new();
-    for (bytes, splits) in all {
+    let inputs = || cases.iter().flat_map(|(message, all)| all.iter().map(move |one| (*message, one)));
+    for (message, (bytes, splits)) in inputs() {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         writeln!(input, "{message} {splits} {hex}").unwrap();
     }
@@ -72,7 +76,7 @@ fn agree(name: &str, text: &str, message: &str, all: &[Input]) {
     let output = Command::new(&binary).arg(&file).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     let mut lines = said.lines();
-    for (bytes, _) in all {
+    for (message, (bytes, _)) in inputs() {
         for is_end in [false, true] {
             let what = || format!("{name} {message}, ends: {is_end}: {}", bytes.escape_ascii());
             let wanted = reference(&program, &grammar, message, bytes, is_end);
@@ -148,15 +152,17 @@ fn grammar_agrees(name: &str) {
     messages.extend(others(name).iter().map(|(message, _)| *message));
     messages.sort_unstable();
     messages.dedup();
-    for message in messages {
+    let with_message = |message: &'static str| {
         let captured = CAPTURES.iter().filter(|one| one.module == name && one.message == message);
         let mut right: Vec<_> = captured.flat_map(captures::Capture::messages).collect();
         right.sort_by_key(|bytes| (bytes.len(), bytes.clone()));
         right.dedup();
         right.extend(others(name).iter().filter(|(of, _)| *of == message).map(|(_, bytes)| bytes.to_vec()));
         assert!(!right.is_empty(), "{name} {message}");
-        agree(&name.replace("std.", ""), module(name), message, &with_changes(&right, 150));
-    }
+        (message, with_changes(&right, 150))
+    };
+    let cases: Vec<_> = messages.into_iter().map(with_message).collect();
+    agree(&name.replace("std.", ""), module(name), &cases);
 }
 
 macro_rules! grammars {
@@ -183,7 +189,7 @@ grammars! {
 fn small_messages_are_read_as_the_reference_reads_them() {
     for (name, text, message, all) in programs::ALL {
         let right: Vec<_> = all.iter().map(|bytes| bytes.to_vec()).collect();
-        agree(name, text, message, &with_changes(&right, 60));
+        agree(name, text, &[(*message, with_changes(&right, 60))]);
     }
 }
 
@@ -208,5 +214,5 @@ fn streams_are_read_as_the_reference_reads_them() {
         b"\0\0<|>\0<|>\0<|>\0end",
         b"\x05\0<|>\x09<a,b,c,|123456789>\0<|>\x09",
     ];
-    agree("streams", text, "all", &with_changes(&right.map(<[u8]>::to_vec), 150));
+    agree("streams", text, &[("all", with_changes(&right.map(<[u8]>::to_vec), 150))]);
 }

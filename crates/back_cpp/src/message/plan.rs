@@ -174,8 +174,14 @@ pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
     let mut plan = planner.plan;
     plan.has_updates = message.fields.iter().enumerate().any(|(index, field)| {
         let id = FieldId::new(index);
-        let is_set_once = field.is_variable() && is_changed(message, id) && plan.begins_with(message, id).is_none();
-        is_set_once || !field.updates.is_empty() && !field.is_list()
+        let is_given_once =
+            matches!(&field.form, Form::Unit(_, given) if given.iter().any(|one| is_changing(message, one)));
+        let is_set_once = match &field.form {
+            Form::Variable(_, formula) => is_changed(message, id) || is_changing(message, formula),
+            _ => false,
+        };
+        let begins_so = plan.begins_with(message, id).is_some();
+        (is_set_once && !begins_so || is_given_once || is_once(message, field)) && !field.is_list()
     });
     plan.late = plan.late_members(message);
     plan
@@ -198,6 +204,18 @@ impl Store {
             Self::Nothing | Self::Offset(..) | Self::Computed => None,
         }
     }
+}
+
+/// Whether a formula may say something else when it is asked again: it names a variable that is changed.
+pub(super) fn is_changing(message: &Message, formula: &Formula) -> bool {
+    let is_changed = |id: &FieldId| is_changed(message, *id);
+    formula.names.iter().any(|name| name.root == Root::Own && name.path.first().is_some_and(is_changed))
+}
+
+/// Whether something is done once after a field, although what is before it is looked at again.
+pub(super) fn is_once(message: &Message, field: &Field) -> bool {
+    // It may be asked about a variable that is changed by it, or later.
+    !field.updates.is_empty() || field.requires.iter().any(|formula| is_changing(message, formula))
 }
 
 impl Plan<'_> {

@@ -1,8 +1,10 @@
 //! The function that reads a message: one step after the other, and what formulas say of them.
 
+mod list;
+
 use super::byte_range::{byte, within};
 use super::formula::{Known, Said, literal, said};
-use super::plan::{Placed, Plan, Step, Store, counted, is_changed};
+use super::plan::{Placed, Plan, Step, Store, is_changed, is_changing, is_once};
 use super::stored::{From, decoded, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
@@ -48,6 +50,10 @@ fn text(name: &str) -> Cpp {
 
 fn unless(condition: Cpp, body: Vec<Statement>) -> Statement {
     Statement::If(Cpp::Prefix("!", Box::new(condition)), body, vec![])
+}
+
+fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
+    Cpp::Infix(Box::new(left), operator, Box::new(right))
 }
 
 fn constant(ty: &str, name: &str, value: Cpp) -> Statement {
@@ -175,8 +181,17 @@ impl<'m, 'p> Reading<'m, 'p> {
                         self.scoped(|| self.steps(steps, &mut inner));
                         inner
                     };
-                    let otherwise = if otherwise.is_empty() { vec![] } else { way(2, otherwise) };
-                    body.push(Statement::If(holds.cpp, way(1, then), otherwise));
+                    let mut holds = holds.cpp;
+                    let is_changing = is_changing(self.message, condition);
+                    if is_changing {
+                        let taken = |way| infix(Cpp::name(format!("at.{choice}")), "==", Cpp::name(way));
+                        let name = self.claim("holds");
+                        let value = infix(taken(1), "||", Cpp::name("").call(vec![Cpp::All(vec![taken(0), holds])]));
+                        body.push(constant("bool", &name, value));
+                        holds = Cpp::name(name);
+                    }
+                    let otherwise = if otherwise.is_empty() && !is_changing { vec![] } else { way(2, otherwise) };
+                    body.push(Statement::If(holds, way(1, then), otherwise));
                 }
                 Step::Switch(switch, ways, choice) => self.switch(switch, ways, choice, body),
             }
@@ -215,6 +230,29 @@ impl<'m, 'p> Reading<'m, 'p> {
             return body.push(self.switch_by_byte(switch, default, &way));
         };
         let value = self.formula(on, &NO_VALUE, "", body);
+        if !is_changing(self.message, on) {
+            return self.switch_by_value(switch, &value, default, &way, body);
+        }
+        // What was chosen stays so.
+        let number = self.claim("way");
+        let set = |index: usize| vec![Statement::Assign(Cpp::name(&number), Cpp::name(index + 1))];
+        let mut choose = vec![];
+        self.switch_by_value(switch, &value, default, &set, &mut choose);
+        let taken = Cpp::name(format!("at.{choice}"));
+        body.push(Statement::Variable(Declarator::new("unsigned", &number), Initial::Value(taken)));
+        body.push(Statement::If(infix(Cpp::name(&number), "==", Cpp::name(0)), choose, vec![]));
+        let cases = switch.cases.iter().enumerate().map(|(index, _)| (vec![(index + 1).to_string()], way(index)));
+        body.push(Statement::Switch(Cpp::name(&number), cases.collect()));
+    }
+
+    fn switch_by_value(
+        &self,
+        switch: &'p Switch,
+        value: &Said,
+        default: Option<usize>,
+        way: &dyn Fn(usize) -> Vec<Statement>,
+        body: &mut Vec<Statement>,
+    ) {
         let otherwise = default.map_or_else(|| vec![Statement::Return(self.wrong("", "no_case"))], way);
         let cases = || switch.cases.iter().enumerate().filter(|(_, case)| !case.is_default);
         if let Known::Integer { signed, .. } = value.known {
@@ -229,7 +267,7 @@ impl<'m, 'p> Reading<'m, 'p> {
                 })
                 .collect();
             all.push((vec![], otherwise));
-            return body.push(Statement::Switch(value.cpp, all));
+            return body.push(Statement::Switch(value.cpp.clone(), all));
         }
         let chain = cases().collect::<Vec<_>>().into_iter().rev().fold(otherwise, |otherwise, (index, case)| {
             let is = |label: &Label| match label {
@@ -364,10 +402,9 @@ impl<'m, 'p> Reading<'m, 'p> {
         self.convert(id, field, own, wrong, body);
         let mut rest = vec![];
         self.ask_and_update(field, own, wrong, &mut rest);
-        match field.updates.is_empty() {
-            true => body.extend(rest),
-            // It may be asked about a variable that it changes.
-            false => self.once(rest, body),
+        match is_once(self.message, field) {
+            true => self.once(rest, body),
+            false => body.extend(rest),
         }
     }
 
@@ -531,7 +568,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         let own = Own { value: own.as_ref(), unit: None };
         self.convert(id, field, &own, &wrong, &mut inner);
         self.ask_and_update(field, &own, &wrong, &mut inner);
-        match is_changed(self.message, id) || !field.updates.is_empty() {
+        match is_changed(self.message, id) || is_changing(self.message, formula) || is_once(self.message, field) {
             true => self.once(inner, body),
             false => body.extend(inner),
         }
@@ -647,9 +684,15 @@ impl<'m, 'p> Reading<'m, 'p> {
     /// Gives a message inside the values of its parameters.
     fn arguments(&self, unit: MessageId, arguments: &[Formula], places: &str, name: &str, body: &mut Vec<Statement>) {
         let inner: &Message = &self.messages.program.messages[unit];
+        let mut given = vec![];
         for (member, argument) in self.messages.plan(unit).parameters.iter().zip(arguments) {
-            let value = self.formula(argument, &NO_VALUE, name, body);
-            body.push(Statement::Assign(Cpp::name(format!("{places}.{member}")), value.cpp));
+            let value = self.formula(argument, &NO_VALUE, name, &mut given);
+            given.push(Statement::Assign(Cpp::name(format!("{places}.{member}")), value.cpp));
+        }
+        let is_kept = places.starts_with("at.");
+        match is_kept && arguments.iter().any(|argument| is_changing(self.message, argument)) {
+            true => self.once(given, body),
+            false => body.extend(given),
         }
         if self.messages.needs_origin(unit) && !inner.is_origin {
             let origin = if self.message.is_origin { "begin" } else { "at.origin" };
@@ -673,110 +716,6 @@ impl<'m, 'p> Reading<'m, 'p> {
         let class = self.messages.class(unit);
         body.push(Statement::Variable(Declarator::new(format!("{class}::places"), &name), Initial::Braces(vec![])));
         self.arguments(unit, arguments, &name, &field.name, body);
-        Some(Cpp::name(name))
-    }
-
-    fn list(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) {
-        let name = field.name.as_str();
-        let Some(Store::Parts(member)) = self.plan.stores.get(id.index()) else { return };
-        let list = format!("at.{member}");
-        let element = self.messages.element(self.id, field);
-        let first = match &field.form {
-            Form::Unit(unit, arguments) => self.first_places(field, *unit, arguments, body),
-            _ => None,
-        };
-        let most = Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)).min(u64::from(u32::MAX)));
-        let ends = match &field.extent {
-            Some(Extent::UntilHolds(holds)) => Some(holds),
-            _ => None,
-        };
-        let mut each = self.each(id, field, &element, &list, ends, body);
-        if first.is_some() && each.is_none() {
-            each = Some(Cpp::name("in.no_more"));
-        }
-        let more = each.into_iter().chain(first).collect::<Vec<_>>();
-        // An empty list is not in itself, so elements are counted.
-        let counted_element = field.max_depth.map(|most| {
-            let (number, most) = (self.messages.depth(self.id, field), most.min(u64::from(u8::MAX)));
-            format!("{}<{element}, {number}, {most}>", runtime::BOUNDED_ELEMENT)
-        });
-        let element = counted_element.as_ref().unwrap_or(&element);
-        let read = |function: &str, between: Vec<Cpp>| {
-            let arguments = [vec![Cpp::name(&list)], between, vec![text(name)], more.clone()].concat();
-            call(&format!("in.{function}<{element}>"), arguments)
-        };
-        let call_of = match (counted(field), &field.extent) {
-            (Some(count), _) => {
-                let count = self.number(count, name, body);
-                if let Some(most) = field.max_size {
-                    let over = Cpp::Infix(Box::new(count.clone()), ">", Box::new(Cpp::name(most)));
-                    body.push(Statement::If(over, vec![Statement::Return(self.wrong(name, "too_many"))], vec![]));
-                }
-                read("times", vec![count])
-            }
-            (_, Some(Extent::Until(end))) => read("list_until", vec![Cpp::name(literal(end)), most]),
-            (_, Some(Extent::UntilHolds(_))) => read("list_until_last", vec![most]),
-            (_, Some(Extent::Length(length))) => {
-                let size = self.number(length, name, body);
-                let inner = Cpp::Lambda(vec![], false, Box::new(read("list_rest", vec![most])));
-                call("in.within_size", vec![size, text(name), inner])
-            }
-            _ => read("list_rest", vec![most]),
-        };
-        body.push(unless(call_of, vec![Statement::Return(Cpp::name("nullptr"))]));
-    }
-
-    /// What is done after each element of a list; its name, where there is anything.
-    fn each(
-        &self,
-        id: FieldId,
-        field: &'p Field,
-        element: &str,
-        list: &str,
-        ends: Option<&Formula>,
-        body: &mut Vec<Statement>,
-    ) -> Option<Cpp> {
-        if field.requires.is_empty() && field.updates.is_empty() && field.convert.is_none() && ends.is_none() {
-            return None;
-        }
-        let mut inner = vec![];
-        let wrong = |what: &str| {
-            let begin = Cpp::name(format!("in.element_begin({list})"));
-            call("in.wrong_at", vec![begin, text(""), Cpp::name(format!("in.{what}"))])
-        };
-        let unit = match field.form {
-            Form::Unit(unit, _) => Some((unit, "element")),
-            _ => None,
-        };
-        let value = unit.is_none().then(|| {
-            let cpp = Cpp::name(format!("{element}::decoded(in.bytes(), element)"));
-            match &field.form {
-                Form::Integer(integer, _) | Form::Digits(integer, _) => {
-                    Said::integer(cpp, integer.range(), integer.signed)
-                }
-                _ => Said { cpp, known: Known::View },
-            }
-        });
-        let own = Own { value: value.as_ref(), unit };
-        self.scoped(|| {
-            self.convert(id, field, &own, &wrong, &mut inner);
-            self.ask_and_update(field, &own, &wrong, &mut inner);
-            if let Some(ends) = ends {
-                let holds = self.formula(ends, &own, &field.name, &mut inner);
-                inner.push(Statement::Assign(Cpp::name("is_last"), holds.cpp));
-            }
-        });
-        inner.push(Statement::Return(call("in.next", vec![])));
-        let name = self.claim(&format!("each_{}", if field.name.is_empty() { "one" } else { &field.name }));
-        let mut parameters = vec![Declarator::new(format!("const {element}::places &"), "element")];
-        let uses = format!("{inner:?}");
-        if !uses.contains("element.") && !uses.contains("element)") {
-            parameters = vec![Declarator::new(format!("const {element}::places &"), "")];
-        }
-        if ends.is_some() {
-            parameters.push(Declarator::new("bool &", "is_last"));
-        }
-        body.push(Statement::Closure(name.clone(), parameters, inner));
         Some(Cpp::name(name))
     }
 }

@@ -5,8 +5,10 @@ use flux_back_cpp::generate_messages;
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_source::SourceMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 /// The program of this text, and its sources.
 pub fn program(name: &str, text: &str) -> (Program, SourceMap) {
@@ -36,39 +38,47 @@ impl Harness {
         Self { folder, name: program.name.clone() }
     }
 
-    /// Compiles it with the `main` of this name; gives the binary. Each file by itself, as a cache of compiled files
-    /// knows such alone.
+    /// Compiles it with the `main` of this name, as one file, so that the headers are read once; gives the binary.
     pub fn build(&self, main: &str, compiler: &str, flags: &[&str]) -> PathBuf {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
-        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime");
         let stem = main.trim_end_matches(".cpp");
-        let mut objects = vec![];
-        let sources = [
-            self.folder.join(format!("{}.flux.messages.cpp", self.name)),
-            here.join(main),
-            runtime.join("src/message/reader.cpp"),
-            runtime.join("src/message/bytes.cpp"),
-            runtime.join("src/message/streamed_parse.cpp"),
-            runtime.join("src/flow/compute.cpp"),
-        ];
-        for source in &sources {
-            let name = source.file_stem().unwrap().to_string_lossy().into_owned();
-            let object = self.folder.join(format!("{stem}.{name}.o"));
-            let mut command = Command::new(compiler);
-            command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-g1"]);
-            command.args(flags).arg("-fno-sanitize-recover=all").arg("-I").arg(runtime.join("include"));
-            command.arg("-I").arg(&self.folder).arg("-I").arg(&here);
-            if *source == here.join(main) {
-                command.arg("-include").arg(self.folder.join("shown.hpp"));
-            }
-            succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
-            objects.push(object);
-        }
+        let mut objects = runtime_objects(stem, compiler, flags);
+        let (folder, here_text) = (self.folder.display().to_string(), here.display().to_string());
+        let classes = format!("{folder}/{}.flux.messages.cpp", self.name);
+        let shown = format!("{folder}/shown.hpp");
+        let files = ["-I", &folder, "-I", &here_text, "-include", &classes, "-include", &shown];
+        objects.push(compiled(&here.join(main), &self.folder, stem, compiler, &[flags, &files].concat()));
         let binary = self.folder.join(stem);
         let mut link = Command::new(compiler);
         succeed(link.args(flags).args(&objects).arg("-o").arg(&binary));
         binary
     }
+}
+
+/// What of the runtime the classes need: compiled once for all programs with the same `main`.
+fn runtime_objects(stem: &str, compiler: &str, flags: &[&str]) -> Vec<PathBuf> {
+    static COMPILED: Mutex<BTreeMap<String, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let mut all = COMPILED.lock().unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("messages_runtime");
+    std::fs::create_dir_all(&folder).unwrap();
+    let sources = ["src/message/reader.cpp", "src/message/bytes.cpp", "src/message/streamed_parse.cpp"];
+    let sources = sources.into_iter().chain(["src/flow/compute.cpp"]);
+    let objects = || sources.map(|source| compiled(&runtime().join(source), &folder, stem, compiler, flags)).collect();
+    all.entry(stem.to_owned()).or_insert_with(objects).clone()
+}
+
+fn runtime() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime")
+}
+
+/// A file, compiled into a folder.
+fn compiled(source: &Path, folder: &Path, stem: &str, compiler: &str, flags: &[&str]) -> PathBuf {
+    let object = folder.join(format!("{stem}.{}.o", source.file_stem().unwrap().to_string_lossy()));
+    let mut command = Command::new(compiler);
+    command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-g1", "-fno-sanitize-recover=all"]);
+    command.args(flags).arg("-I").arg(runtime().join("include"));
+    succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
+    object
 }
 
 fn succeed(command: &mut Command) {

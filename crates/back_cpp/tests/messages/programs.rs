@@ -42,6 +42,29 @@ pub const ALL: &[Program] = &[
         &[b"GET /a/b HTTP/1.1\r\nHost: x\r\nContent-Length:  12\r\n\r\nabcdef", b"G  HTTP/1.0\r\n\r\n"],
     ),
     (
+        "changes",
+        "type all = unit {
+           var seen : bool &parse = false;
+           var count : uint8 &parse = 1;
+           a : uint8 &requires = !self.seen;
+           var twice : uint8 &parse = self.count * 2;
+           if (self.count == 1) { b : bytes &length = self.count; }
+           if (self.seen) { never : uint8; }
+           switch (self.count) { 1 -> x : uint8; * -> y : uint16; }
+           c : string &length = self.count;
+           d : sized(self.count);
+           e : uint8[self.count + 1] &update = self.count = self.count + 1;
+           f : uint8 &requires = $$ < 200 &update = self.seen = true &update = self.count = $$;
+           g : bytes &length = self.twice;
+           switch (self.count) { 7 -> seven : uint16; * -> other : bytes &length = self.count; }
+           h : uint8 &update = self.count = $$;
+           i : bytes &length = 3;
+         };
+         type sized = unit (uint8 size) { text : bytes &length = size; rest : uint8[size]; };",
+        "all",
+        &[b"abxcdefg\x07klmnoxyz", b"abxcdefg\x02klmnoxyz"],
+    ),
+    (
         "choices",
         "type answer = unit {
            kind : uint8;

@@ -133,6 +133,9 @@ class message_cursor
     [[gnu::always_inline]] bool text(message_part &part, std::uint64_t size, const char *field,
                                      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
     {
+        if (is_passed(part)) {
+            return true;
+        }
         if (size > most) [[unlikely]] {
             return ends_wrong(field, message_reader::too_long);
         }
@@ -257,6 +260,9 @@ class message_cursor
     [[gnu::always_inline]] bool look_back(typename Unit::places &at, std::uint64_t offset, std::size_t floor,
                                           const char *field)
     {
+        if (reader_->resumes_ && whole(at).is_read()) {
+            return true;
+        }
         const std::size_t before = std::min(floor, reader_->floor_);
         if (offset >= before) {
             return ends_wrong(field, "this does not look back");
@@ -287,7 +293,12 @@ class message_cursor
         if (!begin(list)) {
             return true;
         }
-        while (list.count < count) {
+        // How many these are is known from the beginning, whatever changes while they are read.
+        constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+        if (list.count == 0) {
+            list.end = static_cast<std::uint32_t>(std::min(count, most));
+        }
+        while (list.count < list.end) {
             if (!element<Element>(list, field, each, first)) {
                 return false;
             }
