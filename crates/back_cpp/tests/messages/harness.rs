@@ -5,10 +5,9 @@ use flux_back_cpp::generate_messages;
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
 use flux_source::SourceMap;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::OnceLock;
 
 /// The program of this text, and its sources.
 pub fn program(name: &str, text: &str) -> (Program, SourceMap) {
@@ -55,16 +54,14 @@ impl Harness {
     }
 }
 
-/// What of the runtime the classes need: compiled once for all programs with the same `main`.
+/// What of the runtime the classes need: compiled once for all programs, as a test compiles all with one `main`.
 fn runtime_objects(stem: &str, compiler: &str, flags: &[&str]) -> Vec<PathBuf> {
-    static COMPILED: Mutex<BTreeMap<String, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
-    let mut all = COMPILED.lock().unwrap();
+    static COMPILED: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("messages_runtime");
     std::fs::create_dir_all(&folder).unwrap();
-    let sources = ["src/message/reader.cpp", "src/message/bytes.cpp", "src/message/streamed_parse.cpp"];
-    let sources = sources.into_iter().chain(["src/flow/compute.cpp"]);
-    let objects = || sources.map(|source| compiled(&runtime().join(source), &folder, stem, compiler, flags)).collect();
-    all.entry(stem.to_owned()).or_insert_with(objects).clone()
+    let sources = ["message/reader.cpp", "message/bytes.cpp", "message/streamed_parse.cpp", "flow/compute.cpp"];
+    let object = |source| compiled(&runtime().join("src").join(source), &folder, stem, compiler, flags);
+    COMPILED.get_or_init(|| sources.map(object).to_vec()).clone()
 }
 
 fn runtime() -> PathBuf {

@@ -1,8 +1,8 @@
 /// \file
 /// Reads a message: goes along its bytes, says where its fields are, and stops where bytes are missing or wrong.
 ///
-/// The code that is generated of a message's declaration is one function for each message, which goes through its fields
-/// with a `message_cursor`. What has a size of its own is found by one comparison. When bytes are missing the
+/// The code that is generated of a message's declaration is one function for each message, which goes through its
+/// fields with a `message_cursor`. What has a size of its own is found by one comparison. When bytes are missing the
 /// function returns, and begins anew when more have come: what may be long has been noted in `places`, and is passed
 /// over; the rest is of bounded size and is looked at again. So the code has no states, and an arrival costs a bounded
 /// number of steps beside those for its bytes.
