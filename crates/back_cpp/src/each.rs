@@ -6,7 +6,7 @@
 
 use crate::Context;
 use crate::function::Writer;
-use crate::header::declarator;
+use crate::header::declarators;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Statement};
 use crate::uses::UseOfValue;
@@ -33,7 +33,7 @@ pub fn each_steps<'a>(context: &Context<'a>) -> BTreeMap<FunctionId, &'a Each> {
 pub fn lists_structs(context: &Context<'_>) -> Vec<Declaration> {
     let mut structs = vec![];
     for (id, each) in each_steps(context).into_iter().filter(|(_, each)| !each.outputs.is_empty()) {
-        let members = each.outputs.iter().map(declarator).collect();
+        let members = declarators(&each.outputs);
         let name = lists_struct(&context.flow.functions[id]);
         structs.extend([Declaration::Struct(name, members), Declaration::Blank]);
     }

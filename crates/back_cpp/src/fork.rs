@@ -6,7 +6,7 @@
 use crate::Context;
 use crate::each::each_steps;
 use crate::function::Writer;
-use crate::header::declarator;
+use crate::header::declarators;
 use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Initial, Statement};
 use flux_contract as contract;
@@ -19,7 +19,7 @@ pub fn branch_structs(context: &Context<'_>) -> Vec<Declaration> {
         let (input, output) = function_structs(context.flow, function);
         for (name, members) in [(input, &function.inputs), (output, &function.outputs)] {
             if let Some(name) = name {
-                let members = members.iter().map(declarator).collect();
+                let members = declarators(members);
                 structs.extend([Declaration::Struct(name, members), Declaration::Blank]);
             }
         }

@@ -84,7 +84,7 @@ fn travels(context: &Context<'_>, id: NodeId, side: Side) -> bool {
 
 /// A struct, in a header that C reads too if the program has nodes in C. What C has no words for only C++ sees.
 fn in_c_too(context: &Context<'_>, name: String, members: &[Parameter]) -> Vec<Declaration> {
-    let in_cpp: Vec<_> = members.iter().map(declarator).collect();
+    let in_cpp = declarators(members);
     let of_c = |member: &Parameter| Some(Declarator { ty: member.ty.in_c()?, ..declarator(member) });
     let in_c: Option<Vec<_>> = members.iter().map(of_c).collect();
     if !context.options.has_c || in_c.as_ref() == Some(&in_cpp) {
@@ -182,8 +182,29 @@ impl UserFunction {
     }
 }
 
-/// A parameter as a member.
-pub fn declarator(parameter: &Parameter) -> Declarator {
+/// The members of a struct. One that is called as a type hides that in the struct, where it is then `::hit`.
+pub fn declarators(members: &[Parameter]) -> Vec<Declarator> {
+    let hides = |word: &str| members.iter().any(|member| member.name == word);
+    let declared = |member: &Parameter| {
+        let ty = member.ty.cpp();
+        let is_hidden = member.ty.words().any(hides);
+        Declarator { ty: if is_hidden { from_outside(ty, hides) } else { ty.to_owned() }, ..declarator(member) }
+    };
+    members.iter().map(declared).collect()
+}
+
+/// A type whose words that something hides are named from the outermost namespace on: `std::vector<::hit>`.
+fn from_outside(ty: &str, hides: impl Fn(&str) -> bool) -> String {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    let words = ty.split_inclusive(|letter| !is_of_word(letter));
+    let words = words.map(|word| match hides(word.trim_end_matches(|letter| !is_of_word(letter))) {
+        true => format!("::{word}"),
+        false => word.to_owned(),
+    });
+    words.collect()
+}
+
+fn declarator(parameter: &Parameter) -> Declarator {
     declare(&parameter.ty, &parameter.name)
 }
 

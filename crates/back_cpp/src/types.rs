@@ -3,7 +3,7 @@
 //! They name nothing but these types, so an author's own headers can include them: the other generated headers include
 //! the author's.
 
-use crate::header::declarator;
+use crate::header::declarators;
 use crate::message::messages_header_name;
 use crate::tree::Declaration;
 use crate::{Context, GeneratedFile, print};
@@ -86,8 +86,8 @@ fn declaration(declared: &TypeDeclaration) -> Declaration {
     match &declared.body {
         TypeBody::Enum(values) => Declaration::EnumClass(name, values.clone()),
         TypeBody::Record(fields) => {
-            let member = |field: &Parameter| (declarator(field), field.ty.is_scalar());
-            Declaration::Record(name, fields.iter().map(member).collect())
+            let is_zero = fields.iter().map(|field| field.ty.is_scalar());
+            Declaration::Record(name, declarators(fields).into_iter().zip(is_zero).collect())
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::STRUCTS;
 use crate::Context;
-use crate::header::{declarator, module_header_name, pointer, user_functions};
+use crate::header::{declarators, module_header_name, pointer, user_functions};
 use crate::shape::node_shape;
 use crate::structs::{Side, members, struct_name};
 use crate::tree::{Declaration, Declarator};
@@ -39,7 +39,7 @@ pub(crate) fn structs(context: &Context<'_>) -> Vec<Declaration> {
         for side in [Side::In, Side::Out] {
             let session = Declarator::new(format!("{} *", contract::SESSION.spelling), "_mSession");
             let session = (side == Side::In).then_some(session);
-            let members = session.into_iter().chain(members(node, side).iter().map(declarator)).collect();
+            let members = session.into_iter().chain(declarators(members(node, side))).collect();
             header.extend([Declaration::Blank, Declaration::Struct(struct_name(node, side), members)]);
         }
     }
