@@ -218,6 +218,10 @@ impl Writer<'_> {
     /// The call of a C++ function, and that it is counted. One that blocks is called where the runtime says.
     fn counted_call(&self, step: &Step, number: Expression, call: Statement) -> Vec<Statement> {
         let nodes = &self.context.flow.program.nodes;
+        let call = match step.callee {
+            Callee::Node(node) => self.on_stack(nodes[node].stack, call),
+            _ => call,
+        };
         match step.callee {
             Callee::Node(node) if nodes[node].blocking => {
                 let function = Expression::name(&self.flow).member(contract::CALL_BLOCKING.spelling);
@@ -225,6 +229,13 @@ impl Writer<'_> {
             }
             _ => vec![Statement::Run(self.on_flow(contract::CALL, vec![number])), call],
         }
+    }
+
+    /// The call of a function, on a stack of so many bytes where it has one for itself.
+    fn on_stack(&self, bytes: Option<u64>, call: Statement) -> Statement {
+        let Some(bytes) = bytes else { return call };
+        let function = Expression::name(&self.flow).member(contract::ON_STACK.spelling);
+        Statement::RunWith(function, vec![Expression::name(bytes)], vec![call])
     }
 
     /// The failure block of a step, after what comes `first` in it.

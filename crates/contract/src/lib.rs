@@ -117,6 +117,9 @@ symbols! {
     /// Throws what that throws.
     CALL_BLOCKING = Member "call_blocking",
         "{ flow.call_blocking(flux::node_number{}, [] {}) } -> std::same_as<void>;";
+    /// Runs a function on a stack of so many bytes, which is the node's. Throws what that throws, and `std::bad_alloc`.
+    ON_STACK = Member "on_stack",
+        "{ flow.on_stack(std::size_t{}, [] {}) } -> std::same_as<void>;";
     /// Counts a dispatch of the node.
     DISPATCH = Member "dispatch",
         "{ flow.dispatch(flux::node_number{}) } noexcept -> std::same_as<void>;";

@@ -95,6 +95,7 @@ fn node(scope: &mut Scope<'_>, (word, span): Word<'_>) -> NodeId {
         requirements: vec![],
         blocking: false,
         replicable: false,
+        stack: None,
         span,
     };
     scope.node(module.as_deref(), word).unwrap_or_else(|| scope.add_node(new, span))

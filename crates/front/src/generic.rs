@@ -26,6 +26,8 @@ pub struct Generic {
     pub blocking: bool,
     /// It may run in several instances at once.
     pub replicable: bool,
+    /// How many bytes of stack its function has for itself.
+    pub stack: Option<u64>,
     /// What is promised of its function.
     pub effects: Effects,
     /// The steps of its flow; none where it is a function.
@@ -103,6 +105,7 @@ impl Scope<'_> {
             requirements: vec![],
             blocking: generic.blocking,
             replicable: generic.replicable,
+            stack: generic.stack,
             span,
         };
         let id = self.add_node(node, name_span);

@@ -1,4 +1,5 @@
-//! The attributes of declarations: single words after what a node gives, or after the function of a predicate type.
+//! The attributes of declarations: words after what a node gives, or after the function of a predicate type. One of
+//! them has a number behind it.
 
 use flux_ir::effects::Effects;
 
@@ -9,20 +10,23 @@ pub enum Attribute {
     Blocking,
     /// `replicable`
     Replicable,
+    /// `stack 8M`
+    Stack,
     /// `silent` or `pure`
     Promise(Effects),
 }
 
 impl Attribute {
     /// All of them, in the order of the language reference.
-    pub const ALL: [Self; 4] =
-        [Self::Blocking, Self::Replicable, Self::Promise(Effects::Silent), Self::Promise(Effects::Pure)];
+    pub const ALL: [Self; 5] =
+        [Self::Blocking, Self::Replicable, Self::Stack, Self::Promise(Effects::Silent), Self::Promise(Effects::Pure)];
 
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::Blocking => "blocking",
             Self::Replicable => "replicable",
+            Self::Stack => "stack",
             Self::Promise(effects) => effects.name(),
         }
     }

@@ -116,6 +116,8 @@ ids! {
     UNKNOWN_ATTRIBUTE = "unknown-attribute";
     /// An attribute twice, or two that say more and less of the same.
     DUPLICATE_ATTRIBUTE = "duplicate-attribute";
+    /// A stack without a size or of one that cannot be, or for what is no function in C++.
+    NODE_STACK = "node-stack";
     /// A promise about what is no function in C++.
     MISPLACED_PROMISE = "misplaced-promise";
     /// A pattern that is no predicate type.

@@ -251,6 +251,8 @@ pub struct Declaration<'text> {
     pub outputs: Vec<Parameter<'text>>,
     /// What else is said of it: `blocking`, `pure`.
     pub attributes: Vec<Name<'text>>,
+    /// How many bytes of stack it has for itself, where the attribute `stack` says so.
+    pub stack: Option<u64>,
     /// What it computes.
     pub body: Option<Body<'text>>,
     /// The statement.

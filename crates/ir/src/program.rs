@@ -243,6 +243,8 @@ pub struct Node {
     /// It may run in several instances at once, and waits through the runtime alone: a source that is so is one on each
     /// event loop.
     pub replicable: bool,
+    /// How many bytes of stack its function has for itself; none where it has what is left of its flow's.
+    pub stack: Option<u64>,
     /// Its declaration; where there is none its first flow; where there is none its first mention.
     pub span: Span,
 }

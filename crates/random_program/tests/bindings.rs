@@ -145,6 +145,7 @@ fn a_step_before_one_that_names_what_it_takes_changes_no_other() {
             requirements: vec![],
             blocking: false,
             replicable: false,
+            stack: None,
             span: Span::default(),
         });
         let (mut changed, _) = changed(&program, Some(extra), seed);

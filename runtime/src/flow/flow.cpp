@@ -12,6 +12,7 @@
 #include <exception>
 #include <new>
 #include <typeinfo>
+#include <utility>
 
 namespace flux {
 namespace {
@@ -49,6 +50,24 @@ int flow::caught() noexcept
 void flow::run_blocking(blocking_call call)
 {
     source_->started_by().run_blocking(*this, call);
+}
+
+void flow::run_on_stack(std::size_t bytes, blocking_call call)
+{
+    node_stacks &all = runner_->stacks();
+    std::unique_ptr<node_stack> own = all.take(position(), bytes);
+    const node_stack *const before = std::exchange(stack_, own.get());
+    const auto leave = [&] {
+        stack_ = before;
+        all.give_back(std::move(own));
+    };
+    try {
+        own->run(call);
+    } catch (...) {
+        leave();
+        throw;
+    }
+    leave();
 }
 
 void flow::cut_path(path_number before, function_number callee, outcome exit) noexcept

@@ -89,14 +89,14 @@ int descriptor_waits::wait(std::span<const awaited_descriptor> on, moment deadli
         return error;
     }
     std::array<waiting_one, 8> few;
-    std::unique_ptr<waiting_one[]> many;
+    std::unique_ptr<waiting_one[]> more;
     std::span<waiting_one> entries = std::span(few).first(std::min(on.size(), few.size()));
     if (on.size() > few.size()) {
-        many.reset(new (std::nothrow) waiting_one[on.size()]);
-        if (many == nullptr) {
+        more.reset(new (std::nothrow) waiting_one[on.size()]);
+        if (more == nullptr) {
             return ENOMEM;
         }
-        entries = {many.get(), on.size()};
+        entries = {more.get(), on.size()};
     }
     park waiting(*running_flow);
     for (std::size_t each = 0; each < on.size(); ++each) {

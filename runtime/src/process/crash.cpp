@@ -2,6 +2,7 @@
 
 #include "flux/event/fiber.hpp"
 #include "flux/flow/flow.hpp"
+#include "flux/flow/node_stacks.hpp"
 #include "flux/log.hpp"
 #include "flux/flow/program.hpp"
 #include "flux/io/loop_owned.hpp"
@@ -82,8 +83,13 @@ void say_last_words(const char *signal_name, const void *fault) noexcept
     } else {
         line << " outside of any flow";
     }
+    if (const node_stack *const own = running_flow != nullptr ? running_flow->stack() : nullptr;
+        own != nullptr && own->overflows_at(fault)) {
+        line << ": its stack of " << std::uint64_t{own->size() >> 10} << " KiB has overflowed; give it more: `stack "
+             << std::uint64_t{std::max<std::size_t>(own->size() >> 19, 1)} << "M`";
+    }
     if (const fiber *const running = fiber::running(); running != nullptr && running->on().overflows_at(fault)) {
-        line << ": the stack of its fiber, " << std::uint64_t{running->on().size >> 10} << " KiB, has overflowed";
+        line << ": the stack of its fiber, " << std::uint64_t{running->on().size >> 10} << " KiB, has overflowed; give the node one for itself: `stack 8M`";
     }
     line << "\n";
     log_last_words(line.text());

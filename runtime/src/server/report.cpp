@@ -246,6 +246,17 @@ void add_loops(text &into, const program &of, const loop_facts &loops)
     }
 }
 
+void add_stacks(text &into, const program &of, const std::vector<node_stack_mark> &stacks)
+{
+    if (stacks.empty()) {
+        return;
+    }
+    into.add("\n%12s  %12s  node that has a stack for itself\n", "KiB used", "KiB");
+    for (const node_stack_mark &each : stacks) {
+        into.add("%12zu  %12zu  %s\n", each.used >> 10, each.size >> 10, of.nodes[each.node].name);
+    }
+}
+
 void add_failures(text &into, const program &of, const std::vector<failure_total> &failures)
 {
     if (failures.empty()) {
@@ -377,6 +388,7 @@ std::string text_report(const program &of, const run_facts &facts)
     add_abandoned(report, of, facts.abandoned);
     add_constraints(report, of, facts.constraints);
     add_loops(report, of, facts.loops);
+    add_stacks(report, of, facts.stacks);
     return report.all;
 }
 
@@ -416,9 +428,14 @@ std::string json_report(const program &of, const run_facts &facts, strategy_kind
                  ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
                  quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
     });
-    json.add("  \"stack_bytes\": %zu,\n  \"blocking_threads\": %zu,\n  \"call_threads\": %zu,\n"
+    json.add("  \"stack_bytes\": %zu,\n", facts.loops.stack_bytes);
+    add_list(json, "stacks", facts.stacks, ",", [&](const node_stack_mark &each) {
+        json.add("\"name\": %s, \"bytes\": %zu, \"used\": %zu", quoted(of.nodes[each.node].name).c_str(), each.size,
+                 each.used);
+    });
+    json.add("  \"blocking_threads\": %zu,\n  \"call_threads\": %zu,\n"
              "  \"wait_threads\": %zu,\n  \"flows_begun\": %s,\n  \"accepted\": %s,\n",
-             facts.loops.stack_bytes, facts.loops.blocking_threads, facts.loops.call_threads,
+             facts.loops.blocking_threads, facts.loops.call_threads,
              facts.loops.wait_threads, json_numbers(facts.loops.flows).c_str(),
              json_numbers(facts.loops.accepted).c_str());
     add_list(json, "holds", facts.loops.holds, ",", [&](const loop_hold &each) {

@@ -150,7 +150,7 @@ void running_server::finish()
 run_facts running_server::facts()
 {
     return {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(),
-            abandoned_};
+            abandoned_, runners_.marks_of_stacks()};
 }
 
 } // namespace flux

@@ -83,7 +83,8 @@ class simulated_server
     void say()
     {
         report(program_,
-               {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures()},
+               {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(), {},
+                runners_.marks_of_stacks()},
                options_);
     }
 

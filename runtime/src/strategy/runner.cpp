@@ -1,5 +1,7 @@
 #include "flux/strategy/runner.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <new>
 
 namespace flux {
@@ -65,6 +67,18 @@ std::vector<failure_total> runners::total_of_failures()
         sum.add(each->failures());
     }
     return sum.totals();
+}
+
+std::vector<node_stack_mark> runners::marks_of_stacks()
+{
+    std::vector<node_stack_mark> marks;
+    thread_waiter place;
+    const locked together(lock_, mode::read, place);
+    for (const auto &each : all_) {
+        each->stacks().add_marks(marks);
+    }
+    std::ranges::sort(marks, std::ranges::greater(), &node_stack_mark::used);
+    return marks;
 }
 
 std::uint64_t runners::flows_in_progress() noexcept

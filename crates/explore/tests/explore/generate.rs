@@ -134,7 +134,16 @@ impl Generator {
         let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
         let (name, span) = (Name::new(name), Span::default());
-        self.program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span })
+        self.program.nodes.add(Node {
+            name,
+            signature,
+            body,
+            requirements,
+            blocking: false,
+            replicable: false,
+            stack: None,
+            span,
+        })
     }
 
     fn flow(&mut self, below: &[NodeId]) -> Chain {
@@ -176,7 +185,16 @@ impl Generator {
             let body = Body::External(self.external(name, ExternalRole::Node));
             let signature = Some(Signature { inputs, outputs, inferred: false });
             let (name, span) = (Name::new(name), Span::default());
-            let node = Node { name, signature, body, requirements: vec![], blocking: false, replicable: false, span };
+            let node = Node {
+                name,
+                signature,
+                body,
+                requirements: vec![],
+                blocking: false,
+                replicable: false,
+                stack: None,
+                span,
+            };
             self.program.nodes.add(node)
         });
     }
@@ -245,6 +263,7 @@ impl Generator {
                 requirements,
                 blocking: false,
                 replicable: false,
+                stack: None,
                 span,
             });
             let origin = Origin::Node(Application {

@@ -54,6 +54,31 @@ impl<'text> Parser<'text, '_> {
         Ok(1)
     }
 
+    /// The size after the attribute `stack`; none where it was wrong, which has been reported.
+    pub(super) fn stack_size(&mut self) -> Parsed<Option<u64>> {
+        const SMALLEST: i64 = 64 << 10;
+        const LARGEST: i64 = 1 << 30;
+        let start = self.position;
+        let help = "a stack has a size from `64k` to `1G`: `stack 8M`";
+        let (headline, span) = match self.peek().kind {
+            TokenKind::Number | TokenKind::Minus => {
+                let Some(read) = self.quantity()? else { return Ok(None) };
+                let span = self.span_from(start);
+                let spelling = self.text.get(span.range()).unwrap_or("");
+                let headline = match read {
+                    Quantity { unit: Unit::Millisecond, .. } => format!("`{spelling}` is a duration, not a size"),
+                    Quantity { value, .. } if value < SMALLEST => format!("a stack of `{spelling}` is too small"),
+                    Quantity { value, .. } if value > LARGEST => format!("a stack of `{spelling}` is too large"),
+                    Quantity { value, .. } => return Ok(Some(value.unsigned_abs())),
+                };
+                (headline, span)
+            }
+            _ => ("`stack` has no size".to_owned(), self.previous().span),
+        };
+        self.report(Diagnostic::error(ids::NODE_STACK, headline, span).help(help));
+        Ok(None)
+    }
+
     /// A number with its sign and unit; none where it was wrong, which has been reported.
     pub(super) fn quantity(&mut self) -> Parsed<Option<Quantity>> {
         let start = self.position;

@@ -232,17 +232,20 @@ impl<'text> Parser<'text, '_> {
         let help = self.advice_before_outputs();
         self.expect_fat_arrow(format_args!("after the inputs of `{}`", name), format_args!("{help}"))?;
         let outputs = self.parameters(format_args!("the outputs of `{}`", name))?;
-        let mut attributes = vec![];
+        let (mut attributes, mut stack) = (vec![], None);
         while self.at(TokenKind::Word)
             && !RESERVED.contains(&self.spelling(self.peek()))
             && !self.starts_statement(self.position)
         {
             attributes.push(self.attribute()?);
+            if self.spelling(self.previous()) == Attribute::Stack.name() {
+                stack = self.stack_size()?.or(stack);
+            }
         }
         let body = if self.at(TokenKind::OpenBrace) { Some(self.body(&name, false)?) } else { None };
         let place = format_args!("after the declaration of `{}`", name);
         let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;
-        Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, body, span }))
+        Ok(Statement::Declaration(Declaration { name, inputs, outputs, attributes, stack, body, span }))
     }
 
     /// One word that says something of what is declared.

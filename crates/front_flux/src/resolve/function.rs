@@ -37,6 +37,25 @@ impl Resolver<'_, '_, '_> {
         }
     }
 
+    /// Only a function has a stack for itself.
+    pub(super) fn check_stacks(&mut self) {
+        let syntax = self.syntax;
+        for statement in &syntax.statements {
+            let Statement::Declaration(declaration) = statement else { continue };
+            let Some(id) = self.known_node(&declaration.name).filter(|_| declaration.stack.is_some()) else { continue };
+            let node = &mut self.scope.program.nodes[id];
+            let (what, help) = match node.body {
+                Body::Computed(_) => ("has a body, which needs none", "remove `stack`"),
+                _ if node.body == NO_FLOW => continue,
+                _ => ("is a flow", "write it at the C++ functions that the flow calls"),
+            };
+            node.stack = None;
+            let headline = format!("`{}` asks for a stack, but {what}", node.name);
+            let error = Diagnostic::error(ids::NODE_STACK, headline, node.span);
+            self.report(error.help(help));
+        }
+    }
+
     fn report_promise(&mut self, id: NodeId, promise: Effects) {
         let node = &self.scope.program.nodes[id];
         let (name, promise) = (&node.name, promise.name());

@@ -72,6 +72,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             signature: Signature { inputs, outputs, inferred: false },
             blocking: attributes.contains(&Attribute::Blocking),
             replicable: attributes.contains(&Attribute::Replicable),
+            stack: declaration.stack,
             effects: effects_of(&declaration.attributes),
             steps: None,
             spans: (declaration.span, name.span),

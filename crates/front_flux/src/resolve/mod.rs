@@ -66,6 +66,7 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
     resolver.resolve_flows();
     resolver.resolve_handlers();
     resolver.resolve_promises();
+    resolver.check_stacks();
     resolver.resolve_bodies();
     resolver.resolve_constraints();
 }
@@ -244,6 +245,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let node = &mut self.scope.program.nodes[id];
         node.blocking = attributes.contains(&Attribute::Blocking);
         node.replicable = attributes.contains(&Attribute::Replicable);
+        node.stack = declaration.stack;
         node.signature = Some(Signature { inputs, outputs, inferred: false });
         if declaration.body.is_some() {
             node.body = Body::Computed(Computation::default());
@@ -297,6 +299,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             requirements: vec![],
             blocking: false,
             replicable: false,
+            stack: None,
             span,
         };
         self.scope.add_node(node, name.span)

@@ -39,7 +39,8 @@
 //! predicate  = "predicate" declared ( "=" external [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" declared ( "program" | "session" | "keyed" )
-//! node       = "node" declared [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ effects ]
+//! node       = "node" declared [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "stack" BYTES ]
+//!              [ effects ]
 //!              [ "calls" external ]                                    the function; that of its name is left out
 //!              [ "{" { holds | chain | compute } "}" ]
 //! effects    = "silent" | "pure"                                      what is promised of the function in C++

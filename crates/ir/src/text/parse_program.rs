@@ -515,10 +515,14 @@ fn declare(
         }
         let blocking = line.eat_word("blocking");
         let replicable = line.eat_word("replicable");
+        let stack = match line.eat_word("stack") {
+            true => Some(line.number("the bytes of its stack")?),
+            false => None,
+        };
         functions.node_line(&mut line)?;
         line.eat("{");
         let (body, requirements) = (NO_FLOW, vec![]);
-        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, span });
+        program.nodes.add(Node { name, signature, body, requirements, blocking, replicable, stack, span });
     } else {
         return Ok(());
     }

@@ -152,6 +152,7 @@ impl Printer {
         }
         self.write(if node.blocking { " blocking" } else { "" });
         self.write(if node.replicable { " replicable" } else { "" });
+        self.write(node.stack.map(|bytes| format!(" stack {bytes}")).unwrap_or_default());
         if let Body::External(external) = node.body {
             self.promised(external);
             self.calls(external, &node.name);

@@ -95,3 +95,12 @@ pub(super) fn check_promises(program: &Program, violations: &mut Violations) {
         });
     }
 }
+
+/// Only a function has a stack for itself. O(nodes).
+pub(super) fn check_stacks(program: &Program, violations: &mut Violations) {
+    for (_, node) in program.nodes.iter() {
+        violations.require(node.stack.is_none() || node.body.is_external(), node.span, || {
+            format!("`{}` has a stack for itself, and is no function", node.name)
+        });
+    }
+}

@@ -75,6 +75,7 @@ pub fn program(program: &Program, stage: Stage) -> Vec<Violation> {
     }
     if violations.is_empty() && stage >= Stage::Bound {
         externals::check_promises(program, &mut violations);
+        externals::check_stacks(program, &mut violations);
         bindings::check(program, &mut violations);
     }
     violations.found

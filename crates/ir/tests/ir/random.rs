@@ -344,6 +344,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
         }),
         blocking: choices.chance(),
         replicable: choices.chance(),
+        stack: choices.chance().then(|| (choices.below(4) as u64) << 20),
         span: choices.span(),
     }
 }

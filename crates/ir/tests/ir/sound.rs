@@ -60,7 +60,16 @@ fn program(choices: &mut Choices) -> Program {
         };
         let signature = Some(signature);
         let name = Name::new(name);
-        program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
+        program.nodes.add(Node {
+            name,
+            signature,
+            body,
+            requirements,
+            blocking: false,
+            replicable: false,
+            stack: None,
+            span,
+        });
     }
     for _ in 0..choices.below(3) {
         let timer = choices.chance();
@@ -71,7 +80,16 @@ fn program(choices: &mut Choices) -> Program {
             let signature = Some(Signature::default());
             let (body, requirements) = (function(&mut program, &name), vec![]);
             let name = Name::new(name);
-            program.nodes.add(Node { name, signature, body, requirements, blocking: false, replicable: false, span });
+            program.nodes.add(Node {
+                name,
+                signature,
+                body,
+                requirements,
+                blocking: false,
+                replicable: false,
+                stack: None,
+                span,
+            });
         }
         program.sources.push(Source { origin, session: None, target: NodeId::new(0), arguments: None, span });
     }

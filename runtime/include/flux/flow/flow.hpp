@@ -33,6 +33,7 @@ namespace flux {
 class branch_base;
 class runner;
 class source;
+class node_stack;
 
 /// The number of a generated function in the table of path functions.
 using function_number = std::uint32_t;
@@ -75,6 +76,17 @@ class flow : public listed<flow>
         call(node);
         run_blocking({[](void *the) { (*static_cast<Call *>(the))(); }, &node_call});
     }
+
+    /// Runs `node_call()`, which calls the node that was called last, on a stack of so many bytes (`node_stacks.hpp`).
+    /// Throws what that throws, and `std::bad_alloc`.
+    template <class Call>
+    void on_stack(std::size_t bytes, Call node_call)
+    {
+        run_on_stack(bytes, {[](void *the) { (*static_cast<Call *>(the))(); }, &node_call});
+    }
+
+    /// The stack that its node has asked for, while it is there; else null. The crash message reads it.
+    const node_stack *stack() const noexcept { return stack_; }
 
     /// The node chooses among its lines next.
     void dispatch(node_number node) noexcept
@@ -323,6 +335,7 @@ class flow : public listed<flow>
 
     void cancel_branches(std::size_t from) noexcept;
     void run_blocking(blocking_call call);
+    void run_on_stack(std::size_t bytes, blocking_call call);
     void look_up(node_number called) noexcept;
 
     path_number path_ = 0;
@@ -348,6 +361,7 @@ class flow : public listed<flow>
     branch_base *const *branches_ = nullptr;
     std::atomic<std::size_t> branch_count_{0};
     flow_trace trace_;
+    const node_stack *stack_ = nullptr;
 };
 
 /// The flow that the calling thread runs, or the one it makes values for; null outside. The crash message reads it.

@@ -20,6 +20,9 @@
 ///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
 ///       ],
 ///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
+///       "stacks": [                           of nodes that ask for a stack: its size, and the most that was used
+///         {"name": "Render", "bytes": 8388608, "used": 53248}
+///       ],
 ///       "blocking_threads": 3,                beside event loops, for nodes that block: the most at once
 ///       "call_threads": 2,                    the same, for calls of other nodes that end by themselves
 ///       "wait_threads": 1,                    and for those that wait for others
@@ -55,6 +58,7 @@
 
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/failure_counts.hpp"
+#include "flux/flow/node_stacks.hpp"
 #include "flux/strategy/loop_facts.hpp"
 #include "flux/strategy/stragglers.hpp"
 #include "flux/server/options.hpp"
@@ -75,6 +79,8 @@ struct run_facts {
     std::vector<failure_total> failures = {};
     /// Flows that did not end, not even when they were cancelled.
     std::vector<straggler_group> abandoned = {};
+    /// The most first.
+    std::vector<node_stack_mark> stacks = {};
 };
 
 /// The report for people.

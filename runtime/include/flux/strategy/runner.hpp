@@ -11,6 +11,7 @@
 #include "flux/process/crash.hpp"
 #include "flux/constraint/lock.hpp"
 #include "flux/io/server_io.hpp"
+#include "flux/flow/node_stacks.hpp"
 #include "flux/flow/path_counts.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/flow/program.hpp"
@@ -73,6 +74,9 @@ class runner : public listed<runner>
     /// What its thread counts of errors. Others may read it at any time.
     failure_counts &failures() noexcept { return failures_; }
 
+    /// The stacks that nodes ask for of its flows.
+    node_stacks &stacks() noexcept { return node_stacks_; }
+
   private:
     friend class runners;
     friend class on_runner;
@@ -86,6 +90,7 @@ class runner : public listed<runner>
     std::unique_ptr<constraint_count[]> constraint_counts_;
     path_counts counts_;
     failure_counts failures_;
+    node_stacks node_stacks_;
 };
 
 /// The calling thread uses this runner, from here to the end of the block: so it belongs to the runner's server.
@@ -129,6 +134,9 @@ class runners
 
     /// What all threads have counted of errors so far. Throws `std::bad_alloc`.
     std::vector<failure_total> total_of_failures();
+
+    /// What nodes have used so far of the stacks that they ask for, the most first. Throws `std::bad_alloc`.
+    std::vector<node_stack_mark> marks_of_stacks();
 
     /// How many flows have started and not ended.
     std::uint64_t flows_in_progress() noexcept;

@@ -31,6 +31,11 @@ class flow
 
     void call(node_number node) noexcept { called.push_back(node); }
     template <class Call>
+    void on_stack(std::size_t, Call node_call)
+    {
+        node_call();
+    }
+    template <class Call>
     void call_blocking(node_number node, Call node_call)
     {
         call(node);
