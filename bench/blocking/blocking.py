@@ -13,8 +13,8 @@ started from their packages, each with its data in a folder of its own.
 
 The name server that does not answer is one of ours, on 127.77.0.53. The C library takes it from /etc/resolv.conf and
 asks no other port than 53, so the server under test runs in a mount namespace of its own, in which these files are
-others; nothing changes for the machine. That needs root, as port 53 does: elsewhere the case is left out, and the script
-says so.
+others; nothing changes for the machine. That needs root, as port 53 does: elsewhere the case is left out, and the
+script says so.
 """
 
 import argparse

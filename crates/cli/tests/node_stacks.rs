@@ -32,6 +32,7 @@ int Begin(Begin_in *in, Begin_out *out)
         std::fflush(stdout);
         kill(getpid(), SIGTERM);
         pause();
+        return 1; // there is no fourth
     }
     out->depth = in->depth;
     return 0;

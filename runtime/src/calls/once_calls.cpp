@@ -207,17 +207,29 @@ FLUX_CATCH(int, pthread_once, pthread_once_t *control, void (*function)())
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 #endif
 
-FLUX_CATCH(int, __cxa_guard_acquire, void *of)
+// Clang's thread sanitizer is part of the executable and defines these itself.
+#if defined(__clang__) && defined(FLUX_THREAD_SANITIZER)
+#define FLUX_CATCH_GUARD(result, name, parameter) extern "C" FLUX_KEPT result flux_call_##name(parameter)
+extern "C" {
+int flux_call___cxa_guard_acquire(void *of);
+void flux_call___cxa_guard_release(void *of);
+void flux_call___cxa_guard_abort(void *of);
+}
+#else
+#define FLUX_CATCH_GUARD FLUX_CATCH
+#endif
+
+FLUX_CATCH_GUARD(int, __cxa_guard_acquire, void *of)
 {
     return begin_initialisation(static_cast<guard *>(of)) ? 1 : 0;
 }
 
-FLUX_CATCH(void, __cxa_guard_release, void *of)
+FLUX_CATCH_GUARD(void, __cxa_guard_release, void *of)
 {
     end_initialisation(static_cast<guard *>(of), true);
 }
 
-FLUX_CATCH(void, __cxa_guard_abort, void *of)
+FLUX_CATCH_GUARD(void, __cxa_guard_abort, void *of)
 {
     end_initialisation(static_cast<guard *>(of), false);
 }

@@ -64,7 +64,7 @@ int by_epoll(int number, std::chrono::milliseconds longest)
     EXPECT_EQ(epoll_ctl(epoll, EPOLL_CTL_ADD, number, &event), 0);
     event.data.u64 = 0;
     const int found = epoll_wait(epoll, &event, 1, static_cast<int>(longest.count()));
-    EXPECT_EQ(event.data.u64, found > 0 ? 5U : 0U);
+    EXPECT_EQ(std::uint64_t{event.data.u64}, found > 0 ? 5U : 0U); // a copy, as the struct is packed
     close(epoll);
     return found;
 }

@@ -338,7 +338,9 @@ TEST_P(EachRuntime, NamesTheNodeThatCrashes)
                               (crash.node == std::string("overflow") || crash.node == std::string("frame"));
         const std::string expected = std::string("flux: ") + crash.name +
                                      " in One (sample.flux:4), flow 1 of Listen (sample.flux:8), path register 0" +
-                                     (overflow ? ": the stack of its fiber, 960 KiB, has overflowed; give the node one for itself: `stack 8M`\n" : "\n");
+                                     (overflow ? ": the stack of its fiber, 960 KiB, has overflowed; give the node "
+                                                 "one for itself: `stack 8M`\n"
+                                               : "\n");
         EXPECT_TRUE(server.has_said(expected)) << crash.node << ": " << server.said;
     }
 }
