@@ -214,9 +214,17 @@ impl Writer<'_> {
             Operator::Divide => ("divide", None),
             _ => ("remainder", None),
         };
+        // What a length is set to is signed, whatever the field is.
+        let with_sign = |one: &Said| match one.known {
+            Known::Integer { low, high, signed: own } if own != signed && low != high => {
+                Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(wide(signed))]).call(vec![one.cpp.clone()])
+            }
+            _ => one.cpp.clone(),
+        };
+        let (left, right) = (with_sign(&left), with_sign(&right));
         match result.filter(|(low, high)| *low >= limits.0 && *high <= limits.1) {
-            Some(range) => Said::integer(infix(operator.symbol(), left.cpp, right.cpp), range, signed),
-            None => Said::integer(self.checked(name, wide(signed), vec![left.cpp, right.cpp]), limits, signed),
+            Some(range) => Said::integer(infix(operator.symbol(), left, right), range, signed),
+            None => Said::integer(self.checked(name, wide(signed), vec![left, right]), limits, signed),
         }
     }
 

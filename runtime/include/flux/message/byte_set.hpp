@@ -34,7 +34,8 @@ struct range {
         unsigned sum = 0;
         for (unsigned byte = first; byte <= last; ++byte) {
             const bool is_letter = (byte | 0x20U) >= 'a' && (byte | 0x20U) <= 'z';
-            sum += is_letter ? 4 : byte >= '0' && byte <= '9' ? 2 : byte == '-' ? 10 : byte >= 0x80 && byte % 4 == 0;
+            const bool is_digit = byte >= '0' && byte <= '9';
+            sum += is_letter ? 4U : is_digit ? 2U : byte == '-' ? 10U : byte >= 0x80 && byte % 4 == 0 ? 1U : 0U;
         }
         return sum;
     }

@@ -53,7 +53,7 @@ class message_writer
     {
         fits_ = fits_ && (width == 64 || value >> width == 0);
         for (unsigned left = width; left > 0; --left) {
-            byte_ = static_cast<unsigned char>(byte_ << 1 | (value >> (left - 1) & 1));
+            byte_ = static_cast<unsigned char>(std::uint64_t{byte_} << 1 | (value >> (left - 1) & 1));
             if (++bits_ == 8) {
                 const char whole = static_cast<char>(byte_);
                 text({&whole, 1});
