@@ -1,6 +1,8 @@
 #include "flux/calls/caught_call.hpp"
 
 #include <cstddef>
+#include <cstring>
+#include <dlfcn.h>
 #include <sys/syscall.h>
 
 namespace flux::calls {
@@ -32,6 +34,14 @@ FLUX_UNINSTRUMENTED void say(const char *text) noexcept
 }
 
 } // namespace
+
+#ifdef FLUX_THREAD_SANITIZER
+FLUX_UNINSTRUMENTED bool is_of_sanitizer(const void *code) noexcept
+{
+    Dl_info where{};
+    return dladdr(code, &where) != 0 && where.dli_fname != nullptr && std::strstr(where.dli_fname, "libtsan") != nullptr;
+}
+#endif
 
 FLUX_UNINSTRUMENTED void end_without_next(const char *name) noexcept
 {

@@ -25,11 +25,23 @@
 
 namespace flux::calls {
 
-/// Whether the calling thread runs a fiber that has a flow, on a loop that catches calls, so that a call which would
-/// block is to park.
-FLUX_UNINSTRUMENTED inline bool on_fiber() noexcept
+#ifdef FLUX_THREAD_SANITIZER
+/// Whether this is code of the sanitizer's own library. It reads files for its reports, with locks held that every
+/// thread takes: were it to park, all would wait for it.
+FLUX_UNINSTRUMENTED bool is_of_sanitizer(const void *code) noexcept;
+#else
+constexpr bool is_of_sanitizer(const void *) noexcept
 {
-    return fiber::running() != nullptr && running_flow != nullptr && running_loop_catches_calls;
+    return false;
+}
+#endif
+
+/// Whether the calling thread runs a fiber that has a flow, on a loop that catches calls, so that a call which would
+/// block is to park. For the functions themselves that catch: it asks who calls them.
+[[gnu::always_inline]] FLUX_UNINSTRUMENTED inline bool on_fiber() noexcept
+{
+    return fiber::running() != nullptr && running_flow != nullptr && running_loop_catches_calls &&
+           !is_of_sanitizer(__builtin_return_address(0));
 }
 
 /// There is no next definition of this name, as the program is linked statically: says so and ends the process. No call
@@ -37,7 +49,7 @@ FLUX_UNINSTRUMENTED inline bool on_fiber() noexcept
 [[noreturn]] void end_without_next(const char *name) noexcept;
 
 /// Whether that fiber is one of an event loop's, so that other threads can make its calls and it can wait for locks.
-FLUX_UNINSTRUMENTED inline bool on_loop() noexcept
+[[gnu::always_inline]] FLUX_UNINSTRUMENTED inline bool on_loop() noexcept
 {
     return on_fiber() && resident::running() != nullptr;
 }
