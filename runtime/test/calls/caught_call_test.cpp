@@ -28,7 +28,7 @@ void race_on_a_fiber()
     std::exit(0);
 }
 
-TEST(Sanitizer, ItsReportOfAFiberIsMadeAtOnce)
+TEST(CaughtCall, OfASanitizerThatReportsARaceOnAFiberIsMadeAtOnce)
 {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_EXIT(race_on_a_fiber(), testing::ExitedWithCode(66), "data race");
