@@ -1,10 +1,11 @@
 //! Finds the signatures that the author left out. Requires: acyclic. Establishes: every signature is known.
 //!
 //! First, bottom-up: an abstract node takes its inputs from the first steps of its lines and its outputs from the last,
-//! where those are known and agree. What begins a flow takes nothing. Then what is open takes its neighbours': ports
-//! are united along every edge that has an open end, exactly in types and names, and a class with one known list gives
-//! it to its open members. No list, or two, is an error that asks for a declaration and shows the candidates. What a
-//! step takes by name says nothing of its neighbours.
+//! where those are known and agree. What sources alone lead to takes all that they give, where its first steps take
+//! some of it by name: then later steps can reach the rest. What begins a flow takes nothing. Then what is open takes
+//! its neighbours': ports are united along every edge that has an open end, exactly in types and names, and a class
+//! with one known list gives it to its open members. No list, or two, is an error that asks for a declaration and shows
+//! the candidates. What a step takes by name says nothing of its neighbours.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::edges::{Edge, EdgeKind, Passed, Port, edges};
@@ -12,7 +13,7 @@ use crate::analyses::fit::{show, show_one, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::name::Name;
-use flux_ir::program::{NodeId, Origin, Parameter, Program, Signature};
+use flux_ir::program::{Body, HandlerTarget, NodeId, Origin, Parameter, Program, Signature};
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ pub fn infer_signatures(program: &mut Program, diagnostics: &mut Diagnostics) {
     let edges = edges(program);
     let mut known = Known::new(program);
     known.bottom_up(program, &edges);
+    known.widen_targets(program, &edges);
     known.begin(program);
     let candidates = known.unite(&edges);
     let mut names = DeclaredNames::of(program);
@@ -136,6 +138,46 @@ impl Known {
             let given = leaving.get(&id).into_iter().flatten().map(|edge| self.passed(&edge.from));
             if let Some(list) = agreed(given) {
                 self.lists.insert(Port::Out(id), list);
+            }
+        }
+    }
+
+    /// Gives each undeclared target all that its sources give, where what its flow takes is among it.
+    fn widen_targets(&mut self, program: &Program, edges: &[Edge]) {
+        let mut given: HashMap<NodeId, Vec<Option<List>>> = HashMap::new();
+        for source in &program.sources {
+            let list = match &source.origin {
+                Origin::Node(application) if source.session.is_none() => self.list(Port::Out(application.node)),
+                Origin::Node(_) | Origin::Timer(_) => None,
+            };
+            given.entry(source.target).or_default().push(list.map(<[_]>::to_vec));
+        }
+        for edge in edges {
+            if let Port::In(node, _) = edge.to
+                && edge.kind != EdgeKind::Start
+            {
+                given.remove(&node);
+            }
+        }
+        for handler in &program.handlers {
+            if let HandlerTarget::Node(node) = &handler.target {
+                given.remove(node);
+            }
+        }
+        for (target, lists) in given {
+            let node = &program.nodes[target];
+            let patterns = match &node.body {
+                Body::Chain(_) => None,
+                Body::Dispatch(lines) => lines.iter().map(|line| line.patterns.len()).max(),
+                Body::External(_) | Body::Computed(_) => continue,
+            };
+            let (Some(all), Some(taken)) = (agreed(lists.into_iter()), self.list(Port::In(target, 0))) else {
+                continue;
+            };
+            let is_among = |one: &Parameter| all.iter().any(|other| other.name == one.name && other.ty == one.ty);
+            let fits = taken.iter().all(is_among) && patterns.is_none_or(|count| count == all.len());
+            if node.signature.is_none() && fits {
+                self.lists.insert(Port::In(target, 0), all);
             }
         }
     }
