@@ -76,6 +76,7 @@ connection *connection::open(arrivals::newcomer peer, std::shared_ptr<connection
         opened->accepted_ = opened->home_ != nullptr;
         opened->has_lost_input_ = false;
         opened->ended_ = false;
+        opened->is_leaving_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;
         opened->message_begun_ = never;
@@ -247,6 +248,7 @@ io_result<connection::progress> connection::begin_message(message_parse &into, m
     case message_parse::state::unfinished:
         break;
     case message_parse::state::wrong:
+        into.bytes = message_bytes::copy_of(*there);
         return unexpected(EBADMSG);
     }
     unfinished_ = std::make_unique<unfinished_input>(into, *there);
@@ -278,6 +280,7 @@ io_result<connection::progress> connection::continue_message(message_parse &into
     const std::unique_ptr<unfinished_input> last = std::move(unfinished_);
     if (come == message_parse::state::wrong) {
         last->explain_to(into);
+        into.bytes = message_bytes::copy_of(last->so_far());
         return unexpected(EBADMSG);
     }
     if (const io_result<void> kept = keep_unread(last->behind()); !kept.has_value()) {
@@ -440,6 +443,31 @@ io_result<void> connection::close() noexcept
     return {};
 }
 
+io_result<void> connection::close_softly(std::string_view last) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    is_leaving_ = true;
+    message_begun_ = never;
+    if (feed_ != nullptr) {
+        feed_->send_at_once();
+    }
+    through_->send_at_once(last);
+    through_->end_output();
+    if (leave_flow(at_end::given_back)) {
+        go_back();
+    }
+    return {};
+}
+
+// Of one that leaves: whether more may come.
+bool connection::passes_over_input() noexcept
+{
+    const io_result<std::size_t> count = through_->receive(landing, moment::min());
+    return count.has_value() ? *count != 0 : count.error() == ETIMEDOUT;
+}
+
 io_result<void> connection::set_home(std::shared_ptr<connection_home> home) noexcept
 {
     if (const int error = usable(); error != 0) {
@@ -476,6 +504,9 @@ io_result<void> connection::attach() noexcept
 // To its home, where it is of use there.
 inline void connection::go_back() noexcept
 {
+    if (is_leaving_) [[unlikely]] {
+        return home_ == nullptr ? end() : home_->take_back(*this);
+    }
     if (incoming_ != nullptr && !pass_streams()) [[unlikely]] {
         linger();
         return end();

@@ -538,6 +538,15 @@ void log(const char *format, ...) noexcept
     va_end(values);
 }
 
+void log_lines(std::string_view text) noexcept
+{
+    const int error = errno;
+    if (text.size() <= log_ring::longest) {
+        the_log.push(text);
+    }
+    errno = error;
+}
+
 void log_line(const char *format, ...) noexcept
 {
     char line[longest_line + 1];

@@ -158,6 +158,11 @@ class connection final : private belonging, private listed<connection>
     /// connection is closed at the end of the flow.
     io_result<void> close() noexcept;
 
+    /// Sends this without waiting, if there is room for it, ends the output, and closes the connection when its peer
+    /// has ended it too, or after two seconds: what still comes is passed over, so that the peer receives what it was
+    /// sent before (RFC 9112, 9.6). Meanwhile it costs no flow.
+    io_result<void> close_softly(std::string_view last = {}) noexcept;
+
     /// From now on it goes back there; one that the flow has made. EBADF where the caller does not own it.
     io_result<void> set_home(std::shared_ptr<connection_home> home) noexcept;
 
@@ -218,6 +223,7 @@ class connection final : private belonging, private listed<connection>
     message_bytes head_of(message_parse &whole, std::span<const std::byte> bytes);
     bool pass_streams() noexcept;
     void linger() noexcept;
+    bool passes_over_input() noexcept;
     // Of what was there so many bytes are taken.
     io_result<void> take(std::span<const std::byte> there, std::size_t count) noexcept
     {
@@ -253,10 +259,12 @@ class connection final : private belonging, private listed<connection>
     // The streams of the last message, while they come.
     std::shared_ptr<received_stream> incoming_;
     bool ended_ = false;
+    // Whether nothing is sent any more, and what comes is passed over.
+    bool is_leaving_ = false;
     at_end at_end_ = at_end::forgotten;
     // How often its owner has looked at it since a flow gave it back.
     unsigned quiet_looks_ = 0;
-    // When the first byte came of the message that its owner waits for; `never` where none has begun.
+    // When the first byte came of the message that its owner waits for, or when it began to leave; else `never`.
     moment message_begun_ = never;
     // It was accepted, and not made by a flow; and no flow has had it yet, or a message on it has begun that is not
     // whole.

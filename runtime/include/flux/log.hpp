@@ -23,9 +23,13 @@ namespace flux {
 /// while a signal is handled.
 __attribute__((format(printf, 1, 2))) void log(const char *format, ...) noexcept;
 
+/// For nodes that write a log of their own, one line for each request: logs these lines as they are. Never waits: they
+/// are left out, and counted, where there is no room for them. They have up to 3,968 bytes.
+void log_lines(std::string_view text) noexcept;
+
 // For the runtime.
 
-/// As above, but the line begins with `flux: `.
+/// As `log`, but the line begins with `flux: `.
 __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...) noexcept;
 
 /// As above, at most once a second, for lines that could be repeated very often: the next line says how many were left

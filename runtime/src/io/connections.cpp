@@ -39,6 +39,9 @@ constexpr unsigned many = 256;
 /// together, and what they use is at hand.
 constexpr unsigned most_in_a_row = 16;
 
+/// So long a connection leaves.
+constexpr std::chrono::seconds leaving_time{2};
+
 } // namespace
 
 connections::connections(io &through, listener &from, first_given first, silence_limits limits)
@@ -66,8 +69,9 @@ io_result<connection *> connections::next() noexcept
     return ready;
 }
 
-io_result<connection *> connections::next(message_parse &into) noexcept
+io_result<connection *> connections::next(message_parse &into, last_words *told) noexcept
 {
+    told_ = told;
     while (true) {
         const io_result<connection *> ready = next_with_input();
         if (!ready.has_value() || has_whole(**ready, into)) {
@@ -100,6 +104,10 @@ io_result<connection *> connections::next_with_input() noexcept
             look_at_all(through_.now());
         }
         if (auto *const ready = static_cast<connection *>((*came).owner)) {
+            if (ready->is_leaving_) [[unlikely]] {
+                pass_over(*ready);
+                continue;
+            }
             ready->use_by_caller();
             return ready;
         }
@@ -132,33 +140,51 @@ bool connections::has_whole(connection &of, message_parse &into) noexcept
     }
     // Its input may have gone, or have been none.
     const bool had_nothing = !late && !come.has_value() && come.error() == ETIMEDOUT;
-    reclaim(of);
     if (come.has_value() || had_nothing) {
+        reclaim(of);
         await_request(of);
         keep(of, come.has_value() && *come == connection::progress::unfinished_so_far);
         return false;
     }
-    refuse(of, come.error(), into);
     served(of);
-    of.end();
+    if (!refuse(of, come.error(), into)) {
+        reclaim(of);
+        of.end();
+    }
     return false;
 }
 
 bool connections::is_late(const connection &on, moment now) const noexcept
 {
+    if (on.is_leaving_) [[unlikely]] {
+        return now - on.message_begun_ >= leaving_time;
+    }
     return message_limit_.count() != 0 && on.message_begun_ != never && now - on.message_begun_ >= message_limit_;
 }
 
-// A client that sent what it should not; it is closed next.
-void connections::refuse(connection &bad, int error, const message_parse &wanted) noexcept
+// A client that sent what it should not. Whether it leaves; else it is closed next.
+bool connections::refuse(connection &bad, int error, const message_parse &wanted) noexcept
 {
     if (error == end_of_input) {
-        return;
+        return false;
     }
     running_flow->count_failure(error);
     if (error == EBADMSG) {
         log_wrong_message(bad.peer(), wanted);
     }
+    if (told_ == nullptr || (error != EBADMSG && error != ETIMEDOUT)) {
+        return false;
+    }
+    return bad.close_softly(told_->to(bad, error, wanted)).has_value();
+}
+
+// One that leaves has sent something, or its end.
+void connections::pass_over(connection &leaving) noexcept
+{
+    if (!is_late(leaving, through_.last_look()) && leaving.passes_over_input()) {
+        return keep(leaving, false);
+    }
+    leaving.end();
 }
 
 std::unique_lock<std::mutex> connections::alone_here() noexcept
@@ -205,6 +231,11 @@ connection *connections::add(arrivals::newcomer somebody) noexcept
 
 void connections::take_back(connection &unused) noexcept
 {
+    if (unused.is_leaving_) [[unlikely]] {
+        unused.incoming_.reset();
+        unused.unfinished_.reset();
+        unused.read_of_unread_ = unused.unread_.size();
+    }
     const bool soon = unused.has_unread();
     const bool by_its_source = on_loop_ && !waits_; // which goes on behind this flow
     if (soon && by_its_source && asks_more_ == nullptr && in_a_row_ < most_in_a_row) {
@@ -226,7 +257,7 @@ void connections::keep(connection &idle, bool soon) noexcept
     {
         const auto alone = alone_here();
         idle.quiet_looks_ = 0;
-        if (idle.unfinished_ == nullptr) {
+        if (idle.unfinished_ == nullptr && !idle.is_leaving_) {
             idle.message_begun_ = never;
         } else if (idle.message_begun_ == never) {
             idle.message_begun_ = through_.last_look();
@@ -248,8 +279,8 @@ void connections::look_at_all(moment now) noexcept
         const bool late = is_late(longest, now);
         // Only one that nobody has, and that has not been notified, can be forgotten.
         if ((late || longest.quiet_looks_ >= most_looks) && arrivals_->forget(*longest.through_)) {
-            if (late) {
-                running_flow->count_failure(ETIMEDOUT);
+            if (late && !longest.is_leaving_) {
+                tell_late(longest);
             }
             served(longest);
             longest.end_unlinked();
@@ -259,6 +290,15 @@ void connections::look_at_all(moment now) noexcept
         }
     }
     look_at_ = all_.empty() ? never : all_.first()->look_at_;
+}
+
+// Its message has not come in time; it is closed next.
+void connections::tell_late(connection &late) noexcept
+{
+    running_flow->count_failure(ETIMEDOUT);
+    if (told_ != nullptr && late.unfinished_ != nullptr) {
+        late.through_->send_at_once(told_->to(late, ETIMEDOUT, late.unfinished_->parse()));
+    }
 }
 
 void connections::append(connection &looked_at, moment now) noexcept

@@ -7,7 +7,7 @@ use crate::repository::{File, resolve};
 use crate::{Finding, Repository};
 
 /// What builds generate, or a program of 2006 may bring along.
-const GENERATED: [&str; 5] = [".flux.h", ".flux.cpp", "mStructs.h", "mImpl.h", "localStructs.h"];
+const GENERATED: [&str; 6] = [".flux.h", ".flux.messages.h", ".flux.cpp", "mStructs.h", "mImpl.h", "localStructs.h"];
 
 /// Includes that lead nowhere.
 pub fn check(repository: &Repository) -> Vec<Finding> {

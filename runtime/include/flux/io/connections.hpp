@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 namespace flux {
 
@@ -24,6 +25,18 @@ struct silence_limits {
     std::chrono::milliseconds first_byte{0};
     /// From the first byte of a message to its last, where the source gives messages.
     std::chrono::milliseconds message{0};
+};
+
+/// What clients are told that are sent away.
+class last_words
+{
+  public:
+    /// To one that has sent bytes that are no message (EBADMSG), or of one only the beginning in time (ETIMEDOUT).
+    /// Valid until the next call.
+    virtual std::string_view to(const connection &bad, int error, const message_parse &wanted) noexcept = 0;
+
+  protected:
+    ~last_words() = default;
 };
 
 /// The connections of one source, or of one instance of it.
@@ -49,8 +62,8 @@ class connections final : public connection_home, public std::enable_shared_from
     /// Waits for the next message on any connection, and gives that connection: for the source alone. `into` is to be
     /// read at its beginning, and is whole then. A connection is closed where its bytes are no such message, and where
     /// its message takes longer than the limit; the first is logged, and both are counted as failures of the node that
-    /// calls this.
-    io_result<connection *> next(message_parse &into) noexcept;
+    /// calls this. Before that they are told the last words, where there are some: an object that stays.
+    io_result<connection *> next(message_parse &into, last_words *told = nullptr) noexcept;
 
     /// The source stops: idle connections are closed, and those that are given back are too.
     void end() noexcept;
@@ -62,11 +75,13 @@ class connections final : public connection_home, public std::enable_shared_from
     io_result<connection *> next_with_input() noexcept;
     bool has_whole(connection &of, message_parse &into) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
-    void refuse(connection &bad, int error, const message_parse &wanted) noexcept;
+    bool refuse(connection &bad, int error, const message_parse &wanted) noexcept;
+    void pass_over(connection &leaving) noexcept;
     void take_back(connection &unused) noexcept override;
     connection *add(arrivals::newcomer somebody) noexcept;
     void keep(connection &idle, bool soon) noexcept;
     void look_at_all(moment now) noexcept;
+    void tell_late(connection &late) noexcept;
     void append(connection &looked_at, moment now) noexcept;
     void forget(connection &closing) noexcept override;
     void await_request(connection &of) noexcept;
@@ -81,6 +96,7 @@ class connections final : public connection_home, public std::enable_shared_from
     const unsigned fresh_looks_;
     const std::chrono::milliseconds message_limit_;
     io &through_;
+    last_words *told_ = nullptr;
     // Whether all who use it are of one thread.
     const bool on_loop_;
     // When to look at the first again, and how many came since the time was last asked for.

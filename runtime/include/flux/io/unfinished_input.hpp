@@ -37,6 +37,9 @@ class unfinished_input
     /// Whether it is of this class.
     bool is_of(const message_facts &facts) const noexcept { return &parse_->facts() == &facts; }
 
+    /// How far it has come.
+    const message_parse &parse() const noexcept { return *parse_; }
+
     /// All that has come.
     std::span<const std::byte> so_far() noexcept { return {bytes_.data(), filled_}; }
 

@@ -14,6 +14,8 @@
 
 namespace flux {
 
+struct message_fault;
+
 /// The parse of a message of one class, from its first byte on.
 class message_parse
 {
@@ -51,6 +53,8 @@ class message_parse
     std::size_t wanted() const noexcept { return count_; }
     /// When it is wrong, what is, and where: `byte 3, value_len: …`. Throws `std::bad_alloc`.
     virtual std::string fault() const = 0;
+    /// The same for programs; null where that is not known.
+    virtual const message_fault *what_is_wrong() const noexcept { return nullptr; }
 
     /// What all messages of its class have in common: one object for each class.
     const message_facts &facts() const noexcept { return facts_; }
@@ -61,7 +65,7 @@ class message_parse
     /// Takes over what one of the same class has come to, which is of no more use.
     virtual void take_over(message_parse &kept) noexcept = 0;
 
-    /// Where it is whole, its bytes, once somebody has put them here.
+    /// Where it is whole, its bytes, once somebody has put them here; where it is wrong, all that had come.
     message_bytes bytes;
 
   protected:

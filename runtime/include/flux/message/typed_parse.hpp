@@ -66,6 +66,8 @@ class typed_parse final : public message_parse
         return "byte " + std::to_string(fault_.offset) + ", " + fault_.field() + ": " + fault_.text;
     }
 
+    const message_fault *what_is_wrong() const noexcept override { return &fault_; }
+
     std::unique_ptr<message_parse> keep() override
     {
         auto kept = std::make_unique<typed_parse>();
