@@ -56,14 +56,16 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "std.bittorrent",
     "std.channels",
     "std.dns",
     "std.dns_message",
     "std.fastcgi",
     "std.files",
+    "std.http",
     "std.http_message",
+    "std.http_text",
     "std.ifile",
     "std.memcached",
     "std.memcached_text",

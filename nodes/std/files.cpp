@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
@@ -263,8 +264,8 @@ struct folder {
 
 using folder_now = std::shared_ptr<const folder>;
 
-struct entry : flux::evictable {
-    entry(std::size_t bytes, folder_now in, std::string at)
+struct cached_file : flux::evictable {
+    cached_file(std::size_t bytes, folder_now in, std::string at)
         : flux::evictable(bytes), below(std::move(in)), path(std::move(at))
     {
     }
@@ -293,20 +294,20 @@ struct hash_of_key {
 /// A part of the cache.
 struct part {
     std::mutex lock;
-    std::unordered_map<key, std::unique_ptr<entry>, hash_of_key> entries;
+    std::unordered_map<key, std::unique_ptr<cached_file>, hash_of_key> entries;
     // Those in memory, which cost bytes, and those that are open, which cost one each.
     std::unique_ptr<flux::eviction> in_memory;
     std::unique_ptr<flux::eviction> open;
 
-    flux::eviction &of(const entry &one) { return one.file->descriptor.get() < 0 ? *in_memory : *open; }
+    flux::eviction &of(const cached_file &one) { return one.file->descriptor.get() < 0 ? *in_memory : *open; }
 
-    entry *find(const key &of)
+    cached_file *find(const key &of)
     {
         const auto known = entries.find(of);
         return known == entries.end() ? nullptr : known->second.get();
     }
 
-    void remove(entry &gone)
+    void remove(cached_file &gone)
     {
         of(gone).remove(gone);
         entries.erase(key{gone.below.get(), gone.path});
@@ -459,7 +460,7 @@ class cache
         opened_file known;
         {
             const std::lock_guard<std::mutex> alone(of.lock);
-            if (entry *const one = of.find(asked)) {
+            if (cached_file *const one = of.find(asked)) {
                 known = one->file;
                 of.of(*one).use(*one);
                 if (is_fresh(one->looked_at)) {
@@ -488,10 +489,10 @@ class cache
     std::shared_ptr<const std::vector<std::string>> replace(part &of, const key &asked, const folder_now &below,
                                                             const opened_file &now)
     {
-        std::unique_ptr<entry> made;
+        std::unique_ptr<cached_file> made;
         if (now != nullptr) {
             const bool is_in_memory = now->descriptor.get() < 0;
-            made = std::make_unique<entry>(is_in_memory ? cost_of(*now, asked.path) : 1, below,
+            made = std::make_unique<cached_file>(is_in_memory ? cost_of(*now, asked.path) : 1, below,
                                            std::string(asked.path));
             made->file = now;
             made->looked_at = flux::running_io().last_look();
@@ -503,20 +504,20 @@ class cache
             }
         }
         const std::lock_guard<std::mutex> alone(of.lock);
-        if (entry *const known = of.find(asked)) {
+        if (cached_file *const known = of.find(asked)) {
             of.remove(*known);
         }
         if (made == nullptr || !make_room(of, *made)) {
             return nullptr;
         }
-        entry &in = *made;
+        cached_file &in = *made;
         of.entries.emplace(key{in.below.get(), in.path}, std::move(made));
         of.of(in).add(in);
         return in.names;
     }
 
     // Whether there is room for it, after others have left.
-    bool make_room(part &of, const entry &coming) const
+    bool make_room(part &of, const cached_file &coming) const
     {
         const bool is_in_memory = coming.file->descriptor.get() < 0;
         const std::size_t room = (is_in_memory ? settings_.memory : settings_.descriptors) / parts_.size();
@@ -527,14 +528,14 @@ class cache
             return false;
         }
         while (its.cost() > most - coming.cost()) {
-            of.remove(static_cast<entry &>(*its.first_out()));
+            of.remove(static_cast<cached_file &>(*its.first_out()));
         }
         return true;
     }
 
     static std::size_t cost_of(const opened &what, std::string_view path)
     {
-        return what.content.size() + path.size() + sizeof(entry) + sizeof(opened);
+        return what.content.size() + path.size() + sizeof(cached_file) + sizeof(opened);
     }
 
     bool is_hinted(std::string_view path) const
@@ -547,7 +548,7 @@ class cache
     static std::shared_ptr<const std::vector<std::string>> use_names(part &of, const key &asked)
     {
         const std::lock_guard<std::mutex> alone(of.lock);
-        const entry *const known = of.find(asked);
+        const cached_file *const known = of.find(asked);
         return known == nullptr ? nullptr : known->names;
     }
 
@@ -558,7 +559,7 @@ class cache
             const key named{below.get(), name};
             part &of = part_of(named);
             const std::lock_guard<std::mutex> alone(of.lock);
-            if (entry *const known = of.find(named)) {
+            if (cached_file *const known = of.find(named)) {
                 of.of(*known).use(*known);
             }
         }
@@ -596,6 +597,35 @@ int Send(Send_in *in, Send_out *out)
         sent = in->connection->send_file(in->before, in->file.part(0, in->file.size()));
     }
     return sent.has_value() ? 0 : sent.error();
+}
+
+int List(List_in *in, List_out *out)
+{
+    if (in->path.find('\0') != std::string::npos) {
+        return ENOENT;
+    }
+    const descriptor root = open_folder(in->root);
+    const std::size_t begin = std::min(in->path.find_first_not_of('/'), in->path.size());
+    descriptor below;
+    if (root.get() >= 0) {
+        below = open_below(root.get(), in->path.substr(begin), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    const std::unique_ptr<DIR, int (*)(DIR *)> all(below.get() < 0 ? nullptr : ::fdopendir(::dup(below.get())),
+                                                   ::closedir);
+    if (all == nullptr) {
+        const bool is_missing = errno == ENOTDIR || errno == EXDEV || errno == ELOOP || errno == ENAMETOOLONG;
+        return is_missing ? ENOENT : errno;
+    }
+    while (const dirent *const each = ::readdir(all.get())) {
+        struct stat what;
+        const bool is_shown = each->d_name[0] != '.';
+        if (is_shown && ::fstatat(below.get(), each->d_name, &what, AT_SYMLINK_NOFOLLOW) == 0) {
+            out->entries.push_back({each->d_name, S_ISDIR(what.st_mode), static_cast<std::uint64_t>(what.st_size),
+                                    static_cast<std::int64_t>(what.st_mtim.tv_sec)});
+        }
+    }
+    std::sort(out->entries.begin(), out->entries.end());
+    return 0;
 }
 
 int Load(Load_in *in, Load_out *out)

@@ -48,5 +48,12 @@ Look (files::size memory, files::size small, files::count descriptors, long fres
 // Sends bytes, such as a head, and then the file, which the kernel copies where it is not in memory.
 Send (flux::connection *connection, std::string before, files::file file) => (flux::connection *connection);
 
+// Something in a folder. A link is what it is itself, not what it leads to.
+record entry { name : text; is_folder : bool; size : uint64; modified : int64; };
+
+// What is in the folder at `path` below the folder `root`, in the order of names, without names that begin with a point.
+// Fails with ENOENT if there is no such folder.
+List (const char *root, std::string path) => (list<entry> entries) blocking;
+
 // The content of a file, all of it in memory, whatever its size. The connection of the client is passed on.
 Load (const char *root, flux::connection *connection, std::string path) => (flux::connection *connection, std::string content) blocking;

@@ -3,9 +3,9 @@
 // what two programs could understand in two ways, so that one is tricked, is refused (11.2 "Request Smuggling").
 
 // "2.1 Message Format": a request, its head and its body. A flow has it when its head is there; it pulls the body, or the
-// contents of the chunks, while they come, and they are never all in memory. The bounds of size are those of the rest.
+// contents of the chunks, while they come, and they are never all in memory. So the bound is that of the head.
 type request = unit {
-  %max_size = 1M;
+  %max_size = 64k;
 
   head : request_head;
   if (self.head.is_chunked) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flux/address.hpp"
+#include "flux/io/connections.hpp"
 #include "flux/read_message.hpp"
 
 #include <chrono>
@@ -17,9 +18,10 @@ struct message_limits {
     std::chrono::milliseconds request;
 };
 
-/// The next message of any connection at this address: the connection, and `into` as it is then.
+/// The next message of any connection at this address: the connection, and `into` as it is then. Clients that are sent
+/// away are told the last words.
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
-                 flux::connection *&connection, flux::message_parse &into);
+                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told = nullptr);
 
 /// The node of that name for messages of this class.
 template <class Message>

@@ -1,0 +1,269 @@
+//! `std.http` and `examples/web` under everything that can run flows: what RFC 9110 and RFC 9112 say, in the table of
+//! `examples/web/test/conformance.md`; nginx beside it; curl and a browser; and answers of every kind.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use support::{Server, text};
+
+/// What runs the flows.
+const RUNTIMES: [&[&str]; 4] = [
+    &["--flux-runtime=thread"],
+    &["--flux-runtime=pool", "--flux-workers=8"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
+];
+
+fn example() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::build_example("web", "web", &[]))
+}
+
+fn answers() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web");
+        let folder = support::folder("web", "answers");
+        let server = folder.join("answers");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").arg(home.join("answers.flux")).arg("--build-dir").arg(folder.join("build"));
+        let said = flux.arg("-o").arg(&server).output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        server
+    })
+}
+
+fn start(root: &Path, runtime: &[&str], arguments: &[&str]) -> Server {
+    let mut command = Command::new(example());
+    Server::listening(command.arg("--port=0").arg("--root").arg(root).args(runtime).args(arguments))
+}
+
+/// What a program says; one that fails ends the test.
+fn said_by(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().expect(program);
+    assert!(output.status.success(), "{program} {arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn conformance(arguments: &[&str]) -> String {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test");
+    said_by("python3", &[&[home.join("conformance.py").to_str().unwrap()], arguments].concat())
+}
+
+/// The files of the table.
+fn table_files(test: &str) -> PathBuf {
+    let folder = support::folder("web", test).join("files");
+    conformance(&["--files", folder.to_str().unwrap()]);
+    folder
+}
+
+fn curl(server: &Server, arguments: &[&str], path: &str) -> String {
+    let url = format!("http://127.0.0.1:{}{path}", server.port);
+    said_by("curl", &[&["-s", "--path-as-is"], arguments, &[&url]].concat())
+}
+
+#[test]
+fn answers_are_those_of_the_table() {
+    let files = table_files("table");
+    for runtime in RUNTIMES {
+        let server = start(&files, runtime, &["--http-head=1s"]);
+        let said = conformance(&[&server.port.to_string()]);
+        assert!(said.contains("240 of 240"), "{runtime:?}: {said}");
+    }
+}
+
+/// What the table says of nginx is so: it is no opinion of ours.
+#[test]
+fn nginx_answers_as_the_table_says() {
+    let files = table_files("nginx");
+    let folder = files.parent().unwrap();
+    let port = support::free_port();
+    let of = |name: &str| format!("{name} {}/{name};\n", folder.display());
+    let mut configuration = "master_process off; daemon off; error_log /dev/null; events { }\n".to_owned();
+    write!(configuration, "pid {}/pid;\nhttp {{ access_log off; types {{ text/html html; }}\n", folder.display())
+        .unwrap();
+    for each in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+        configuration += &of(&format!("{each}_temp_path"));
+    }
+    write!(
+        configuration,
+        "client_header_timeout 1s; lingering_timeout 1s; absolute_redirect off;
+        server {{ listen 127.0.0.1:{port}; root {}; index index.html; }} }}\n",
+        files.display()
+    )
+    .unwrap();
+    let file = folder.join("nginx.conf");
+    fs::write(&file, configuration).unwrap();
+    let mut nginx = Command::new("/usr/sbin/nginx");
+    let server = Server::start(nginx.args(["-e", "/dev/null", "-g", "user root;", "-c"]).arg(&file), port);
+    server.connect();
+    let said = conformance(&["--nginx", &port.to_string()]);
+    assert!(said.contains("218 of 218"), "{said}");
+    server.terminate();
+}
+
+#[test]
+fn folders_are_listed_and_what_is_missing_has_a_page() {
+    let root = support::folder("web", "listed").join("root");
+    fs::create_dir_all(root.join("full/sub")).unwrap();
+    fs::write(root.join("full/a<b>.txt"), "12345").unwrap();
+    fs::write(root.join("full/.hidden"), "").unwrap();
+    for runtime in RUNTIMES {
+        let server = start(&root, runtime, &[]);
+        let page = curl(&server, &["-i"], "/full/");
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+        assert!(page.contains("<a href=\"./a&lt;b>.txt\">a&lt;b>.txt</a></td><td>5</td>"), "{page}");
+        assert!(page.contains("<a href=\"./sub/\">sub/</a>") && !page.contains("hidden"), "{page}");
+        assert_eq!(curl(&server, &["-o", "/dev/null", "-w", "%{http_code} %{redirect_url}"], "/full"), {
+            format!("301 http://127.0.0.1:{}/full/", server.port)
+        });
+        let missing = curl(&server, &["-i"], "/full/<none>");
+        assert!(missing.starts_with("HTTP/1.1 404 Not Found\r\n"), "{missing}");
+        assert!(missing.contains("There is no <code>/full/&lt;none></code>"), "{missing}");
+        let folder = curl(&server, &["-i"], "/none/");
+        assert!(folder.starts_with("HTTP/1.1 404 Not Found\r\n"), "{folder}");
+    }
+}
+
+#[test]
+fn files_of_all_sizes_come_as_they_are() {
+    let root = support::folder("web", "sizes").join("root");
+    fs::create_dir_all(&root).unwrap();
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|at| (at / 7 % 251) as u8).collect();
+    for size in [0, 1, 1000, 65_536, 65_537, 5_000_000] {
+        fs::write(root.join(format!("{size}.bin")), &bytes[..size]).unwrap();
+    }
+    let got = root.with_file_name("got");
+    for runtime in RUNTIMES {
+        let server = start(&root, runtime, &[]);
+        for size in [0, 1, 1000, 65_536, 65_537, 5_000_000] {
+            curl(&server, &["-o", got.to_str().unwrap()], &format!("/{size}.bin"));
+            assert!(fs::read(&got).unwrap() == bytes[..size], "{runtime:?}: {size} bytes");
+        }
+        // A download that was broken off goes on.
+        fs::write(&got, &bytes[..3_000_000]).unwrap();
+        curl(&server, &["-C", "-", "-o", got.to_str().unwrap()], "/5000000.bin");
+        assert!(fs::read(&got).unwrap() == bytes, "{runtime:?}");
+    }
+}
+
+#[test]
+fn a_browser_loads_a_page_of_a_hundred_resources() {
+    let root = support::folder("web", "browser").join("root");
+    fs::create_dir_all(&root).unwrap();
+    let mut page = "<!doctype html><title>0</title>\n<script>let loaded = 0;</script>\n".to_owned();
+    for number in 0..100 {
+        writeln!(page, "<script src=\"{number}.js\"></script>").unwrap();
+        fs::write(root.join(format!("{number}.js")), "document.title = ++loaded;\n").unwrap();
+    }
+    fs::write(root.join("index.html"), page).unwrap();
+    let profile = root.with_file_name("profile");
+    let profile = format!("--user-data-dir={}", profile.display());
+    for runtime in RUNTIMES {
+        let server = start(&root, runtime, &[]);
+        let url = format!("http://127.0.0.1:{}/", server.port);
+        let arguments = ["--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", &url];
+        let shown = said_by("chromium", &arguments);
+        assert!(shown.contains("<title>100</title>"), "{runtime:?}: {}", shown.len());
+    }
+}
+
+#[test]
+fn nodes_answer_with_texts_records_streams_and_errors() {
+    for runtime in RUNTIMES {
+        let mut command = Command::new(answers());
+        let server = Server::listening(command.args(runtime).args(["--http-proxies=127.0.0.1", "--http-log=common"]));
+        assert_eq!(curl(&server, &[], "/text"), "a line\n");
+        let made = curl(&server, &["-i"], "/made");
+        assert!(made.starts_with("HTTP/1.1 201 Created\r\n") && made.contains("\r\nX-Path: /made\r\n"), "{made}");
+        let forwarded = ["-H", "X-Forwarded-For: 9.9.9.9, 1.2.3.4, 127.0.0.1", "-H", "x-WANTED:  w "];
+        assert_eq!(curl(&server, &forwarded, "/about?a=b"), "GET|127.0.0.1|a=b|1.2.3.4|w\n");
+        assert_eq!(curl(&server, &["-H", "Host: EXAMPLE.org.:80"], "/about"), "GET|example.org||127.0.0.1|\n");
+        for (arguments, path) in [(["-i"], "/stream"), (["-0"], "/stream"), (["-i"], "/sized")] {
+            let stream = curl(&server, &arguments, path);
+            assert_eq!(stream.matches('a').count() / 1_000_000, 1, "{path}");
+            assert!(stream.ends_with(&"a".repeat(1000)), "{path}");
+        }
+        for (path, status) in [("/moved", "302"), ("/teapot", "429"), ("/silent", "500"), ("/broken", "503")] {
+            assert_eq!(curl(&server, &["-o", "/dev/null", "-w", "%{http_code}"], path), status, "{path}");
+        }
+        // A field that would be two is none, and what nobody has answered is answered.
+        let split = curl(&server, &["-i"], "/split%0d%0aX:%20y");
+        assert!(split.starts_with("HTTP/1.1 500 ") && !split.contains("\r\nX: y"), "{split}");
+        assert_eq!(curl(&server, &["-o", "/dev/null", "-w", "%{http_code}"], "/unhandled"), "500");
+        let said =
+            support::wait_for("a line of the log", || Some(server.said()).filter(|said| said.contains("/about?")));
+        assert!(
+            said.contains("1.2.3.4 - - [") && said.contains("\"GET /about?a=b HTTP/1.1\" 200 28 \"-\" \"curl/"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn contents_are_received_and_bounded() {
+    let folder = support::folder("web", "contents");
+    fs::create_dir_all(&folder).unwrap();
+    let [small, large] = [folder.join("small"), folder.join("large")];
+    fs::write(&small, "hello ".repeat(20_000)).unwrap();
+    fs::write(&large, vec![0; 3_000_000]).unwrap();
+    let [small, large] = [small, large].map(|file| format!("@{}", file.display()));
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        for field in ["Expect: 100-continue", "Expect:", "Transfer-Encoding: chunked"] {
+            assert_eq!(curl(&server, &["-H", field, "--data-binary", &small], "/echo"), "hello ".repeat(20_000));
+            assert_eq!(curl(&server, &["-H", field, "--data-binary", &small], "/count"), "120000\n");
+            let status = ["-H", field, "-o", "/dev/null", "-w", "%{http_code}", "--data-binary", &large];
+            assert_eq!(curl(&server, &status, "/echo"), "413", "{runtime:?}: {field}");
+        }
+    }
+}
+
+/// It waits for `100 Continue`, and only a node that wants the content sends that.
+#[test]
+fn a_client_that_expects_is_told_to_go_on() {
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let mut client = server.connect();
+        client
+            .write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+            .unwrap();
+        let mut told = [0; 25];
+        client.read_exact(&mut told).unwrap();
+        assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+        client.write_all(b"helloGET /text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        let mut rest = String::new();
+        client.read_to_string(&mut rest).unwrap();
+        assert!(
+            rest.starts_with("HTTP/1.1 200 OK\r\n") && rest.contains("hello") && rest.ends_with("a line\n"),
+            "{rest}"
+        );
+    }
+}
+
+/// Its answer arrives although the server reads nothing more, and then it is closed, whatever it sends.
+#[test]
+fn who_is_refused_receives_why() {
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let mut client = server.connect();
+        client.write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n").unwrap();
+        let mut answer = [0; 30];
+        client.read_exact(&mut answer).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 413 Content Too Large"));
+        let begin = Instant::now();
+        while client.write_all(&[b'x'; 4096]).is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(begin.elapsed() < Duration::from_secs(20), "{runtime:?}: it is listened to for ever");
+        }
+    }
+}

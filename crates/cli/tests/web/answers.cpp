@@ -1,0 +1,62 @@
+// Nodes in C++ that answer requests of HTTP.
+#include "answers.flux.h"
+
+#include "flux/send_message.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace {
+
+/// A million letters.
+class letters final : public flux::body
+{
+  public:
+    static constexpr std::size_t all = 1'000'000;
+
+    flux::io_result<std::size_t> pull(std::span<std::byte> into, flux::moment) noexcept override
+    {
+        const std::size_t count = std::min(into.size(), left_);
+        std::fill_n(into.begin(), count, std::byte{'a'});
+        left_ -= count;
+        return count;
+    }
+    void abandon() noexcept override {}
+
+  private:
+    std::size_t left_ = all;
+};
+
+} // namespace
+
+int Stream(bool is_sized, const http::request &request)
+{
+    letters content;
+    const http::response head{200, {{"Content-Type", "text/plain"}}, {}};
+    return is_sized ? http::send_stream(request, head, content, letters::all)
+                    : http::send_stream(request, head, content);
+}
+
+int Count(const http::request &request, std::string &content)
+{
+    std::size_t size = 0;
+    const auto body = request.body();
+    const auto counted = flux::through_window(
+        [&](std::span<std::byte> into) { return body == nullptr ? std::size_t{0} : body->pull(into); },
+        [&](std::string_view piece) {
+            size += piece.size();
+            return flux::io_result<void>();
+        });
+    content = std::to_string(size) + "\n";
+    return flux::take(counted);
+}
+
+int Break()
+{
+    return ENFILE;
+}
+
+int Lose()
+{
+    return EIO;
+}

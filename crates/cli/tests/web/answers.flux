@@ -1,0 +1,59 @@
+// What nodes of std.http answer, each at a path of its own.
+use std.http;
+include "answers.h";
+
+option port : int = 0;
+
+source http.Listen(port) => Serve;
+Serve (http.request request, text path) => ();
+Serve:[_, text_] = Line -> http.SendText(200, "text/plain");
+Serve:[http.post, echo] = http.Content -> http.SendText(200, "application/octet-stream");
+Serve:[http.get, echo] = http.NotAllowed("POST");
+Serve:[_, made] = Make -> http.Reply;
+Serve:[_, about] = About -> http.SendText(200, "text/plain");
+Serve:[_, stream] = Stream(false);
+Serve:[_, sized] = Stream(true);
+Serve:[_, count] = Count -> http.SendText(200, "text/plain");
+Serve:[_, moved] = Elsewhere -> http.Redirect(302);
+Serve:[_, teapot] = http.Refuse(429);
+Serve:[_, split] = Split -> http.Reply;
+Serve:[_, silent] = ;
+Serve:[_, broken] = Break;
+Serve:[_, unhandled] = Lose;
+Serve:[_, _] = http.Refuse(404);
+handle error Break => http.Failed;
+handle error http.Content => http.Failed;
+
+typedef text_ (text path) { path == "/text" };
+typedef echo (text path) { path == "/echo" };
+typedef made (text path) { path == "/made" };
+typedef about (text path) { path == "/about" };
+typedef stream (text path) { path == "/stream" };
+typedef sized (text path) { path == "/sized" };
+typedef count (text path) { path == "/count" };
+typedef moved (text path) { path == "/moved" };
+typedef teapot (text path) { path == "/teapot" };
+typedef split (text path) { path == "/split\r\nX: y" };
+typedef silent (text path) { path == "/silent" };
+typedef broken (text path) { path == "/broken" };
+typedef unhandled (text path) { path == "/unhandled" };
+
+Line () => (text content) { content = "a line\n"; };
+Make (text path) => (http.response response) {
+  response = http.response(status: 201, fields: [http.field(name: "X-Path", value: path)], content: "made\n");
+};
+About (http.request request) => (text content);
+About = http.Method -> http.Host -> http.Query -> http.Client -> http.Field("x-wanted") -> Join;
+Join (text method, text host, text query, text client, text value) => (text content) {
+  content = join([method, host, query, client, value], "|") + "\n";
+};
+Elsewhere () => (text location) { location = "/text"; };
+Split (text path) => (http.response response) {
+  response = http.response(status: 200, fields: [http.field(name: "X-Path", value: path)], content: "");
+};
+
+// In C++: an answer that is a stream, the size of what was sent, and failures.
+Stream (bool is_sized, http.request request) => ();
+Count (http.request request) => (text content);
+Break () => ();
+Lose () => ();

@@ -1,0 +1,115 @@
+// HTTP/1.1 for servers (RFC 9110, RFC 9112): a flow for each request.
+//
+// `Listen` reads requests by the grammar of `std.http_message`, strictly. What is no request is answered by the source,
+// which costs no flow: 400, 408, 413, 414, 417, 431, 501 or 505, and the connection is closed. Every other request is
+// one flow, and one of the nodes below answers it: `Send` a file, `Reply` and `SendText` a content, `NotFound`, `Failed`
+// and others with an error. A flow that ends without having answered is answered with 500. Requests that a client sends
+// without waiting for answers are served one after the other. An idle client costs no flow.
+//
+// Answers to HEAD have no content. A connection is kept as HTTP/1.1 and HTTP/1.0 say, and closed so that its client
+// receives the last answer.
+//
+// Errors of nodes that answer: EBADF if the request is answered already; EINVAL if a field of the response has a name or
+// a value that would be none, or is one that the server adds; those of sending.
+
+use std.tcp;
+use std.http_message;
+use std.http_text;
+use std.files;
+include "flux/connection.hpp";
+include "string";
+include "http.h";
+
+// How long a client may be silent between two requests before its connection is closed. 0 means no limit, here and
+// below.
+option idle : duration = 60s;
+
+// How long a client may be silent before its first request; after that its connection is closed.
+option first_byte : duration = 10s;
+
+// How long the head of a request may take, from its first byte to its last; after that the answer is 408.
+option head : duration = 10s;
+
+// How long the flow of a request may take until it answers; later waits fail with ETIMEDOUT.
+option request : duration = 30s;
+
+// How long a client may take to receive 256 KiB of an answer, or all of a smaller one.
+option send : duration = 60s;
+
+// How large the content of a request may be; what is larger is answered with 413. 0 means no limit.
+option body : size = 1M;
+
+// The access log, a line on standard error for each answer: `common` (with referer and user agent), `json`, or none.
+option log : string = "";
+
+// The addresses of proxies, separated by spaces, that are believed what they say in X-Forwarded-For: `127.0.0.1 ::1`.
+option proxies : string = "";
+
+// The permissions of a new Unix socket, as digits of chmod(1): `660`. By default only its owner may connect.
+option unix_mode : string = "";
+
+// A field of a response, such as `Cache-Control`.
+record field { name : text; value : text; };
+
+// A response that bodies make. Date, Content-Length and Connection are added, Content-Type is not.
+record response { status : int32; fields : list<field>; content : text; };
+
+// The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
+// `OPTIONS *` is answered by the source, and CONNECT is refused.
+Listen (flux::endpoint at) => (http.request request, text path) replicable;
+Listen = Next(idle, first_byte, head, request, send, body, log, proxies, unix_mode);
+Next (long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms, size_t body, const char *log,
+      const char *proxies, const char *unix_mode, flux::endpoint at) => (http.request request, text path) replicable;
+
+// Requests by their methods: `Serve:[http.get, _] = …`. The first is of HEAD too, which is answered in the same way.
+typedef get is_get pure;
+typedef post is_post pure;
+typedef put is_put pure;
+typedef deletion is_deletion pure;
+
+// The method, in the capital letters in which it came.
+Method (http.request request) => (text method) pure;
+
+// The host that is asked for, in small letters and without its port; empty where an old client does not say.
+Host (http.request request) => (text host) pure;
+
+// The first field of this name, whatever the case of its letters; empty if there is none.
+Field (const char *name, http.request request) => (text value) pure;
+
+// The query, which is what stands behind the `?`, as it came.
+Query (http.request request) => (text query) pure;
+
+// The address of the client: of its connection; or, if that is one of `--http-proxies`, the last one in
+// X-Forwarded-For that is none of them.
+Client (http.request request) => (text client) pure;
+
+// The content of the request, all of it. Fails with EMSGSIZE if it is larger than `--http-body`, with EBADMSG if its
+// chunks are none.
+Content (http.request request) => (text content);
+
+// Answers with a file, as the request wants it: with 200, or 206 and a range of it, 304 if the client has it already,
+// 412 or 416 where RFC 9110 says so. Requests that are neither GET nor HEAD are refused: 405 and 501.
+Send (http.request request, files.file file) => ();
+
+// Answers with a response.
+Reply (http.request request, http.response response) => ();
+
+// Answers with a text of this type: `SendText(200, "text/plain; charset=utf-8")`.
+SendText (int status, const char *type, http.request request, text content) => ();
+
+// Answers with this status and a line that says it.
+Refuse (int status, http.request request) => ();
+
+// Answers with 405 and the methods that are allowed: `NotAllowed("GET, HEAD")`.
+NotAllowed (const char *methods, http.request request) => ();
+
+// Answers that something is elsewhere: 301, 302, 303, 307 or 308.
+Redirect (int status, http.request request, text location) => ();
+
+// Answers to what `files.Find` has not found, with 404; a folder whose path does not end with a slash with 301, which
+// sends the client there; with 403 what the server may not read. As `Failed` otherwise.
+NotFound (http.request request, int error) => ();
+
+// Answers to any other failure: 400 for EBADMSG, 413 for EMSGSIZE, 408 or 503 for ETIMEDOUT, 503 for what the server
+// has not enough of, else 500. A failure that comes when the answer has begun closes the connection.
+Failed (http.request request, int error) => ();

@@ -1,0 +1,413 @@
+#include "http_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace http_text {
+
+using std::string_view;
+
+char lower(char byte) noexcept
+{
+    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + ('a' - 'A')) : byte;
+}
+
+bool is_same(string_view some, string_view wanted) noexcept
+{
+    return some.size() == wanted.size() &&
+           std::equal(some.begin(), some.end(), wanted.begin(), [](char a, char b) { return lower(a) == b; });
+}
+
+string_view trim(string_view text) noexcept
+{
+    const std::size_t begin = text.find_first_not_of(" \t");
+    return begin == text.npos ? string_view() : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+// "5.6.7 Date/Time Formats".
+
+namespace {
+
+constexpr std::array days = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::array months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+} // namespace
+
+std::string date_of(std::time_t time)
+{
+    std::tm at{};
+    ::gmtime_r(&time, &at);
+    char text[64];
+    const int size = std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                                   days[static_cast<std::size_t>(at.tm_wday)], at.tm_mday,
+                                   months[static_cast<std::size_t>(at.tm_mon)], at.tm_year + 1900, at.tm_hour,
+                                   at.tm_min, at.tm_sec);
+    return std::string(text, static_cast<std::size_t>(size));
+}
+
+std::optional<std::time_t> time_of(string_view date)
+{
+    char text[40];
+    if (date.size() >= sizeof text) {
+        return std::nullopt;
+    }
+    text[date.copy(text, sizeof text - 1)] = '\0';
+    std::tm at{};
+    char month[4] = "";
+    char end = '\0';
+    const char *const comma = std::strchr(text, ',');
+    const char *const rest = comma == nullptr ? text : comma + 1;
+    const bool is_known =
+        comma == nullptr
+            ? std::sscanf(rest, "%*3s %3s %2d %2d:%2d:%2d %4d%c", month, &at.tm_mday, &at.tm_hour, &at.tm_min,
+                          &at.tm_sec, &at.tm_year, &end) == 6
+            : std::sscanf(rest, " %2d %3s %4d %2d:%2d:%2d GM%c", &at.tm_mday, month, &at.tm_year, &at.tm_hour,
+                          &at.tm_min, &at.tm_sec, &end) == 7 ||
+                  std::sscanf(rest, " %2d-%3s-%2d %2d:%2d:%2d GM%c", &at.tm_mday, month, &at.tm_year, &at.tm_hour,
+                              &at.tm_min, &at.tm_sec, &end) == 7;
+    const auto *const found = std::find_if(months.begin(), months.end(), [&](const char *each) {
+        return std::strcmp(each, month) == 0;
+    });
+    const bool is_time = at.tm_mday >= 1 && at.tm_mday <= 31 && at.tm_hour >= 0 && at.tm_hour < 24 && at.tm_min >= 0 &&
+                         at.tm_min < 60 && at.tm_sec >= 0 && at.tm_sec <= 60 && at.tm_year >= 0;
+    if (!is_known || found == months.end() || !is_time) {
+        return std::nullopt;
+    }
+    // Two digits are of this century, or of the last where that is more than fifty years from now.
+    const bool is_short = at.tm_year < 100;
+    at.tm_year += is_short ? (at.tm_year < 77 ? 100 : 0) : -1900;
+    at.tm_mon = static_cast<int>(found - months.begin());
+    return ::timegm(&at);
+}
+
+const clock_texts &clock_texts::now()
+{
+    static thread_local clock_texts texts;
+    std::timespec time{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+    if (time.tv_sec != texts.second || texts.date.empty()) {
+        texts.second = time.tv_sec;
+        texts.date = date_of(time.tv_sec);
+        const string_view date = texts.date;
+        texts.log_date = std::string(date.substr(5, 2)) + "/" + std::string(date.substr(8, 3)) + "/" +
+                         std::string(date.substr(12, 4)) + ":" + std::string(date.substr(17, 8)) + " +0000";
+    }
+    return texts;
+}
+
+target_parts parts_of(string_view target)
+{
+    target_parts parts;
+    if (!target.starts_with('/') && target != "*") {
+        const std::size_t scheme_end = target.find("://");
+        const string_view scheme = target.substr(0, scheme_end);
+        if (scheme_end == target.npos || (!is_same(scheme, "http") && !is_same(scheme, "https"))) {
+            return parts;
+        }
+        target.remove_prefix(scheme_end + 3);
+        parts.authority = target.substr(0, target.find_first_of("/?"));
+        target.remove_prefix(parts.authority.size());
+        if (parts.authority.empty() || parts.authority.find('@') != target.npos) {
+            return parts; // "4.2.1", "4.2.4"
+        }
+    }
+    const std::size_t query = target.find('?');
+    parts.path = target.substr(0, query);
+    parts.query = query == target.npos ? string_view() : target.substr(query + 1);
+    parts.is_right = target.find('#') == target.npos;
+    return parts;
+}
+
+bool is_authority(string_view host)
+{
+    constexpr string_view marks = "-._~!$&'()*+,;=%";
+    std::size_t end = host.find(':');
+    if (host.starts_with('[')) {
+        end = host.find(']');
+        const string_view address = host.substr(1, end == host.npos ? host.npos : end - 1);
+        if (end == host.npos || address.empty() || address.find_first_not_of("0123456789abcdefABCDEF:.") != host.npos) {
+            return false;
+        }
+        ++end;
+    } else {
+        for (const char byte : host.substr(0, end)) {
+            const char small = lower(byte);
+            const bool is_word = (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9');
+            if (!is_word && marks.find(byte) == marks.npos) {
+                return false;
+            }
+        }
+    }
+    const string_view port = host.substr(std::min(end, host.size()));
+    return port.empty() || (port.front() == ':' && port.size() <= 6 &&
+                            port.find_first_not_of("0123456789", 1) == port.npos);
+}
+
+namespace {
+
+int digit_of(char byte) noexcept
+{
+    const char small = lower(byte);
+    return small >= '0' && small <= '9' ? small - '0' : small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+} // namespace
+
+// RFC 3986, 2.1 and 5.2.4.
+bool decode_path(string_view raw, std::string &path)
+{
+    path.clear();
+    path.reserve(raw.size() + 1);
+    for (std::size_t at = 0; at < raw.size(); ++at) {
+        if (raw[at] != '%') {
+            path.push_back(raw[at]);
+            continue;
+        }
+        const int high = at + 2 < raw.size() ? digit_of(raw[at + 1]) : -1;
+        const int low = high >= 0 ? digit_of(raw[at + 2]) : -1;
+        if (low < 0 || (high == 0 && low == 0)) {
+            return false;
+        }
+        path.push_back(static_cast<char>(high * 16 + low));
+        at += 2;
+    }
+    if (path.empty()) {
+        path = "/";
+    }
+    if (path.find("/.") == path.npos && path.find("//") == path.npos) {
+        return true;
+    }
+    std::string whole;
+    for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find('/', at + 1), path.size());
+        const string_view segment = string_view(path).substr(at + 1, end - at - 1);
+        const bool is_last = end == path.size();
+        if (segment == "..") {
+            if (whole.empty()) {
+                return false;
+            }
+            whole.erase(whole.rfind('/'));
+        } else if (segment != "." && !segment.empty()) {
+            whole.append("/").append(segment);
+        }
+        if (is_last && (segment.empty() || segment == "." || segment == "..")) {
+            whole += '/';
+        }
+        at = end;
+    }
+    path = std::move(whole);
+    return true;
+}
+
+bool is_of_other_version(string_view bytes, std::size_t wrong)
+{
+    const std::size_t begin = bytes.starts_with("\r\n") ? 2 : 0;
+    const std::size_t end = bytes.find('\r', begin);
+    if (end == bytes.npos || wrong >= end || end - begin < 10) {
+        return false;
+    }
+    const string_view version = bytes.substr(end - 9, 9);
+    const auto is_digit = [&](std::size_t at) { return version[at] >= '0' && version[at] <= '9'; };
+    const bool is_version = version.starts_with(" HTTP/") && is_digit(6) && version[7] == '.' && is_digit(8);
+    return is_version && version[6] != '1';
+}
+
+// "15 Status Codes".
+
+string_view reason_of(int status)
+{
+    constexpr std::pair<int, string_view> reasons[] = {
+        {100, "Continue"}, {101, "Switching Protocols"}, {200, "OK"}, {201, "Created"}, {202, "Accepted"},
+        {203, "Non-Authoritative Information"}, {204, "No Content"}, {205, "Reset Content"}, {206, "Partial Content"},
+        {300, "Multiple Choices"}, {301, "Moved Permanently"}, {302, "Found"}, {303, "See Other"},
+        {304, "Not Modified"}, {307, "Temporary Redirect"}, {308, "Permanent Redirect"}, {400, "Bad Request"},
+        {401, "Unauthorized"}, {402, "Payment Required"}, {403, "Forbidden"}, {404, "Not Found"},
+        {405, "Method Not Allowed"}, {406, "Not Acceptable"}, {407, "Proxy Authentication Required"},
+        {408, "Request Timeout"}, {409, "Conflict"}, {410, "Gone"}, {411, "Length Required"},
+        {412, "Precondition Failed"}, {413, "Content Too Large"}, {414, "URI Too Long"},
+        {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"}, {417, "Expectation Failed"},
+        {421, "Misdirected Request"}, {422, "Unprocessable Content"}, {426, "Upgrade Required"},
+        {428, "Precondition Required"}, {429, "Too Many Requests"}, {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"}, {501, "Not Implemented"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
+        {504, "Gateway Timeout"}, {505, "HTTP Version Not Supported"}};
+    for (const auto &[known, reason] : reasons) {
+        if (known == status) {
+            return reason;
+        }
+    }
+    return "Status";
+}
+
+bool is_field(string_view name, string_view value)
+{
+    constexpr string_view marks = "!#$%&'*+-.^_`|~";
+    constexpr string_view own[] = {"connection", "content-length", "date", "transfer-encoding"};
+    const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [&](char byte) {
+        const char small = lower(byte);
+        return (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9') || marks.find(byte) != marks.npos;
+    });
+    const bool is_value = std::all_of(value.begin(), value.end(), [](char byte) {
+        return byte == '\t' || (static_cast<unsigned char>(byte) >= ' ' && byte != '\x7f');
+    });
+    return is_name && is_value &&
+           std::none_of(std::begin(own), std::end(own), [&](string_view each) { return is_same(name, each); });
+}
+
+// "13.1.1", "13.1.2".
+bool has_tag(string_view tags, string_view own, bool is_weak)
+{
+    return any_element(tags, [&](string_view each) {
+        if (is_weak && each.starts_with("W/")) {
+            each.remove_prefix(2);
+        }
+        return each == own || each == "*";
+    });
+}
+
+namespace {
+
+bool number_of(string_view digits, std::uint64_t &number)
+{
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) {
+        number = static_cast<std::uint64_t>(-1);
+        return true;
+    }
+    return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
+}
+
+} // namespace
+
+range range_of(string_view field, std::size_t size)
+{
+    const range whole{0, size, range::kind::whole};
+    constexpr string_view unit = "bytes=";
+    const std::size_t dash = field.find('-');
+    if (field.size() < unit.size() || !is_same(field.substr(0, unit.size()), unit) || dash == field.npos ||
+        field.find(',') != field.npos) {
+        return whole;
+    }
+    const string_view first = trim(field.substr(unit.size(), dash - unit.size()));
+    const string_view last = trim(field.substr(dash + 1));
+    std::uint64_t begin = 0;
+    std::uint64_t end = size;
+    if (first.empty()) {
+        if (!number_of(last, end)) {
+            return whole;
+        }
+        begin = size - std::min<std::uint64_t>(end, size);
+        return begin == size ? range{0, 0, range::kind::unsatisfiable} : range{begin, size - begin, range::kind::part};
+    }
+    if (!number_of(first, begin) || (!last.empty() && (!number_of(last, end) || end < begin))) {
+        return whole;
+    }
+    if (begin >= size) {
+        return {0, 0, range::kind::unsatisfiable};
+    }
+    end = std::min<std::uint64_t>(last.empty() ? size : end, size - 1);
+    return {begin, end - begin + 1, range::kind::part};
+}
+
+std::vector<std::string> words_of(string_view text)
+{
+    std::vector<std::string> words;
+    while (!(text = trim(text)).empty()) {
+        words.emplace_back(text.substr(0, text.find_first_of(" \t")));
+        text.remove_prefix(words.back().size());
+    }
+    return words;
+}
+
+std::string last_answer(int status, bool is_head)
+{
+    const std::string content = std::to_string(status) + " " + std::string(reason_of(status)) + "\n";
+    head_writer head(status);
+    if (status == 405 || status == 200) {
+        head.add("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH");
+    }
+    const bool is_empty = status == 200;
+    head.add("Content-Type", "text/plain; charset=utf-8").add_length(is_empty ? 0 : content.size());
+    head.add("Connection", "close");
+    return head.end() + (is_head || is_empty ? std::string() : content);
+}
+
+namespace {
+
+// What a client has sent, between quotes.
+std::string logged(string_view text)
+{
+    std::string safe;
+    for (const char byte : text.substr(0, 512)) {
+        const auto code = static_cast<unsigned char>(byte);
+        if (code < 0x20 || code >= 0x7f || byte == '"' || byte == '\\') {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", code);
+            safe += escape;
+        } else {
+            safe += byte;
+        }
+    }
+    return safe;
+}
+
+} // namespace
+
+std::string common_line(const logged_answer &answer)
+{
+    const auto optional = [](string_view text) { return text.empty() ? std::string("-") : logged(text); };
+    return std::string(answer.client) + " - - [" + std::string(answer.time) + "] \"" + logged(answer.method) + " " +
+           logged(answer.target) + " HTTP/1." + std::string(answer.version) + "\" " + std::to_string(answer.status) +
+           " " + std::to_string(answer.bytes) + " \"" + optional(answer.referer) + "\" \"" + optional(answer.agent) +
+           "\"\n";
+}
+
+std::string json_line(const logged_answer &answer)
+{
+    std::string line = "{";
+    const auto add = [&](const char *name, string_view value) {
+        line += std::string(line.size() == 1 ? "\"" : ",\"") + name + "\":\"" + logged(value) + "\"";
+    };
+    add("time", answer.time);
+    add("client", answer.client);
+    add("host", answer.host);
+    add("method", answer.method);
+    add("target", answer.target);
+    add("version", "1." + std::string(answer.version));
+    line += ",\"status\":" + std::to_string(answer.status) + ",\"bytes\":" + std::to_string(answer.bytes);
+    add("referer", answer.referer);
+    add("agent", answer.agent);
+    return line + "}\n";
+}
+
+std::string host_of(const std::string &address)
+{
+    const std::size_t colon = address.rfind(':');
+    if (address.starts_with("unix:") || colon == address.npos) {
+        return address;
+    }
+    std::string host = address.substr(0, colon);
+    if (host.starts_with('[')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    return host.starts_with("::ffff:") ? host.substr(7) : host;
+}
+
+// The nodes.
+
+void Date(std::int64_t time, std::string &date)
+{
+    date = date_of(static_cast<std::time_t>(time));
+}
+
+int Path(const std::string &target, std::string &path)
+{
+    const target_parts parts = parts_of(target);
+    return parts.is_right && decode_path(parts.path, path) ? 0 : EINVAL;
+}
+
+} // namespace http_text
