@@ -379,10 +379,8 @@ int status_of(const flux::message_parse &wanted)
     if (fault == nullptr) {
         return 400;
     }
-    using reader = flux::message_reader;
     const std::string field = fault->field();
-    const string_view what = fault->text;
-    const bool is_long = what == reader::too_long || what == reader::too_many || what == reader::too_large;
+    const bool is_long = fault->is_of_size();
     const auto is_in = [&](string_view name) { return field.find(name) != field.npos; };
     if (is_in(".fields")) {
         return is_in("coding") ? 501 : is_long ? 431 : 400;

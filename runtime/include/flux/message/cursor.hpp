@@ -81,7 +81,7 @@ class message_cursor
     static constexpr const char *does_not_fit = "this value does not fit its type";
     static constexpr const char *no_case = "there is no case for this value";
     static constexpr const char *no_beginning = "no case begins with this";
-    static constexpr const char *too_many = "there are more elements than there may be";
+    static constexpr const char *too_many = message_fault::too_many;
 
     /// The text of a part.
     std::string_view view(const message_part &part) const noexcept

@@ -53,6 +53,18 @@ struct message_fault {
     /// What is wrong there.
     const char *text = "";
 
+    /// The texts of what is larger than it may be.
+    static constexpr const char *too_large = "the message would be larger than it may be";
+    static constexpr const char *too_long = "it has more bytes than it may have";
+    static constexpr const char *too_many = "there are more elements than there may be";
+
+    /// Whether something is larger than it may be.
+    bool is_of_size() const noexcept
+    {
+        const std::string_view what = text;
+        return what == too_large || what == too_long || what == too_many;
+    }
+
     /// The message and the fields on the way, joined by points. Throws `std::bad_alloc`.
     std::string field() const;
 
@@ -130,8 +142,8 @@ class message_reader
     static constexpr int not_here = -2;
 
     static constexpr const char *ends_early = "the data ends too early";
-    static constexpr const char *too_large = "the message would be larger than it may be";
-    static constexpr const char *too_long = "it has more bytes than it may have";
+    static constexpr const char *too_large = message_fault::too_large;
+    static constexpr const char *too_long = message_fault::too_long;
 
     // Of bytes that have been read before.
     explicit message_reader(std::string_view all) noexcept
