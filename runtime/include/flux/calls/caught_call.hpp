@@ -76,15 +76,22 @@ class next_call<Result(Arguments...)>
         return known != nullptr ? known : find();
     }
 
-  private:
-    FLUX_UNINSTRUMENTED function *find() const noexcept
+    /// Looks it up now, and notes it where there is one.
+    FLUX_UNINSTRUMENTED function *look_up() const noexcept
     {
         function *const found =
             interceptor_ != nullptr ? interceptor_ : reinterpret_cast<function *>(dlsym(RTLD_NEXT, name_));
+        __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
+        return found;
+    }
+
+  private:
+    FLUX_UNINSTRUMENTED function *find() const noexcept
+    {
+        function *const found = look_up();
         if (found == nullptr) {
             end_without_next(name_);
         }
-        __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
         return found;
     }
 
@@ -94,6 +101,15 @@ class next_call<Result(Arguments...)>
 };
 
 } // namespace flux::calls
+
+// The thread sanitizer makes calls while it reports, when a look-up would free memory that it does not know: all that
+// can be found is found before `main`.
+#ifdef FLUX_THREAD_SANITIZER
+#define FLUX_LOOK_UP_EARLY(name)                                                                                       \
+    __attribute__((constructor)) FLUX_UNINSTRUMENTED static void flux_look_up_##name() { next_##name.look_up(); }
+#else
+#define FLUX_LOOK_UP_EARLY(name)
+#endif
 
 #if defined(__clang__)
 #define FLUX_KEPT __attribute__((used))
@@ -108,4 +124,5 @@ class next_call<Result(Arguments...)>
         __VA_ARGS__) __asm__(#name);                                                                                   \
     extern "C" __attribute__((weak)) result flux_interceptor_##name(__VA_ARGS__) __asm__("__interceptor_" #name);      \
     static constinit const flux::calls::next_call<result(__VA_ARGS__)> next_##name{#name, flux_interceptor_##name};    \
+    FLUX_LOOK_UP_EARLY(name)                                                                                           \
     extern "C" FLUX_UNINSTRUMENTED result flux_call_##name(__VA_ARGS__)
