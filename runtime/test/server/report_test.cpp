@@ -137,6 +137,7 @@ TEST(Report, ForPrograms)
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
   "stack_bytes": 8192,
+  "stacks": [],
   "blocking_threads": 7,
   "call_threads": 3,
   "wait_threads": 2,
