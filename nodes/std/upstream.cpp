@@ -7,6 +7,10 @@
 // A pool is the home of its connections: whatever a flow does with one, or forgets to do, it comes back here or is
 // closed, and its place is free. A place is the right to one connection; it goes from one flow to the next in the order
 // in which they came to wait. The lock is never held across a wait: on a loop, the next flow would stop all of it.
+//
+// A connection that several flows use at once has one place, and its pipeline has the connection until its last flow has
+// left; then it is given back or closed. A flow that may share joins the pipeline with the fewest flows, if one has room.
+// Else it takes a place, makes a pipeline of its connection, and lets those join it that wait.
 
 #include "upstream.flux.h"
 
@@ -14,6 +18,7 @@
 #include "flux/flow/flow.hpp"
 #include "flux/io/park.hpp"
 #include "flux/list/intrusive_list.hpp"
+#include "flux/pipeline.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +27,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace upstream {
 namespace {
@@ -75,6 +81,15 @@ class keeper
     bool changed_ = false;
 };
 
+/// A connection that several flows use at once. The pool counts them.
+struct shared_connection {
+    explicit shared_connection(flux::connection &one) : over(one), line(one) {}
+
+    flux::connection &over;
+    flux::pipeline line;
+    int users = 1;
+};
+
 /// The connections to one server through one I/O.
 class pool final : public flux::connection_home, public std::enable_shared_from_this<pool>
 {
@@ -83,20 +98,40 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
 
     flux::io_result<flux::connection *> borrow(const char *servers)
     {
-        flux::connection *kept = nullptr;
-        if (const int error = take_place(kept, end_of(limits_.wait)); error != 0) {
+        place taken;
+        const int error = take_place(taken, end_of(limits_.wait), false);
+        return error == 0 ? use(taken.kept, servers) : flux::unexpected(error);
+    }
+
+    /// A connection that other flows may use at the same time, until `leave`. Throws `std::bad_alloc`.
+    flux::io_result<std::shared_ptr<shared_connection>> join(const char *servers)
+    {
+        place taken;
+        if (const int error = take_place(taken, end_of(limits_.wait), true); error != 0) {
             return flux::unexpected(error);
         }
-        if (kept == nullptr) {
-            return make(servers);
+        if (taken.joined != nullptr) {
+            return taken.joined;
         }
-        if (has_input(*kept)) {
-            // Where the server has ended this one, it has most likely ended those that are older.
-            close(*kept);
-            return make(servers);
+        const flux::io_result<flux::connection *> own = use(taken.kept, servers);
+        return own.has_value() ? share(**own) : flux::unexpected(own.error());
+    }
+
+    /// The calling flow does not use it any more.
+    void leave(std::shared_ptr<shared_connection> used) noexcept
+    {
+        {
+            const std::lock_guard alone(lock_);
+            if (--used->users != 0 && used->line.takes_more()) {
+                return let_join(used);
+            }
+            std::erase(shared_, used);
+            if (used->users != 0) {
+                return;
+            }
         }
-        lend(*kept);
-        return kept;
+        used->over.attach();
+        used->line.is_clean() ? used->over.give_back() : used->over.close();
     }
 
     /// Closes what has been idle for its time, and gives when the next will have been.
@@ -125,19 +160,29 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         flux::moment since;
     };
 
-    /// A flow that waits for a place.
+    /// What a flow has of the pool: a place, with a connection that was kept or null; or a share of another's.
+    struct place {
+        flux::connection *kept = nullptr;
+        std::shared_ptr<shared_connection> joined;
+    };
+
+    /// A flow that waits for one.
     struct waiting_flow : flux::listed<waiting_flow> {
         flux::park wait{*flux::running_flow};
-        flux::connection *given = nullptr;
+        place given;
+        bool may_share = false;
         bool in_line = true;
     };
 
-    // A place, and a connection that was kept or null.
-    int take_place(flux::connection *&kept, flux::moment wait_until)
+    // Who may share waits only where no shared connection has room: whoever makes room lets those join that wait.
+    int take_place(place &taken, flux::moment wait_until, bool may_share)
     {
         std::unique_lock alone(lock_);
+        if (may_share && (taken.joined = join_known()) != nullptr) {
+            return 0;
+        }
         if (!idle_.empty()) {
-            kept = idle_.back().kept;
+            taken.kept = idle_.back().kept;
             idle_.pop_back();
             return 0;
         }
@@ -146,6 +191,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
             return 0;
         }
         waiting_flow own;
+        own.may_share = may_share;
         waiting_.push_back(own);
         alone.unlock();
         const flux::park_end end = own.wait.wait(wait_until);
@@ -153,7 +199,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         if (own.in_line) {
             waiting_.remove(own);
         }
-        kept = own.given;
+        taken = own.given;
         const bool has_own_time = wait_until < flux::running_flow->deadline();
         return end == flux::park_end::timed_out && has_own_time ? EBUSY : error_of(end);
     }
@@ -164,17 +210,67 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         std::unique_lock alone(lock_);
         while (waiting_flow *const first = waiting_.pop_front()) {
             first->in_line = false;
-            first->given = unused;
+            first->given.kept = unused;
             if (first->wait.end(flux::park_end::completed)) {
                 return;
             }
-            first->given = nullptr;
+            first->given.kept = nullptr;
         }
         if (unused == nullptr) {
             --places_taken_;
         } else {
             keep(*unused, alone);
         }
+    }
+
+    bool has_room(const shared_connection &one) const noexcept
+    {
+        return one.users < limits_.pipeline && one.line.takes_more();
+    }
+
+    // That with the fewest flows, if one has room. With the lock.
+    std::shared_ptr<shared_connection> join_known() const noexcept
+    {
+        std::shared_ptr<shared_connection> best;
+        for (const std::shared_ptr<shared_connection> &each : shared_) {
+            if (has_room(*each) && (best == nullptr || each->users < best->users)) {
+                best = each;
+            }
+        }
+        if (best != nullptr) {
+            ++best->users;
+        }
+        return best;
+    }
+
+    // Those that wait and may, the first first, as long as there is room. With the lock.
+    void let_join(const std::shared_ptr<shared_connection> &one) noexcept
+    {
+        for (waiting_flow *each = waiting_.first(); each != nullptr && has_room(*one);) {
+            waiting_flow &waits = *std::exchange(each, waiting_.next(*each));
+            if (!waits.may_share) {
+                continue;
+            }
+            waiting_.remove(waits);
+            waits.in_line = false;
+            waits.given.joined = one;
+            ++one->users;
+            if (!waits.wait.end(flux::park_end::completed)) {
+                waits.given.joined = nullptr;
+                --one->users;
+            }
+        }
+    }
+
+    // The flow has it, and shares it from now on.
+    std::shared_ptr<shared_connection> share(flux::connection &own)
+    {
+        const auto made = std::make_shared<shared_connection>(own);
+        const std::lock_guard alone(lock_);
+        shared_.push_back(made);
+        own.detach();
+        let_join(made);
+        return made;
     }
 
     void keep(flux::connection &unused, std::unique_lock<std::mutex> &alone) noexcept
@@ -209,7 +305,22 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         }
     }
 
-    // The place is there. Its connection has it from now on, or nobody.
+    // The place is there, with this connection or without one.
+    flux::io_result<flux::connection *> use(flux::connection *kept, const char *servers)
+    {
+        if (kept == nullptr) {
+            return make(servers);
+        }
+        if (has_input(*kept)) {
+            // Where the server has ended this one, it has most likely ended those that are older.
+            close(*kept);
+            return make(servers);
+        }
+        lend(*kept);
+        return kept;
+    }
+
+    // Its connection has the place from now on, or nobody.
     flux::io_result<flux::connection *> make(const char *servers)
     {
         const auto give_up = [](pool *of) { of->free_place(nullptr); };
@@ -238,6 +349,8 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
     // In the order in which they were given back.
     std::deque<idle_connection> idle_;
     flux::intrusive_list<waiting_flow> waiting_;
+    // Those that have flows, and that others may join.
+    std::vector<std::shared_ptr<shared_connection>> shared_;
     bool ended_ = false;
 };
 
@@ -312,6 +425,35 @@ pools &own_pools()
 flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers)
 {
     return own_pools().at(to, of).borrow(servers);
+}
+
+bool has_ended(int error) noexcept
+{
+    return error == ECONNRESET || error == EPIPE || error == ENODATA;
+}
+
+flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::string &to, const limits &of,
+                                                                   const char *servers, const flux::message &request,
+                                                                   bool is_idempotent, begin_reply begin)
+{
+    pool &by = own_pools().at(to, of);
+    const auto leave = [&by](std::shared_ptr<shared_connection> *used) { by.leave(std::move(*used)); };
+    for (bool is_second = false;; is_second = true) {
+        std::unique_ptr<flux::message_parse> reply = begin();
+        flux::io_result<std::shared_ptr<shared_connection>> joined = by.join(servers);
+        if (!joined.has_value()) {
+            return flux::unexpected(joined.error());
+        }
+        const std::unique_ptr<std::shared_ptr<shared_connection>, decltype(leave)> used(&*joined, leave);
+        const flux::pipeline::result came = (*used)->line.exchange(request, reply);
+        if (came.error == 0) {
+            return reply;
+        }
+        const bool may_repeat = has_ended(came.error) && (is_idempotent || !came.was_sent);
+        if (is_second || !may_repeat) {
+            return flux::unexpected(came.error);
+        }
+    }
 }
 
 int Keep()

@@ -33,6 +33,9 @@ option connect : duration = 10s;
 // How long a flow waits for a free connection.
 option wait : duration = 10s;
 
+// How many requests of `Call` may be under way on one connection: 1 or more.
+option pipeline : int = 1;
+
 // A connection to the server, for a request. Fails with EBUSY if none became free in time, with ETIMEDOUT if a new
 // connection took too long or the time of the flow is over, and otherwise with the errors of `dns.Connect`.
 Borrow (const char *to, std::string bytes) => (flux::connection *connection, std::string bytes);
@@ -45,10 +48,21 @@ Return (flux::connection *connection, std::string bytes) => (std::string bytes);
 
 // Sends a request to the server and gives the reply, a message of type `M`. It borrows a connection and gives it back
 // after the reply; where that fails, the connection is closed. The errors are those of `Borrow`, of sending, and of
-// `tcp.ReadMessage`.
+// `tcp.ReadMessage`. With `--upstream-pipeline` above 1 requests of several flows go out on one connection, one after the
+// other, and each flow reads its reply in the same order. A reply that is late then holds up those behind it; a flow whose
+// time is over leaves, and its reply is dropped; if the connection ends, all calls on it fail, with ECONNRESET. A request
+// of which nothing was sent by then is sent on another connection. Requests with streams, and those whose replies may have
+// any, have a connection to themselves.
 Call (type M, const char *to, flux::message request) => (M reply);
-Call = Exchange(M, most, most_idle, idle, connect, wait, dns.servers);
-Exchange (type M, upstream::count<1> most, upstream::count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, const char *servers, const char *to, flux::message request)
+Call = Exchange(M, most, most_idle, idle, connect, wait, pipeline, false, dns.servers);
+
+// As `Call`, for requests that a server may serve twice without harm, as those that only read (RFC 9110, 9.2.2): if the
+// connection ends before the reply is whole, the request is sent once more, on another connection. One with streams is
+// not.
+CallIdempotent (type M, const char *to, flux::message request) => (M reply);
+CallIdempotent = Exchange(M, most, most_idle, idle, connect, wait, pipeline, true, dns.servers);
+
+Exchange (type M, upstream::count<1> most, upstream::count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, upstream::count<1> pipeline, bool is_idempotent, const char *servers, const char *to, flux::message request)
   => (M reply);
 
 // Closes connections that have been idle for too long: one instance on each event loop, or one in all. It starts no

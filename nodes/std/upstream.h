@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace upstream {
 
@@ -34,16 +36,30 @@ struct limits {
     std::chrono::milliseconds idle{30'000};
     std::chrono::milliseconds connect{10'000};
     std::chrono::milliseconds wait{10'000};
+    /// How many requests may be under way on one connection.
+    count<1> pipeline = 1;
 };
 
 /// A connection to `HOST:PORT` for the calling flow, which gives it back by `give_back`. `servers` are asked for its
 /// name, as in dns.h. Throws `std::bad_alloc`.
 flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers = "");
 
-/// Sends a request to `HOST:PORT` and reads the reply, a message of this class, over a connection of the pool, which
-/// has it back afterwards; where anything fails it is closed. Fails as `borrow`, sending and `flux::read_message` do.
+/// Whether a call that failed so may have failed because its connection had ended.
+bool has_ended(int error) noexcept;
+
+/// The parse of a reply, from its beginning.
+using begin_reply = std::unique_ptr<flux::message_parse> (*)();
+
+/// As `call`, for a request and a reply without streams, over a connection that other flows may use at the same time:
+/// gives the parse of the reply, which is whole. Throws `std::bad_alloc`.
+flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::string &to, const limits &of,
+                                                                   const char *servers, const flux::message &request,
+                                                                   bool is_idempotent, begin_reply begin);
+
+/// As `call`, over a connection of its own, and once.
 template <class Reply>
-flux::io_result<Reply> call(const std::string &to, const limits &of, const char *servers, const flux::message &request)
+flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const char *servers,
+                                  const flux::message &request)
 {
     const flux::io_result<flux::connection *> borrowed = borrow(to, of, servers);
     if (!borrowed.has_value()) {
@@ -59,14 +75,42 @@ flux::io_result<Reply> call(const std::string &to, const limits &of, const char 
     return reply;
 }
 
+/// Sends a request to `HOST:PORT` and reads the reply, a message of this class, over a connection of the pool, which
+/// has it back afterwards; where anything fails it is closed. Fails as `borrow`, sending and `flux::read_message` do.
+/// Where the connection has ended before the reply was there, a request that `is_idempotent`, or of which nothing was
+/// sent, is sent once more; but not one with streams, which are gone. Throws `std::bad_alloc`.
+template <class Reply>
+flux::io_result<Reply> call(const std::string &to, const limits &of, const char *servers, const flux::message &request,
+                            bool is_idempotent = false)
+{
+    const bool is_all_there = request.stream() == nullptr;
+    if constexpr (!flux::has_streams<Reply>()) {
+        if (of.pipeline > 1 && is_all_there) {
+            const auto begin = []() -> std::unique_ptr<flux::message_parse> {
+                return std::make_unique<flux::typed_parse<Reply>>();
+            };
+            const auto come = call_in_line(to, of, servers, request, is_idempotent, begin);
+            if (!come.has_value()) {
+                return flux::unexpected(come.error());
+            }
+            return static_cast<flux::typed_parse<Reply> &>(**come).message();
+        }
+    }
+    flux::io_result<Reply> reply = call_alone<Reply>(to, of, servers, request);
+    if (!reply.has_value() && is_idempotent && is_all_there && has_ended(reply.error())) {
+        return call_alone<Reply>(to, of, servers, request);
+    }
+    return reply;
+}
+
 /// The node of that name for replies of this class.
 template <class Reply>
-int Exchange(count<1> most, count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, const char *servers,
-             const char *to, const flux::message &request, Reply &reply)
+int Exchange(count<1> most, count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, count<1> pipeline,
+             bool is_idempotent, const char *servers, const char *to, const flux::message &request, Reply &reply)
 {
     using std::chrono::milliseconds;
-    const limits of{most, most_idle, milliseconds(idle_ms), milliseconds(connect_ms), milliseconds(wait_ms)};
-    return flux::take(call<Reply>(to, of, servers, request), reply);
+    const limits of{most, most_idle, milliseconds(idle_ms), milliseconds(connect_ms), milliseconds(wait_ms), pipeline};
+    return flux::take(call<Reply>(to, of, servers, request, is_idempotent), reply);
 }
 
 } // namespace upstream

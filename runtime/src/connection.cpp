@@ -338,6 +338,19 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     return through_->send(parts, bounded(deadline));
 }
 
+io_result<void> connection::send_soon(std::string_view bytes, moment deadline) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+    const std::span<iovec> parts(&whole, 1);
+    if (feed_ != nullptr) {
+        return feed_->send(parts, bounded(deadline));
+    }
+    return through_->send_later(parts) ? io_result<void>() : through_->send(parts, bounded(deadline));
+}
+
 std::shared_ptr<feed> connection::open_feed(std::size_t most)
 {
     if (usable() != 0) {
@@ -371,6 +384,15 @@ io_result<void> connection::end_output() noexcept
         return unexpected(error);
     }
     through_->end_output();
+    return {};
+}
+
+io_result<void> connection::cut() noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    through_->cut();
     return {};
 }
 

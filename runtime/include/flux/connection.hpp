@@ -114,6 +114,10 @@ class connection final : private belonging, private listed<connection>
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
+    /// As `send`, together with what other flows send on it in the same turn of the loop, where that can be. One that is
+    /// detached may be received from by another flow meanwhile.
+    io_result<void> send_soon(std::string_view bytes, moment deadline = never) noexcept;
+
     /// Sends these bytes, in one packet with what comes next, and then a part of a file, which the kernel copies itself
     /// where it can. Fails with ENODATA if the file has become too short; the peer has got less than was promised then.
     io_result<void> send_file(std::string_view before, const file_part &part, moment deadline = never) noexcept;
@@ -123,6 +127,12 @@ class connection final : private belonging, private listed<connection>
 
     /// There is no more to send: the peer comes to the end of its input.
     io_result<void> end_output() noexcept;
+
+    /// Ends both directions now, and so whatever waits for them; what is not sent is lost.
+    io_result<void> cut() noexcept;
+
+    /// Whether something was received that nobody has taken yet.
+    bool has_unread() const noexcept { return read_of_unread_ != unread_.size(); }
 
     /// Limits each later wait for the peer that has no deadline of its own; 0 means no limit.
     void limit_waits(std::chrono::milliseconds time) noexcept { longest_wait_ = time; }
@@ -234,7 +244,6 @@ class connection final : private belonging, private listed<connection>
         return count == there.size() ? io_result<void>() : keep_unread(there.subspan(count));
     }
     io_result<void> keep_unread(std::span<const std::byte> rest) noexcept;
-    bool has_unread() const noexcept { return read_of_unread_ != unread_.size(); }
     // Out of the way of each call.
     [[gnu::noinline]] int usable_otherwise(const void *owner) const noexcept;
     void use_by_caller() noexcept;
