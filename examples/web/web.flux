@@ -37,7 +37,8 @@ Listing (text path, list<files.entry> entries) => (http.response response) {
 };
 
 Html (int32 status, text title, text content) => (http.response response) {
-  response = http.response(status: status, fields: [http.field(name: "Content-Type", value: "text/html; charset=utf-8")],
+  response = http.response(status: status,
+      fields: [http.field(name: "Content-Type", value: "text/html; charset=utf-8")],
       content: "<!doctype html>\n<title>" + title + "</title>\n<h1>" + title + "</h1>\n" + content);
 };
 
