@@ -8,9 +8,9 @@
 // closed, and its place is free. A place is the right to one connection; it goes from one flow to the next in the order
 // in which they came to wait. The lock is never held across a wait: on a loop, the next flow would stop all of it.
 //
-// A connection that several flows use at once has one place, and its pipeline has the connection until its last flow has
-// left; then it is given back or closed. A flow that may share joins the pipeline with the fewest flows, if one has room.
-// Else it takes a place, makes a pipeline of its connection, and lets those join it that wait.
+// A connection that several flows use at once has one place, and its pipeline has the connection until its last flow
+// has left; then it is given back or closed. A flow that may share joins the pipeline with the fewest flows, if one has
+// room. Else it takes a place, makes a pipeline of its connection, and lets those join it that wait.
 
 #include "upstream.flux.h"
 
@@ -114,7 +114,10 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
             return taken.joined;
         }
         const flux::io_result<flux::connection *> own = use(taken.kept, servers);
-        return own.has_value() ? share(**own) : flux::unexpected(own.error());
+        if (!own.has_value()) {
+            return flux::unexpected(own.error());
+        }
+        return share_with_others(**own);
     }
 
     /// The calling flow does not use it any more.
@@ -263,7 +266,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
     }
 
     // The flow has it, and shares it from now on.
-    std::shared_ptr<shared_connection> share(flux::connection &own)
+    std::shared_ptr<shared_connection> share_with_others(flux::connection &own)
     {
         const auto made = std::make_shared<shared_connection>(own);
         const std::lock_guard alone(lock_);
@@ -420,6 +423,21 @@ pools &own_pools()
     return all[&flux::running_io()];
 }
 
+/// The calling flow's share of a connection that several use; it leaves at the end.
+class share
+{
+  public:
+    share(pool &of, std::shared_ptr<shared_connection> used) noexcept : of_(of), used_(std::move(used)) {}
+    share(const share &) = delete;
+    ~share() { of_.leave(std::move(used_)); }
+
+    shared_connection *operator->() const noexcept { return used_.get(); }
+
+  private:
+    pool &of_;
+    std::shared_ptr<shared_connection> used_;
+};
+
 } // namespace
 
 flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers)
@@ -437,15 +455,14 @@ flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::st
                                                                    bool is_idempotent, begin_reply begin)
 {
     pool &by = own_pools().at(to, of);
-    const auto leave = [&by](std::shared_ptr<shared_connection> *used) { by.leave(std::move(*used)); };
     for (bool is_second = false;; is_second = true) {
         std::unique_ptr<flux::message_parse> reply = begin();
         flux::io_result<std::shared_ptr<shared_connection>> joined = by.join(servers);
         if (!joined.has_value()) {
             return flux::unexpected(joined.error());
         }
-        const std::unique_ptr<std::shared_ptr<shared_connection>, decltype(leave)> used(&*joined, leave);
-        const flux::pipeline::result came = (*used)->line.exchange(request, reply);
+        const share used(by, std::move(*joined));
+        const flux::pipeline::result came = used->line.exchange(request, reply);
         if (came.error == 0) {
             return reply;
         }

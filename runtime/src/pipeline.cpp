@@ -52,8 +52,8 @@ bool pipeline::is_clean() const noexcept
     return line_.empty() && !sending_ended_ && !has_failed_;
 }
 
-// Until it is woken, which is 0, or its time is over. Whoever wakes it is alone meanwhile, so the park exists as long as
-// it is touched.
+// Until it is woken, which is 0, or its time is over. Whoever wakes it is alone meanwhile, so the park exists as long
+// as it is touched.
 int pipeline::wait(place &own, alone &held) noexcept
 {
     park waiting(*running_flow);

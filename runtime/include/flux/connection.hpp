@@ -114,8 +114,8 @@ class connection final : private belonging, private listed<connection>
     /// As above, the parts one after the other. Changes what `parts` say.
     io_result<void> send(std::span<iovec> parts, moment deadline = never) noexcept;
 
-    /// As `send`, together with what other flows send on it in the same turn of the loop, where that can be. One that is
-    /// detached may be received from by another flow meanwhile.
+    /// As `send`, together with what other flows send on it in the same turn of the loop, where that can be. One that
+    /// is detached may be received from by another flow meanwhile.
     io_result<void> send_soon(std::string_view bytes, moment deadline = never) noexcept;
 
     /// Sends these bytes, in one packet with what comes next, and then a part of a file, which the kernel copies itself

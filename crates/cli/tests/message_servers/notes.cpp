@@ -45,7 +45,8 @@ int Ask(Ask_in *in, Ask_out *out)
     out->connection = in->connection;
     note reply;
     const note question = note::of(in->message.text().substr(0, in->message.text().size() - 1));
-    const int error = upstream::Exchange(2, 2, limit_ms, limit_ms, limit_ms, 1, false, "", in->upstream, question, reply);
+    const int error =
+        upstream::Exchange(2, 2, limit_ms, limit_ms, limit_ms, 1, false, "", in->upstream, question, reply);
     out->reply = reply;
     return error;
 }
