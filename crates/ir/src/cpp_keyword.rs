@@ -127,6 +127,22 @@ pub fn is_macro(word: &str) -> bool {
     MACROS.binary_search(&word).is_ok() || is_error()
 }
 
+/// Words that one would call a type, which the headers of the C library that every program has declare, and not as
+/// types alone: a function hides a type of its name.
+const OF_C: &str = "\
+    abort abs accept access acct alarm atan basename bind brk ceil clock clone close connect cos \
+    daemon daylight div dup environ execl exit exp floor fork free gamma hypot index iovec linger \
+    link listen log malloc msghdr nan nice pause pipe pow printf profil puts rand random read \
+    readlink recv remainder remove rename revoke rewind rindex rint round scalb select send \
+    shutdown sin sleep sockaddr socket sqrt swab symlink sync syscall system tan time timespec \
+    timeval timezone tm trunc truncate ucred uint ulong unlink unshare ushort vfork write";
+
+/// Whether `word` is a function, a variable or a type of C in every program, so that no type outside of modules, which
+/// are namespaces, can be called so.
+pub fn is_of_c(word: &str) -> bool {
+    OF_C.split_ascii_whitespace().any(|name| name == word)
+}
+
 /// Whether `word` is a keyword of C++20.
 pub fn is_keyword(word: &str) -> bool {
     // Most names are spared the search by their first letter.

@@ -62,8 +62,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 
     fn check_message_name(&mut self, name: &QualifiedName<'_>) -> bool {
-        self.check_word(&name.own, name.span, "message");
-        self.check_taken(name);
+        self.check_type(name, "message");
         let known = self.message_called(name).map(|id| self.scope.program.messages[id].span);
         let Some(first) = known else { return true };
         let headline = format!("the type `{name}` is declared twice");

@@ -6,7 +6,7 @@ use crate::syntax::QualifiedName;
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_front::ids::INVALID_NAME;
 use flux_front::taken::TAKEN;
-use flux_ir::cpp_keyword::{is_keyword, is_macro};
+use flux_ir::cpp_keyword::{is_keyword, is_macro, is_of_c};
 use flux_ir::name::Name;
 use flux_ir::program::NodeId;
 use flux_source::Span;
@@ -65,6 +65,18 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         } else if is_macro(word) && self.reported.insert((INVALID_NAME, Name::new(word))) {
             let headline = format!("`{word}` is a macro of C and cannot name a {kind}");
             self.report(Diagnostic::error(INVALID_NAME, headline, span).help("choose another name"));
+        }
+    }
+
+    /// Checks that `name` can be a type in C++; `kind` says of which kind.
+    pub(super) fn check_type(&mut self, name: &QualifiedName<'_>, kind: &str) {
+        self.check_word(&name.own, name.span, kind);
+        self.check_taken(name);
+        let (module, word) = name.parts();
+        if module.is_none() && is_of_c(word) && self.reported.insert((INVALID_NAME, Name::new(word))) {
+            let headline = format!("`{word}` is a name of the C library and cannot name a {kind}");
+            let help = "choose another name, or declare it in a module, which is a namespace in C++";
+            self.report(Diagnostic::error(INVALID_NAME, headline, name.span).help(help));
         }
     }
 

@@ -38,8 +38,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
 
     /// Whether a type can have this name, which no other has.
     fn check_type_name(&mut self, name: &QualifiedName<'_>, declared: &mut HashMap<declared::Name, Span>) -> bool {
-        self.check_word(&name.own, name.span, "type");
-        self.check_taken(name);
+        self.check_type(name, "type");
         let (_, own) = name.parts();
         if built_in_names().any(|built_in| built_in == own) {
             let headline = format!("`{own}` is a type of the language, and cannot be declared");
