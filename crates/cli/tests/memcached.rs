@@ -31,10 +31,12 @@ fn ours(runtime: &[&str], arguments: &[&str]) -> Server {
     Server::listening(Command::new(cache()).arg("--port=0").args(runtime).args(arguments))
 }
 
+/// Without its background threads: an item that one of them looks at just then is changed in another way.
 fn memcached() -> Server {
     let port = support::free_port();
     let mut command = Command::new("memcached");
     command.args(["-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p", &port.to_string()]);
+    command.args(["-o", "no_lru_crawler,no_lru_maintainer"]);
     let server = Server::start(&mut command, port);
     drop(server.connect());
     server

@@ -7,9 +7,10 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::Path;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use support::{RUNTIMES, Server, text};
 
 const CLIENTS: usize = 24;
@@ -58,20 +59,64 @@ fn connections(redis: &Server) -> usize {
     count.trim().parse().unwrap()
 }
 
+/// The relay, built once.
+fn built() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let folder = support::folder("pipelined_upstream", "relay");
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelined_upstream/relay.flux");
+        let built = folder.join("relay");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&built);
+        let said = flux.output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        built
+    })
+}
+
+/// A relay to this port, with so many commands on a connection.
+fn relay(runtime: &[&str], to: u16, pipeline: usize) -> Server {
+    let mut command = Command::new(built());
+    command.arg(format!("--to=127.0.0.1:{to}")).arg(format!("--upstream-pipeline={pipeline}"));
+    Server::listening(command.arg(format!("--upstream-most={MOST}")).args(runtime))
+}
+
+/// A server that ends its first connection when a command has come, and answers all others.
+fn breaks_off_once() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (number, connection) in listener.incoming().enumerate() {
+            let mut connection = connection.unwrap();
+            let mut command = [0; 1000];
+            while connection.read(&mut command).is_ok_and(|size| size > 0) && number > 0 {
+                connection.write_all(b"+here\r\n").unwrap();
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn what_only_reads_is_sent_once_more() {
+    for (runtime, pipeline) in RUNTIMES.into_iter().flat_map(|runtime| [(runtime, 1), (runtime, 16)]) {
+        let get = format!("*2\r\n{}{}", bulk("GET"), bulk("key"));
+        let server = relay(runtime, breaks_off_once(), pipeline);
+        assert_eq!(ask(&mut server.connect(), &get, "+here\r\n"), "+here\r\n", "{runtime:?}, {pipeline}");
+        let server = relay(runtime, breaks_off_once(), pipeline);
+        let mut client = server.connect();
+        client.write_all(format!("*2\r\n{}{}", bulk("INCR"), bulk("key")).as_bytes()).unwrap();
+        let mut rest = vec![];
+        client.read_to_end(&mut rest).unwrap();
+        assert_eq!(text(&rest), "", "what may have been done is not done again: {runtime:?}, {pipeline}");
+    }
+}
+
 #[test]
 fn each_client_has_its_own_replies() {
-    let folder = support::folder("pipelined_upstream", "relay");
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelined_upstream/relay.flux");
-    let built = folder.join("relay");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&built);
-    let said = flux.output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
     for runtime in RUNTIMES {
         let redis = redis_server();
-        let mut relay = Command::new(&built);
-        relay.arg(format!("--to=127.0.0.1:{}", redis.port)).args(["--upstream-pipeline=16"]);
-        let relay = Server::listening(relay.arg(format!("--upstream-most={MOST}")).args(runtime));
+        let relay = relay(runtime, redis.port, 16);
         std::thread::scope(|scope| {
             for client in 0..CLIENTS {
                 let relay = &relay;
