@@ -409,11 +409,11 @@ io_result<void> connection::give_back() noexcept
 
 io_result<void> connection::give_back_behind_streams() noexcept
 {
-    if (incoming_ == nullptr) {
-        return give_back();
-    }
     if (const int error = usable(); error != 0) {
         return unexpected(error);
+    }
+    if (incoming_ == nullptr) {
+        return give_back();
     }
     at_end_ = at_end::given_back;
     incoming_->give_back_at_end();

@@ -226,8 +226,12 @@ class connection final : private belonging, private listed<connection>
     io_result<void> end_of_unfinished() noexcept;
     io_result<std::span<const std::byte>> look(moment deadline) noexcept
     {
-        const int error = incoming_ != nullptr ? EBUSY : usable();
-        return error == 0 ? look_now(deadline) : unexpected(error);
+        // One that the flow may not use is not looked into: another has it.
+        const int error = usable();
+        if (error != 0 || incoming_ != nullptr) {
+            return unexpected(error != 0 ? error : EBUSY);
+        }
+        return look_now(deadline);
     }
     io_result<std::span<const std::byte>> look_now(moment deadline) noexcept;
     message_bytes head_of(message_parse &whole, std::span<const std::byte> bytes);
