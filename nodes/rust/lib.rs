@@ -1,7 +1,8 @@
 //! The standard modules: `.flux` files with their C++ beside them, carried inside the `flux` command so that `use
 //! std.tcp;` works wherever it is installed.
 //!
-//! A module `std.NAME` is `std/NAME.flux` beside this crate's manifest, with all files of that stem.
+//! A module `std.NAME` is `std/NAME.flux` beside this crate's manifest, with all C++ of that stem, and of stems that go
+//! on with an underscore and are no module's: `http_answer.cpp` is a part of `std.http`, `http_text.cpp` is not.
 
 use include_dir::{Dir, File, include_dir};
 use std::fmt::Write as _;
@@ -15,10 +16,10 @@ pub fn modules() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The C++ of a module: the name of each file, `tcp.cpp`, and its text. None of a module that there is not.
 pub fn cpp(module: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let stem = module.strip_prefix("std.").unwrap_or_default().to_owned();
     let of_module = move |file: &&File<'_>| {
-        let name = file.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        matches!(name.strip_prefix(stem.as_str()), Some(".cpp" | ".h"))
+        let path = file.path();
+        let is_cpp = path.extension().is_some_and(|end| end == "cpp" || end == "h");
+        is_cpp && path.file_stem().and_then(|stem| stem.to_str()).and_then(module_of) == Some(module)
     };
     STD.files().filter(of_module).filter_map(|file| Some((file.path().to_str()?, file.contents_utf8()?)))
 }
@@ -75,6 +76,15 @@ const NAMES: [&str; 17] = [
     "std.udp",
     "std.upstream",
 ];
+
+/// Whose C++ a file of this stem is: of the module with the longest name that it begins with.
+fn module_of(stem: &str) -> Option<&'static str> {
+    let begins = |name: &&&str| {
+        let rest = name.strip_prefix("std.").and_then(|name| stem.strip_prefix(name));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    NAMES.iter().filter(begins).max_by_key(|name| name.len()).copied()
+}
 
 fn path(module: &str) -> Option<String> {
     module.strip_prefix("std.").map(|stem| format!("{stem}.flux"))

@@ -1,0 +1,169 @@
+// Requests, and what comes with them. The sections named here are those of RFC 9110, with "9112" before them those of
+// RFC 9112.
+
+#include "http.flux.h"
+
+#include "http_answer.h"
+#include "http_settings.h"
+#include "http_text.h"
+
+#include "flux/message_stream.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace http {
+
+using namespace http_text;
+using std::string_view;
+
+namespace {
+
+/// The content of a request.
+class request_body final : public flux::body
+{
+  public:
+    explicit request_body(const request &of)
+        : of_(of), stream_(of.message().stream()), is_limited_(all_settings().body != 0),
+          left_(all_settings().body)
+    {
+    }
+
+    flux::io_result<std::size_t> pull(std::span<std::byte> into, flux::moment deadline) noexcept override
+    {
+        exchange *const open = exchange_of(of_);
+        if (open == nullptr) {
+            return flux::unexpected(EBADF);
+        }
+        if (of_.facts().expects && !open->was_continued()) {
+            open->set_continued();
+            const auto sent = of_.connection()->send("HTTP/1.1 100 Continue\r\n\r\n", deadline);
+            if (!sent.has_value()) {
+                return flux::unexpected(sent.error());
+            }
+        }
+        const flux::io_result<std::size_t> count = stream_->pull(into, deadline);
+        if (count.has_value() && is_limited_) {
+            if (*count > left_) {
+                return flux::unexpected(EMSGSIZE);
+            }
+            left_ -= *count;
+        }
+        return count;
+    }
+
+    void abandon() noexcept override { stream_->abandon(); }
+
+  private:
+    const request of_;
+    const std::shared_ptr<flux::message_stream> stream_;
+    const bool is_limited_;
+    std::size_t left_;
+};
+
+/// One look at all fields.
+head_facts facts_of(const http_message::request &message)
+{
+    const http_message::request_head head = message.head();
+    head_facts facts;
+    facts.keeps = head.minor_version() != "0";
+    bool closes = false;
+    bool keeps = false;
+    for (const auto &each : head.fields_()) {
+        const string_view name = each.name();
+        if (is_same(name, "connection")) {
+            any_element(each.value(), [&](string_view option) {
+                closes = closes || is_same(option, "close");
+                keeps = keeps || is_same(option, "keep-alive");
+                return false;
+            });
+        } else if (is_same(name, "host")) {
+            facts.refused = is_authority(each.value()) ? facts.refused : 400;
+        } else if (is_same(name, "expect") && facts.keeps) {
+            facts.expects = is_same(each.value(), "100-continue");
+            facts.refused = facts.expects ? facts.refused : 417;
+        } else if (is_same(name, "range") || (name.size() > 5 && is_same(name.substr(0, 3), "if-"))) {
+            facts.has_conditions = true;
+        }
+    }
+    facts.keeps = !closes && (facts.keeps || keeps);
+    const std::size_t most = all_settings().body;
+    if (most != 0 && head.length() > most && facts.refused == 0) {
+        facts.refused = 413;
+    }
+    return facts;
+}
+
+} // namespace
+
+request::request(flux::connection &on, http_message::request &&message)
+    : on_(&on), message_(std::move(message)), facts_(facts_of(message_))
+{
+}
+
+string_view request::method() const
+{
+    return message_.head().method();
+}
+
+string_view request::target() const
+{
+    return message_.head().target();
+}
+
+string_view request::query() const
+{
+    return parts_of(target()).query;
+}
+
+string_view request::authority() const
+{
+    const string_view own = parts_of(target()).authority;
+    return own.empty() ? field("host") : own;
+}
+
+string_view request::field(string_view name) const
+{
+    for (const auto &each : message_.head().fields_()) {
+        const string_view known = each.name();
+        if (known.size() == name.size() &&
+            std::equal(known.begin(), known.end(), name.begin(), [](char a, char b) { return lower(a) == lower(b); })) {
+            return each.value();
+        }
+    }
+    return {};
+}
+
+std::shared_ptr<flux::body> request::body() const
+{
+    return message_.stream() == nullptr ? nullptr : std::make_shared<request_body>(*this);
+}
+
+flux::connection *request::take_connection() const
+{
+    exchange *const open = exchange_of(*this);
+    return open != nullptr && open->end() ? on_ : nullptr;
+}
+
+bool is_get(const request &one)
+{
+    return one.method() == "GET" || one.is_head();
+}
+
+bool is_post(const request &one)
+{
+    return one.method() == "POST";
+}
+
+bool is_put(const request &one)
+{
+    return one.method() == "PUT";
+}
+
+bool is_deletion(const request &one)
+{
+    return one.method() == "DELETE";
+}
+
+} // namespace http
