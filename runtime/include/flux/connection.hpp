@@ -155,6 +155,12 @@ class connection final : private belonging, private listed<connection>
     /// Whether the peer connected to us; otherwise a flow of ours connected to it.
     bool accepted() const noexcept { return accepted_; }
 
+    /// The protocol that it was agreed to speak on it when it was made secure (ALPN, RFC 7301), `h2`; empty if none
+    /// was, or the caller does not own the connection.
+    std::string_view protocol() const noexcept { return usable() == 0 ? through_->protocol() : std::string_view(); }
+    /// Whether it is encrypted. False where the caller does not own it.
+    bool is_secure() const noexcept { return usable() == 0 && through_->is_secure(); }
+
     /// Gives it back to its source, which gives it to another flow when there is more input. A connection whose input
     /// has ended is closed, and so is one that did not come from a source. If a branch calls this for a connection that
     /// it has not made itself, it is given back at the end of the flow, because other branches may be using it.

@@ -123,6 +123,21 @@ class stream
     /// Whether `receive` may have something to give, as far as that is known at once.
     virtual bool has_input() noexcept { return false; }
 
+    /// What it has received itself and nobody was given: nothing; bytes; or a part of something that gives no bytes
+    /// before its rest has come, such as half a record of TLS, or half a handshake.
+    enum class held_input : unsigned char { nothing, bytes, part };
+    virtual held_input held() const noexcept { return held_input::nothing; }
+
+    /// The stream that I/O has made, which is what can be watched: this one, or the one below it (`stream_layer.hpp`).
+    virtual stream &wire() noexcept { return *this; }
+
+    /// The protocol that both sides have agreed to speak on it, by its name of RFC 7301 (ALPN), `h2`; empty if they
+    /// have not.
+    virtual std::string_view protocol() const noexcept { return {}; }
+
+    /// Whether nobody on the way can read or change what goes through it.
+    virtual bool is_secure() const noexcept { return false; }
+
   protected:
     stream() noexcept = default;
 
@@ -231,7 +246,7 @@ class arrivals
 
     /// Watches an idle stream: when it has input, or comes to its end or an error, `next` gives its `owner` once. With
     /// `soon`, `next` gives it in any case, without waiting for that. No flow may wait for the stream meanwhile. It
-    /// must be made by the same I/O.
+    /// must be made by the same I/O: it is the `wire` of a connection.
     virtual io_result<void> watch(stream &idle, void *owner, bool soon = false) noexcept = 0;
 
     /// Stops watching the stream. Returns false if it has input already, and `next` will still give it.

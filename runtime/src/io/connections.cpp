@@ -44,10 +44,10 @@ constexpr std::chrono::seconds leaving_time{2};
 
 } // namespace
 
-connections::connections(io &through, listener &from, first_given first, silence_limits limits)
+connections::connections(io &through, listener &from, first_given first, silence_limits limits, stream_layer *layer)
     : arrivals_(through.make_arrivals()), first_given_(first), look_period_(period_of(limits)),
       idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
-      message_limit_(limits.message), through_(through), on_loop_(through.is_of_one_thread())
+      message_limit_(limits.message), layer_(layer), through_(through), on_loop_(through.is_of_one_thread())
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
         throw std::system_error(watched.error(), std::generic_category(), "listener");
@@ -62,11 +62,15 @@ connections::~connections()
 
 io_result<connection *> connections::next() noexcept
 {
-    const io_result<connection *> ready = next_with_input();
-    if (ready.has_value()) {
-        served(**ready);
+    while (true) {
+        const io_result<connection *> ready = next_with_input();
+        if (!ready.has_value() || layer_ == nullptr || first_given_ == first_given::at_once || has_bytes(**ready)) {
+            if (ready.has_value()) {
+                served(**ready);
+            }
+            return ready;
+        }
     }
-    return ready;
 }
 
 io_result<connection *> connections::next(message_parse &into, last_words *told) noexcept
@@ -127,6 +131,26 @@ io_result<connection *> connections::next_with_input() noexcept
     }
 }
 
+// Whether it has something for a flow, as what has come may be of the layer alone. Else it is idle again, or closed.
+bool connections::has_bytes(connection &of) noexcept
+{
+    const io_result<std::span<const std::byte>> there = of.look_now(moment::min());
+    if (there.has_value()) {
+        of.ended_ = false; // to be found again by who receives
+        return (*there).empty() || of.has_unread() || of.take(*there, 0).has_value();
+    }
+    if (there.error() == ETIMEDOUT) {
+        reclaim(of);
+        await_request(of);
+        keep(of, false);
+        return false;
+    }
+    served(of);
+    running_flow->count_failure(there.error());
+    of.close_softly();
+    return false;
+}
+
 // Whether the caller has it and the message; else it is idle again, or closed.
 bool connections::has_whole(connection &of, message_parse &into) noexcept
 {
@@ -165,10 +189,15 @@ bool connections::is_late(const connection &on, moment now) const noexcept
 // A client that sent what it should not. Whether it leaves; else it is closed next.
 bool connections::refuse(connection &bad, int error, const message_parse &wanted) noexcept
 {
-    if (error == end_of_input) {
+    // Many clients end TLS without saying so (RFC 9112, 9.8): between messages nothing is lost.
+    const bool is_silent_end = error == ECONNRESET && bad.unfinished_ == nullptr && bad.through_->is_secure();
+    if (error == end_of_input || is_silent_end) {
         return false;
     }
     running_flow->count_failure(error);
+    if (error == EPROTO) {
+        return bad.close_softly().has_value(); // the layer has told it why
+    }
     if (error == EBADMSG) {
         log_wrong_message(bad.peer(), wanted);
     }
@@ -219,6 +248,12 @@ void connections::close_entrance() noexcept
 // Null where there is no memory: the peer is sent away.
 connection *connections::add(arrivals::newcomer somebody) noexcept
 {
+    if (layer_ != nullptr) {
+        somebody.accepted = layer_->lay_over(std::move(somebody.accepted));
+        if (somebody.accepted == nullptr) {
+            return nullptr;
+        }
+    }
     connection *const fresh = connection::open(std::move(somebody), shared_from_this());
     if (fresh != nullptr) {
         const moment now = through_.now();
@@ -256,13 +291,17 @@ void connections::keep(connection &idle, bool soon) noexcept
     bool kept = false;
     {
         const auto alone = alone_here();
-        idle.quiet_looks_ = 0;
-        if (idle.unfinished_ == nullptr && !idle.is_leaving_) {
+        const stream::held_input held = idle.through_->held();
+        if (held != stream::held_input::part) {
+            idle.quiet_looks_ = 0; // a handshake that does not end is as silent as none
+        }
+        soon = soon || held == stream::held_input::bytes;
+        if (idle.unfinished_ == nullptr && held != stream::held_input::part && !idle.is_leaving_) {
             idle.message_begun_ = never;
         } else if (idle.message_begun_ == never) {
             idle.message_begun_ = through_.last_look();
         }
-        kept = !ended_ && arrivals_->watch(*idle.through_, &idle, soon).has_value();
+        kept = !ended_ && arrivals_->watch(idle.through_->wire(), &idle, soon).has_value();
     }
     if (!kept) {
         served(idle);
@@ -278,7 +317,7 @@ void connections::look_at_all(moment now) noexcept
         const unsigned most_looks = longest.fresh_ ? fresh_looks_ : idle_looks_;
         const bool late = is_late(longest, now);
         // Only one that nobody has, and that has not been notified, can be forgotten.
-        if ((late || longest.quiet_looks_ >= most_looks) && arrivals_->forget(*longest.through_)) {
+        if ((late || longest.quiet_looks_ >= most_looks) && arrivals_->forget(longest.through_->wire())) {
             if (late && !longest.is_leaving_) {
                 tell_late(longest);
             }
@@ -320,7 +359,7 @@ void connections::end() noexcept
         ended_ = true;
         for (connection *each = all_.first(); each != nullptr;) {
             connection &idle = *std::exchange(each, intrusive_list<connection>::next(*each));
-            if (arrivals_->forget(*idle.through_)) {
+            if (arrivals_->forget(idle.through_->wire())) {
                 all_.remove(idle);
                 idle.end_unlinked();
             }

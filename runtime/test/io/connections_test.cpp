@@ -55,15 +55,19 @@ class no_listener final : public flux::listener
 class scripted_arrivals final : public flux::arrivals
 {
   public:
-    scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last, const bool &is_ready)
-        : come_(come), refusal_(refusal), knows_last_(knows_last), is_ready_(is_ready)
+    scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last, const bool &is_ready,
+                      const flux::stream *&watched, bool &watched_soon)
+        : come_(come), refusal_(refusal), knows_last_(knows_last), is_ready_(is_ready), last_(watched),
+          last_is_soon_(watched_soon)
     {
     }
 
     flux::io_result<void> watch(flux::listener &) noexcept override { return {}; }
 
-    flux::io_result<void> watch(flux::stream &idle, void *owner, bool) noexcept override
+    flux::io_result<void> watch(flux::stream &idle, void *owner, bool soon) noexcept override
     {
+        last_ = &idle;
+        last_is_soon_ = soon;
         watched_ = owner;
         if (refusal_ == 0) {
             idle_[owner] = &idle;
@@ -96,6 +100,8 @@ class scripted_arrivals final : public flux::arrivals
     const int &refusal_;
     const bool &knows_last_;
     const bool &is_ready_;
+    const flux::stream *&last_;
+    bool &last_is_soon_;
     void *watched_ = nullptr;
     // Those that are watched and were not given since, by their owners.
     std::map<void *, flux::stream *> idle_;
@@ -121,7 +127,7 @@ class scripted_io final : public flux::io
     }
     std::unique_ptr<flux::arrivals> make_arrivals() override
     {
-        return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready);
+        return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready, watched, watched_soon);
     }
 
     /// Somebody new comes.
@@ -138,6 +144,9 @@ class scripted_io final : public flux::io
     bool knows_last = false;
     // Whoever was watched last has been notified of and is not given.
     bool is_ready = false;
+    // What was watched last, and whether it is to be given in any case.
+    const flux::stream *watched = nullptr;
+    bool watched_soon = false;
 };
 
 TEST(Connections, ANewOneThatCannotBeWatchedIsClosedAndAwaitedByNobody)
@@ -289,6 +298,90 @@ TEST(Connections, AnswersGoOutTogetherWhereThePeerHasAskedMore)
     EXPECT_TRUE((*given)->close().has_value());
     all->end();
     EXPECT_EQ(open, 0);
+}
+
+/// A stream over another, which says that it holds something.
+class layered_stream final : public flux::stream
+{
+  public:
+    layered_stream(std::unique_ptr<flux::stream> wire, held_input held) : wire_(std::move(wire)), held_(held) {}
+
+    void end_output() noexcept override { wire_->end_output(); }
+    std::size_t send_at_once(std::string_view bytes) noexcept override { return wire_->send_at_once(bytes); }
+    void cut() noexcept override { wire_->cut(); }
+    held_input held() const noexcept override { return held_; }
+    flux::stream &wire() noexcept override { return *wire_; }
+    std::string_view protocol() const noexcept override { return "echo"; }
+    bool is_secure() const noexcept override { return true; }
+
+  private:
+    flux::io_result<std::size_t> do_receive(std::span<std::byte> into, flux::moment until) noexcept override
+    {
+        return wire_->receive(into, until);
+    }
+    flux::io_result<void> do_send(std::span<iovec> parts, flux::moment until) noexcept override
+    {
+        return wire_->send(parts, until);
+    }
+
+    const std::unique_ptr<flux::stream> wire_;
+    const held_input held_;
+};
+
+class scripted_layer final : public flux::stream_layer
+{
+  public:
+    std::unique_ptr<flux::stream> lay_over(std::unique_ptr<flux::stream> wire) noexcept override
+    {
+        below = wire.get();
+        return refuses ? nullptr : std::make_unique<layered_stream>(std::move(wire), held);
+    }
+
+    flux::stream::held_input held = flux::stream::held_input::nothing;
+    bool refuses = false;
+    const flux::stream *below = nullptr;
+};
+
+TEST(Connections, TheStreamBelowALayerIsWatched)
+{
+    using held_input = flux::stream::held_input;
+    for (const held_input held : {held_input::nothing, held_input::bytes, held_input::part}) {
+        flux::accepting entrances;
+        int open = 0;
+        scripted_io script;
+        scripted_layer layer;
+        layer.held = held;
+        script.arrive(std::make_unique<counted_stream>(open));
+        no_listener at;
+        const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
+                                                             flux::silence_limits{}, &layer);
+        const auto given = all->next();
+        ASSERT_TRUE(given.has_value());
+        EXPECT_EQ((*given)->protocol(), "echo");
+        EXPECT_TRUE((*given)->is_secure());
+        EXPECT_TRUE((*given)->give_back().has_value());
+        EXPECT_FALSE((*given)->is_secure()) << "it is nobody's";
+        EXPECT_EQ(script.watched, layer.below);
+        EXPECT_EQ(script.watched_soon, held == held_input::bytes) << "the kernel does not notify of what it has given";
+        all->end();
+        EXPECT_EQ(open, 0);
+    }
+}
+
+TEST(Connections, WhomALayerSendsAwayIsClosed)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    scripted_layer layer;
+    layer.refuses = true;
+    script.arrive(std::make_unique<counted_stream>(open));
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once, flux::silence_limits{},
+                                                         &layer);
+    EXPECT_EQ(all->next().error(), EBADF);
+    EXPECT_EQ(open, 0);
+    all->end();
 }
 
 } // namespace

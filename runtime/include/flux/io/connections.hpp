@@ -5,6 +5,7 @@
 
 #include "flux/connection.hpp"
 #include "flux/io/server_io.hpp"
+#include "flux/io/stream_layer.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -52,8 +53,9 @@ class connections final : public connection_home, public std::enable_shared_from
 {
   public:
     /// What is accepted from the listener, which outlives this. A connection is closed when it has been silent for its
-    /// limit, or longer by up to a quarter of the shortest one. Throws `std::bad_alloc` and `std::system_error`.
-    connections(io &through, listener &from, first_given first, silence_limits limits);
+    /// limit, or longer by up to a quarter of the shortest one. Where there is a layer, which stays, the streams are of
+    /// that. Throws `std::bad_alloc` and `std::system_error`.
+    connections(io &through, listener &from, first_given first, silence_limits limits, stream_layer *layer = nullptr);
     ~connections() override;
 
     /// Waits for the next connection that has input: for the source alone.
@@ -73,6 +75,7 @@ class connections final : public connection_home, public std::enable_shared_from
 
     std::unique_lock<std::mutex> alone_here() noexcept;
     io_result<connection *> next_with_input() noexcept;
+    bool has_bytes(connection &of) noexcept;
     bool has_whole(connection &of, message_parse &into) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
     bool refuse(connection &bad, int error, const message_parse &wanted) noexcept;
@@ -95,6 +98,7 @@ class connections final : public connection_home, public std::enable_shared_from
     const unsigned idle_looks_;
     const unsigned fresh_looks_;
     const std::chrono::milliseconds message_limit_;
+    stream_layer *const layer_;
     io &through_;
     last_words *told_ = nullptr;
     // Whether all who use it are of one thread.
