@@ -10,7 +10,8 @@
 //! A call of a function with `N` paths to an exit multiplies: `before * N + own`. Thus a shared function is numbered
 //! once, whoever calls it. Where a product would exceed [`LIMIT`], the call is cut: the callee's paths are counted by
 //! themselves and count as one in the caller. Where a sum would, after scores of fallbacks in one function, those who
-//! come from the fallback are no longer told apart from those who did not need it; such a path shows `...` there.
+//! come from the fallback are no longer told apart from those who did not need it; such a path shows `...` there. It
+//! begins there, too, unless the number at that point is sure to be that of what comes before.
 //!
 //! A parallel step is a call of all its branches, whose numbers are the digits of its own, that of the last branch the
 //! lowest. Where all are done, a digit is a number of the branch's paths to that exit. Else it is one of all its paths,
@@ -82,7 +83,7 @@ pub struct Vertex {
     pub kind: VertexKind,
     /// The first of its incoming edges in [`PathGraph::edges`].
     pub first_edge: usize,
-    /// How many edges come in; none for a start, and for what cannot be reached.
+    /// How many edges come in; none for a start, for what cannot be reached, and where it is not known from where.
     pub edge_count: usize,
 }
 
@@ -216,6 +217,16 @@ pub fn resume_offset(beside: u64, arriving: u64) -> u64 {
     if beside + arriving > LIMIT { 0 } else { beside }
 }
 
+/// Whether a step that is done, or whose fallback resumes without an offset, leaves the path register as it was.
+fn keeps_number(step: &Step) -> bool {
+    let adds = |step: &Step| match step.failure.end {
+        End::Resume { offset, .. } => offset != 0,
+        _ => false,
+    };
+    let calls_functions = |step: &Step| !step.callee.functions().is_empty();
+    !calls_functions(step) && step.failure.steps.iter().all(|step| !adds(step) && keeps_number(step))
+}
+
 /// One path to each exit that any path leads to.
 fn one_each(counted: Exits) -> Exits {
     Exits { done: counted.done.min(1), failed: counted.failed.min(1), ended: counted.ended.min(1) }
@@ -337,7 +348,9 @@ impl<'a> Drawer<'a> {
         let never_done = calls_functions && step.paths.radix.done == 0;
         if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
             self.block(&step.failure, failed, None);
-            return self.event(Event::Either, done);
+            let before = Edge { from: done, offset: 0 };
+            let edges = if keeps_number(step) { vec![before] } else { vec![] };
+            return self.vertex(VertexKind::Event(Event::Either), edges);
         }
         let go_on = self.vertex(VertexKind::Join, vec![Edge { from: done, offset: 0 }]);
         self.block(&step.failure, failed, Some(go_on));
@@ -450,6 +463,9 @@ impl PathGraph {
                 }
             }
             let edges = self.edges.get(vertex.first_edge..vertex.first_edge + vertex.edge_count)?;
+            if vertex.kind == VertexKind::Event(Event::Either) && edges.is_empty() {
+                return Some(());
+            }
             let taken = edges.iter().rfind(|edge| edge.offset <= number)?;
             number -= taken.offset;
             at = taken.from;

@@ -40,6 +40,9 @@ class walk
             if (!show(*at, number)) {
                 return false;
             }
+            if (at->kind == path_kind::label && at->edge_count == 0) {
+                return true; // what comes before is not known
+            }
             const path_edge *taken = edge_taken(*at, number);
             if (taken == nullptr) {
                 return false;

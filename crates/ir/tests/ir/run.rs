@@ -77,6 +77,12 @@ impl World for Chance<'_> {
     }
 }
 
+/// Whether some of what was called is left out of `told`, and nothing else is told.
+fn is_part(told: &[String], called: &[String]) -> bool {
+    let mut called = called.iter();
+    told.iter().all(|one| called.any(|other| other == one))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -96,10 +102,13 @@ proptest! {
             if world.cut {
                 continue;
             }
-            let events = graph.decode(id, ran.exit, ran.number).unwrap().into_iter();
-            let calls = events.filter(|event| matches!(event, Event::Node(_) | Event::External(_)));
+            let events = graph.decode(id, ran.exit, ran.number).unwrap();
+            let calls = events.iter().filter(|event| matches!(event, Event::Node(_) | Event::External(_)));
             let called: Vec<_> = calls.map(|event| event.text(&flow)).collect();
-            prop_assert_eq!(&called, &world.called, "{}", text::print_flow(&flow));
+            match events.contains(&Event::Either) {
+                true => prop_assert!(is_part(&called, &world.called), "{}", text::print_flow(&flow)),
+                false => prop_assert_eq!(&called, &world.called, "{}", text::print_flow(&flow)),
+            }
         }
     }
 }
