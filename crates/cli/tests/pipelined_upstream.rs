@@ -9,7 +9,7 @@ mod support;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use support::{RUNTIMES, Server, text};
 
@@ -17,15 +17,6 @@ const CLIENTS: usize = 24;
 const COMMANDS: usize = 200;
 /// Connections to redis-server at most, of each loop.
 const MOST: usize = 2;
-
-fn redis_server() -> Server {
-    let port = support::free_port();
-    let mut command = Command::new("redis-server");
-    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
-    let server = Server::start(command.stdout(Stdio::null()), port);
-    server.connect();
-    server
-}
 
 /// Sends a command, and gives what comes, of which so many bytes are expected.
 fn ask(client: &mut TcpStream, command: &str, expected: &str) -> String {
@@ -115,7 +106,7 @@ fn what_only_reads_is_sent_once_more() {
 #[test]
 fn each_client_has_its_own_replies() {
     for runtime in RUNTIMES {
-        let redis = redis_server();
+        let redis = support::redis_server();
         let relay = relay(runtime, redis.port, 16);
         std::thread::scope(|scope| {
             for client in 0..CLIENTS {

@@ -7,7 +7,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use support::{RUNTIMES, Server, text};
 
@@ -18,16 +18,6 @@ fn example() -> &'static Path {
 
 fn start(runtime: &[&str]) -> Server {
     Server::listening(Command::new(example()).arg("--port=0").args(runtime))
-}
-
-/// The server that it is held against; it keeps nothing.
-fn redis_server() -> Server {
-    let port = support::free_port();
-    let mut command = Command::new("redis-server");
-    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
-    let server = Server::start(command.stdout(Stdio::null()), port);
-    server.connect();
-    server
 }
 
 /// What a client says of a server; one that fails ends the test.
@@ -44,7 +34,7 @@ fn script(name: &str) -> String {
 
 #[test]
 fn replies_are_those_of_redis_server() {
-    let wanted = redis_server();
+    let wanted = support::redis_server();
     for runtime in RUNTIMES {
         let given = start(runtime);
         let ports = [&wanted, &given].map(|server| server.port.to_string());
@@ -55,7 +45,7 @@ fn replies_are_those_of_redis_server() {
 
 #[test]
 fn subscribers_hear_what_those_of_redis_server_hear() {
-    let wanted = redis_server();
+    let wanted = support::redis_server();
     for runtime in RUNTIMES {
         let given = start(runtime);
         let (ports, process) = (format!("{},{}", wanted.port, given.port), given.id().to_string());

@@ -174,6 +174,16 @@ impl Server {
     }
 }
 
+/// A redis-server that keeps nothing.
+pub fn redis_server() -> Server {
+    let port = free_port();
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+    let server = Server::start(command.stdout(Stdio::null()), port);
+    server.connect();
+    server
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.process.kill();
