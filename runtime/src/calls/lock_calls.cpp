@@ -16,10 +16,16 @@ constexpr std::size_t everybody = ~std::size_t{0};
 // The kinds that know their owner; see `pthread_mutex_t` in the C library's <bits/struct_mutex.h>.
 constexpr int kind_bits = 3;
 
-bool knows_owner(const pthread_mutex_t *lock) noexcept
+FLUX_UNINSTRUMENTED inline bool knows_owner(const pthread_mutex_t *lock) noexcept
 {
     const int kind = __atomic_load_n(&lock->__data.__kind, __ATOMIC_RELAXED) & kind_bits;
     return kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK;
+}
+
+// Whether its owner is the fiber, where there is one, and not the thread.
+FLUX_UNINSTRUMENTED inline bool is_fibers_own(const pthread_mutex_t *lock) noexcept
+{
+    return fiber::running() != nullptr && knows_owner(lock);
 }
 
 // A thread's own number never changes, and asking the kernel costs more than a free lock.
@@ -57,17 +63,23 @@ using namespace flux::calls;
 
 FLUX_CATCH(int, pthread_mutex_trylock, pthread_mutex_t *lock)
 {
-    return on_loop() ? try_lock_as_fiber(lock) : next_pthread_mutex_trylock(lock);
+    return is_fibers_own(lock) && on_loop() ? try_lock_as_fiber(lock) : next_pthread_mutex_trylock(lock);
 }
 
 FLUX_CATCH(int, pthread_mutex_lock, pthread_mutex_t *lock)
 {
+    // The runtime and most nodes take locks that are free, and of the simple kind.
+    if (flux::fiber::running() != nullptr && !knows_owner(lock)) {
+        if (const int error = next_pthread_mutex_trylock(lock); error != EBUSY) {
+            return error;
+        }
+    }
     return on_loop() ? lock_as_fiber(lock, flux::never) : next_pthread_mutex_lock(lock);
 }
 
 FLUX_CATCH(int, pthread_mutex_unlock, pthread_mutex_t *lock)
 {
-    if (on_loop()) {
+    if (is_fibers_own(lock) && on_loop()) {
         return unlock_as_fiber(lock);
     }
     const int error = next_pthread_mutex_unlock(lock);
