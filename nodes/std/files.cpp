@@ -7,6 +7,8 @@
 
 #include "files.flux.h"
 
+#include "http_text.h"
+
 #include "flux/cache/eviction.hpp"
 #include "flux/calls/beside_loop.hpp"
 #include "flux/connection.hpp"
@@ -197,6 +199,13 @@ std::string tag_of(const struct stat &of)
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
+std::string fields_of(const opened &of)
+{
+    return "ETag: " + of.tag + "\r\nLast-Modified: " + http_text::date_of(of.modified.tv_sec) +
+           "\r\nContent-Type: " + http_text::content_type_of(of.type) +
+           "\r\nAccept-Ranges: bytes\r\nContent-Length: " + std::to_string(of.size) + "\r\n";
+}
+
 using opened_file = std::shared_ptr<const opened>;
 
 // The file as it is now, which is `known` where it has not changed: 0 or the error.
@@ -227,6 +236,7 @@ int open_again(int folder, const std::string &path, std::size_t small, const ope
     } else {
         made->descriptor = std::move(file);
     }
+    made->fields = fields_of(*made);
     now = std::move(made);
     return 0;
 }
@@ -279,16 +289,20 @@ struct cached_file : flux::evictable {
 
 /// A file as it is asked for.
 struct key {
+    key(const folder *in, std::string_view at) noexcept
+        : hash(std::hash<std::string_view>()(at) ^ std::hash<const void *>()(in)), below(in), path(at)
+    {
+    }
+
+    // First, as it is compared first.
+    std::size_t hash;
     const folder *below;
     std::string_view path;
     bool operator==(const key &) const = default;
 };
 
 struct hash_of_key {
-    std::size_t operator()(const key &of) const noexcept
-    {
-        return std::hash<std::string_view>()(of.path) ^ std::hash<const void *>()(of.below);
-    }
+    std::size_t operator()(const key &of) const noexcept { return of.hash; }
 };
 
 /// A part of the cache.
@@ -391,7 +405,7 @@ class cache
         flux::moment looked_at;
     };
 
-    part &part_of(const key &of) { return parts_[hash_of_key()(of) % parts_.size()]; }
+    part &part_of(const key &of) { return parts_[of.hash % parts_.size()]; }
 
     bool is_fresh(flux::moment looked_at) const
     {
@@ -420,14 +434,30 @@ class cache
         return error;
     }
 
-    // Where the root leads to now.
+    // Where the root leads to now. That of the last look of a thread, which usually is the only one, takes no lock.
     int folder_at(const char *path, folder_now &found)
+    {
+        static thread_local std::string last_path;
+        static thread_local root last;
+        if (last.now != nullptr && is_fresh(last.looked_at) && last_path == path) {
+            found = last.now;
+            return 0;
+        }
+        root now;
+        const int error = look_for_folder(path, now);
+        found = error == 0 ? now.now : nullptr;
+        last_path = path;
+        last = {found, now.looked_at};
+        return error;
+    }
+
+    int look_for_folder(const char *path, root &found)
     {
         {
             const std::lock_guard<std::mutex> alone(roots_lock_);
             if (const auto known = roots_.find(path); known != roots_.end()) {
-                found = known->second.now;
-                if (is_fresh(known->second.looked_at)) {
+                found = known->second;
+                if (is_fresh(found.looked_at)) {
                     return 0;
                 }
                 known->second.looked_at = flux::running_io().last_look();
@@ -439,16 +469,17 @@ class cache
             if (at.get() < 0 || ::fstat(at.get(), &what) != 0) {
                 return errno == ENOTDIR ? ENOENT : errno;
             }
-            if (found == nullptr || found->device != what.st_dev || found->number != what.st_ino) {
-                found = std::make_shared<const folder>(folder{std::move(at), what.st_dev, what.st_ino});
+            if (found.now == nullptr || found.now->device != what.st_dev || found.now->number != what.st_ino) {
+                found.now = std::make_shared<const folder>(folder{std::move(at), what.st_dev, what.st_ino});
             }
             return 0;
         });
+        found.looked_at = flux::running_io().last_look();
         const std::lock_guard<std::mutex> alone(roots_lock_);
         if (error != 0 || roots_.size() > most_roots) {
             roots_.erase(path);
         } else {
-            roots_[path] = {found, flux::running_io().last_look()};
+            roots_[path] = found;
         }
         return error;
     }
@@ -535,7 +566,7 @@ class cache
 
     static std::size_t cost_of(const opened &what, std::string_view path)
     {
-        return what.content.size() + path.size() + sizeof(cached_file) + sizeof(opened);
+        return what.content.size() + what.fields.size() + path.size() + sizeof(cached_file) + sizeof(opened);
     }
 
     bool is_hinted(std::string_view path) const

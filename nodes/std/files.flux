@@ -9,6 +9,7 @@
 // and the path does not end with a slash; EACCES if the server may not read it; EMFILE and ENFILE if there are no
 // descriptors.
 
+use std.http_text;
 include "flux/connection.hpp";
 include "string";
 include "files.h";

@@ -55,6 +55,9 @@ struct opened {
     std::string tag;
     /// Its media type, by the end of its name: `text/html`.
     std::string type;
+    /// What an answer of HTTP says of all of it, a line each: `ETag`, `Last-Modified`, `Content-Type`, `Accept-Ranges`
+    /// and `Content-Length`.
+    std::string fields;
 };
 
 /// A file. It stays as it is as long as somebody has it, whatever becomes of it in the file system, but that who writes
@@ -74,6 +77,8 @@ class file
     const std::string &tag() const noexcept { return opened_->tag; }
     /// Its media type: `text/html`; `application/octet-stream` where its name says nothing.
     const std::string &type() const noexcept { return opened_->type; }
+    /// The lines of these fields of HTTP: `ETag`, `Last-Modified`, `Content-Type`, `Accept-Ranges`, `Content-Length`.
+    const std::string &fields() const noexcept { return opened_->fields; }
 
     /// Whether its content is in memory.
     bool is_in_memory() const noexcept { return opened_->descriptor.get() < 0; }

@@ -115,24 +115,26 @@ int Send(const request &to, const files::file &file)
     if (status == 412) {
         return send_error(to, 412);
     }
-    const std::string size = std::to_string(file.size());
     if (status == 416) {
-        return send_error(to, 416, "Content-Range", "bytes */" + size);
+        return send_error(to, 416, "Content-Range", "bytes */" + std::to_string(file.size()));
     }
     answer with(to, status == 0 ? 200 : status);
     if (const int error = with.begin(); error != 0) {
         return error;
     }
-    with.head.add("ETag", file.tag()).add("Last-Modified", date_of(file.modified().tv_sec));
+    if (status == 0) {
+        with.head.add_lines(file.fields());
+    } else {
+        with.head.add("ETag", file.tag()).add("Last-Modified", date_of(file.modified().tv_sec));
+    }
     if (status == 304) {
         return with.send({});
     }
-    const bool is_text = file.type().starts_with("text/");
-    with.head.add("Content-Type", is_text ? file.type() + "; charset=utf-8" : file.type());
-    with.head.add("Accept-Ranges", "bytes").add_length(part.size);
     if (status == 206) {
+        with.head.add("Content-Type", content_type_of(file.type())).add("Accept-Ranges", "bytes").add_length(part.size);
         with.head.add("Content-Range", "bytes " + std::to_string(part.begin) + "-" +
-                                           std::to_string(part.begin + part.size - 1) + "/" + size);
+                                           std::to_string(part.begin + part.size - 1) + "/" +
+                                           std::to_string(file.size()));
     }
     if (to.is_head() || part.size == 0) {
         return with.send({});

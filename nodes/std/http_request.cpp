@@ -70,23 +70,31 @@ head_facts facts_of(const http_message::request &message)
     facts.keeps = head.minor_version() != "0";
     bool closes = false;
     bool keeps = false;
-    for (const auto &each : head.fields_()) {
-        const string_view name = each.name();
-        if (is_same(name, "connection")) {
-            any_element(each.value(), [&](string_view option) {
+    const auto look_at = [&](string_view line) {
+        if (const auto options = value_of(line, "connection")) {
+            any_element(*options, [&](string_view option) {
                 closes = closes || is_same(option, "close");
                 keeps = keeps || is_same(option, "keep-alive");
                 return false;
             });
-        } else if (is_same(name, "host")) {
-            facts.refused = is_authority(each.value()) ? facts.refused : 400;
-        } else if (is_same(name, "expect") && facts.keeps) {
-            facts.expects = is_same(each.value(), "100-continue");
+        } else if (const auto host = value_of(line, "host")) {
+            facts.refused = is_authority(*host) ? facts.refused : 400;
+        } else if (const auto expected = facts.keeps ? value_of(line, "expect") : std::nullopt) {
+            facts.expects = is_same(*expected, "100-continue");
             facts.refused = facts.expects ? facts.refused : 417;
-        } else if (is_same(name, "range") || (name.size() > 5 && is_same(name.substr(0, 3), "if-"))) {
+        } else if (value_of(line, "range") || is_same(line.substr(0, 3), "if-")) {
             facts.has_conditions = true;
         }
-    }
+    };
+    any_line(head.wire(), [&](string_view line) {
+        // Most fields begin with another letter than those that are looked for.
+        constexpr std::uint32_t wanted = 1U << ('c' - '`') | 1U << ('h' - '`') | 1U << ('e' - '`') |
+                                         1U << ('r' - '`') | 1U << ('i' - '`');
+        if ((wanted >> (static_cast<unsigned char>(line[0]) & 31) & 1) != 0) {
+            look_at(line);
+        }
+        return false;
+    });
     facts.keeps = !closes && (facts.keeps || keeps);
     const std::size_t most = all_settings().body;
     if (most != 0 && head.length() > most && facts.refused == 0) {
@@ -125,14 +133,11 @@ string_view request::authority() const
 
 string_view request::field(string_view name) const
 {
-    for (const auto &each : message_.head().fields_()) {
-        const string_view known = each.name();
-        if (known.size() == name.size() &&
-            std::equal(known.begin(), known.end(), name.begin(), [](char a, char b) { return lower(a) == lower(b); })) {
-            return each.value();
-        }
-    }
-    return {};
+    std::string small(name);
+    std::transform(small.begin(), small.end(), small.begin(), lower);
+    std::optional<string_view> found;
+    any_line(message_.head().wire(), [&](string_view line) { return (found = value_of(line, small)).has_value(); });
+    return found.value_or(string_view());
 }
 
 std::shared_ptr<flux::body> request::body() const

@@ -25,8 +25,19 @@ bool is_same(string_view some, string_view wanted) noexcept
 
 string_view trim(string_view text) noexcept
 {
-    const std::size_t begin = text.find_first_not_of(" \t");
-    return begin == text.npos ? string_view() : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+    const auto is_space = [](char byte) { return byte == ' ' || byte == '\t'; };
+    while (!text.empty() && is_space(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_space(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+std::string content_type_of(const std::string &type)
+{
+    return type.starts_with("text/") ? type + "; charset=utf-8" : type;
 }
 
 // "5.6.7 Date/Time Formats".
@@ -96,6 +107,7 @@ const clock_texts &clock_texts::now()
         const string_view date = texts.date;
         texts.log_date = std::string(date.substr(5, 2)) + "/" + std::string(date.substr(8, 3)) + "/" +
                          std::string(date.substr(12, 4)) + ":" + std::string(date.substr(17, 8)) + " +0000";
+        texts.ok = "HTTP/1.1 200 OK\r\nDate: " + texts.date + "\r\n";
     }
     return texts;
 }
@@ -125,7 +137,14 @@ target_parts parts_of(string_view target)
 
 bool is_authority(string_view host)
 {
-    constexpr string_view marks = "-._~!$&'()*+,;=%";
+    static constexpr auto is_of_name = [] {
+        std::array<bool, 256> known{};
+        for (const char byte : string_view("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "-._~!$&'()*+,;=%")) {
+            known[static_cast<unsigned char>(byte)] = true;
+        }
+        return known;
+    }();
     std::size_t end = host.find(':');
     if (host.starts_with('[')) {
         end = host.find(']');
@@ -136,9 +155,7 @@ bool is_authority(string_view host)
         ++end;
     } else {
         for (const char byte : host.substr(0, end)) {
-            const char small = lower(byte);
-            const bool is_word = (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9');
-            if (!is_word && marks.find(byte) == marks.npos) {
+            if (!is_of_name[static_cast<unsigned char>(byte)]) {
                 return false;
             }
         }
@@ -161,9 +178,9 @@ int digit_of(char byte) noexcept
 // RFC 3986, 2.1 and 5.2.4.
 bool decode_path(string_view raw, std::string &path)
 {
-    path.clear();
-    path.reserve(raw.size() + 1);
-    for (std::size_t at = 0; at < raw.size(); ++at) {
+    std::size_t at = std::min(raw.find('%'), raw.size());
+    path.assign(raw, 0, at);
+    for (; at < raw.size(); ++at) {
         if (raw[at] != '%') {
             path.push_back(raw[at]);
             continue;

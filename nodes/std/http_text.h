@@ -23,6 +23,31 @@ bool is_same(std::string_view some, std::string_view wanted) noexcept;
 /// Without spaces and tabs around it.
 std::string_view trim(std::string_view text) noexcept;
 
+/// "9112: 5": calls `use` with each field line of a head, which begins with a request line and is known to be one,
+/// until it gives true; whether it has. A line is without its end: `Host: a`.
+template <class Use>
+bool any_line(std::string_view head, Use use)
+{
+    std::size_t at = head.find('\n', head.starts_with('\r') ? 2 : 0) + 1;
+    while (at < head.size() && head[at] != '\r') {
+        const std::size_t end = head.find('\n', at);
+        if (use(head.substr(at, end - 1 - at))) {
+            return true;
+        }
+        at = end + 1;
+    }
+    return false;
+}
+
+/// The value of a field line that has this name, which is in small letters.
+inline std::optional<std::string_view> value_of(std::string_view line, std::string_view name) noexcept
+{
+    if (line.size() <= name.size() || line[name.size()] != ':' || !is_same(line.substr(0, name.size()), name)) {
+        return std::nullopt;
+    }
+    return trim(line.substr(name.size() + 1));
+}
+
 /// What stands between spaces.
 std::vector<std::string> words_of(std::string_view text);
 
@@ -44,14 +69,18 @@ bool any_element(std::string_view list, Use use)
 /// "5.6.7": a date as it is sent.
 std::string date_of(std::time_t time);
 
+/// "8.3.1": what a content of this media type is said to be: texts are of UTF-8.
+std::string content_type_of(const std::string &type);
+
 /// "5.6.7": the time of a date in any of its three forms; nothing where it is none.
 std::optional<std::time_t> time_of(std::string_view date);
 
-/// What changes once a second: the date of answers, and that of logs.
+/// What changes once a second: the date of answers and that of logs, and how most answers begin.
 struct clock_texts {
     std::time_t second = 0;
     std::string date;
     std::string log_date;
+    std::string ok;
 
     /// Those of the calling thread, until its next call.
     static const clock_texts &now();
@@ -111,6 +140,10 @@ class head_writer
     explicit head_writer(int status)
     {
         text_.reserve(384);
+        if (status == 200) {
+            text_ += clock_texts::now().ok;
+            return;
+        }
         text_ += "HTTP/1.1 ";
         text_ += static_cast<char>('0' + status / 100 % 10);
         text_ += static_cast<char>('0' + status / 10 % 10);
@@ -132,6 +165,8 @@ class head_writer
         const auto end = std::to_chars(digits, digits + sizeof digits, length).ptr;
         return add("Content-Length", std::string_view(digits, static_cast<std::size_t>(end - digits)));
     }
+    /// Fields that are written already, each a line.
+    void add_lines(std::string_view fields) { text_ += fields; }
     std::string &end()
     {
         text_ += "\r\n";
