@@ -249,7 +249,7 @@ io_result<descriptor> try_accept(const descriptor &from, address &peer) noexcept
 {
     for (int number = 0;; ++number) {
         peer.size = sizeof peer.storage;
-        descriptor accepted(accept4(from.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        descriptor accepted(system_call::accept(from.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (accepted.get() >= 0) {
             return accepted;
         }

@@ -59,6 +59,13 @@ long in_register(const void *address) noexcept
     return by_library ? ::sendmsg(to, &message, flags) : call(SYS_sendmsg, to, in_register(&message), flags, 0, 0, 0);
 }
 
+[[gnu::weak]] int accept(int listener, sockaddr *peer, socklen_t *size, int flags) noexcept
+{
+    return by_library
+               ? ::accept4(listener, peer, size, flags)
+               : static_cast<int>(call(SYS_accept4, listener, in_register(peer), in_register(size), flags, 0, 0));
+}
+
 [[gnu::weak]] int wait(int epoll, std::span<epoll_event> into, const timespec *longest) noexcept
 {
     const auto most = static_cast<int>(into.size());
