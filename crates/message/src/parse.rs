@@ -35,7 +35,9 @@ struct Reading<'r, 'p> {
     grammar: &'r Grammar<'p>,
     streams: Streams,
     input: &'r Input,
-    max_size: u64,
+    /// How many bytes may have come at the end of the message that is read, without those of streams; and how many that
+    /// one may have.
+    bound: Cell<(u64, u64)>,
     /// The bytes of streams, which do not count.
     streamed: Cell<u64>,
     /// How often each field is open, for `&max_depth`.
@@ -80,8 +82,8 @@ impl<'p> Grammar<'p> {
     pub(crate) async fn whole(&self, input: &Input, (id, streams): (MessageId, Streams)) -> Outcome<Tree> {
         let message = &self.program.messages[id];
         let depths = RefCell::new(HashMap::new());
-        let (max_size, streamed) = (message.max_size, Cell::new(0));
-        let reading = Reading { grammar: self, streams, input, max_size, streamed, depths };
+        let (bound, streamed) = (Cell::new((message.most_bytes(), message.most_bytes())), Cell::new(0));
+        let reading = Reading { grammar: self, streams, input, bound, streamed, depths };
         let mut cursor = Cursor { at: 0, end: None };
         let place = Place { depth: 0, floor: None, origin: 0 };
         reading.unit(id, vec![], &mut cursor, place).await.map_err(|failure| failure.within(&message.name.to_string()))
@@ -107,9 +109,15 @@ impl<'r> Reading<'r, '_> {
             }
             let message = self.message(id);
             let place = if message.is_origin { Place { origin: cursor.at, ..place } } else { place };
+            let outer = self.bound.get();
+            if let Some(most) = message.max_size {
+                let bound = cursor.at.saturating_sub(self.streamed.get()).saturating_add(most);
+                self.bound.set(if bound < outer.0 { (bound, most) } else { outer });
+            }
             let fields = vec![None; message.fields.len()];
             let mut tree = Tree { message: id, start: cursor.at, end: cursor.at, parameters, fields, choices: vec![] };
             self.items(&mut tree, &message.items, cursor, place).await?;
+            self.bound.set(outer);
             tree.end = cursor.at;
             Ok(tree)
         })
@@ -195,10 +203,10 @@ impl<'r> Reading<'r, '_> {
 
     /// Fails where the message would become too large.
     fn within_size(&self, at: u64, end: u64) -> Outcome<()> {
-        let most = self.max_size.saturating_add(self.streamed.get());
-        match end <= most {
+        let (bound, most) = self.bound.get();
+        match end <= bound.saturating_add(self.streamed.get()) {
             true => Ok(()),
-            false => Err(Failure::new(at, format!("the message would be larger than {} bytes", self.max_size))),
+            false => Err(Failure::new(at, format!("the message would be larger than {most} bytes"))),
         }
     }
 
@@ -496,7 +504,8 @@ impl<'r> Reading<'r, '_> {
     async fn token(&self, key: (MessageId, FieldId), field: &Field, cursor: &mut Cursor) -> Outcome<Content> {
         let start = cursor.at;
         let Some(token) = self.grammar.tokens.get(&key) else { return Err(Failure::new(start, "this is no token")) };
-        let most = field.max_size.unwrap_or(u64::MAX);
+        // That of a list is how many elements it may have.
+        let most = field.max_size.filter(|_| !field.is_list()).unwrap_or(u64::MAX);
         let mut state = token.start();
         let mut text = vec![];
         while !token.is_last(state)

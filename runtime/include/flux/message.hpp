@@ -28,6 +28,8 @@ struct message_facts {
     std::size_t max_size;
     /// Whether it may have a `&stream`.
     bool has_streams = false;
+    /// Whether it may not have more inside another message either.
+    bool is_bounded_inside = false;
 };
 
 /// Where a text or a nested message is: from one byte to before another.

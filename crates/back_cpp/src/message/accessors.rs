@@ -47,9 +47,14 @@ impl Messages<'_> {
             inner.extend(tokens);
         }
         inner.push(Declaration::Blank);
-        let streams = has_streams(&self.program.messages, id).then(|| Cpp::name("true"));
-        let facts = [Cpp::Text(message.name.to_string()), Cpp::name(message.max_size)];
-        let facts = facts.into_iter().chain(streams).collect();
+        let (has_streams, is_bounded) = (has_streams(&self.program.messages, id), self.is_bounded_inside(id));
+        let mut facts = vec![Cpp::Text(message.name.to_string()), Cpp::name(message.most_bytes())];
+        if has_streams || is_bounded {
+            facts.push(Cpp::name(has_streams));
+        }
+        if is_bounded {
+            facts.push(Cpp::name("true"));
+        }
         let facts_type = format!("static constexpr {}", runtime::FACTS);
         inner.push(Declaration::Variable(Declarator::new(facts_type, "facts"), Initial::Braces(facts)));
         inner.push(Declaration::Blank);

@@ -105,6 +105,13 @@ impl<'p> Messages<'p> {
         self.has_origins() && self.looks_back.contains(&id)
     }
 
+    /// Whether its bound counts inside other messages, too.
+    fn is_bounded_inside(&self, id: MessageId) -> bool {
+        let messages = &self.program.messages;
+        let mut fields = messages.iter().flat_map(|(_, message)| &message.fields);
+        messages[id].max_size.is_some() && fields.any(|field| unit_of(field) == Some(id))
+    }
+
     /// The class of a message, from anywhere.
     fn class(&self, id: MessageId) -> String {
         format!("::{}", cpp_name(&self.program.messages[id].name))

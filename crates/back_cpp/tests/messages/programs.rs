@@ -110,6 +110,50 @@ pub const ALL: &[Program] = &[
         ],
     ),
     (
+        "bounded",
+        "type all = unit {
+           %max_size = 90;
+           parts : part[] &until = \";\" &max_size = 3;
+           size : uint8;
+           sized : part &length = self.size;
+           back : part &parse_at = 0;
+           deep : deep &max_depth = 2;
+           rest : rest &length = 7;
+           last : rest;
+         };
+         type part = unit {
+           %max_size = 6;
+           word : token(\"[a-z]*\") &max_size = 9; : \",\"; n : uint64 &digits = 10; : \".\";
+         };
+         type deep = unit {
+           %max_size = 5;
+           count : uint8;
+           if (self.count > 1) { deep : deep &max_depth = 2; }
+           text : bytes &length = self.count % 4;
+         };
+         type rest = unit { %max_size = 5; a : bytes &until = \"!\" &max_size = 9; b : bytes &eod &max_size = 9; };",
+        "all",
+        &[
+            b"ab,1.abc,1.,123.;\x06abc,1.\x02\x01xyyabcd!efab!cd",
+            b"abcd,1.;\x05ab,1.\x00abc!efgabc!",
+            b"abc,1.;\x05ab,1.\x00abc!efgabc!d",
+            b"abc,1.;\x05ab,1.\x05\x02\x01aabbabc!efgabc!d",
+        ],
+    ),
+    (
+        "lengths",
+        "type all = unit {
+           var size : uint8 &parse = 0;
+           a : uint8 &update = self.size = $$;
+           list : uint8[] &length = self.size &max_size = 9 &update = self.size = self.size + $$;
+           words : word[] &length = self.size % 10 &max_size = 4 &update = self.size = 1;
+           rest : bytes &length = self.size;
+         };
+         type word = unit { size : uint8; text : string &length = self.size; };",
+        "all",
+        &[b"\x03\x01\x02\x01\x02ab\x01c\x01dx", b"\x02\x00\x00\x01ay", b"\x00"],
+    ),
+    (
         "lists",
         "type tree = unit {
            count : uint8 &requires = $$ < 4;

@@ -6,9 +6,7 @@ use crate::ids;
 use crate::message::{self, Case, Form, Unit};
 use crate::syntax::{Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::message::{
-    self as model, ByteOrder, DEFAULT_MAX_SIZE, Field, FieldId, Item, Message, MessageId, Repeat, Switch, Token,
-};
+use flux_ir::message::{self as model, ByteOrder, Field, FieldId, Item, Message, MessageId, Repeat, Switch, Token};
 use flux_ir::program::Parameter;
 use flux_ir::types::{Integer, Type, TypeKind};
 use flux_source::Span;
@@ -24,7 +22,7 @@ const PROPERTIES: &str =
 /// What the properties of a message say.
 struct Properties {
     order: ByteOrder,
-    max_size: u64,
+    max_size: Option<u64>,
     is_origin: bool,
 }
 
@@ -128,14 +126,14 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 
     fn properties(&mut self, unit: &'syntax Unit<'syntax>) -> Properties {
-        let mut said = Properties { order: ByteOrder::Big, max_size: DEFAULT_MAX_SIZE, is_origin: false };
+        let mut said = Properties { order: ByteOrder::Big, max_size: None, is_origin: false };
         for property in &unit.properties {
             let read = match (property.name.as_str(), &property.value.form) {
                 ("byteorder", crate::body::Form::Name(name)) => {
                     ByteOrder::of_name(&name.own).map(|found| said.order = found)
                 }
                 ("max_size", crate::body::Form::Number(size)) if *size > 0 => {
-                    said.max_size = size.unsigned_abs();
+                    said.max_size = Some(size.unsigned_abs());
                     Some(())
                 }
                 ("origin", crate::body::Form::Name(name)) if name.own == "self" => {

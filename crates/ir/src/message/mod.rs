@@ -33,7 +33,7 @@ use std::collections::HashSet;
 /// A message of a [`Program`].
 pub type MessageId = ArenaId<Message>;
 
-/// How many bytes a message may have where it does not say.
+/// How many bytes a message may have that stands by itself and does not say.
 pub const DEFAULT_MAX_SIZE: u64 = 16 << 20;
 
 /// `type command = unit { … };`
@@ -43,8 +43,9 @@ pub struct Message {
     pub name: Name,
     /// What whoever contains it says of it: integers and truth values.
     pub parameters: Vec<Parameter>,
-    /// How many bytes it may have where it stands by itself, those of streams aside.
-    pub max_size: u64,
+    /// How many bytes it may have, those of streams aside: by itself, and inside another. Inside another one that does
+    /// not say may have what is left of that.
+    pub max_size: Option<u64>,
     /// Whether what looks back inside of it counts from its first byte, and not from that of the message around it.
     pub is_origin: bool,
     /// Its fields and variables, those of choices too, in the order of the text.
@@ -268,7 +269,12 @@ impl Message {
     /// A message of no fields, with the usual bound.
     pub fn new(name: Name, span: Span) -> Self {
         let (parameters, fields, items) = (vec![], vec![], vec![]);
-        Self { name, parameters, max_size: DEFAULT_MAX_SIZE, is_origin: false, fields, items, span }
+        Self { name, parameters, max_size: None, is_origin: false, fields, items, span }
+    }
+
+    /// How many bytes it may have where it stands by itself, those of streams aside.
+    pub fn most_bytes(&self) -> u64 {
+        self.max_size.unwrap_or(DEFAULT_MAX_SIZE)
     }
 
     /// The field `id`.

@@ -32,8 +32,10 @@ pub(super) fn message_line(
     line.span()?;
     line.declared_name("the message's name")?;
     let parameters = line.list("(", ")", |line| line.parameter(types))?;
-    line.expect_word("max")?;
-    let max_size = line.number("how many bytes it may have")?;
+    let max_size = match line.eat_word("max") {
+        true => Some(line.number("how many bytes it may have")?),
+        false => None,
+    };
     let is_origin = line.eat_word("origin");
     line.expect("{")?;
     let message = &mut program.messages[id];

@@ -13,7 +13,10 @@ impl Printer {
             printer.span(parameter.span);
             printer.write(lexical::parameter(parameter));
         });
-        self.write(format!(") max {} ", message.max_size));
+        self.write(") ");
+        if let Some(most) = message.max_size {
+            self.write(format!("max {most} "));
+        }
         self.write(if message.is_origin { "origin " } else { "" });
         self.open();
         for field in &message.fields {

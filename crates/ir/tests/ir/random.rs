@@ -220,7 +220,7 @@ fn add_types(program: &mut Program, choices: &mut Choices) {
     }
     for index in 0..messages {
         let (max_size, is_origin, parameters) =
-            (choices.number(), choices.chance(), choices.list(2, Choices::parameter));
+            (choices.chance().then(|| choices.number()), choices.chance(), choices.list(2, Choices::parameter));
         let message = Message::new(message_name(index), choices.span());
         program.messages.add(Message { parameters, max_size, is_origin, ..message });
     }

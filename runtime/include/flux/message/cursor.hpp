@@ -378,6 +378,17 @@ class message_cursor
         }
     }
 
+    /// How many bytes a list has: as it was said when it began, whatever its elements have changed since.
+    [[gnu::always_inline]] std::uint64_t size_at_first(message_parts &list, std::uint64_t size) const noexcept
+    {
+        if (reader_->resumes_ && (list.is_read || list.count > 0)) [[unlikely]] {
+            return list.end - list.begin;
+        }
+        const std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - position();
+        list.end = position() + static_cast<std::uint32_t>(std::min(size, most));
+        return size;
+    }
+
     /// What has so many bytes, and uses all of them: `read` reads it.
     template <class Read>
     [[gnu::always_inline]] bool within_size(std::uint64_t size, const char *field, Read read)
@@ -456,12 +467,29 @@ class message_cursor
             return ends_wrong("", "too many messages are in each other");
         }
         const char *const begin = next_;
-        if (!goes_on(Unit::parse(*this, at))) {
+        if constexpr (is_bounded_inside<Unit>()) {
+            const region outer = {reader_->limit_, reader_->in_region_};
+            reader_->enter_bounded(begin, Unit::facts.max_size);
+            if (!goes_on(Unit::parse(*this, at))) {
+                return false;
+            }
+            reader_->restore(outer);
+        } else if (!goes_on(Unit::parse(*this, at))) {
             return false;
         }
         static_cast<message_places &>(at).whole = part_from(begin);
         --reader_->depth_;
         return true;
+    }
+
+    template <class Unit>
+    static constexpr bool is_bounded_inside()
+    {
+        if constexpr (requires { Unit::facts.is_bounded_inside; }) {
+            return Unit::facts.is_bounded_inside;
+        } else {
+            return false;
+        }
     }
 
     // Where the message is of which these are the places.

@@ -183,6 +183,16 @@ class message_reader
         end_ = bytes_ + std::min(available_, limit_);
         return true;
     }
+    // A message begins that may have at most so many bytes, also where there is room for more.
+    void enter_bounded(const char *next, std::size_t most) noexcept
+    {
+        const std::size_t at = offset_of(next);
+        if (most < limit_ - at) {
+            limit_ = at + most;
+            in_region_ = false;
+            end_ = bytes_ + std::min(available_, limit_);
+        }
+    }
     // What is before `end` is looked at again.
     void enter_back(std::size_t end) noexcept
     {

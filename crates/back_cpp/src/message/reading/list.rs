@@ -1,7 +1,7 @@
 //! How the function of a message reads its lists: by one call each, which is given what follows after each element.
 
 use super::super::formula::{Known, Said, literal};
-use super::super::plan::{Store, counted};
+use super::super::plan::{Store, counted, is_changing};
 use super::{Own, Reading, call, text, unless};
 use crate::tree::{Declarator, Expression as Cpp, Statement};
 use flux_contract::message as runtime;
@@ -51,6 +51,11 @@ impl<'p> Reading<'_, 'p> {
             (_, Some(Extent::Length(length))) => {
                 let size = self.number(length, name, body);
                 let inner = Cpp::Lambda(vec![], false, Box::new(read("list_rest", vec![most])));
+                // What its elements change may be its size: that counts which it had when it began.
+                let size = match is_changing(self.message, length) {
+                    true => call("in.size_at_first", vec![Cpp::name(&list), size]),
+                    false => size,
+                };
                 call("in.within_size", vec![size, text(name), inner])
             }
             _ => read("list_rest", vec![most]),
