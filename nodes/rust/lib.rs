@@ -57,9 +57,10 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "std.bittorrent",
     "std.channels",
+    "std.compress",
     "std.dns",
     "std.dns_message",
     "std.fastcgi",

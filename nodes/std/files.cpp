@@ -199,20 +199,23 @@ std::string tag_of(const struct stat &of)
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
-std::string fields_of(const opened &of)
-{
-    return "ETag: " + of.tag + "\r\nLast-Modified: " + http_text::date_of(of.modified.tv_sec) +
-           "\r\nContent-Type: " + http_text::content_type_of(of.type) +
-           "\r\nAccept-Ranges: bytes\r\nContent-Length: " + std::to_string(of.size) + "\r\n";
-}
+/// A folder at one time: where its path led to.
+struct folder {
+    descriptor at;
+    std::uint64_t device;
+    std::uint64_t number;
+};
+
+using folder_now = std::shared_ptr<const folder>;
 
 using opened_file = std::shared_ptr<const opened>;
 
 // The file as it is now, which is `known` where it has not changed: 0 or the error.
-int open_again(int folder, const std::string &path, std::size_t small, const opened_file &known, opened_file &now)
+int open_again(const folder_now &below, const std::string &path, std::size_t small, const opened_file &known,
+               opened_file &now)
 {
     struct stat what;
-    descriptor file = open_file(folder, path, what);
+    descriptor file = open_file(below->at.get(), path, what);
     if (file.get() < 0) {
         return errno;
     }
@@ -237,6 +240,8 @@ int open_again(int folder, const std::string &path, std::size_t small, const ope
         made->descriptor = std::move(file);
     }
     made->fields = fields_of(*made);
+    made->below = below;
+    made->path = path;
     now = std::move(made);
     return 0;
 }
@@ -264,15 +269,6 @@ std::vector<std::string> named_in(std::string_view page, std::string_view path)
 }
 
 // The cache.
-
-/// A folder at one time: where its path led to.
-struct folder {
-    descriptor at;
-    std::uint64_t device;
-    std::uint64_t number;
-};
-
-using folder_now = std::shared_ptr<const folder>;
 
 struct cached_file : flux::evictable {
     cached_file(std::size_t bytes, folder_now in, std::string at)
@@ -398,6 +394,39 @@ class cache
         return ENOENT;
     }
 
+    /// As `find`, of a path below a folder of this cache.
+    int find_below(const folder_now &below, const std::string &path, file &found)
+    {
+        const key asked{below.get(), path};
+        part &of = part_of(asked);
+        opened_file known;
+        {
+            const std::lock_guard<std::mutex> alone(of.lock);
+            if (cached_file *const one = of.find(asked)) {
+                known = one->file;
+                of.of(*one).use(*one);
+                if (is_fresh(one->looked_at)) {
+                    found = file(known);
+                    return 0;
+                }
+                one->looked_at = flux::running_io().last_look();
+            }
+        }
+        opened_file now;
+        const int error = beside_loop([&] { return open_again(below, path, settings_.small, known, now); });
+        std::shared_ptr<const std::vector<std::string>> names;
+        if (error == 0 && now == known) {
+            names = use_names(of, asked);
+        } else {
+            names = replace(of, asked, below, now);
+        }
+        if (names != nullptr) {
+            use_all(below, *names);
+        }
+        found = file(std::move(now));
+        return error;
+    }
+
   private:
     /// A folder by its name, and when that was looked at.
     struct root {
@@ -481,38 +510,6 @@ class cache
         } else {
             roots_[path] = found;
         }
-        return error;
-    }
-
-    int find_below(const folder_now &below, const std::string &path, file &found)
-    {
-        const key asked{below.get(), path};
-        part &of = part_of(asked);
-        opened_file known;
-        {
-            const std::lock_guard<std::mutex> alone(of.lock);
-            if (cached_file *const one = of.find(asked)) {
-                known = one->file;
-                of.of(*one).use(*one);
-                if (is_fresh(one->looked_at)) {
-                    found = file(known);
-                    return 0;
-                }
-                one->looked_at = flux::running_io().last_look();
-            }
-        }
-        opened_file now;
-        const int error = beside_loop([&] { return open_again(below->at.get(), path, settings_.small, known, now); });
-        std::shared_ptr<const std::vector<std::string>> names;
-        if (error == 0 && now == known) {
-            names = use_names(of, asked);
-        } else {
-            names = replace(of, asked, below, now);
-        }
-        if (names != nullptr) {
-            use_all(below, *names);
-        }
-        found = file(std::move(now));
         return error;
     }
 
@@ -606,13 +603,35 @@ class cache
     std::unordered_map<std::string, root> roots_;
 };
 
+std::atomic<cache *> the_cache{nullptr};
+
 } // namespace
+
+std::string fields_of(const opened &of)
+{
+    const bool is_plain = of.coding.empty();
+    return "ETag: " + of.tag + "\r\nLast-Modified: " + http_text::date_of(of.modified.tv_sec) +
+           "\r\nContent-Type: " + http_text::content_type_of(of.type) +
+           (is_plain ? "\r\nAccept-Ranges: bytes" : "\r\nContent-Encoding: " + of.coding) +
+           "\r\nContent-Length: " + std::to_string(of.size) + "\r\n";
+}
+
+int find_beside(const file &one, std::string_view end, file &found)
+{
+    cache *const all = the_cache.load();
+    if (all == nullptr || one.facts()->below == nullptr) {
+        return ENOENT;
+    }
+    const auto below = std::static_pointer_cast<const folder>(one.facts()->below);
+    return all->find_below(below, one.facts()->path + std::string(end), found);
+}
 
 int Look(Look_in *in, Look_out *out)
 {
     // It ends with the process, as flows may.
     static cache &all = *new cache({in->memory, in->small, in->descriptors, std::chrono::milliseconds(in->fresh_ms),
                                     in->evict, words_of(in->hints), words_of(in->index), in->users});
+    the_cache.store(&all, std::memory_order_relaxed);
     return all.find(in->root, std::move(in->path), out->file);
 }
 

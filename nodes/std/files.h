@@ -1,13 +1,16 @@
 // A file of the cache, for nodes of your own.
 #pragma once
 
+#include "flux/body.hpp"
 #include "flux/io.hpp"
 #include "flux/io/socket.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -55,10 +58,23 @@ struct opened {
     std::string tag;
     /// Its media type, by the end of its name: `text/html`.
     std::string type;
+    /// The field `Content-Encoding` of HTTP; empty where its bytes are the content itself.
+    std::string coding;
     /// What an answer of HTTP says of all of it, a line each: `ETag`, `Last-Modified`, `Content-Type`, `Accept-Ranges`
-    /// and `Content-Length`.
+    /// or `Content-Encoding`, and `Content-Length`.
     std::string fields;
+    /// Where it is neither open nor in memory: its bytes as they are made, of a number that is not known before.
+    std::function<std::unique_ptr<flux::body>()> made;
+    /// Where the cache has found it: a folder, and a path below it.
+    std::shared_ptr<const void> below;
+    std::string path;
+    /// What `file::kept` gives.
+    mutable std::mutex kept_lock;
+    mutable std::shared_ptr<void> kept;
 };
+
+/// The fields of HTTP of a file, by what is known of it otherwise.
+std::string fields_of(const opened &of);
 
 /// A file. It stays as it is as long as somebody has it, whatever becomes of it in the file system, but that who writes
 /// into a larger one in place, instead of replacing it, changes it here too.
@@ -67,7 +83,10 @@ class file
   public:
     /// None.
     file() noexcept = default;
-    explicit file(std::shared_ptr<const opened> of) noexcept : opened_(std::move(of)) {}
+    explicit file(std::shared_ptr<const opened> of, bool varies = false) noexcept
+        : opened_(std::move(of)), varies_(varies)
+    {
+    }
 
     /// In bytes.
     std::size_t size() const noexcept { return opened_->size; }
@@ -77,8 +96,29 @@ class file
     const std::string &tag() const noexcept { return opened_->tag; }
     /// Its media type: `text/html`; `application/octet-stream` where its name says nothing.
     const std::string &type() const noexcept { return opened_->type; }
-    /// The lines of these fields of HTTP: `ETag`, `Last-Modified`, `Content-Type`, `Accept-Ranges`, `Content-Length`.
+    /// Its coding, as the field `Content-Encoding` of HTTP is: `gzip`; empty where its bytes are the content itself.
+    const std::string &coding() const noexcept { return opened_->coding; }
+    /// Whether another client may get it in another coding: what `Vary` of HTTP says.
+    bool varies() const noexcept { return varies_; }
+    /// The lines of these fields of HTTP: `ETag`, `Last-Modified`, `Content-Type`, `Accept-Ranges` or
+    /// `Content-Encoding`, `Content-Length`.
     const std::string &fields() const noexcept { return opened_->fields; }
+    /// Where its size is not known before all of it is sent: its bytes, as they are made; else null.
+    std::unique_ptr<flux::body> made() const { return opened_->made ? opened_->made() : nullptr; }
+    bool is_made() const noexcept { return static_cast<bool>(opened_->made); }
+    /// What is known of it.
+    const std::shared_ptr<const opened> &facts() const noexcept { return opened_; }
+    /// What a module keeps of this file as long as somebody has it, the cache included; made by the first who asks. It
+    /// is of one type for all who ask.
+    template <class Kept>
+    Kept &kept() const
+    {
+        const std::lock_guard<std::mutex> alone(opened_->kept_lock);
+        if (opened_->kept == nullptr) {
+            opened_->kept = std::make_shared<Kept>();
+        }
+        return *static_cast<Kept *>(opened_->kept.get());
+    }
 
     /// Whether its content is in memory.
     bool is_in_memory() const noexcept { return opened_->descriptor.get() < 0; }
@@ -92,6 +132,10 @@ class file
 
   private:
     std::shared_ptr<const opened> opened_;
+    bool varies_ = false;
 };
+
+/// The file whose path is that of one of the cache with this end: `page.html.gz`. 0 or the error, as `Find` has it.
+int find_beside(const file &one, std::string_view end, file &found);
 
 } // namespace files

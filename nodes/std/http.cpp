@@ -50,6 +50,17 @@ bool wants_range(const request &one, const files::file &file)
     return time_of(field) == file.modified().tv_sec;
 }
 
+/// Sends what is made while it is sent.
+int send_made(const request &to, const files::file &file)
+{
+    response head{200, {{"ETag", file.tag()}, {"Last-Modified", date_of(file.modified().tv_sec)},
+                        {"Content-Type", content_type_of(file.type())}, {"Content-Encoding", file.coding()}}, {}};
+    if (file.varies()) {
+        head.fields.push_back({"Vary", "Accept-Encoding"});
+    }
+    return send_stream(to, head, *file.made());
+}
+
 } // namespace
 
 void Method(const request &of, std::string &method)
@@ -118,6 +129,9 @@ int Send(const request &to, const files::file &file)
     if (status == 416) {
         return send_error(to, 416, "Content-Range", "bytes */" + std::to_string(file.size()));
     }
+    if (status == 0 && file.is_made()) {
+        return send_made(to, file);
+    }
     answer with(to, status == 0 ? 200 : status);
     if (const int error = with.begin(); error != 0) {
         return error;
@@ -126,6 +140,9 @@ int Send(const request &to, const files::file &file)
         with.head.add_lines(file.fields());
     } else {
         with.head.add("ETag", file.tag()).add("Last-Modified", date_of(file.modified().tv_sec));
+    }
+    if (file.varies()) {
+        with.head.add("Vary", "Accept-Encoding");
     }
     if (status == 304) {
         return with.send({});

@@ -275,15 +275,54 @@ bool is_field(string_view name, string_view value)
            std::none_of(std::begin(own), std::end(own), [&](string_view each) { return is_same(name, each); });
 }
 
-// "13.1.1", "13.1.2".
+// "8.8.3.2".
 bool has_tag(string_view tags, string_view own, bool is_weak)
 {
+    const auto strong = [&](string_view tag) { return is_weak && tag.starts_with("W/") ? tag.substr(2) : tag; };
+    const bool is_comparable = is_weak || !own.starts_with("W/");
     return any_element(tags, [&](string_view each) {
-        if (is_weak && each.starts_with("W/")) {
-            each.remove_prefix(2);
-        }
-        return each == own || each == "*";
+        return each == "*" || (is_comparable && strong(each) == strong(own));
     });
+}
+
+namespace {
+
+// "12.4.2": of `;q=0.5`, in thousandths. One that is none is taken for 1.
+int weight_of(string_view parameters)
+{
+    string_view value = trim(parameters.substr(std::min<std::size_t>(1, parameters.size())));
+    if (!is_same(value.substr(0, 2), "q=") || value.size() < 3 || value.size() > 7) {
+        return 1000;
+    }
+    value.remove_prefix(2);
+    int weight = value.front() == '0' ? 0 : 1000;
+    int unit = 100;
+    for (std::size_t at = 2; at < value.size() && value[at] >= '0' && value[at] <= '9'; ++at, unit /= 10) {
+        weight += (value[at] - '0') * unit;
+    }
+    return std::min(weight, 1000);
+}
+
+} // namespace
+
+std::optional<int> liking_of(string_view accepted, string_view coding)
+{
+    std::optional<int> any;
+    std::optional<int> own;
+    any_element(accepted, [&](string_view each) {
+        const std::size_t end = std::min(each.find(';'), each.size());
+        string_view name = trim(each.substr(0, end));
+        if (name.size() > 2 && is_same(name.substr(0, 2), "x-")) {
+            name.remove_prefix(2); // "8.4.1.3"
+        }
+        if (name == "*") {
+            any = weight_of(each.substr(end));
+        } else if (is_same(name, coding)) {
+            own = weight_of(each.substr(end));
+        }
+        return false;
+    });
+    return own.has_value() ? own : any;
 }
 
 namespace {

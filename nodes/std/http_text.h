@@ -119,8 +119,13 @@ constexpr bool has_content(int status) noexcept
 /// nothing that a node takes from a request ends its line.
 bool is_field(std::string_view name, std::string_view value);
 
-/// "13.1.1", "13.1.2": whether one of these tags is this one, or `*`. Where it is compared weakly a `W/` says nothing.
+/// "8.8.3.2": whether one of these tags is this one, or `*`. Where it is compared weakly a `W/` says nothing; else a
+/// tag with it is the same as no other.
 bool has_tag(std::string_view tags, std::string_view own, bool is_weak);
+
+/// "12.5.3": how much a client likes a coding that this field names, from 0, which is not at all, to 1000; what it says
+/// of `*` where it does not name it. Nothing where it says neither.
+std::optional<int> liking_of(std::string_view accepted, std::string_view coding);
 
 /// A range of something.
 struct range {
