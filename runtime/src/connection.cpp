@@ -331,8 +331,9 @@ io_result<void> connection::send(std::span<iovec> parts, moment deadline) noexce
     if (feed_ != nullptr) [[unlikely]] {
         return feed_->send(parts, bounded(deadline));
     }
-    // Where the peer has asked more already, the answers go out together.
-    if (parts.empty() || (has_unread() && through_->send_later(parts))) {
+    // Where the peer has asked more already, the answers go out together. Another branch may receive meanwhile, but not
+    // on another thread where anything is sent later.
+    if (parts.empty() || (through_->sends_later() && has_unread() && through_->send_later(parts))) {
         return {};
     }
     return through_->send(parts, bounded(deadline));

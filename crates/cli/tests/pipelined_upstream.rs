@@ -11,6 +11,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 use support::{RUNTIMES, Server, text};
 
 const CLIENTS: usize = 24;
@@ -100,6 +102,87 @@ fn what_only_reads_is_sent_once_more() {
         let mut rest = vec![];
         client.read_to_end(&mut rest).unwrap();
         assert_eq!(text(&rest), "", "what may have been done is not done again: {runtime:?}, {pipeline}");
+    }
+}
+
+/// A server that says more than it was asked on its first connection.
+fn says_more_once() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (number, connection) in listener.incoming().enumerate() {
+            let answer: &[u8] = if number == 0 { b"+first\r\n+more\r\n" } else { b"+here\r\n" };
+            let mut connection = connection.unwrap();
+            let mut command = [0; 1000];
+            while connection.read(&mut command).is_ok_and(|size| size > 0) {
+                connection.write_all(answer).unwrap();
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn what_nobody_asked_for_is_no_reply() {
+    for (runtime, pipeline) in RUNTIMES.into_iter().flat_map(|runtime| [(runtime, 1), (runtime, 16)]) {
+        let server = relay(runtime, says_more_once(), pipeline);
+        let mut client = server.connect();
+        for expected in ["+first\r\n", "+here\r\n"] {
+            assert_eq!(ask(&mut client, "*1\r\n$4\r\nPING\r\n", expected), expected, "{runtime:?}, {pipeline}");
+        }
+    }
+}
+
+/// A server that has its first connection, reads nothing from it, and ends it when it is told to; it answers all
+/// others.
+fn reads_nothing_once(accepted: Sender<()>, end: Receiver<()>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let first = listener.accept().unwrap();
+        accepted.send(()).unwrap();
+        let ends = std::thread::spawn(move || {
+            end.recv().unwrap();
+            drop(first);
+        });
+        for connection in listener.incoming() {
+            std::thread::spawn(move || {
+                let mut connection = connection.unwrap();
+                let mut command = [0; 1000];
+                while connection.read(&mut command).is_ok_and(|size| size > 0) {
+                    connection.write_all(b"+here\r\n").unwrap();
+                }
+            });
+        }
+        ends.join().unwrap();
+    });
+    port
+}
+
+#[test]
+fn what_was_not_sent_yet_is_sent_on_another_connection() {
+    for runtime in RUNTIMES {
+        let ((accepted, has_accepted), (end, ends)) = (channel(), channel());
+        let server = relay(runtime, reads_nothing_once(accepted, ends), 16);
+        // More than the kernel takes for a peer that does not read.
+        let mut large = server.connect();
+        let command = format!("*2\r\n{}{}", bulk("INCR"), bulk(&"x".repeat(12 << 20)));
+        let sends = std::thread::spawn(move || {
+            let _ = large.write_all(command.as_bytes());
+            let mut rest = vec![];
+            let _ = large.read_to_end(&mut rest);
+            text(&rest)
+        });
+        has_accepted.recv().unwrap();
+        let mut small = server.connect();
+        small.write_all(format!("*2\r\n{}{}", bulk("INCR"), bulk("key")).as_bytes()).unwrap();
+        // It is in the line behind the other one by then, or comes later, and nothing was sent of it.
+        std::thread::sleep(Duration::from_millis(200));
+        end.send(()).unwrap();
+        let mut came = [0; 7];
+        small.read_exact(&mut came).unwrap();
+        assert_eq!(text(&came), "+here\r\n", "{runtime:?}");
+        assert_eq!(sends.join().unwrap(), "", "of this one something was sent: {runtime:?}");
     }
 }
 

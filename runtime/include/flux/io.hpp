@@ -104,6 +104,9 @@ class stream
         return taken;
     }
 
+    /// Whether `send_later` may take anything: on an event loop, where all who use the stream are on one thread.
+    bool sends_later() const noexcept { return sends_later_; }
+
     /// Sends as many of these bytes as go without waiting, and gives their number. On an event loop they go out as
     /// those of `send_later` do. What is sent to a peer that is gone counts as sent: its input ends, too.
     virtual std::size_t send_at_once(std::string_view bytes) noexcept = 0;
@@ -139,15 +142,18 @@ class stream
     virtual bool is_secure() const noexcept { return false; }
 
   protected:
-    stream() noexcept = default;
+    explicit stream(bool sends_later = false) noexcept : sends_later_(sends_later) {}
 
   private:
     virtual io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept = 0;
     // As long as it sends without waiting, it refills its budget after each part of the way.
     virtual io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept = 0;
+    // Of one that `sends_later`.
     virtual bool do_send_later(std::span<const iovec> /*parts*/) noexcept { return false; }
     // By copies, where a stream has no better way. As long as it sends without waiting, it refills its budget.
     virtual io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept;
+
+    const bool sends_later_;
 };
 
 /// Where peers connect to.

@@ -14,7 +14,7 @@ namespace {
 class counted_stream final : public flux::stream
 {
   public:
-    explicit counted_stream(int &open, std::size_t input = 0) : open_(open), input_(input) { ++open_; }
+    explicit counted_stream(int &open, std::size_t input = 0) : stream(true), open_(open), input_(input) { ++open_; }
     ~counted_stream() override { --open_; }
 
     void end_output() noexcept override {}

@@ -20,7 +20,7 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
   public:
     /// Connected to this peer, or soon.
     reactor_stream(outbox_row &of, descriptor socket, const address &peer) noexcept
-        : outbox(of), socket_(std::move(socket)), may_stop_short_(peer.storage.ss_family == AF_UNIX)
+        : stream(true), outbox(of), socket_(std::move(socket)), may_stop_short_(peer.storage.ss_family == AF_UNIX)
     {
     }
 
