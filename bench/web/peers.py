@@ -131,7 +131,7 @@ def command(name, home, port, root, row, workers, tls):
     """How the server is started; those of Flux and the loop choose their port."""
     words = {"port": port, "root": root, "workers": workers, "threads": workers * 128}
     if name.startswith("flux"):
-        more = ["--http-tls-certificate", tls["certificate"], "--http-tls-key", tls["key"]] if tls else []
+        more = ["--tls-certificate", tls["certificate"], "--tls-key", tls["key"]] if tls else []
         io = name.removeprefix("flux-") if "-" in name else "reactor"
         return [str(WEB), "--port=0", f"--root={root}", "--flux-runtime=event", f"--flux-workers={workers}",
                 f"--flux-io={io}", *more]

@@ -6,7 +6,7 @@ For each row: the server's processor time for a request; how many times what the
 with the lowest and the highest; and the throughput beside nginx's, which counts where both processors of the servers
 are busy. Then the latency at a constant rate of 70 % of nginx's most, beside nginx and nginx beside itself; and what a
 request takes with two workers, beside one. At last what misses a goal. Rows over TLS need `std.http` with
-`--http-tls-certificate`, and h2load (package nghttp2-client).
+`--tls-certificate`, and h2load (package nghttp2-client).
 
 A short look: --turns 1 --seconds 0.5 --row '1 KiB, 64'
 """
@@ -179,7 +179,7 @@ def workers(bench, row):
 def has_tls():
     """Whether the server of this build speaks TLS."""
     said = subprocess.run([str(peers.WEB), "--help"], capture_output=True, text=True, check=False).stdout
-    return "--http-tls-certificate" in said
+    return "--tls-certificate" in said
 
 
 def read_options():
@@ -208,7 +208,7 @@ def main():
             tls_is_there = has_tls()
             for row in chosen:
                 if row.tls and not tls_is_there:
-                    print(f"{row.name:<18}left out: this build has no --http-tls-certificate", flush=True)
+                    print(f"{row.name:<18}left out: this build has no --tls-certificate", flush=True)
                 else:
                     compare(bench, row)
         first = next((row for row in chosen if not row.tls), None)

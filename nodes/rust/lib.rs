@@ -57,7 +57,7 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "std.bittorrent",
     "std.channels",
     "std.compress",
@@ -74,6 +74,7 @@ const NAMES: [&str; 18] = [
     "std.resp",
     "std.tcp",
     "std.timer",
+    "std.tls",
     "std.udp",
     "std.upstream",
 ];

@@ -13,6 +13,7 @@
 // a value that would be none, or is one that the server adds; those of sending.
 
 use std.tcp;
+use std.tls;
 use std.http_message;
 use std.http_text;
 use std.files;
@@ -57,9 +58,11 @@ record response { status : int32; fields : list<field>; content : text; };
 // The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
 // `OPTIONS *` is answered by the source, and CONNECT is refused.
 Listen (flux::endpoint at) => (http.request request, text path) replicable;
-Listen = Next(idle, first_byte, head, request, send, body, log, proxies, unix_mode);
+Listen = Next(idle, first_byte, head, request, send, body, log, proxies, unix_mode, tls.certificate, tls.key, tls.at,
+  tls.ticket_key);
 Next (long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms, size_t body, const char *log,
-      const char *proxies, const char *unix_mode, flux::endpoint at) => (http.request request, text path) replicable;
+      const char *proxies, const char *unix_mode, const char *certificate, const char *key, const char *tls_at,
+      const char *ticket_key, flux::endpoint at) => (http.request request, text path) replicable;
 
 // Requests by their methods: `Serve:[http.get, _] = …`. The first is of HEAD too, which is answered in the same way.
 typedef get is_get pure;

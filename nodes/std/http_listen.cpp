@@ -60,6 +60,12 @@ class refusals final : public flux::last_words
     }
 };
 
+/// TLS where a certificate is given.
+flux::stream_layer *layer_of(const flux::endpoint &at)
+{
+    return tls::layer_at(at, all_settings().security);
+}
+
 /// The path of a request that is for a flow; any other is answered at once, with the status that this gives.
 int path_of(const request &one, std::string &path)
 {
@@ -82,14 +88,16 @@ int path_of(const request &one, std::string &path)
 } // namespace
 
 int Next(long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms, std::size_t body,
-         const char *log, const char *proxies, const char *unix_mode, const flux::endpoint &at, request &next,
-         std::string &path)
+         const char *log, const char *proxies, const char *unix_mode, const char *certificate, const char *key,
+         const char *tls_at, const char *ticket_key, const flux::endpoint &at, request &next, std::string &path)
 {
     static refusals told;
     static const settings &all = settings_of({{milliseconds(idle_ms), milliseconds(first_byte_ms),
-                                               milliseconds(head_ms), milliseconds(request_ms)},
+                                               milliseconds(head_ms), milliseconds(request_ms), layer_of},
                                               milliseconds(send_ms), body, log_kind_of(log), words_of(proxies),
-                                              unix_mode});
+                                              unix_mode,
+                                              {certificate, key, tls_at, ticket_key, {"http/1.1"},
+                                               answer_without_tls}});
     while (true) {
         flux::typed_parse<http_message::request> parse;
         flux::connection *on = nullptr;

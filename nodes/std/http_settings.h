@@ -4,6 +4,7 @@
 #include "http.flux.h"
 
 #include "tcp.h"
+#include "tls.h"
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,7 @@ struct settings {
     enum class log_kind : unsigned char { none, common, json } log;
     std::vector<std::string> proxies;
     std::string unix_mode;
+    tls::settings security;
 };
 
 /// Those of the first call, for all later ones.

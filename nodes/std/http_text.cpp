@@ -392,6 +392,14 @@ std::string last_answer(int status, bool is_head)
     return head.end() + (is_head || is_empty ? std::string() : content);
 }
 
+std::string answer_without_tls()
+{
+    const std::string content = "400 Bad Request: TLS is spoken here, begin with https://\n";
+    head_writer head(400);
+    head.add("Content-Type", "text/plain; charset=utf-8").add_length(content.size()).add("Connection", "close");
+    return head.end() + content;
+}
+
 namespace {
 
 // What a client has sent, between quotes.

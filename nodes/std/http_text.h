@@ -185,6 +185,9 @@ class head_writer
 /// The whole answer of a source or of the end of a flow, which closes the connection.
 std::string last_answer(int status, bool is_head);
 
+/// What a client is told that does not speak TLS where it is spoken.
+std::string answer_without_tls();
+
 /// What a log says of an answer.
 struct logged_answer {
     std::string_view client;

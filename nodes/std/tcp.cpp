@@ -87,11 +87,12 @@ struct served {
 
 // Once for each of them: out of the way of all later calls.
 [[gnu::noinline]] flux::connections &serve_at(const flux::endpoint &at, const char *unix_mode, flux::first_given first,
-                                              flux::silence_limits limits)
+                                              flux::silence_limits limits, layer_of layer)
 {
+    flux::stream_layer *const below = layer == nullptr ? nullptr : layer(at);
     flux::source &by = flux::running_flow->from();
     flux::listener &listener = listener_at(at, unix_mode);
-    const auto opened = std::make_shared<flux::connections>(flux::running_io(), listener, first, limits);
+    const auto opened = std::make_shared<flux::connections>(flux::running_io(), listener, first, limits, below);
     by.state<std::vector<served>>().push_back({at, opened});
     by.when_stopped([opened] { opened->end(); });
     return *opened;
@@ -116,20 +117,27 @@ flux::moment end_of(flux::moment begin, long limit_ms)
 
 } // namespace
 
-int NextRequest(NextRequest_in *in, NextRequest_out *out)
+int next_request(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
+                 flux::connection *&connection)
 {
-    flux::connections *all = served_at(in->at);
+    flux::connections *all = served_at(at);
     if (all == nullptr) {
-        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms),
-                                          milliseconds(in->message_ms)};
-        all = &serve_at(in->at, in->unix_mode, flux::first_given::with_input, limits);
+        const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
+        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
     }
-    if (const int error = flux::take(all->next(), out->connection); error != 0) {
+    if (const int error = flux::take(all->next(), connection); error != 0) {
         return error;
     }
     // What it has asked had come by the last look.
-    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), in->request_ms));
+    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
     return 0;
+}
+
+int NextRequest(NextRequest_in *in, NextRequest_out *out)
+{
+    const message_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms),
+                                milliseconds(in->message_ms), milliseconds(in->request_ms)};
+    return next_request(in->at, limits, in->unix_mode, out->connection);
 }
 
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
@@ -138,7 +146,7 @@ int next_message(const flux::endpoint &at, const message_limits &limits, const c
     flux::connections *all = served_at(at);
     if (all == nullptr) {
         const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
-        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence);
+        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
     }
     if (const int error = flux::take(all->next(into, told), connection); error != 0) {
         return error;
@@ -147,18 +155,23 @@ int next_message(const flux::endpoint &at, const message_limits &limits, const c
     return 0;
 }
 
-int NextPeer(NextPeer_in *in, NextPeer_out *out)
+int next_peer(const flux::endpoint &at, milliseconds idle, const char *unix_mode, flux::connection *&connection,
+              layer_of layer)
 {
-    flux::connections *all = served_at(in->at);
+    flux::connections *all = served_at(at);
     if (all == nullptr) {
-        const flux::silence_limits limits{milliseconds(in->idle_ms), milliseconds(0)};
-        all = &serve_at(in->at, in->unix_mode, flux::first_given::at_once, limits);
+        all = &serve_at(at, unix_mode, flux::first_given::at_once, {idle, milliseconds(0)}, layer);
     }
-    if (const int error = flux::take(all->next(), out->connection); error != 0) {
+    if (const int error = flux::take(all->next(), connection); error != 0) {
         return error;
     }
-    out->connection->limit_waits(milliseconds(in->idle_ms));
+    connection->limit_waits(idle);
     return 0;
+}
+
+int NextPeer(NextPeer_in *in, NextPeer_out *out)
+{
+    return next_peer(in->at, milliseconds(in->idle_ms), in->unix_mode, out->connection);
 }
 
 int Open(Open_in *in, Open_out *out)

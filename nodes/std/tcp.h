@@ -3,6 +3,7 @@
 
 #include "flux/address.hpp"
 #include "flux/io/connections.hpp"
+#include "flux/io/stream_layer.hpp"
 #include "flux/read_message.hpp"
 
 #include <chrono>
@@ -10,13 +11,23 @@
 
 namespace tcp {
 
-/// What holds for the connections of a source of messages. A time of 0 is no limit.
+/// What is spoken at this address below all else, such as TLS; null where nothing is.
+using layer_of = flux::stream_layer *(*)(const flux::endpoint &at);
+
+/// What holds for the connections of a source of requests or messages. A time of 0 is no limit.
 struct message_limits {
     std::chrono::milliseconds idle;
     std::chrono::milliseconds first_byte;
     std::chrono::milliseconds message;
     std::chrono::milliseconds request;
+    layer_of layer = nullptr;
 };
+
+/// As the nodes of these names, perhaps over a layer.
+int next_request(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
+                 flux::connection *&connection);
+int next_peer(const flux::endpoint &at, std::chrono::milliseconds idle, const char *unix_mode,
+              flux::connection *&connection, layer_of layer = nullptr);
 
 /// The next message of any connection at this address: the connection, and `into` as it is then. Clients that are sent
 /// away are told the last words.

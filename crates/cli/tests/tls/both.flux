@@ -1,0 +1,19 @@
+// What std.http and std.tls speak over TLS: files, echoes, and lines on a port of their own.
+use std.files;
+use std.http;
+use std.tcp;
+use std.tls;
+
+option port : int = 0;
+option lines : string = "";
+option root : path = ".";
+
+source http.Listen(port) => Serve;
+Serve (http.request request, text path) => ();
+Serve:[http.post, _] = http.Content -> http.SendText(200, "application/octet-stream");
+Serve:[_, _] = files.Find(root) -> http.Send;
+handle error files.Find => http.NotFound;
+handle error http.Content => http.Failed;
+
+source tls.Listen(lines) => Line;
+Line = tcp.ReadLine(1000) -> tcp.SendLine -> tcp.Return;

@@ -1,0 +1,38 @@
+// TLS for sources of connections: a layer over the streams that they accept.
+#pragma once
+
+#include "flux/address.hpp"
+#include "flux/connection.hpp"
+#include "flux/io/stream_layer.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tls {
+
+/// What a source speaks, and by which files; see the options of the module. The protocols are those of ALPN, the
+/// preferred one first; a client that asks for others only is sent away. One that sends a request of HTTP without TLS
+/// is answered with what the last function makes. All are the same for all calls with the same protocols.
+struct settings {
+    std::string certificate;
+    std::string key;
+    std::string at;
+    std::string ticket_key;
+    std::vector<std::string> protocols;
+    std::string (*to_plain_http)() = nullptr;
+};
+
+/// The layer for what listens at this address, which stays; null where no TLS is spoken there. Where it is wanted and
+/// something is wrong with the files, says what to do, and ends the process.
+flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as);
+
+// The nodes.
+
+int NextRequest(const char *certificate, const char *key, const char *ticket_key, long idle_ms, long first_byte_ms,
+                long message_ms, long request_ms, const char *unix_mode, const flux::endpoint &at,
+                flux::connection *&connection);
+int NextPeer(const char *certificate, const char *key, const char *ticket_key, long idle_ms, const char *unix_mode,
+             const flux::endpoint &at, flux::connection *&connection);
+
+} // namespace tls
