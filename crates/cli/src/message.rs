@@ -11,7 +11,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Read as _;
 
-/// How many bytes of a text are shown to a person.
+/// How many bytes of a text are shown to a person; of a stream to anyone.
 const SHOWN: usize = 60;
 
 /// Prints the messages on standard input, each as soon as its last byte has come.
@@ -21,7 +21,7 @@ pub fn message(arguments: &Message, terminal: &Terminal) -> Result {
     let model = program.compilation.program().ok_or(Failure::Program)?;
     let id = find(model, &arguments.name)?;
     let grammar = Grammar::new(model);
-    let mut parser = Parser::new(&grammar, id, Streams::Dropped);
+    let mut parser = Parser::new(&grammar, id, Streams::Begun(SHOWN as u64));
     let mut input = std::io::stdin().lock();
     let mut chunk = vec![0; 1 << 16];
     loop {
@@ -98,7 +98,7 @@ fn line(program: &Program, name: &str, read: &Read, (offset, depth): (u64, usize
         Content::Value { read, converted, .. } => {
             writeln!(out, "{start} = {}", shown(converted.as_ref().unwrap_or(read)))
         }
-        Content::Stream { size, .. } => writeln!(out, "{start} = {size} bytes"),
+        Content::Stream { size, kept } => writeln!(out, "{start} = {}", beginning(kept, *size)),
         Content::Literal => Ok(()),
         Content::Unit(inner) => {
             let _ = writeln!(out, "{start}:");
@@ -126,12 +126,18 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Integer(value) => value.to_string(),
         Value::Truth(value) => value.to_string(),
-        Value::Bytes(bytes) => {
-            let (shown, rest) = bytes.split_at_checked(SHOWN).unwrap_or((bytes, &[]));
-            let more = if rest.is_empty() { String::new() } else { format!("… ({} bytes)", bytes.len()) };
-            format!("\"{}\"{more}", shown.escape_ascii())
-        }
+        Value::Bytes(bytes) => beginning(bytes.get(..SHOWN).unwrap_or(bytes), bytes.len() as u64),
     }
+}
+
+/// The first bytes of so many.
+fn beginning(bytes: &[u8], size: u64) -> String {
+    let more = if bytes.len() as u64 == size { String::new() } else { format!("… ({size} bytes)") };
+    format!("\"{}\"{more}", bytes.escape_ascii())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A message for a program: its fields by name, each with its offset.
@@ -161,10 +167,10 @@ fn one(program: &Program, name: Option<&str>, read: &Read, offset: u64) -> serde
                 ("value", i64::try_from(*value).map_or_else(|_| json!(value.to_string()), |it| json!(it)))
             }
             Value::Truth(value) => ("value", json!(value)),
-            Value::Bytes(bytes) => ("bytes", json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())),
+            Value::Bytes(bytes) => ("bytes", json!(hexadecimal(bytes))),
         },
         Content::Literal => ("literal", json!(true)),
-        Content::Stream { size, .. } => ("stream", json!(size)),
+        Content::Stream { size, kept } => ("stream", json!({ "size": size, "begins": hexadecimal(kept) })),
         Content::Unit(inner) => ("fields", json!(objects(program, inner, offset))),
         Content::List(elements) => {
             ("elements", elements.iter().map(|element| one(program, None, element, offset)).collect())

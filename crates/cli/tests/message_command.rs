@@ -38,6 +38,25 @@ fn messages_are_printed_with_their_offsets() {
 }
 
 #[test]
+fn streams_are_shown_by_their_beginnings() {
+    let head = "POST / HTTP/1.1\r\nHost: a\r\n";
+    let body = "0123456789".repeat(20_000);
+    let whole = format!("{head}Content-Length: 200000\r\n\r\n{body}");
+    let (status, printed, _) = message(&["std.http_message", "request"], whole.as_bytes());
+    let offset = whole.len() - body.len();
+    let expected = format!("{offset:>8}   body = \"{}\"… (200000 bytes)\n", "0123456789".repeat(6));
+    assert!(status == Some(0) && printed.ends_with(&expected), "{printed}");
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nDigest: x\r\n\r\n");
+    let (status, printed, _) = message(&["std.http_message", "request"], chunked.as_bytes());
+    assert_eq!(status, Some(0));
+    for shown in ["content = \"abc\"", "content = \"de\"", "name = \"Digest\""] {
+        assert!(printed.contains(shown), "{printed}");
+    }
+    let (_, printed, _) = message(&["std.http_message", "request", "--json"], chunked.as_bytes());
+    assert!(printed.contains(r#""stream":{"begins":"616263","size":3}"#), "{printed}");
+}
+
+#[test]
 fn messages_are_objects_for_programs() {
     let (status, printed, _) = message(&["std.resp", "value", "--json"], b":1\r\n+x");
     let expected = r#"

@@ -585,16 +585,19 @@ impl<'r> Reading<'r, '_> {
             ));
         }
         let most = length.or(field.max_size).unwrap_or(u64::MAX);
-        let mut kept = (self.streams == Streams::Kept).then(Vec::new);
+        let mut kept = vec![];
         loop {
             let size = cursor.at - start;
             let count = self.input.available(*cursor, most - size).await;
             if count == 0 {
                 break;
             }
-            if let Some(kept) = &mut kept {
-                kept.extend(self.input.bytes(cursor.at, cursor.at + count));
-            } else {
+            let wanted = match self.streams {
+                Streams::Kept => count,
+                Streams::Begun(most) => count.min(most.saturating_sub(size)),
+            };
+            kept.extend(self.input.bytes(cursor.at, cursor.at + wanted));
+            if self.streams != Streams::Kept {
                 self.input.discard(cursor.at + count);
             }
             cursor.at += count;

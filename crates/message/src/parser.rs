@@ -14,8 +14,8 @@ use std::task::{Context, Poll, Waker};
 pub enum Streams {
     /// They are: so a message can be written again.
     Kept,
-    /// They go along, and only their number stays.
-    Dropped,
+    /// They go along; their number stays, and so many of the first.
+    Begun(u64),
 }
 
 /// A message that was read.

@@ -106,8 +106,8 @@ pub enum Content {
     Stream {
         /// How many.
         size: u64,
-        /// They themselves, where they are kept.
-        kept: Option<Vec<u8>>,
+        /// The first of them, as many as are kept.
+        kept: Vec<u8>,
     },
 }
 

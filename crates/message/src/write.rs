@@ -279,7 +279,7 @@ impl Writer<'_> {
                 inner.parameters = values.collect::<Result<_, _>>().map_err(|message| self.failure(message))?;
                 unit(self.program, self.tokens, inner)
             }
-            (_, Content::Stream { kept: Some(kept), .. }) => Ok(kept.clone()),
+            (_, Content::Stream { kept, size }) if kept.len() as u64 == *size => Ok(kept.clone()),
             (form, Content::Value { read, spelling, .. }) => self.value(form, read, spelling),
             _ => Err(self.failure("there is nothing to write")),
         }
