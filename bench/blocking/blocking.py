@@ -358,10 +358,13 @@ def main():
     parser.add_argument("--check", action="store_true", help="test instead of measuring")
     parser.add_argument("--realtime", action="store_true", help="measure with real-time priority")
     parser.add_argument("--runtimes", default=",".join(RUNTIMES), help="those to check")
+    parser.add_argument("--without", action="append", default=[], choices=CASES, help="a case to leave out")
     parser.add_argument("--others", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.others:
         return be_others(arguments.others, arguments.realtime)
+    for left_out in arguments.without:
+        CASES.pop(left_out)
     with peers() as (where, asking):
         if arguments.check:
             check([str(arguments.server)], where, asking, arguments.runtimes.split(","))
