@@ -157,6 +157,9 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         close_kept(alone, [](const idle_connection &) { return true; });
     }
 
+    /// Whether there is input of it, or its end.
+    static bool has_come(flux::connection &from) noexcept { return has_input(from); }
+
   private:
     struct idle_connection {
         flux::connection *kept;
@@ -448,6 +451,11 @@ flux::io_result<flux::connection *> borrow(const std::string &to, const limits &
 bool has_ended(int error) noexcept
 {
     return error == ECONNRESET || error == EPIPE || error == ENODATA;
+}
+
+bool has_said_something(flux::connection &server) noexcept
+{
+    return pool::has_come(server);
 }
 
 flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::string &to, const limits &of,

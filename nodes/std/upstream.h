@@ -47,6 +47,9 @@ flux::io_result<flux::connection *> borrow(const std::string &to, const limits &
 /// Whether a call that failed so may have failed because its connection had ended.
 bool has_ended(int error) noexcept;
 
+/// Whether there is something to be read of the server's, or its end.
+bool has_said_something(flux::connection &server) noexcept;
+
 /// The parse of a reply, from its beginning.
 using begin_reply = std::unique_ptr<flux::message_parse> (*)();
 
@@ -66,13 +69,15 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
         return flux::unexpected(borrowed.error());
     }
     flux::connection &server = **borrowed;
-    if (const flux::io_result<void> sent = flux::send_message(server, request); !sent.has_value()) {
+    const flux::io_result<void> sent = flux::send_message(server, request);
+    // A server may answer before the request has come whole, and end the connection (RFC 9112, 9.5 and 9.6).
+    if (!sent.has_value() && !(has_ended(sent.error()) && has_said_something(server))) {
         server.close();
         return flux::unexpected(sent.error());
     }
     flux::io_result<Reply> reply = flux::read_message<Reply>(server);
     reply.has_value() ? server.give_back_behind_streams() : server.close();
-    return reply;
+    return sent.has_value() || reply.has_value() ? std::move(reply) : flux::unexpected(sent.error());
 }
 
 /// Sends a request to `HOST:PORT` and reads the reply, a message of this class, over a connection of the pool, which

@@ -8,7 +8,7 @@ mod support;
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -142,25 +142,56 @@ fn what_nobody_reads_is_passed_over_and_the_next_request_is_answered_in_order() 
     }
 }
 
+/// Asks with a body that has no end until the reply has come, and the connection ends behind it.
+fn refuses(server: &Server, runtime: &[&str]) {
+    let mut client = server.connect();
+    let head = "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n";
+    client.write_all(head.as_bytes()).unwrap();
+    let more = vec![0; 1 << 20];
+    client.set_read_timeout(Some(std::time::Duration::from_millis(1))).unwrap();
+    let mut said = String::new();
+    let start = std::time::Instant::now();
+    while !said.contains("too much") {
+        assert!(start.elapsed() < support::LIMIT, "{runtime:?}: {said}");
+        // The peer may have ended it, and not have received all.
+        let _ = client.write_all(&more);
+        let mut reply = [0; 1 << 10];
+        said += &client.read(&mut reply).map_or(String::new(), |count| text(&reply[..count]));
+    }
+    client.set_read_timeout(Some(support::LIMIT)).unwrap();
+    let _ = client.shutdown(std::net::Shutdown::Write);
+    assert_eq!(rest(client), "", "{runtime:?}");
+}
+
 #[test]
 fn what_is_too_much_to_pass_over_ends_the_connection_behind_the_reply() {
     for runtime in RUNTIMES {
         let [end, _] = start(runtime);
-        let mut client = end.connect();
-        let head = "POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n";
-        client.write_all(head.as_bytes()).unwrap();
-        let more = vec![0; 1 << 20];
-        client.set_read_timeout(Some(std::time::Duration::from_millis(1))).unwrap();
-        let mut said = String::new();
-        while !said.contains("too much") {
-            // The peer may have ended it, and not have received all.
-            let _ = client.write_all(&more);
-            let mut reply = [0; 1 << 10];
-            said += &client.read(&mut reply).map_or(String::new(), |count| text(&reply[..count]));
+        refuses(&end, runtime);
+    }
+}
+
+/// A server that refuses each request before its body has come, and ends the connection.
+fn refuses_at_once() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut head = [0; 40];
+            connection.read_exact(&mut head).unwrap();
+            connection.write_all(b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo much").unwrap();
         }
-        client.set_read_timeout(Some(support::LIMIT)).unwrap();
-        let _ = client.shutdown(std::net::Shutdown::Write);
-        assert_eq!(rest(client), "", "{runtime:?}");
+    });
+    port
+}
+
+#[test]
+fn the_reply_of_a_server_that_ends_the_connection_before_it_has_the_request_is_forwarded() {
+    let port = refuses_at_once();
+    for runtime in RUNTIMES {
+        let relay = Server::listening(Command::new(&servers()[1]).args(runtime).arg(format!("--to=127.0.0.1:{port}")));
+        refuses(&relay, runtime);
     }
 }
 
