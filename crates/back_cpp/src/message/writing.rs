@@ -130,7 +130,8 @@ impl<'m, 'p> Writing<'m, 'p> {
         body.push(Statement::If(Cpp::Prefix("!", Box::new(ends)), vec![invalid()], vec![]));
         let same: Vec<_> = self.message.made_of().into_iter().filter_map(|field| self.is_same(field)).collect();
         let made = Cpp::Made(name.to_owned(), vec![Cpp::name("std::move(bytes)"), Cpp::name("at")]);
-        let made_type = Declarator::constant(name, "made");
+        // Not constant: it is moved out.
+        let made_type = Declarator::new(name, "made");
         body.push(Statement::Variable(made_type, Initial::Value(made)));
         if !same.is_empty() {
             body.push(Statement::Comment("It must be read as it was meant.".to_owned()));
