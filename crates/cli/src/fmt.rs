@@ -85,7 +85,7 @@ fn programs_below(folder: &Path) -> Result<Vec<PathBuf>> {
         // A link could lead back up.
         if path.is_dir() && !path.is_symlink() && !name.starts_with('.') && !BUILT.contains(&name.as_ref()) {
             found.extend(programs_below(&path)?);
-        } else if path.is_file() && path.extension().is_some_and(|ending| ending == "flux") {
+        } else if path.is_file() && path.extension().is_some_and(|ending| ending == "flux" || ending == "flick") {
             found.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }
     }

@@ -6,6 +6,7 @@ pub mod ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
 use flux_front::link::link;
 use flux_front::{Front, Library, ReadFile};
+use flux_front_flick::FlickFront;
 use flux_front_flux::FluxFront;
 use flux_ir::flow::Flow;
 use flux_ir::program::Program;
@@ -16,7 +17,10 @@ use flux_source::{FileId, SourceMap, Span};
 use std::collections::BTreeSet;
 
 /// The notations. What has no ending is in that of the paper, as many programs of 2006 have none.
-pub const FRONTS: [&dyn Front; 1] = [&FluxFront];
+pub const FRONTS: [&dyn Front; 2] = [&FluxFront, &FlickFront];
+
+/// What programs end in that are checked, and whose processes are not in the model yet.
+pub const ONLY_CHECKED: &str = "flick";
 
 /// What came of a compilation.
 #[derive(Default)]

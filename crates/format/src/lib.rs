@@ -1,4 +1,5 @@
-//! Lays out `.flux` text: the same tokens and comments, with standard spaces and line breaks.
+//! Lays out `.flux` text: the same tokens and comments, with standard spaces and line breaks. How that of `.flick`
+//! files is laid out is in [`flick`].
 //!
 //! The author decides what belongs together: comments stay where they are, groups of statements stay separated by one
 //! empty line, and a statement that is broken before an arrow stays broken there. The formatter decides the rest: one
@@ -9,6 +10,7 @@
 //! where it is broken. So nothing can be lost; this is checked each time by reading the result again.
 
 mod blocks;
+mod flick;
 mod lines;
 mod pieces;
 
@@ -39,6 +41,9 @@ pub enum Refusal {
 /// A text that does not parse is refused, with what is wrong with it.
 pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Refusal> {
     let text = sources.file(file).map_or("", |source| source.text.as_str());
+    if sources.file(file).is_some_and(|source| source.name.ends_with(".flick")) {
+        return flick::format(file, text);
+    }
     let tokens = lex(file, text);
     let mut diagnostics = Diagnostics::new();
     let syntax = parse(text, tokens.clone(), &mut diagnostics);

@@ -5,7 +5,7 @@
 //! that means nothing); the parser reports it, because it knows what was being written. Time is linear in the text.
 //!
 //! One thing depends on the context: inside braces `#` starts a comment, as in the units of FLICK's notation. Outside
-//! of units no brace encloses a `#`, so counting braces is enough.
+//! of units no brace encloses a `#`, so counting braces is enough. In `.flick` files `#` starts a comment everywhere.
 
 use crate::token::{Token, TokenKind};
 use flux_source::{FileId, Span};
@@ -13,9 +13,17 @@ use std::str::Chars;
 
 /// The tokens of `text`, comments included, in order; the last is [`TokenKind::End`], an empty span at the end.
 pub fn lex(file: FileId, text: &str) -> Vec<Token> {
-    let mut lexer = Lexer { length: text.len(), rest: text.chars(), open_braces: 0 };
+    tokens(file, Lexer { length: text.len(), rest: text.chars(), open_braces: 0, hash_comments: false })
+}
+
+/// As [`lex`], of a text in which every `#` starts a comment.
+pub fn lex_with_hash_comments(file: FileId, text: &str) -> Vec<Token> {
+    tokens(file, Lexer { length: text.len(), rest: text.chars(), open_braces: 0, hash_comments: true })
+}
+
+fn tokens(file: FileId, mut lexer: Lexer<'_>) -> Vec<Token> {
     // Programs have a token for about five bytes.
-    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let mut tokens = Vec::with_capacity(lexer.length / 4);
     let mut starts_line = true;
     loop {
         starts_line |= lexer.skip_white_space();
@@ -34,6 +42,8 @@ struct Lexer<'text> {
     length: usize,
     rest: Chars<'text>,
     open_braces: usize,
+    /// Whether `#` starts a comment outside of braces, too.
+    hash_comments: bool,
 }
 
 impl Lexer<'_> {
@@ -77,7 +87,7 @@ impl Lexer<'_> {
             '"' => self.text(),
             '/' if self.take('/') => self.line_comment(),
             '/' if self.take('*') => self.block_comment(),
-            '#' if self.open_braces > 0 => self.line_comment(),
+            '#' if self.hash_comments || self.open_braces > 0 => self.line_comment(),
             letter if letter.is_alphabetic() => self.word(),
             symbol => self.symbol(symbol),
         }

@@ -15,6 +15,8 @@ fn allowed(folder: &str) -> Option<&'static [&'static str]> {
         "diagnostic" | "ir" => Some(&["source"]),
         "random_program" | "explore" | "picture" | "message" => Some(&["source", "ir"]),
         "passes" | "front" => Some(&["source", "diagnostic", "ir"]),
+        // Messages have one notation in both languages, and one reader.
+        "front_flick" => Some(&["source", "diagnostic", "ir", "front", "front_flux"]),
         name if name.starts_with("front_") => Some(&["source", "diagnostic", "ir", "front"]),
         name if name.starts_with("back_") => Some(&["source", "diagnostic", "ir", "contract", "picture"]),
         "toolchain" => Some(&["source", "diagnostic", "ir", "back_cpp"]),

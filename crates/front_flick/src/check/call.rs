@@ -1,0 +1,345 @@
+//! Calls: of functions of the language, of the program, and of types, whose values they make.
+
+use super::kind::{Kind, spelled};
+use super::types::built_in;
+use super::value::{Typed, of_type, truth};
+use super::{Checked, Checker, Reported};
+use crate::ids as own_ids;
+use crate::syntax::{Argument, Expression, Form};
+use flux_diagnostic::{Diagnostic, nearest};
+use flux_front::scope::{Kind as NameKind, Located};
+use flux_front_flux::ids;
+use flux_front_flux::syntax::QualifiedName;
+use flux_ir::compute;
+use flux_ir::message::{Given, MessageId, given_type};
+use flux_ir::program::{TypeBody, TypeId};
+use flux_ir::types::{Declared, Type, TypeKind};
+use flux_source::Span;
+
+/// The functions of the language: what each is called, and how it is written.
+const FUNCTIONS: [(&str, &str); 6] = [
+    ("len", "`len(backends)`: how many there are"),
+    ("hash", "`hash(req.key)`: a number of a value, the same wherever it is computed"),
+    ("all_ready", "`all_ready(mappers)`: whether each of the channels has something to read, or has ended"),
+    ("peer", "`peer(client)`: the address of who is at the other end"),
+    ("min", "`min(a, b)`: the smaller of two numbers"),
+    ("max", "`max(a, b)`: the larger of two numbers"),
+];
+
+/// Whether a function of the language is called so.
+pub(super) fn is_built_in(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(own, _)| *own == name)
+}
+
+impl<'syntax> Checker<'syntax, '_, '_> {
+    /// `name(e, e)`
+    pub(super) fn call(
+        &mut self,
+        name: &'syntax QualifiedName<'syntax>,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<Typed> {
+        let (module, own) = name.parts();
+        if module.is_none() {
+            if is_built_in(own) {
+                return self.built_in_call(own, arguments, span).map(|ty| Typed::Value(of_type(ty, span)));
+            }
+            if let Some(ty) = built_in(own) {
+                return self.conversion(&ty, arguments, span).map(Typed::Value);
+            }
+            if self.functions.contains_key(own) {
+                return self.function_call(name, arguments, None);
+            }
+        }
+        match self.made(name)? {
+            Some(Declared::Message(id)) => self.message(id, arguments, span).map(Typed::Value),
+            Some(Declared::Record(id)) => self.record(id, arguments, span).map(Typed::Value),
+            Some(Declared::Enum(_)) | None => Err(self.report_unknown_function(name)),
+        }
+    }
+
+    /// The record or message of which a call makes a value.
+    fn made(&mut self, name: &'syntax QualifiedName<'syntax>) -> Checked<Option<Declared>> {
+        let (module, own) = name.parts();
+        if let Some(view) = self.views.get(own).filter(|_| module.is_none()) {
+            return Ok(Some(Declared::Message(view.message)));
+        }
+        if module.is_none() {
+            return Ok(self.scope.declared_type(self.scope.module(), own));
+        }
+        match self.scope.locate(NameKind::Type, module, own, name.span) {
+            Located::In(module) => self.scope.declared_type(module.as_deref(), own).map(Some).ok_or(Reported),
+            Located::Nowhere => Err(Reported),
+        }
+    }
+
+    pub(super) fn report_unknown_function(&mut self, name: &QualifiedName<'_>) -> Reported {
+        let (_, own) = name.parts();
+        let types = self.names.iter().filter(|(_, (_, what))| *what == "type").map(|(name, _)| *name);
+        let functions = self.functions.keys().copied().chain(FUNCTIONS.map(|(name, _)| name));
+        let help = match (self.names.get(own), nearest(own, functions.chain(types))) {
+            (Some((_, what)), _) => format!("`{own}` is a {what}"),
+            (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) => format!("declare it: `fun {own} : (…) -> (…)`"),
+        };
+        let error = Diagnostic::error(ids::UNKNOWN_FUNCTION, format!("there is no function `{own}`"), name.span);
+        self.report(error.help(help))
+    }
+
+    /// The type of what a function of the language gives.
+    fn built_in_call(&mut self, name: &str, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Type> {
+        let wanted = if matches!(name, "min" | "max") { 2 } else { 1 };
+        let integer = built_in("integer").ok_or(Reported)?;
+        let (Some(first), true) = (arguments.first(), arguments.len() == wanted) else {
+            return Err(self.report_built_in(name, span));
+        };
+        if let [first, second] = arguments {
+            let (first, second) = (self.value(&first.value), self.value(&second.value));
+            let (first, second) = (first?, second?);
+            let sum = self.typing().binary(compute::Operator::Subtract, first, second);
+            return self.typed(sum).map(|sum| sum.ty);
+        }
+        let given = self.expression(&first.value)?;
+        match (name, given) {
+            ("len", Typed::Other(Kind::Channels(_))) | ("hash", Typed::Value(_)) => Ok(integer),
+            ("len", Typed::Value(value))
+                if matches!(
+                    value.ty.kind(),
+                    TypeKind::Text | TypeKind::Bytes | TypeKind::List(_) | TypeKind::Map(..)
+                ) =>
+            {
+                Ok(integer)
+            }
+            ("all_ready", Typed::Other(Kind::Channels(ways))) if ways.gives.is_some() => Ok(truth()),
+            ("peer", Typed::Other(Kind::Channel(_))) => built_in("string").ok_or(Reported),
+            _ => Err(self.report_built_in(name, first.value.span)),
+        }
+    }
+
+    fn report_built_in(&mut self, name: &str, span: Span) -> Reported {
+        let how = FUNCTIONS.iter().find(|(own, _)| *own == name).map_or("", |(_, how)| *how);
+        let error = Diagnostic::error(own_ids::CALL_MISMATCH, format!("`{name}` is not given what it takes"), span);
+        self.report(error.help(format!("write {how}")))
+    }
+
+    /// `string(e)`: the value as one of another type.
+    fn conversion(
+        &mut self,
+        to: &Type,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<compute::Expression> {
+        let [only] = arguments else {
+            let headline = format!("`{}` converts one value", spelled(to));
+            let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, span);
+            return Err(self.report(error.help(format!("write `{}(…)` of each", spelled(to)))));
+        };
+        let value = self.value(&only.value)?;
+        let converted = self.typing().convert(value, to, span);
+        self.typed(converted)
+    }
+
+    /// A call of a function of the program, which a rule may have given its last value: that stands at `piped`.
+    pub(super) fn function_call(
+        &mut self,
+        name: &'syntax QualifiedName<'syntax>,
+        arguments: &'syntax [Argument<'syntax>],
+        piped: Option<(Type, Span)>,
+    ) -> Checked<Typed> {
+        let (_, own) = name.parts();
+        let Some(signature) = self.functions.get(own).cloned() else {
+            return Err(self.report_unknown_function(name));
+        };
+        let given = arguments.len() + usize::from(piped.is_some());
+        if given != signature.parameters.len() {
+            let wanted = signature.parameters.len();
+            let things = if wanted == 1 { "thing" } else { "things" };
+            let headline = format!("`{own}` takes {wanted} {things}, and is given {given}");
+            let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
+            let help = match piped {
+                Some(_) => "what comes along `=>` is the last of them".to_owned(),
+                None => format!("give it {}", parameters(&signature.parameters)),
+            };
+            return Err(self.report(error.mark(signature.span, "declared here").help(help)));
+        }
+        let mut result = Ok(());
+        for (argument, (parameter, kind, is_state)) in arguments.iter().zip(&signature.parameters) {
+            result = self.argument(argument, (own, parameter), kind.as_ref(), *is_state).and(result);
+        }
+        if let (Some((ty, span)), Some((parameter, kind, is_state))) = (piped, signature.parameters.last()) {
+            let fits = match kind {
+                Some(Kind::Value(wanted)) if !is_state => self.fits(of_type(ty, span), wanted),
+                Some(_) => {
+                    let headline = format!("`{parameter}`, the last of what `{own}` takes, is no value");
+                    let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
+                    let error = error.mark(signature.span, "declared here");
+                    Err(self.report(error.help("what comes along `=>` is a value, and the last that a function takes")))
+                }
+                None => Err(Reported),
+            };
+            result = fits.and(result);
+        }
+        result?;
+        match signature.result {
+            None => Ok(Typed::Nothing),
+            Some(Some(ty)) => Ok(Typed::Value(of_type(ty, name.span))),
+            Some(None) => Err(Reported),
+        }
+    }
+
+    fn argument(
+        &mut self,
+        argument: &'syntax Argument<'syntax>,
+        (function, parameter): (&str, &str),
+        kind: Option<&Kind>,
+        is_state: bool,
+    ) -> Checked<()> {
+        if let Some(field) = &argument.field {
+            let headline = format!("what `{function}` takes has no names in a call");
+            let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, field.span);
+            return Err(self.report(error.help("give it in the order in which it is declared")));
+        }
+        let span = argument.value.span;
+        match kind {
+            None => self.expression(&argument.value).and(Err(Reported)),
+            Some(Kind::Value(wanted)) if is_state => self.state_argument(&argument.value, wanted, parameter),
+            Some(Kind::Value(wanted)) => self.wanted(&argument.value, wanted),
+            Some(kind) => {
+                let (ways, given) = match (kind, self.expression(&argument.value)?) {
+                    (Kind::Channel(ways), Typed::Other(Kind::Channel(given)))
+                    | (Kind::Channels(ways), Typed::Other(Kind::Channels(given))) => (ways.clone(), given),
+                    _ => {
+                        let headline = format!("`{parameter}` of `{function}` is {kind}, and this is none");
+                        let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, span);
+                        return Err(self.report(error.help("give it a channel of the `proc`, or one of an array")));
+                    }
+                };
+                if given.serves(&ways) {
+                    return Ok(());
+                }
+                let headline = format!("`{parameter}` of `{function}` is a channel `{ways}`, and this is `{given}`");
+                let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, span);
+                Err(self.report(error.help("a function uses no way of a channel that the `proc` does not have")))
+            }
+        }
+    }
+
+    /// What stands for a `ref`: the name of state.
+    fn state_argument(&mut self, value: &'syntax Expression<'syntax>, wanted: &Type, parameter: &str) -> Checked<()> {
+        let named = match &value.form {
+            Form::Name(name) => self.find(name.parts().1).cloned(),
+            _ => None,
+        };
+        match named {
+            Some(binding) if binding.is_state => match binding.kind {
+                Some(Kind::Value(ty)) if ty == *wanted => Ok(()),
+                Some(kind) => {
+                    let headline = format!("`{parameter}` is of the type `{}`, and this of {kind}", spelled(wanted));
+                    let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, value.span);
+                    Err(self
+                        .report(error.mark(binding.span, "declared here").help("state has the very type of its `ref`")))
+                }
+                None => Err(Reported),
+            },
+            _ => {
+                let headline = format!("`{parameter}` is a `ref`, and this is no state");
+                let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, value.span);
+                Err(self.report(error.help("give it the name of a `local`, a `global` or another `ref`")))
+            }
+        }
+    }
+
+    /// `kv(e_key, v)`, or `kv(key: e_key, value: v)`
+    fn record(
+        &mut self,
+        id: TypeId,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<compute::Expression> {
+        let declared = &self.scope.program.types[id];
+        let (name, declared_at) = (declared.name.to_string(), declared.span);
+        let TypeBody::Record(fields) = declared.body.clone() else { return Err(Reported) };
+        let ty = Type::declared(self.scope.program, Declared::Record(id));
+        let named = arguments.iter().any(|argument| argument.field.is_some());
+        let mut left: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let mut result = Ok(());
+        for (index, argument) in arguments.iter().enumerate() {
+            let field = match &argument.field {
+                Some(field) => fields.iter().find(|one| one.name == *field.text),
+                None if named => None,
+                None => fields.get(index),
+            };
+            let known = field.filter(|field| left.contains(&field.name.as_str()));
+            let Some(field) = known else {
+                let headline = match (&argument.field, named) {
+                    (Some(field), _) => format!("the record `{name}` has no field `{}` left", field.text),
+                    (None, true) => format!("some fields of `{name}` have their names here, and this has none"),
+                    (None, false) => format!("the record `{name}` has only {} fields", fields.len()),
+                };
+                let error = Diagnostic::error(ids::RECORD_FIELDS, headline, argument.value.span);
+                return Err(self.report(error.mark(declared_at, "the record").help(how(&name, &fields))));
+            };
+            left.retain(|one| *one != field.name);
+            result = self.wanted(&argument.value, &field.ty).and(result);
+        }
+        result?;
+        if let Some(missing) = left.first() {
+            let headline = format!("the record `{name}` lacks its field `{missing}`");
+            let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span);
+            return Err(self.report(error.mark(declared_at, "the record").help(how(&name, &fields))));
+        }
+        Ok(of_type(ty, span))
+    }
+
+    /// `cmd(opcode: 1, key: k)`: fields by their names; what is left out is 0 or empty.
+    fn message(
+        &mut self,
+        id: MessageId,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<compute::Expression> {
+        let ty = Type::declared(self.scope.program, Declared::Message(id));
+        let mut seen: Vec<Given> = vec![];
+        for argument in arguments {
+            let message = self.scope.program.messages[id].clone();
+            let field = argument.field.as_ref().map(|field| field.as_str());
+            let named = |name: &str| {
+                let parameter = message.parameters.iter().position(|one| one.name == name).map(Given::Parameter);
+                parameter.or_else(|| message.field_named(name).map(Given::Field))
+            };
+            let given = field.and_then(named).filter(|given| message.given().contains(given) && !seen.contains(given));
+            let wanted = given.and_then(|given| given_type(&self.scope.program.messages, &message, given));
+            let (Some(given), Some(wanted)) = (given, wanted) else {
+                let (headline, at) = match &argument.field {
+                    Some(field) => (format!("`{}` of `{}` is not given here", field.text, message.name), field.span),
+                    None => (format!("the fields of `{}` are given by their names", message.name), argument.value.span),
+                };
+                let help = "each field is given once; lengths, and what else follows from other fields, are not given";
+                let error = Diagnostic::error(ids::MESSAGE_FIELDS, headline, at).mark(message.span, "the message");
+                return Err(self.report(error.help(help)));
+            };
+            seen.push(given);
+            self.wanted(&argument.value, &wanted)?;
+        }
+        let message = &self.scope.program.messages[id];
+        let is_missing = |given: &Given| matches!(given, Given::Parameter(_)) && !seen.contains(given);
+        if message.given().iter().any(is_missing) {
+            let error = Diagnostic::error(ids::MESSAGE_FIELDS, format!("`{ty}` lacks a parameter"), span);
+            let error = error.mark(message.span, "the message");
+            return Err(self.report(error.help("parameters of a message have to be given")));
+        }
+        Ok(of_type(ty, span))
+    }
+}
+
+/// What a function is given, as a message lists it.
+fn parameters(parameters: &[(&str, Option<Kind>, bool)]) -> String {
+    let names: Vec<_> = parameters.iter().map(|(name, ..)| format!("`{name}`")).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// How a record is made.
+fn how(name: &str, fields: &[flux_ir::program::Parameter]) -> String {
+    let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+    format!("write `{name}({})`, with a value for each field", names.join(", "))
+}

@@ -1,0 +1,135 @@
+//! Sending: a value, through functions, to a channel.
+
+use super::kind::{Kind, Ways, spelled};
+use super::value::{Typed, of_type};
+use super::{Checked, Checker, Reported};
+use crate::ids as own_ids;
+use crate::syntax::{Argument, Expression, Form};
+use flux_diagnostic::Diagnostic;
+use flux_front_flux::syntax::QualifiedName;
+use flux_ir::types::Type;
+use flux_source::Span;
+
+impl<'syntax> Checker<'syntax, '_, '_> {
+    /// `req => backends[target]`
+    pub(super) fn send(
+        &mut self,
+        value: &'syntax Expression<'syntax>,
+        steps: &'syntax [Expression<'syntax>],
+    ) -> Checked<()> {
+        match self.expression(value)? {
+            Typed::Other(Kind::Stream(ty)) => self.send_stream(&ty, steps),
+            Typed::Other(kind) => {
+                let headline = format!("what is sent is a value, and this is {kind}");
+                let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, value.span);
+                Err(self.report(error.help("what comes out of a channel is sent by a rule of the `proc`: `| a => b`")))
+            }
+            Typed::Nothing => {
+                let error =
+                    Diagnostic::error(own_ids::SEND_TARGET, "this gives nothing that could be sent", value.span);
+                Err(self.report(error.help("call it on a line of its own")))
+            }
+            // A literal has no type yet, and takes that of the channel.
+            Typed::Value(value) => match steps {
+                [only] if self.call_of(only).is_none() => {
+                    let ways = self.target(only)?;
+                    self.takes(&ways, value, only.span)
+                }
+                _ => self.steps((value.ty, value.span), steps),
+            },
+        }
+    }
+
+    /// What a `foldt` makes goes to a channel, one element after the other.
+    fn send_stream(&mut self, ty: &Type, steps: &'syntax [Expression<'syntax>]) -> Checked<()> {
+        let [only] = steps else {
+            let span = steps.first().map_or(Span::default(), |first| first.span);
+            let headline = "the elements of a `foldt` go straight to a channel";
+            let error = Diagnostic::error(own_ids::SEND_TARGET, headline, span);
+            return Err(self.report(error.help("make of each what is sent in the block of the `foldt`")));
+        };
+        let ways = self.target(only)?;
+        self.takes(&ways, of_type(ty.clone(), only.span), only.span)
+    }
+
+    /// Where a value goes that is of the type `ty`: through functions, to a channel.
+    pub(super) fn steps(&mut self, from: (Type, Span), steps: &'syntax [Expression<'syntax>]) -> Checked<()> {
+        let mut current = from;
+        let mut rest = steps;
+        while let Some((step, after)) = rest.split_first() {
+            let Some((name, arguments)) = self.call_of(step) else {
+                let ways = self.target(step)?;
+                if let Some(next) = after.first() {
+                    let headline = "a channel is the end of the way, and more follows";
+                    let error = Diagnostic::error(own_ids::SEND_TARGET, headline, next.span);
+                    let error = error.mark(step.span, "the channel");
+                    return Err(self.report(error.help("send it on a line of its own, or in a rule of its own")));
+                }
+                return self.takes(&ways, of_type(current.0, current.1), step.span);
+            };
+            match (self.function_call(name, arguments, Some(current))?, after.first()) {
+                (Typed::Nothing, None) => return Ok(()),
+                (Typed::Nothing, Some(next)) => {
+                    let headline = format!("`{}` gives nothing that could go on", name.own);
+                    let error = Diagnostic::error(own_ids::SEND_TARGET, headline, next.span);
+                    let error = error.mark(step.span, "the function");
+                    return Err(self.report(error.help("let it give a value, or end the way here")));
+                }
+                (Typed::Value(value), Some(_)) => current = (value.ty, step.span),
+                (Typed::Value(value), None) => {
+                    let headline = format!("what `{}` gives goes nowhere", name.own);
+                    let error = Diagnostic::error(own_ids::SEND_TARGET, headline, step.span);
+                    let help = format!("send the `{}` to a channel: `=> client`", spelled(&value.ty));
+                    return Err(self.report(error.help(help)));
+                }
+                (Typed::Other(_), _) => return Err(Reported),
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// The function that a step is, and what stands in its parentheses.
+    fn call_of(
+        &self,
+        step: &'syntax Expression<'syntax>,
+    ) -> Option<(&'syntax QualifiedName<'syntax>, &'syntax [Argument<'syntax>])> {
+        match &step.form {
+            Form::Call(name, arguments) => Some((name, arguments)),
+            Form::Name(name) if self.find(&name.own).is_none() && self.functions.contains_key(&*name.own) => {
+                Some((name, &[]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The channel that a step is.
+    fn target(&mut self, step: &'syntax Expression<'syntax>) -> Checked<Ways> {
+        let (headline, help) = match self.expression(step)? {
+            Typed::Other(Kind::Channel(ways)) => return Ok(ways),
+            Typed::Other(kind @ Kind::Channels(_)) => (
+                format!("this is {kind}, and not one channel"),
+                "say which one, `backends[0]`, or send to each: `for backend in backends: x => backend`",
+            ),
+            Typed::Other(kind) => (format!("nothing can be sent to {kind}"), "send to a channel"),
+            Typed::Value(value) => (
+                format!("nothing can be sent to a value of the type `{}`", spelled(&value.ty)),
+                "send to a channel, or through a function: `x => rewrite => client`",
+            ),
+            Typed::Nothing => ("nothing can be sent here".to_owned(), "send to a channel"),
+        };
+        Err(self.report(Diagnostic::error(own_ids::SEND_TARGET, headline, step.span).help(help)))
+    }
+
+    /// Whether a channel takes a value.
+    fn takes(&mut self, ways: &Ways, value: flux_ir::compute::Expression, at: Span) -> Checked<()> {
+        let Some(wanted) = &ways.takes else {
+            let headline = format!("nothing can be sent to a channel `{ways}`");
+            let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, at);
+            let help = "declare what it takes, behind the `/`: `cmd/cmd` or `-/cmd`";
+            return Err(self.report(error.help(help)));
+        };
+        let span = value.span;
+        self.fits(flux_ir::compute::Expression { span: if span == at { at } else { span }, ..value }, wanted)
+    }
+}
