@@ -63,7 +63,7 @@ pub fn parse<'text>(file: FileId, text: &'text str, diagnostics: &mut Diagnostic
         parser.begin(parser.next_column());
         match parser.declaration() {
             Ok(declaration) => syntax.declarations.push(declaration),
-            Err(Reported) => parser.skip_line(),
+            Err(Reported) => parser.skip_declaration(),
         }
     }
     syntax
@@ -293,6 +293,18 @@ impl<'text> Parser<'text, '_> {
         self.position += usize::from(self.position == self.first && self.next().kind != TokenKind::End);
         while !self.ends_before(self.position) {
             self.position += 1;
+        }
+    }
+
+    /// Goes on to the next line that starts a declaration: what is before it may belong to the one that is wrong.
+    fn skip_declaration(&mut self) {
+        loop {
+            self.skip_line();
+            let next = self.next();
+            if next.kind == TokenKind::End || STARTERS.contains(&self.spelling(next)) {
+                return;
+            }
+            self.first = self.position;
         }
     }
 

@@ -59,7 +59,9 @@ fn a_block_stands_below_and_further_right() {
 #[test]
 fn a_mistake_costs_one_statement() {
     assert_eq!(
-        said(&with("  let = 1\n  let y 2\n  a b\n  xs[\n  y )\n  a\nproc P () |\ntype t\nfun\nfoo bar\n")),
+        said(&with(
+            "  let = 1\n  let y 2\n  a b\n  xs[\n  y )\n  a\nproc P () |\ntype t\nfun\nfoo bar\nfun g : () -> ()\n  1 +\n"
+        )),
         [
             "2: [unexpected-token] expected a name after `let`, found `=`",
             "3: [unexpected-token] expected `=` after `let y`, found `2`",
@@ -69,7 +71,7 @@ fn a_mistake_costs_one_statement() {
             "8: [unexpected-token] expected what `P` does on the lines below, found `|`",
             "9: [unexpected-token] expected `:` or `=` after `type t`, found the end of the line",
             "10: [unexpected-token] expected the name of a function after `fun`, found the end of the line",
-            "11: [unknown-statement] `foo` starts no declaration",
+            "13: [unexpected-token] expected a value here, found the end of the file",
         ]
     );
 }
