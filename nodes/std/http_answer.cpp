@@ -199,6 +199,9 @@ int send_stream(const request &to, const response &with, flux::body &content, st
     }
     if (error != 0) {
         content.abandon();
+        // An old client takes the end of its connection for that of the content, which TLS would announce.
+        on.flush(flux::moment::min());
+        on.cut();
         return error;
     }
     return made.let_go(sent);

@@ -20,8 +20,9 @@ fn both() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     ONCE.get_or_init(|| {
         let folder = support::folder("tls", "both");
-        let program = home().join("both.flux");
-        let said = support::flux(&folder, &["build", program.to_str().unwrap(), "--build-dir", "build", "-o", "both"]);
+        let [program, nodes] = ["both.flux", "both.cpp"].map(|name| home().join(name));
+        let [program, nodes] = [program.to_str().unwrap(), nodes.to_str().unwrap()];
+        let said = support::flux(&folder, &["build", program, nodes, "--build-dir", "build", "-o", "both"]);
         assert!(said.status.success(), "{}", text(&said.stderr));
         folder.join("both")
     })
@@ -110,6 +111,19 @@ fn sessions_are_resumed_and_what_is_old_is_refused() {
     drop(server);
     let (next, _) = start(&folder, &["localhost"], runtime);
     assert!(ask(&next, "sess_in").contains("Reused, TLSv1.3"));
+}
+
+/// They have as long as a client that says nothing, however often they say a little.
+#[test]
+fn handshakes_that_do_not_end_are_ended() {
+    let folder = world("slow");
+    for runtime in [RUNTIMES[1], RUNTIMES[2]] {
+        let (server, _) = start(&folder, &["localhost"], &[runtime, &["--http-first-byte=1s"]].concat());
+        let clients = home().join("clients.py");
+        let port = server.port.to_string();
+        assert_eq!(said_by("python3", &folder, &[clients.to_str().unwrap(), &port]), "ok\n", "{runtime:?}");
+        assert!(s_client(&server, &folder, &[]).contains("New, TLSv1.3"));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 """Clients of a server that speaks TLS, each with its own manners. Says `ok` at the end, or what is wrong.
 
 usage: clients.py PORT PORT_OF_LINES CERTIFICATE ROOT
+       clients.py PORT    (one whose handshake does not end)
 """
 
 import random
@@ -210,7 +211,43 @@ def random_plaintext(port, made):
             pass  # it is closed already
 
 
+def broken_off(port, made):
+    """Nobody takes a part of an answer for all of it."""
+    for version in (b"1.0", b"1.1"):
+        peer = Peer(port, made)
+        peer.send(b"GET /broken HTTP/" + version + b"\r\nHost: a\r\n\r\n")
+        try:
+            content = peer.end()
+        except (ssl.SSLEOFError, ConnectionResetError):
+            continue
+        raise AssertionError(f"after {len(content)} bytes the end was announced")
+
+
+def slow_handshake(port):
+    hello, none = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        ssl.create_default_context().wrap_bio(none, hello, server_hostname="localhost").do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    with socket.create_connection(("127.0.0.1", port), timeout=0.1) as client:
+        begin = time.monotonic()
+        for byte in hello.read():
+            try:
+                client.sendall(bytes([byte]))
+                if client.recv(1) == b"":
+                    return
+            except TimeoutError:
+                assert time.monotonic() - begin < PATIENCE_S, "it may go on for ever"
+            except (BrokenPipeError, ConnectionResetError):
+                return
+    raise AssertionError("the whole hello was taken")
+
+
 def main():
+    if len(sys.argv) == 2:
+        slow_handshake(int(sys.argv[1]))
+        print("ok")
+        return
     port, of_lines, certificate, root = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
     with open(f"{root}/small.txt", "rb") as small, open(f"{root}/large.bin", "rb") as large:
         small, large = small.read(), large.read()
@@ -221,6 +258,7 @@ def main():
         large_ones(port, made, large)
         ends(port, made, small)
         lines(of_lines, made)
+        broken_off(port, made)
         spoiled(port, made)
         random_plaintext(port, made)
     no_tls(port)

@@ -1,0 +1,6 @@
+// A node that answers, and fails on the way.
+#pragma once
+
+#include "http.h"
+
+int Break(const http::request &request);
