@@ -60,7 +60,19 @@ fn a_block_stands_below_and_further_right() {
 fn a_mistake_costs_one_statement() {
     assert_eq!(
         said(&with(
-            "  let = 1\n  let y 2\n  a b\n  xs[\n  y )\n  a\nproc P () |\ntype t\nfun\nfoo bar\nfun g : () -> ()\n  1 +\n"
+            "  let = 1
+  let y 2
+  a b
+  xs[
+  y )
+  a
+proc P () |
+type t
+fun
+foo bar
+fun g : () -> ()
+  1 +
+"
         )),
         [
             "2: [unexpected-token] expected a name after `let`, found `=`",
