@@ -49,6 +49,8 @@ pub const BOUNDED_ELEMENT: &str = "flux::bounded_element";
 pub const ARE_SAME: &str = "flux::are_same";
 /// Whether a message has the same bytes as another, and means the same by them.
 pub const IS_SAME: &str = "flux::is_same";
+/// What was given for a field of a choice, without a copy, or nothing.
+pub const OR_EMPTY: &str = "flux::or_empty";
 /// How many bytes the elements of a list have.
 pub const SIZE_OF_ALL: &str = "flux::size_of_all";
 /// That there is no value, and why.

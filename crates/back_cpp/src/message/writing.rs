@@ -154,10 +154,11 @@ impl<'m, 'p> Writing<'m, 'p> {
     /// The value that is given for a field.
     fn value(&self, id: FieldId, field: &Field) -> String {
         let name = accessor(self.message, &field.name);
-        if self.is_optional(id) {
-            format!("of.{name}.value_or({}{{}})", self.plain_type(id))
-        } else {
-            format!("of.{name}")
+        match self.is_optional(id) {
+            // Copies of these would cost something.
+            true if field.is_list() || unit_of(field).is_some() => format!("{}(of.{name})", runtime::OR_EMPTY),
+            true => format!("of.{name}.value_or({}{{}})", self.plain_type(id)),
+            false => format!("of.{name}"),
         }
     }
 

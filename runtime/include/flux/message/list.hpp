@@ -158,6 +158,17 @@ bool are_same(const std::optional<List> &list, const std::optional<Wanted> &want
     return list.has_value() == wanted.has_value() && (!list || are_same(*list, *wanted));
 }
 
+/// What is there, where nothing is.
+template <class Value>
+inline const Value empty_value{};
+
+/// What was given, or nothing: where it is.
+template <class Value>
+const Value &or_empty(const std::optional<Value> &given) noexcept
+{
+    return given.has_value() ? *given : empty_value<Value>;
+}
+
 /// How many bytes messages or texts have.
 std::size_t size_of_all(const auto &list)
 {
