@@ -38,7 +38,8 @@ soak: flux packages-test
 ## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one, and as long bytes
 ##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
 ##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
-##              reference of the readers, and a hundredth of them through both
+##              reference of the readers, and a hundredth of them through both; then changed requests and wild paths to
+##              examples/web
 fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
@@ -49,6 +50,7 @@ fuzz: cargo packages-test
 	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
 	@FLUX_MESSAGES=$$(($(or $(FUZZ_MESSAGES),1000000) / 100)) FLUX_MESSAGES_SEED=$$(date +%s) \
 	    cargo test --release --package flux_back_cpp --test messages
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored fuzz_web
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:

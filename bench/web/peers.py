@@ -15,6 +15,8 @@ import server  # noqa: E402
 WEB = HERE / "build/web/web"
 LOOP = HERE / "build/web_loop"
 START_LIMIT_S = 20
+# Peers listen before their workers are there.
+WORKERS_START_S = 0.4
 
 NGINX = """
 daemon off; master_process {master}; worker_processes {workers}; user root; pid {home}/pid; error_log {home}/error.log;
@@ -158,6 +160,6 @@ def serving(name, home, root, row, processors, workers=1, tls=None):
                         listens=says_port, by=server.signal.SIGTERM if not says_port else server.signal.SIGKILL) as run:
         port = run.port or port
         wait_until_reached(port)
-        if name == "apache":
-            time.sleep(0.5)
+        if not says_port:
+            time.sleep(WORKERS_START_S)
         yield port, descendants(run.pid)

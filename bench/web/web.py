@@ -5,8 +5,8 @@ same bytes without parsing: one worker each, pinned to one processor, the load o
 For each row: the server's processor time for a request; how many times what the others take, as the median of the turns
 with the lowest and the highest; and the throughput beside nginx's, which counts where both processors of the servers
 are busy. Then the latency at a constant rate of 70 % of nginx's most, beside nginx and nginx beside itself; and what a
-request takes with two workers, beside one. At last what misses a goal. Rows over TLS need `std.http` with
-`--tls-certificate`, and h2load (package nghttp2-client).
+request takes with two workers, beside one; and the memory of 20,000 idle connections. At last what misses a goal. Rows
+over TLS need h2load (package nghttp2-client); those of a protocol that the server does not speak are left out.
 
 A short look: --turns 1 --seconds 0.5 --row '1 KiB, 64'
 """
@@ -25,8 +25,14 @@ import tempfile
 import peers
 import rows
 
+sys.path.insert(0, str(peers.HERE.parent / "idle"))
+import idle as idle_of  # noqa: E402
+
 LOAD = peers.HERE / "build/web_load"
 P99_RATE = 0.7
+IDLE_CONNECTIONS, IDLE_MIB = 20_000, 200
+# What a row is asked over, as ALPN calls it.
+PROTOCOLS = {"h1": "http/1.1", "h2": "h2"}
 # So much of its processor a server has to use to count as the bottleneck.
 SATURATED = 0.95
 
@@ -82,7 +88,7 @@ class Bench:
     def h2load(self, row, port, pids, processor, _):
         """That of nghttp2, over TLS; what the handshakes take is in it, once for each connection."""
         before = processor_time(pids)
-        seconds = self.options.seconds
+        seconds = max(1, round(self.options.seconds))
         said = peers.server.words(
             ["taskset", "-c", str(processor), "h2load", "-t1", f"-c{row.connections}", "-m10", f"-D{seconds}",
              *(["--h1"] if row.tls == "h1" else []), f"https://127.0.0.1:{port}{row.targets[0]}"], 60 + 3 * seconds)
@@ -90,6 +96,8 @@ class Bench:
         found = re.search(r"requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded", said)
         if found is None or found.group(1) != found.group(2) or found.group(1) == "0":
             sys.exit(f"bench: h2load says\n{said}")
+        if f"Application protocol: {PROTOCOLS[row.tls]}" not in said:
+            sys.exit(f"bench: h2load was to speak {PROTOCOLS[row.tls]}, but it says\n{said}")
         done = int(found.group(1))
         return Run(used / done, done / seconds, used / seconds / 1e9)
 
@@ -176,17 +184,40 @@ def workers(bench, row):
               f"{shown(ratios(found[2], found[1]))}", flush=True)
 
 
-def has_tls():
-    """Whether the server of this build speaks TLS."""
-    said = subprocess.run([str(peers.WEB), "--help"], capture_output=True, text=True, check=False).stdout
-    return "--tls-certificate" in said
+def idle(bench):
+    """The memory of a server whose clients have asked once and are silent."""
+    wanted = idle_of.raise_limit(IDLE_CONNECTIONS + 1000) - 1000
+    row = rows.ROWS[0]
+    for name in bench.options.server:
+        with peers.serving(name, bench.home, bench.root, row, bench.options.server_processor) as (port, pids):
+            clients = []
+            for number in range(min(wanted, IDLE_CONNECTIONS)):
+                clients.append(idle_of.connect(port, number))
+                clients[-1].sendall(b"GET /1k.bin HTTP/1.1\r\nHost: a\r\n\r\n")
+            answered = sum(client.recv(4096).startswith(b"HTTP/1.1 200 ") for client in clients)
+            mib = idle_of.settled(pids[0]) / 1024
+            print(f"{name}: {len(clients)} idle connections, {answered} answered: {mib:.1f} MiB", flush=True)
+            for client in clients:
+                client.close()
+        if mib > IDLE_MIB or answered < len(clients):
+            bench.miss(f"{mib:.0f} MiB for {len(clients)} idle connections, {answered} answered")
+
+
+def speaks(bench, row):
+    """Whether the server of this build speaks what the row is asked over."""
+    if not row.tls:
+        return True
+    with peers.serving("flux", bench.home, bench.root, row, bench.options.server_processor, 1, bench.tls) as (port, _):
+        client = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-alpn", PROTOCOLS[row.tls]]
+        said = subprocess.run(client, input="", capture_output=True, text=True, check=False, timeout=10).stdout
+    return f"ALPN protocol: {PROTOCOLS[row.tls]}\n" in said
 
 
 def read_options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--row", action="append", help="the row of this name, instead of all")
-    parser.add_argument("--part", choices=("time", "latency", "workers"), action="append")
+    parser.add_argument("--part", choices=("time", "latency", "workers", "idle"), action="append")
     parser.add_argument("--server", action="append", help="flux-reactor or flux-proactor (flux-reactor); the first one "
                         "is held to the goals")
     parser.add_argument("--turns", type=int, default=7)
@@ -195,7 +226,7 @@ def read_options():
     parser.add_argument("--load-processor", type=int, default=os.cpu_count() - 1)
     options = parser.parse_args()
     options.server = options.server or ["flux-reactor"]
-    options.part = options.part or ["time", "latency", "workers"]
+    options.part = options.part or ["time", "latency", "workers", "idle"]
     return options
 
 
@@ -205,17 +236,18 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         bench = Bench(options, home)
         if "time" in options.part:
-            tls_is_there = has_tls()
             for row in chosen:
-                if row.tls and not tls_is_there:
-                    print(f"{row.name:<18}left out: this build has no --tls-certificate", flush=True)
-                else:
+                if speaks(bench, row):
                     compare(bench, row)
+                else:
+                    print(f"{row.name:<18}left out: the server does not speak {PROTOCOLS[row.tls]}", flush=True)
         first = next((row for row in chosen if not row.tls), None)
         if first is not None and "latency" in options.part:
             latency(bench, first)
         if first is not None and "workers" in options.part:
             workers(bench, first)
+        if "idle" in options.part:
+            idle(bench)
         print("\nmissed: " + ("; ".join(bench.missed) or "nothing"))
 
 

@@ -388,7 +388,8 @@ int main(int argc, char **argv)
     load generated(chosen);
     if (const double most = given.number("requests", 0); most > 0) {
         generated.run(clock_type::time_point::max(), static_cast<std::uint64_t>(most));
-        std::printf("{\"answers\": %ju}\n", std::uintmax_t{generated.answers()});
+        std::printf("{\"answers\": %ju, \"asked_again\": %ju}\n", std::uintmax_t{generated.answers()},
+                    std::uintmax_t{generated.asked_again()});
         return 0;
     }
     const auto seconds = [&](const char *name) {

@@ -267,3 +267,47 @@ fn who_is_refused_receives_why() {
         }
     }
 }
+
+/// Each answer comes once, through servers that take over from each other while clients ask without a pause.
+#[test]
+fn restarts_under_load_lose_no_request() {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/web");
+    said_by("make", &["-s", "-C", bench.to_str().unwrap(), "build/web_load"]);
+    let restarts = bench.join("restarts.py");
+    for io in ["reactor", "proactor"] {
+        let io = format!("--flux=--flux-io={io}");
+        let server = ["--server", example().to_str().unwrap(), "--flux=--flux-runtime=event", &io];
+        let load = ["--requests", "60000", "--restarts", "3"];
+        let said = said_by("python3", &[&[restarts.to_str().unwrap()], &server[..], &load].concat());
+        assert!(said.contains("answers through 3 restarts"), "{said}");
+    }
+}
+
+fn mutations(runtime: &[&str], seconds: &str) {
+    let files = table_files("mutations");
+    let server = start(&files, runtime, &["--http-head=1s"]);
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/mutations.py");
+    let seed = std::env::var("FUZZ_SEED").ok();
+    let arguments = [Some(home.to_str().unwrap()), Some(&server.port.to_string()), Some(seconds), seed.as_deref()]
+        .into_iter()
+        .flatten()
+        .map(ToOwned::to_owned)
+        .collect::<Vec<_>>();
+    let said = said_by("python3", &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(said.contains("answered as HTTP, from the folder"), "{said}");
+}
+
+#[test]
+fn changed_requests_and_wild_paths_are_answered_from_the_folder() {
+    for runtime in &RUNTIMES[2..] {
+        mutations(runtime, "2");
+    }
+}
+
+/// `FUZZ_MINUTES` long, and with `FUZZ_SEED` the same requests again.
+#[test]
+#[ignore = "it takes minutes: make fuzz"]
+fn fuzz_web() {
+    let minutes: u32 = std::env::var("FUZZ_MINUTES").ok().and_then(|given| given.parse().ok()).unwrap_or(1);
+    mutations(RUNTIMES[2], &(minutes * 60).to_string());
+}

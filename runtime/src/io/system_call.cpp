@@ -3,6 +3,7 @@
 #include "flux/waiting/sanitizer.hpp"
 
 #include <cerrno>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ long in_register(const void *address) noexcept
 [[gnu::weak]] ssize_t send_parts(int to, const msghdr &message, int flags) noexcept
 {
     return by_library ? ::sendmsg(to, &message, flags) : call(SYS_sendmsg, to, in_register(&message), flags, 0, 0, 0);
+}
+
+[[gnu::weak]] ssize_t send_file(int to, int from, off_t &offset, std::size_t count) noexcept
+{
+    return by_library ? ::sendfile(to, from, &offset, count)
+                      : call(SYS_sendfile, to, from, in_register(&offset), static_cast<long>(count), 0, 0);
 }
 
 [[gnu::weak]] int accept(int listener, sockaddr *peer, socklen_t *size, int flags) noexcept

@@ -21,6 +21,8 @@ ssize_t receive(int from, std::span<std::byte> into, int flags) noexcept;
 ssize_t send(int to, std::span<const std::byte> bytes, int flags) noexcept;
 /// As `sendmsg`.
 ssize_t send_parts(int to, const msghdr &message, int flags) noexcept;
+/// As `sendfile`.
+ssize_t send_file(int to, int from, off_t &offset, std::size_t count) noexcept;
 /// As `accept4`.
 int accept(int listener, sockaddr *peer, socklen_t *size, int flags) noexcept;
 /// As `epoll_pwait2` without a signal mask.
