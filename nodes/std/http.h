@@ -16,6 +16,7 @@
 namespace http {
 
 struct response;
+class exchange;
 
 /// What is known of a request after one look at its fields.
 struct head_facts {
@@ -29,12 +30,14 @@ struct head_facts {
     int refused = 0;
 };
 
-/// A request. Copies are of the same one. Its texts are valid as long as a copy is.
+/// A request: of HTTP/1, or a stream of HTTP/2, which has the same fields here as if it had come by HTTP/1.1. Copies
+/// are of the same one. Its texts are valid as long as a copy is.
 class request
 {
   public:
     request() = default;
     request(flux::connection &on, http_message::request &&message);
+    request(std::shared_ptr<exchange> of, http_message::request &&message);
 
     /// As it came: GET.
     std::string_view method() const;
@@ -55,16 +58,23 @@ class request
     std::shared_ptr<flux::body> body() const;
 
     /// Its connection, for nodes that speak another protocol on it from now on: nobody answers the request. Null where
-    /// it is answered already.
+    /// it is answered already, or is a stream among others.
     flux::connection *take_connection() const;
+
+    /// The address from which it came.
+    const flux::address &peer() const noexcept;
 
     // For nodes of this module.
 
+    /// Its connection; null where it is a stream.
     flux::connection *connection() const noexcept { return on_; }
+    /// Its stream; null where it is of HTTP/1.
+    exchange *stream() const noexcept { return stream_.get(); }
     const head_facts &facts() const noexcept { return facts_; }
 
   private:
     flux::connection *on_ = nullptr;
+    std::shared_ptr<exchange> stream_;
     http_message::request message_;
     head_facts facts_;
 };

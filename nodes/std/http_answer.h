@@ -3,10 +3,8 @@
 
 #include "http.flux.h"
 
+#include "http_exchange.h"
 #include "http_text.h"
-
-#include "flux/flow/belongings.hpp"
-#include "flux/flow/flow.hpp"
 
 #include <string>
 #include <string_view>
@@ -14,46 +12,8 @@
 
 namespace http {
 
-/// What a request is while nobody has answered it: where its flow ends then, it answers.
-class exchange final : private flux::belonging
-{
-  public:
-    exchange() noexcept = default;
-    ~exchange() { end(); }
-
-    void begin(const request &one)
-    {
-        on_ = one.connection();
-        is_head_ = one.is_head();
-        is_open_ = true;
-        was_continued_ = false;
-        flux::running_flow->own(*this);
-    }
-    /// Somebody answers: false where somebody has.
-    bool end() noexcept
-    {
-        if (!is_open_) {
-            return false;
-        }
-        is_open_ = false;
-        flux::running_flow->disown(*this);
-        return true;
-    }
-
-    bool was_continued() const noexcept { return was_continued_; }
-    void set_continued() noexcept { was_continued_ = true; }
-
-  private:
-    bool flow_has_ended() noexcept override;
-
-    flux::connection *on_ = nullptr;
-    bool is_head_ = false;
-    bool is_open_ = false;
-    bool was_continued_ = false;
-};
-
-/// Of this request; null where its flow has its connection no more.
-exchange *exchange_of(const request &one);
+/// Of a body whose size is not known.
+constexpr auto unknown_size = static_cast<std::uint64_t>(-1);
 
 /// An answer that somebody has begun to give.
 class answer
@@ -68,23 +28,24 @@ class answer
     /// EINVAL where one of these is none.
     int add(const std::vector<field> &fields);
 
-    /// The head, whole.
-    std::string &end_head();
-
     /// Sends the head and a content, which is left out where the answer has none.
     int send(std::string_view content);
 
-    /// Sends the head and a part of a file; in pieces, of which each has its time.
+    /// Sends the head and a part of a file.
     int send(const files::file &file, const http_text::range &part);
 
-    /// It has been sent: the connection is used again, or closed.
-    int let_go(std::uint64_t bytes);
+    /// Sends the head and a body, as it is pulled: of this size where that is known.
+    int send(flux::body &content, std::uint64_t size);
 
     http_text::head_writer head;
 
   private:
+    std::string_view end_head();
+    int send_pieces(flux::body &content, bool is_chunked, std::uint64_t &sent);
+    int let_go(std::uint64_t bytes);
+
     const request &to_;
-    flux::connection &on_;
+    exchange *const on_;
     int status_;
     bool keeps_ = false;
     bool is_cut_short_ = false;

@@ -3,7 +3,7 @@
 
 #include "http.flux.h"
 
-#include "http_answer.h"
+#include "http_exchange.h"
 #include "http_settings.h"
 #include "http_text.h"
 
@@ -37,10 +37,8 @@ class request_body final : public flux::body
             return flux::unexpected(EBADF);
         }
         if (of_.facts().expects && !open->was_continued()) {
-            open->set_continued();
-            const auto sent = of_.connection()->send("HTTP/1.1 100 Continue\r\n\r\n", deadline);
-            if (!sent.has_value()) {
-                return flux::unexpected(sent.error());
+            if (const int error = open->go_on(deadline); error != 0) {
+                return flux::unexpected(error);
             }
         }
         const flux::io_result<std::size_t> count = stream_->pull(into, deadline);
@@ -110,6 +108,11 @@ request::request(flux::connection &on, http_message::request &&message)
 {
 }
 
+request::request(std::shared_ptr<exchange> of, http_message::request &&message)
+    : stream_(std::move(of)), message_(std::move(message)), facts_(facts_of(message_))
+{
+}
+
 string_view request::method() const
 {
     return message_.head().method();
@@ -147,8 +150,13 @@ std::shared_ptr<flux::body> request::body() const
 
 flux::connection *request::take_connection() const
 {
-    exchange *const open = exchange_of(*this);
+    exchange *const open = on_ == nullptr ? nullptr : exchange_of(*this);
     return open != nullptr && open->end() ? on_ : nullptr;
+}
+
+const flux::address &request::peer() const noexcept
+{
+    return on_ != nullptr ? on_->peer() : stream_->peer();
 }
 
 bool is_get(const request &one)

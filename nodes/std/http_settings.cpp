@@ -46,7 +46,7 @@ settings::log_kind log_kind_of(string_view name)
 std::string client_of(const request &one)
 {
     const std::vector<std::string> &proxies = all_settings().proxies;
-    std::string client = host_of(one.connection()->peer().text());
+    std::string client = host_of(one.peer().text());
     const auto is_proxy = [&](const std::string &host) {
         return std::find(proxies.begin(), proxies.end(), host) != proxies.end();
     };
@@ -71,7 +71,10 @@ std::string client_of(const request &one)
 
 void log_answer(const std::string &client, const request *one, int status, std::uint64_t bytes)
 {
-    const std::string version = one == nullptr ? "1" : std::string(one->message().head().minor_version());
+    std::string version = "1.1";
+    if (one != nullptr) {
+        version = one->stream() != nullptr ? "2.0" : "1." + std::string(one->message().head().minor_version());
+    }
     logged_answer line{client, clock_texts::now().log_date, "-", "-", version, {}, {}, {}, status, bytes};
     if (one != nullptr) {
         line.method = one->method();

@@ -425,7 +425,7 @@ std::string common_line(const logged_answer &answer)
 {
     const auto optional = [](string_view text) { return text.empty() ? std::string("-") : logged(text); };
     return std::string(answer.client) + " - - [" + std::string(answer.time) + "] \"" + logged(answer.method) + " " +
-           logged(answer.target) + " HTTP/1." + std::string(answer.version) + "\" " + std::to_string(answer.status) +
+           logged(answer.target) + " HTTP/" + std::string(answer.version) + "\" " + std::to_string(answer.status) +
            " " + std::to_string(answer.bytes) + " \"" + optional(answer.referer) + "\" \"" + optional(answer.agent) +
            "\"\n";
 }
@@ -441,7 +441,7 @@ std::string json_line(const logged_answer &answer)
     add("host", answer.host);
     add("method", answer.method);
     add("target", answer.target);
-    add("version", "1." + std::string(answer.version));
+    add("version", answer.version);
     line += ",\"status\":" + std::to_string(answer.status) + ",\"bytes\":" + std::to_string(answer.bytes);
     add("referer", answer.referer);
     add("agent", answer.agent);

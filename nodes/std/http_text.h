@@ -194,7 +194,7 @@ struct logged_answer {
     std::string_view time;
     std::string_view method;
     std::string_view target;
-    /// What stands behind `HTTP/1.`
+    /// What stands behind `HTTP/`.
     std::string_view version;
     std::string_view host;
     std::string_view referer;

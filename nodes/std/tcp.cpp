@@ -141,17 +141,20 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
 }
 
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
-                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told)
+                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told,
+                 flux::other_protocol *other)
 {
     flux::connections *all = served_at(at);
     if (all == nullptr) {
         const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
         all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
     }
-    if (const int error = flux::take(all->next(into, told), connection); error != 0) {
+    if (const int error = flux::take(all->next(into, told, other), connection); error != 0) {
         return error;
     }
-    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
+    if (connection != nullptr) {
+        flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
+    }
     return 0;
 }
 

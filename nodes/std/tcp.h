@@ -30,9 +30,11 @@ int next_peer(const flux::endpoint &at, std::chrono::milliseconds idle, const ch
               flux::connection *&connection, layer_of layer = nullptr);
 
 /// The next message of any connection at this address: the connection, and `into` as it is then. Clients that are sent
-/// away are told the last words.
+/// away are told the last words. Those that begin the other protocol speak that; whenever something has come there the
+/// connection is null.
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
-                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told = nullptr);
+                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told = nullptr,
+                 flux::other_protocol *other = nullptr);
 
 /// The node of that name for messages of this class.
 template <class Message>

@@ -2,6 +2,7 @@
 
 #include "flux/error.hpp"
 #include "flux/io/connections.hpp"
+#include "flux/io/multiplexer.hpp"
 #include "flux/io/received_stream.hpp"
 
 #include <algorithm>
@@ -76,6 +77,7 @@ connection *connection::open(arrivals::newcomer peer, std::shared_ptr<connection
         opened->accepted_ = opened->home_ != nullptr;
         opened->has_lost_input_ = false;
         opened->ended_ = false;
+        opened->carries_unfinished_ = false;
         opened->is_leaving_ = false;
         opened->fresh_ = false;
         opened->quiet_looks_ = 0;
@@ -102,6 +104,11 @@ void connection::use_by_caller() noexcept
     taken_by_ = running_flow;
     used_by_.store(&running_flow->root(), std::memory_order_relaxed);
     running_flow->own(*this);
+}
+
+void connection::belongs_to_any() noexcept
+{
+    used_by_.store(&any_flow, std::memory_order_release);
 }
 
 // Nobody uses it any more. False where that has to wait for the end of the flow, as another branch may be using it. One
@@ -565,6 +572,7 @@ void connection::end_unlinked() noexcept
     states_.clear();
     unfinished_.reset();
     incoming_.reset();
+    carries_.reset();
     std::vector<std::byte>().swap(unread_);
     read_of_unread_ = 0;
     const std::shared_ptr<connection_home> last_share = std::move(home_);

@@ -77,7 +77,49 @@ fn answers_are_those_of_the_table() {
     for runtime in RUNTIMES {
         let server = start(&files, runtime, &["--http-head=1s"]);
         let said = conformance(&[&server.port.to_string()]);
-        assert!(said.contains("240 of 240"), "{runtime:?}: {said}");
+        assert!(said.contains("239 of 239"), "{runtime:?}: {said}");
+    }
+}
+
+/// RFC 9113: frames by hand.
+#[test]
+fn frames_are_answered_as_the_table_of_http2_says() {
+    let files = table_files("http2");
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/http2.py");
+    let table = table.to_str().unwrap();
+    for runtime in RUNTIMES {
+        let server = start(&files, runtime, &["--http-head=1s"]);
+        let port = server.port.to_string();
+        let said = said_by("/usr/bin/python3", &[table, &port]);
+        assert!(said.contains("118 of 118"), "{runtime:?}: {said}");
+        let said = said_by("/usr/bin/python3", &[table, "--mean", &port]);
+        assert!(said.contains("0 of them went on"), "{runtime:?}: {said}");
+        // It ends with its connections.
+        server.terminate();
+    }
+}
+
+#[test]
+fn files_of_all_sizes_come_by_http2_at_once() {
+    let root = support::folder("web", "sizes2").join("root");
+    fs::create_dir_all(&root).unwrap();
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|at| (at / 7 % 251) as u8).collect();
+    for size in [0, 1000, 65_536, 65_537, 5_000_000] {
+        fs::write(root.join(format!("{size}.bin")), &bytes[..size]).unwrap();
+    }
+    for runtime in RUNTIMES {
+        let server = start(&root, runtime, &[]);
+        let url = |path: &str| format!("http://127.0.0.1:{}/{path}", server.port);
+        for size in [0, 1000, 65_536, 65_537, 5_000_000] {
+            let mut curl = Command::new("curl");
+            let got = curl.args(["-s", "--http2-prior-knowledge", &url(&format!("{size}.bin"))]).output().unwrap();
+            assert!(got.status.success() && got.stdout == bytes[..size], "{runtime:?}: {size} bytes");
+        }
+        // Streams of one connection, of which all have to wait for its window.
+        let [small, large] = [url("1000.bin"), url("5000000.bin")];
+        let said = said_by("h2load", &["-n40", "-c2", "-m20", "-w16", "-W16", &large, &small]);
+        assert!(said.contains("40 succeeded, 0 failed"), "{runtime:?}: {said}");
+        server.terminate();
     }
 }
 
@@ -157,7 +199,7 @@ fn files_of_all_sizes_come_as_they_are() {
 }
 
 #[test]
-fn a_browser_loads_a_page_of_a_hundred_resources() {
+fn a_browser_loads_a_page_of_a_hundred_resources_over_each_protocol() {
     let root = support::folder("web", "browser").join("root");
     fs::create_dir_all(&root).unwrap();
     let mut page = "<!doctype html><title>0</title>\n<script>let loaded = 0;</script>\n".to_owned();
@@ -166,14 +208,29 @@ fn a_browser_loads_a_page_of_a_hundred_resources() {
         fs::write(root.join(format!("{number}.js")), "document.title = ++loaded;\n").unwrap();
     }
     fs::write(root.join("index.html"), page).unwrap();
-    let profile = root.with_file_name("profile");
-    let profile = format!("--user-data-dir={}", profile.display());
-    for runtime in RUNTIMES {
-        let server = start(&root, runtime, &[]);
-        let url = format!("http://127.0.0.1:{}/", server.port);
-        let arguments = ["--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", &url];
-        let shown = said_by("chromium", &arguments);
-        assert!(shown.contains("<title>100</title>"), "{runtime:?}: {}", shown.len());
+    let folder = root.parent().unwrap();
+    let [certificate, key] = ["certificate", "key"].map(|name| format!("{}/{name}.pem", folder.display()));
+    let request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
+    said_by("openssl", &[&request[..], &["-subj", "/CN=localhost", "-keyout", &key, "-out", &certificate]].concat());
+    let [certificate, key] = [format!("--tls-certificate={certificate}"), format!("--tls-key={key}")];
+    let tls = [certificate.as_str(), &key, "--http-log=common"];
+    let ways = [
+        ("http", "--disable-quic", &tls[2..], "HTTP/1.1\""),
+        ("https", "--disable-http2", &tls, "HTTP/1.1\""),
+        ("https", "--disable-quic", &tls, "HTTP/2.0\""),
+    ];
+    // The rest of the ways are the same code on all runtimes.
+    let tries = RUNTIMES.into_iter().zip([2, 2, 2, 2]).chain([(RUNTIMES[2], 0), (RUNTIMES[3], 1)]);
+    for (runtime, way) in tries {
+        let (scheme, flag, arguments, spoken) = ways[way];
+        let server = start(&root, runtime, arguments);
+        let url = format!("{scheme}://127.0.0.1:{}/", server.port);
+        let profile = format!("--user-data-dir={}/profile{way}", folder.display());
+        let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--ignore-certificate-errors", flag];
+        let shown = said_by("chromium", &[&arguments[..], &[&profile, "--dump-dom", &url]].concat());
+        assert!(shown.contains("<title>100</title>"), "{runtime:?}, {scheme}: {}", shown.len());
+        let is_logged = || (server.said().matches(spoken).count() > 100).then_some(());
+        support::wait_for("a line of the log for each resource", is_logged);
     }
 }
 
@@ -225,6 +282,48 @@ fn contents_are_received_and_bounded() {
             let status = ["-H", field, "-o", "/dev/null", "-w", "%{http_code}", "--data-binary", &large];
             assert_eq!(curl(&server, &status, "/echo"), "413", "{runtime:?}: {field}");
         }
+    }
+}
+
+/// A program does not change: the same nodes answer, whatever their requests came by.
+#[test]
+fn nodes_do_not_know_which_http_it_is() {
+    let folder = support::folder("web", "both");
+    fs::create_dir_all(&folder).unwrap();
+    let [small, large] = [folder.join("small"), folder.join("large")];
+    fs::write(&small, "hello ".repeat(20_000)).unwrap();
+    fs::write(&large, vec![0; 3_000_000]).unwrap();
+    let [small, large] = [small, large].map(|file| format!("@{}", file.display()));
+    for runtime in RUNTIMES {
+        let mut command = Command::new(answers());
+        let server = Server::listening(command.args(runtime).args(["--http-proxies=127.0.0.1", "--http-log=common"]));
+        let http2 =
+            |arguments: &[&str], path: &str| curl(&server, &[&["--http2-prior-knowledge"], arguments].concat(), path);
+        let forwarded = ["-H", "X-Forwarded-For: 9.9.9.9, 1.2.3.4, 127.0.0.1", "-H", "x-WANTED:  w"];
+        assert_eq!(http2(&forwarded, "/about?a=b"), "GET|127.0.0.1|a=b|1.2.3.4|w\n");
+        let made = http2(&["-i"], "/made");
+        assert!(made.starts_with("HTTP/2 201 \r\n") && made.contains("\r\nx-path: /made\r\n"), "{made}");
+        assert!(made.contains("\r\ndate: ") && !made.to_lowercase().contains("connection"), "{made}");
+        for path in ["/stream", "/sized"] {
+            assert_eq!(http2(&[], path).matches('a').count(), 1_000_000, "{path}");
+        }
+        let status = ["-o", "/dev/null", "-w", "%{http_code}"];
+        for (path, wanted) in [("/moved", "302"), ("/silent", "500"), ("/broken", "503"), ("/unhandled", "500")] {
+            assert_eq!(http2(&status, path), wanted, "{path}");
+        }
+        for field in ["Expect: 100-continue", "Expect:"] {
+            for path in ["/echo", "/count"] {
+                let said = http2(&["-H", field, "--data-binary", &small], path);
+                assert!(said == "120000\n" || said == "hello ".repeat(20_000), "{runtime:?}: {}", said.len());
+            }
+        }
+        // This curl takes the reset behind a whole answer for a failure.
+        let url = format!("http://127.0.0.1:{}/echo", server.port);
+        let said = said_by("nghttp", &["-v", "-d", large.trim_start_matches('@'), &url]);
+        assert!(said.contains(":status: 413"), "{runtime:?}: {said}");
+        let said =
+            support::wait_for("a line of the log", || Some(server.said()).filter(|said| said.contains("/about?")));
+        assert!(said.contains("1.2.3.4 - - [") && said.contains("\"GET /about?a=b HTTP/2.0\" 200 28 "), "{said}");
     }
 }
 

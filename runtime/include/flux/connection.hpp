@@ -39,6 +39,7 @@
 namespace flux {
 
 class connection;
+class multiplexer;
 class received_stream;
 
 /// Where connections come from and go back to: a source's `connections`, or a pool of those to a server. Flows give
@@ -257,6 +258,9 @@ class connection final : private belonging, private listed<connection>
     // Out of the way of each call.
     [[gnu::noinline]] int usable_otherwise(const void *owner) const noexcept;
     void use_by_caller() noexcept;
+    // For its home, where it is.
+    void belongs_to_any() noexcept;
+    void belongs_to_none() noexcept { used_by_.store(nullptr, std::memory_order_relaxed); }
     bool leave_flow(at_end how) noexcept;
     void go_back() noexcept;
     void end() noexcept;
@@ -278,6 +282,9 @@ class connection final : private belonging, private listed<connection>
     // The streams of the last message, while they come.
     std::shared_ptr<received_stream> incoming_;
     bool ended_ = false;
+    // What carries several exchanges on it; else null. And whether its peer has begun something there.
+    std::shared_ptr<multiplexer> carries_;
+    bool carries_unfinished_ = false;
     // Whether nothing is sent any more, and what comes is passed over.
     bool is_leaving_ = false;
     at_end at_end_ = at_end::forgotten;

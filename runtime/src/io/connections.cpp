@@ -73,13 +73,23 @@ io_result<connection *> connections::next() noexcept
     }
 }
 
-io_result<connection *> connections::next(message_parse &into, last_words *told) noexcept
+io_result<connection *> connections::next(message_parse &into, last_words *told, other_protocol *other) noexcept
 {
     told_ = told;
+    other_ = other;
     while (true) {
         const io_result<connection *> ready = next_with_input();
-        if (!ready.has_value() || has_whole(**ready, into)) {
+        if (!ready.has_value()) {
             return ready;
+        }
+        connection &of = **ready;
+        is_carried_ = of.carries_ != nullptr;
+        if (!is_carried_ && has_whole(of, into)) {
+            return ready;
+        }
+        if (is_carried_) {
+            carry(of);
+            return nullptr;
         }
     }
 }
@@ -151,7 +161,7 @@ bool connections::has_bytes(connection &of) noexcept
     return false;
 }
 
-// Whether the caller has it and the message; else it is idle again, or closed.
+// Whether the caller has it and the message; else it is idle again, or closed, or carried by something else.
 bool connections::has_whole(connection &of, message_parse &into) noexcept
 {
     const bool late = is_late(of, through_.last_look());
@@ -171,9 +181,65 @@ bool connections::has_whole(connection &of, message_parse &into) noexcept
         return false;
     }
     served(of);
+    if (come.error() == EBADMSG && speaks_other(of, into)) {
+        return false;
+    }
     if (!refuse(of, come.error(), into)) {
         reclaim(of);
         of.end();
+    }
+    return false;
+}
+
+// Its first bytes are no message: whether they begin the other protocol, which carries it from now on.
+bool connections::speaks_other(connection &on, const message_parse &wanted) noexcept
+{
+    if (other_ == nullptr) {
+        return false;
+    }
+    try {
+        on.carries_ = other_->begin(on, *on.through_, wanted.bytes.view());
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    is_carried_ = on.carries_ != nullptr;
+    if (is_carried_) {
+        on.read_of_unread_ = on.unread_.size();
+    }
+    return is_carried_;
+}
+
+// Something has come there; the caller owns it.
+void connections::carry(connection &on) noexcept
+{
+    const bool late = is_late(on, through_.last_look());
+    const multiplexer::state now = late ? multiplexer::state::ended : on.carries_->receive();
+    reclaim(on);
+    if (now == multiplexer::state::ended) {
+        if (leaves(on, false)) {
+            // Its peer is to receive why.
+            on.use_by_caller();
+            on.carries_.reset();
+            on.close_softly();
+        }
+        return;
+    }
+    on.carries_unfinished_ = now == multiplexer::state::unfinished;
+    keep(on, false);
+}
+
+// Of a connection that the source has done with, and that is not watched any more: whether it can be ended. Else any
+// flow can attach it, and the last that uses it ends it.
+bool connections::leaves(connection &ending, bool stops) noexcept
+{
+    if (ending.carries_ == nullptr) {
+        return true;
+    }
+    const std::shared_ptr<multiplexer> carries = ending.carries_; // which may end it
+    ending.belongs_to_any();
+    if (carries->leave(stops)) {
+        ending.belongs_to_none();
+        return true;
     }
     return false;
 }
@@ -292,11 +358,13 @@ void connections::keep(connection &idle, bool soon) noexcept
     {
         const auto alone = alone_here();
         const stream::held_input held = idle.through_->held();
-        if (held != stream::held_input::part) {
-            idle.quiet_looks_ = 0; // a handshake that does not end is as silent as none
+        const bool is_used = idle.carries_ == nullptr || idle.carries_->is_in_use();
+        if (held != stream::held_input::part && is_used) {
+            idle.quiet_looks_ = 0; // a handshake that does not end is as silent as none, and so is talk of nothing
         }
         soon = soon || held == stream::held_input::bytes;
-        if (idle.unfinished_ == nullptr && held != stream::held_input::part && !idle.is_leaving_) {
+        const bool has_begun = idle.unfinished_ != nullptr || idle.carries_unfinished_;
+        if (!has_begun && held != stream::held_input::part && !idle.is_leaving_) {
             idle.message_begun_ = never;
         } else if (idle.message_begun_ == never) {
             idle.message_begun_ = through_.last_look();
@@ -305,7 +373,9 @@ void connections::keep(connection &idle, bool soon) noexcept
     }
     if (!kept) {
         served(idle);
-        idle.end();
+        if (leaves(idle, true)) {
+            idle.end();
+        }
     }
 }
 
@@ -316,13 +386,20 @@ void connections::look_at_all(moment now) noexcept
         connection &longest = *all_.pop_front();
         const unsigned most_looks = longest.fresh_ ? fresh_looks_ : idle_looks_;
         const bool late = is_late(longest, now);
+        if (longest.carries_ != nullptr && longest.carries_->is_in_use()) {
+            longest.quiet_looks_ = 0;
+        }
         // Only one that nobody has, and that has not been notified, can be forgotten.
         if ((late || longest.quiet_looks_ >= most_looks) && arrivals_->forget(longest.through_->wire())) {
             if (late && !longest.is_leaving_) {
                 tell_late(longest);
             }
             served(longest);
-            longest.end_unlinked();
+            if (leaves(longest, !late)) {
+                longest.end_unlinked();
+            } else {
+                append(longest, now);
+            }
         } else {
             longest.quiet_looks_ = std::min(longest.quiet_looks_ + 1, std::numeric_limits<unsigned>::max() - 1);
             append(longest, now);
@@ -359,7 +436,7 @@ void connections::end() noexcept
         ended_ = true;
         for (connection *each = all_.first(); each != nullptr;) {
             connection &idle = *std::exchange(each, intrusive_list<connection>::next(*each));
-            if (arrivals_->forget(idle.through_->wire())) {
+            if (arrivals_->forget(idle.through_->wire()) && leaves(idle, true)) {
                 all_.remove(idle);
                 idle.end_unlinked();
             }
@@ -370,7 +447,9 @@ void connections::end() noexcept
     }
     // Nobody will be given those that were notified. Who has not been accepted waits for the next server.
     while (void *const owner = arrivals_->next_ready()) {
-        static_cast<connection *>(owner)->end();
+        if (leaves(*static_cast<connection *>(owner), true)) {
+            static_cast<connection *>(owner)->end();
+        }
     }
 }
 

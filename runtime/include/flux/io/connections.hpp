@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/connection.hpp"
+#include "flux/io/multiplexer.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/io/stream_layer.hpp"
 
@@ -65,7 +66,11 @@ class connections final : public connection_home, public std::enable_shared_from
     /// read at its beginning, and is whole then. A connection is closed where its bytes are no such message, and where
     /// its message takes longer than the limit; the first is logged, and both are counted as failures of the node that
     /// calls this. Before that they are told the last words, where there are some: an object that stays.
-    io_result<connection *> next(message_parse &into, last_words *told = nullptr) noexcept;
+    ///
+    /// Where the first bytes of a connection begin the `other` protocol, that carries it from then on. Gives null each
+    /// time after something has come there.
+    io_result<connection *> next(message_parse &into, last_words *told = nullptr,
+                                 other_protocol *other = nullptr) noexcept;
 
     /// The source stops: idle connections are closed, and those that are given back are too.
     void end() noexcept;
@@ -79,6 +84,9 @@ class connections final : public connection_home, public std::enable_shared_from
     bool has_whole(connection &of, message_parse &into) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
     bool refuse(connection &bad, int error, const message_parse &wanted) noexcept;
+    bool speaks_other(connection &on, const message_parse &wanted) noexcept;
+    void carry(connection &on) noexcept;
+    static bool leaves(connection &ending, bool stops) noexcept;
     void pass_over(connection &leaving) noexcept;
     void take_back(connection &unused) noexcept override;
     connection *add(arrivals::newcomer somebody) noexcept;
@@ -101,6 +109,9 @@ class connections final : public connection_home, public std::enable_shared_from
     stream_layer *const layer_;
     io &through_;
     last_words *told_ = nullptr;
+    other_protocol *other_ = nullptr;
+    // Whether what has input is carried by something else.
+    bool is_carried_ = false;
     // Whether all who use it are of one thread.
     const bool on_loop_;
     // When to look at the first again, and how many came since the time was last asked for.

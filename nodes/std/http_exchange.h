@@ -1,0 +1,105 @@
+// What a request is answered on: its connection, in HTTP/1, or its stream, in HTTP/2.
+#pragma once
+
+#include "files.h"
+#include "http_text.h"
+
+#include "flux/address.hpp"
+#include "flux/connection.hpp"
+#include "flux/flow/belongings.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace http {
+
+class request;
+
+/// From where a flow has its request to where its answer is sent. Where the flow ends before anybody has answered, this
+/// does. What sends gives 0 or an error; after one the client has got less than was promised, and is told by that its
+/// connection or stream ends.
+class exchange : private flux::belonging
+{
+  public:
+    virtual ~exchange() { end(); }
+
+    /// The running flow has the request from now on.
+    void begin(const request &one);
+    /// Somebody answers: false where somebody has.
+    bool end() noexcept;
+
+    bool was_continued() const noexcept { return was_continued_; }
+    /// Sends `100 Continue`.
+    int go_on(flux::moment deadline)
+    {
+        was_continued_ = true;
+        return send_continue(deadline);
+    }
+
+    /// Whether its answers are of HTTP/2: without the fields, and the chunks, of connections.
+    virtual bool is_stream() const noexcept = 0;
+    virtual const flux::address &peer() const noexcept = 0;
+
+    /// An answer that waits for nothing, of the source or at the end of a flow.
+    virtual void refuse(int status) = 0;
+
+    /// All of an answer.
+    virtual int send(std::string_view head, std::string_view content, flux::moment deadline) = 0;
+    /// The same, with a part of a file; in pieces, of which each has its time.
+    virtual int send(std::string_view head, const files::file &file, const http_text::range &part) = 0;
+    /// The parts of an answer, one after the other.
+    virtual int send_head(std::string_view head) = 0;
+    virtual int send_piece(std::string_view piece, bool is_chunked) = 0;
+    virtual int send_end(bool is_chunked) = 0;
+    /// There is no more to send, although more was promised.
+    virtual void break_off() noexcept = 0;
+
+    /// The answer was sent. What its connection is for then: further requests, none, or what may still come.
+    enum class after : unsigned char { kept, closed, closed_softly };
+    virtual int let_go(after what) noexcept = 0;
+
+  protected:
+    exchange() noexcept = default;
+
+    bool is_head() const noexcept { return is_head_; }
+
+  private:
+    virtual void given(const request &one) noexcept = 0;
+    virtual void answered() noexcept {}
+    virtual int send_continue(flux::moment deadline) = 0;
+    // Nobody has answered, and the flow has ended.
+    virtual void fail() noexcept = 0;
+    bool flow_has_ended() noexcept override;
+
+    bool is_head_ = false;
+    bool is_open_ = false;
+    bool was_continued_ = false;
+};
+
+/// Of a connection of HTTP/1, for one request after the other.
+class connection_exchange final : public exchange
+{
+  public:
+    bool is_stream() const noexcept override { return false; }
+    const flux::address &peer() const noexcept override { return on_->peer(); }
+    void refuse(int status) override;
+    int send(std::string_view head, std::string_view content, flux::moment deadline) override;
+    int send(std::string_view head, const files::file &file, const http_text::range &part) override;
+    int send_head(std::string_view head) override;
+    int send_piece(std::string_view piece, bool is_chunked) override;
+    int send_end(bool is_chunked) override;
+    void break_off() noexcept override;
+    int let_go(after what) noexcept override;
+
+  private:
+    void given(const request &one) noexcept override;
+    int send_continue(flux::moment deadline) override;
+    void fail() noexcept override;
+
+    flux::connection *on_ = nullptr;
+};
+
+/// Of this request; null where its flow has its connection no more.
+exchange *exchange_of(const request &one);
+
+} // namespace http
