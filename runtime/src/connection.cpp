@@ -435,7 +435,7 @@ bool connection::pass_streams() noexcept
     const moment until = running_io().now() + most_passing_time;
     std::array<std::byte, std::size_t{4} << 10> passed_over;
     std::size_t size = 0;
-    while (size < most_passed_over) {
+    while (size < most_passed_over && !rest->has_ended()) {
         const io_result<std::size_t> count = rest->pass(passed_over, until);
         if (!count.has_value() || *count == 0) {
             return count.has_value();

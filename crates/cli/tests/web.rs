@@ -77,7 +77,7 @@ fn answers_are_those_of_the_table() {
     for runtime in RUNTIMES {
         let server = start(&files, runtime, &["--http-head=1s"]);
         let said = conformance(&[&server.port.to_string()]);
-        assert!(said.contains("239 of 239"), "{runtime:?}: {said}");
+        assert!(said.contains("263 of 263"), "{runtime:?}: {said}");
     }
 }
 
@@ -149,7 +149,7 @@ fn nginx_answers_as_the_table_says() {
     let server = Server::start(nginx.args(["-e", "/dev/null", "-g", "user root;", "-c"]).arg(&file), port);
     server.connect();
     let said = conformance(&["--nginx", &port.to_string()]);
-    assert!(said.contains("218 of 218"), "{said}");
+    assert!(said.contains("242 of 242"), "{said}");
     server.terminate();
 }
 
@@ -364,6 +364,23 @@ fn who_is_refused_receives_why() {
             std::thread::sleep(Duration::from_millis(20));
             assert!(begin.elapsed() < Duration::from_secs(20), "{runtime:?}: it is listened to for ever");
         }
+    }
+}
+
+/// It has been passed over, and a client may be silent for long before it asks again.
+#[test]
+fn a_content_that_nobody_reads_leaves_the_connection_open() {
+    for runtime in &RUNTIMES[1..] {
+        let server = Server::listening(Command::new(answers()).args(*runtime));
+        let mut client = server.connect();
+        let mut answer = [0; 12];
+        client.write_all(b"GET /text HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").unwrap();
+        client.read_exact(&mut answer).unwrap();
+        std::thread::sleep(Duration::from_millis(1300));
+        client.write_all(b"GET /text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        let mut rest = String::new();
+        client.read_to_string(&mut rest).unwrap();
+        assert!(rest.matches("a line\n").count() == 2, "{runtime:?}: {rest}");
     }
 }
 
