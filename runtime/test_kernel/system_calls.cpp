@@ -10,6 +10,7 @@
 #include <ctime>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -242,6 +243,16 @@ ssize_t flux::system_call::send(int to, std::span<const std::byte> bytes, int fl
 ssize_t flux::system_call::send_parts(int to, const msghdr &message, int flags) noexcept
 {
     return ::sendmsg(to, &message, flags);
+}
+
+ssize_t flux::system_call::send_file(int to, int from, off_t &offset, std::size_t count) noexcept
+{
+    return ::sendfile(to, from, &offset, count);
+}
+
+int flux::system_call::accept(int listener, sockaddr *peer, socklen_t *size, int flags) noexcept
+{
+    return ::accept4(listener, peer, size, flags);
 }
 
 int flux::system_call::wait(int epoll, std::span<epoll_event> into, const timespec *longest) noexcept
