@@ -18,8 +18,10 @@ typedef made (text path) { path == "/made" };
 typedef coded (text path) { path == "/coded" };
 
 Made (text path) => (http.response response) {
-  response = http.response(status: 200, fields: [http.field(name: "Content-Type", value: "text/plain; charset=utf-8"),
-      http.field(name: "ETag", value: "\"made\"")], content: join(split(path + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "a"),
-      "forty bytes of words, each time the same "));
+  response = http.response(status: 200,
+      fields: [http.field(name: "Content-Type", value: "text/plain; charset=utf-8"),
+        http.field(name: "ETag", value: "\"made\"")],
+      content: join(split(path + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "a"),
+        "forty bytes of words, each time the same "));
 };
 Words (text path) => (text content) { content = path + " " + path + " " + path; };
