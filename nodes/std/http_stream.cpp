@@ -23,7 +23,7 @@ using side = session::side;
 namespace {
 
 /// What a request may have of fields, names and values, each with 32 bytes besides: "6.5.2".
-constexpr std::size_t most_header = std::size_t{64} << 10;
+constexpr std::size_t longest_header = std::size_t{64} << 10;
 
 nghttp2_nv field_of(string_view name, string_view value) noexcept
 {
@@ -41,7 +41,7 @@ nghttp2_nv field_of(string_view name, string_view value) noexcept
 void stream::add_field(string_view name, string_view value)
 {
     head_size_ += name.size() + value.size() + 32;
-    if (head_size_ > most_header) {
+    if (head_size_ > longest_header) {
         return;
     }
     is_wrong_ = is_wrong_ || value.find_first_of(string_view("\r\n\0", 3)) != value.npos;
@@ -81,7 +81,7 @@ void stream::make_request()
         return reset(NGHTTP2_PROTOCOL_ERROR);
     }
     asks_head_ = method_ == "HEAD";
-    if (head_size_ > most_header) {
+    if (head_size_ > longest_header) {
         return refuse_here(431);
     }
     const std::string head = head_as_of_http1();

@@ -101,6 +101,24 @@ fn a_server_whose_port_is_taken_says_so_and_ends() {
 }
 
 #[test]
+fn a_standard_module_is_compiled_once_for_all_programs() {
+    let folder = folder("kept");
+    let build = |name: &str, time: &str| {
+        std::fs::create_dir(folder.join(name)).unwrap();
+        let program = format!("use std.timer;\nTime () => (long time_ms) {{ time_ms = {time}; }};\n");
+        let program = program + "source every 1s => Wait;\nWait = Time -> timer.Wait;\n";
+        std::fs::write(folder.join(name).join("late.flux"), program).unwrap();
+        let built = flux(&folder, &["build", &format!("{name}/late.flux")]);
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        text(&built.stderr)
+    };
+    build("first", "1");
+    // By the first, or by another test before it.
+    let said = build("second", "2");
+    assert!(said.contains("Compiling late.flux.cpp") && !said.contains("Compiling std.timer"), "{said}");
+}
+
+#[test]
 fn stubs_of_a_module_are_in_its_namespace_and_build() {
     let folder = folder("stubs");
     std::fs::create_dir(folder.join("lib")).unwrap();

@@ -1,6 +1,7 @@
 //! The Makefile of a server: what flux itself runs, and all that a user without flux needs.
 
 use super::files::{absolute, parent, relative};
+use super::modules::WHOLE;
 use super::{links, returns};
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
@@ -29,6 +30,8 @@ pub struct Parts<'a> {
     pub links: &'a [Link],
     /// The sources of the nodes.
     pub sources: &'a [NodeSource],
+    /// The standard modules that have C++, as their files are called: `tcp`.
+    pub modules: &'a [&'a str],
     /// What flux has written.
     pub generated: &'a [GeneratedFile],
     /// Whether the sources are written for the compiler of 2006.
@@ -50,6 +53,7 @@ pub struct Plan {
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
+    modules: Vec<Module>,
     /// Of the C++ that was generated.
     generated_object: String,
     copies: Vec<Copied>,
@@ -61,6 +65,22 @@ struct Object {
     name: String,
     source: String,
     language: Language,
+}
+
+/// A standard module, which is compiled as one file.
+pub struct Module {
+    /// `tcp`.
+    pub name: String,
+    /// Both in the folder of the build.
+    pub source: String,
+    pub object: String,
+}
+
+impl Module {
+    fn new(name: &str) -> Self {
+        let file = |ending: &str| format!("{WHOLE}/{name}.{ending}");
+        Self { name: name.to_owned(), source: file("cpp"), object: file("o") }
+    }
 }
 
 /// What is compiled in the place of a source, or included in it.
@@ -108,6 +128,7 @@ impl Plan {
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
         let links = parts.links.iter().map(|link| link.library.clone()).collect();
+        let modules = parts.modules.iter().map(|name| Module::new(name)).collect();
         let generated_object = format!("{name}.flux.o");
         Ok(Self {
             name: name.to_owned(),
@@ -119,6 +140,7 @@ impl Plan {
             links,
             folders,
             objects,
+            modules,
             copies,
             headers,
         })
@@ -127,6 +149,16 @@ impl Plan {
     /// The flags of every compilation.
     pub fn flags(&self) -> String {
         self.flags.join(" ")
+    }
+
+    /// The standard modules.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    /// The libraries that the program names.
+    pub fn links(&self) -> &[String] {
+        &self.links
     }
 
     /// What is compiled, the author's own first.
@@ -163,11 +195,12 @@ LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
 FLUX_LDLIBS = {runtime_libraries}
 OBJECTS = {objects}
+{modules}\
 HEADERS = {headers}
 
-{name}: $(OBJECTS) $(FLUX_LIBRARY)
+{name}: $(OBJECTS) $(MODULES) $(FLUX_LIBRARY)
 \t@echo '  link  $@'
-\t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
+\t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
 
 {generated_object}: {name}.flux.cpp Makefile $(HEADERS)
 \t@echo '  compile  $<'
@@ -183,7 +216,8 @@ runtime/libflux.a:
                 true => compile_2006("CXX", "FLOW_WAYS", "CXXFLAGS_2006", ""),
                 false => compile("CXX", "CXXFLAGS", ""),
             },
-            links = self.links(),
+            modules = self.modules_variables(),
+            links = self.links_variables(),
             links_flags = if self.links.is_empty() { "" } else { " $(LINKS_CPPFLAGS)" },
             libraries = self.libraries(),
             objects = self.objects().join(" "),
@@ -192,17 +226,37 @@ runtime/libflux.a:
         for object in &self.objects {
             text += &self.rule(object);
         }
-        let changed = "error: $< has changed, and $@ was made of it: run flux build again";
-        for Copied { of, path } in &self.copies {
-            let _ = write!(text, "{path}: {of}\n\t@echo '{changed}' >&2; false\n\n");
+        if !self.modules.is_empty() {
+            text.push_str(MODULE_RULE);
         }
-        text.push_str("clean:\n\t@rm -f $(OBJECTS) $(OBJECTS:.o=.d) ");
-        let _ = write!(text, "{name}\n\n.PHONY: clean\n\n{MOVED}-include $(OBJECTS:.o=.d)\n");
-        text
+        text + &self.copies_rules() + &self.clean_rule()
+    }
+
+    /// What make says of sources that have changed since a copy was made of them.
+    fn copies_rules(&self) -> String {
+        let changed = "error: $< has changed, and $@ was made of it: run flux build again";
+        let rule = |Copied { of, path }: &Copied| format!("{path}: {of}\n\t@echo '{changed}' >&2; false\n\n");
+        self.copies.iter().map(rule).collect()
+    }
+
+    /// How all that make makes is removed, and what make knows of it.
+    fn clean_rule(&self) -> String {
+        let removed = "$(OBJECTS) $(MODULES) $(OBJECTS:.o=.d) $(MODULES:.o=.d)";
+        let rule = format!("clean:\n\t@rm -f {removed} {}\n\n.PHONY: clean\n\n", self.name);
+        rule + MOVED + "-include $(OBJECTS:.o=.d) $(MODULES:.o=.d)\n"
+    }
+
+    /// The objects of standard modules, and how they are compiled.
+    fn modules_variables(&self) -> String {
+        let objects: Vec<_> = self.modules.iter().map(|module| module.object.as_str()).collect();
+        match objects.is_empty() {
+            true => String::new(),
+            false => format!("{MODULE_VARIABLES}MODULES = {}\n", objects.join(" ")),
+        }
     }
 
     /// The libraries that the program names, and how they are asked for.
-    fn links(&self) -> String {
+    fn links_variables(&self) -> String {
         match self.links.is_empty() {
             true => String::new(),
             false => format!("# What the program links.\nLINKS = {}\n{}", self.links.join(" "), links::VARIABLES),
@@ -235,6 +289,21 @@ runtime/libflux.a:
         self.objects.iter().any(|object| matches!(object.language, Language::COf2006 | Language::CppOf2006))
     }
 }
+
+/// How standard modules are compiled: with nothing of the author's in sight. A debugger looks for their sources in
+/// HOME_OF_ and their name; that is this folder, unless the object is kept elsewhere.
+const MODULE_VARIABLES: &str = "\
+# The standard modules. HOME_OF_ and a module's name say where a debugger will find its sources.
+MODULE_CPPFLAGS = -iquote. -Inodes -I$(dir $(FLUX_LIBRARY))include $(LINKS_CPPFLAGS) \\
+    -ffile-prefix-map=$(CURDIR)=$(or $(HOME_OF_$(*F)),$(CURDIR))
+";
+
+const MODULE_RULE: &str = "\
+nodes/whole/%.o: nodes/whole/%.cpp Makefile $(HEADERS)
+\t@echo '  compile  std.$*'
+\t@$(CXX) $(MODULE_CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+
+";
 
 /// The command that compiles what does not depend on how it was done in 2006.
 fn compile(compiler: &str, flags: &str, folder: &str) -> String {

@@ -2,17 +2,20 @@
 //! and a user without flux do the same.
 
 pub mod bind_functions;
+mod cache;
 pub mod files;
 pub mod interface_2006;
 pub mod links;
 mod makefile;
+mod module_objects;
 pub mod modules;
 mod returns;
 mod runtime_library;
 pub mod sources;
 
+pub use cache::directory as cache_directory;
 pub use makefile::RUNTIME_LIBRARIES;
-pub use runtime_library::{cache_directory, write_sources as write_runtime};
+pub use runtime_library::write_sources as write_runtime;
 
 use crate::arguments::Build;
 use crate::failure::{Failure, Result};
@@ -61,15 +64,16 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     program.show(&diagnostics, Notes::Hidden, terminal)?;
     let generated = generate(&program, &options)?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
-    let parts = makefile::Parts { folders: &folders, links, sources: &sources, generated: &generated, is_of_2006 };
-    let plan = Plan::new(arguments, &name, &directory, &parts)?;
-    for file in &generated {
-        write_if_changed(&directory.join(&file.name), &file.text)?;
-    }
-    if is_of_2006 {
-        write_if_changed(&directory.join(SCRIPT_NAME), SCRIPT)?;
-    }
-    write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
+    let compiled = modules.compiled();
+    let parts = makefile::Parts {
+        folders: &folders,
+        links,
+        sources: &sources,
+        modules: &compiled,
+        generated: &generated,
+        is_of_2006,
+    };
+    write_generated(&Plan::new(arguments, &name, &directory, &parts)?, &directory, &parts)?;
     let server = directory.join(&name);
     if arguments.generate_only {
         terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
@@ -98,6 +102,17 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
+}
+
+/// Writes what flux generates into the folder of the build.
+fn write_generated(plan: &Plan, directory: &Path, parts: &makefile::Parts<'_>) -> Result {
+    for file in parts.generated {
+        write_if_changed(&directory.join(&file.name), &file.text)?;
+    }
+    if parts.is_of_2006 {
+        write_if_changed(&directory.join(SCRIPT_NAME), SCRIPT)?;
+    }
+    write_if_changed(&directory.join("Makefile"), &plan.makefile())
 }
 
 /// The sources of the nodes, those of modules too, and whether they are of 2006.
@@ -139,7 +154,13 @@ fn make_server(
         return Ok((false, said));
     }
     let library = format!("FLUX_LIBRARY={}", runtime_library::cached(arguments, &plan, terminal)?.display());
-    let (is_linked, said_then) = make(arguments, directory, &[&library], terminal)?;
+    let objects = match module_objects::cached(arguments, directory, &plan, &library, terminal)? {
+        Ok(objects) => objects,
+        Err(said_then) => return Ok((false, said + &said_then)),
+    };
+    let objects: Vec<_> = objects.iter().map(|object| object.display().to_string()).collect();
+    let modules = format!("MODULES={}", objects.join(" "));
+    let (is_linked, said_then) = make(arguments, directory, &[&library, &modules], terminal)?;
     Ok((is_linked, said + &said_then))
 }
 

@@ -12,7 +12,11 @@ use std::path::{Path, PathBuf};
 const CPP: [&str; 3] = ["cpp", "cc", "cxx"];
 
 /// The folder of the C++ of standard modules, in the folder of the generated files.
-const STANDARD: &str = "nodes";
+pub const STANDARD: &str = "nodes";
+
+/// The folder below it of what is compiled: a file for each standard module, which includes its sources. What these all
+/// include is then read once, and not for each of them.
+pub const WHOLE: &str = "nodes/whole";
 
 /// Where the modules of a program come from.
 pub struct Modules {
@@ -39,6 +43,12 @@ impl Modules {
     /// Whether the standard module with this C++ namespace is among them.
     pub fn has_standard(&self, namespace: &str) -> bool {
         self.standard.iter().any(|name| *name == format!("std.{namespace}"))
+    }
+
+    /// The standard ones that have C++, as their files are called: `tcp`.
+    pub fn compiled(&self) -> Vec<&str> {
+        let has_cpp = |name: &&String| !sources_of(name).is_empty();
+        self.standard.iter().filter(has_cpp).map(|name| stem(name)).collect()
     }
 
     /// Adds the C++ of the user's own modules to `sources`, unless it is among them. Where there is C alone it is
@@ -71,14 +81,23 @@ impl Modules {
             write_if_changed(&path, text)?;
             written.push(path);
         }
+        for name in &self.standard {
+            let included: String = sources_of(name).iter().map(|file| format!("#include \"../{file}\"\n")).collect();
+            if !included.is_empty() {
+                write_if_changed(&whole(directory, name), &included)?;
+            }
+        }
         Ok(written)
     }
 
     /// Writes the C++ of the standard modules, and adds it to `sources`.
     pub fn add_standard(&self, directory: &Path, sources: &mut Vec<NodeSource>) -> Result {
-        for path in self.write_standard(directory)? {
-            if path.extension().is_some_and(|ending| ending == "cpp") {
-                sources.push(read(&path)?);
+        self.write_standard(directory)?;
+        for name in &self.standard {
+            for file in sources_of(name) {
+                let mut source = read(&directory.join(STANDARD).join(file))?;
+                source.includer = Some(absolute(&whole(directory, name))?);
+                sources.push(source);
             }
         }
         Ok(())
@@ -97,6 +116,24 @@ impl Modules {
         }
         folders
     }
+}
+
+/// `tcp` of `std.tcp`.
+fn stem(name: &str) -> &str {
+    name.strip_prefix("std.").unwrap_or(name)
+}
+
+/// The sources of a standard module, in order.
+fn sources_of(name: &str) -> Vec<&'static str> {
+    let mut sources: Vec<_> =
+        flux_nodes::cpp(name).map(|(file, _)| file).filter(|file| file.ends_with(".cpp")).collect();
+    sources.sort_unstable();
+    sources
+}
+
+/// What is compiled of a standard module.
+fn whole(directory: &Path, name: &str) -> PathBuf {
+    directory.join(WHOLE).join(format!("{}.cpp", stem(name)))
 }
 
 /// Whether the namespace of the module of this file is opened in a source, or in a header beside the file.
