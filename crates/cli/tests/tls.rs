@@ -44,7 +44,9 @@ fn world(test: &str) -> PathBuf {
 fn start(folder: &Path, names: &[&str], arguments: &[&str]) -> (Server, u16) {
     let list = |ending: &str| names.iter().map(|name| format!("{name}.{ending}")).collect::<Vec<_>>().join(",");
     let lines = support::free_port();
-    let mut command = Command::new(both());
+    // What is run in the background may begin with SIGHUP ignored, and a server leaves that as it is.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(both());
     command.current_dir(folder).args([&format!("--lines={lines}"), "--root=."]).args(arguments);
     command.args([format!("--tls-certificate={}", list("pem")), format!("--tls-key={}", list("key"))]);
     let port = support::free_port();
