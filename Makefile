@@ -38,8 +38,8 @@ soak: flux packages-test
 ## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one, and as long bytes
 ##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
 ##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
-##              reference of the readers, and a hundredth of them through both; then changed requests and wild paths to
-##              examples/web
+##              reference of the readers, and a hundredth of them through both; then changed requests, wild paths and
+##              random frames of HTTP/2 to examples/web
 fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
@@ -50,7 +50,7 @@ fuzz: cargo packages-test
 	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
 	@FLUX_MESSAGES=$$(($(or $(FUZZ_MESSAGES),1000000) / 100)) FLUX_MESSAGES_SEED=$$(date +%s) \
 	    cargo test --release --package flux_back_cpp --test messages
-	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored fuzz_web
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored --test-threads 1 fuzz_
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:

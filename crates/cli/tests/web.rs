@@ -81,6 +81,25 @@ fn answers_are_those_of_the_table() {
     }
 }
 
+/// A certificate that names `localhost`, and its key, as the arguments of a server.
+fn certified(folder: &Path) -> [String; 2] {
+    let [certificate, key] = ["certificate", "key"].map(|name| format!("{}/{name}.pem", folder.display()));
+    let request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
+    said_by("openssl", &[&request[..], &["-subj", "/CN=localhost", "-keyout", &key, "-out", &certificate]].concat());
+    [format!("--tls-certificate={certificate}"), format!("--tls-key={key}")]
+}
+
+#[test]
+fn answers_by_tls_are_those_of_the_table() {
+    let files = table_files("tls");
+    let [certificate, key] = certified(files.parent().unwrap());
+    for runtime in &RUNTIMES[2..] {
+        let server = start(&files, runtime, &["--http-head=1s", &certificate, &key]);
+        let said = conformance(&["--tls", &server.port.to_string()]);
+        assert!(said.contains("263 of 263"), "{runtime:?}: {said}");
+    }
+}
+
 /// RFC 9113: frames by hand.
 #[test]
 fn frames_are_answered_as_the_table_of_http2_says() {
@@ -123,7 +142,7 @@ fn files_of_all_sizes_come_by_http2_at_once() {
     }
 }
 
-/// What the table says of nginx is so: it is no opinion of ours.
+/// What the table says of nginx and h2o is so: it is no opinion of ours.
 #[test]
 fn nginx_answers_as_the_table_says() {
     let files = table_files("nginx");
@@ -148,8 +167,29 @@ fn nginx_answers_as_the_table_says() {
     let mut nginx = Command::new("/usr/sbin/nginx");
     let server = Server::start(nginx.args(["-e", "/dev/null", "-g", "user root;", "-c"]).arg(&file), port);
     server.connect();
-    let said = conformance(&["--nginx", &port.to_string()]);
+    let said = conformance(&["--peer=nginx", &port.to_string()]);
     assert!(said.contains("242 of 242"), "{said}");
+    server.terminate();
+}
+
+#[test]
+fn h2o_answers_as_the_table_says() {
+    let files = table_files("h2o");
+    let file = files.with_file_name("h2o.conf");
+    let port = support::free_port();
+    fs::write(
+        &file,
+        format!(
+            "num-threads: 1\nuser: root\nhttp1-request-timeout: 1\nlisten: {{host: 127.0.0.1, port: {port}}}\n\
+             hosts: {{default: {{paths: {{/: {{file.dir: {}, file.index: [index.html]}}}}}}}}\n",
+            files.display()
+        ),
+    )
+    .unwrap();
+    let server = Server::start(Command::new("h2o").arg("-c").arg(&file), port);
+    server.connect();
+    let said = conformance(&["--peer=h2o", &port.to_string()]);
+    assert!(said.contains("262 of 262"), "{said}");
     server.terminate();
 }
 
@@ -209,10 +249,7 @@ fn a_browser_loads_a_page_of_a_hundred_resources_over_each_protocol() {
     }
     fs::write(root.join("index.html"), page).unwrap();
     let folder = root.parent().unwrap();
-    let [certificate, key] = ["certificate", "key"].map(|name| format!("{}/{name}.pem", folder.display()));
-    let request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
-    said_by("openssl", &[&request[..], &["-subj", "/CN=localhost", "-keyout", &key, "-out", &certificate]].concat());
-    let [certificate, key] = [format!("--tls-certificate={certificate}"), format!("--tls-key={key}")];
+    let [certificate, key] = certified(folder);
     let tls = [certificate.as_str(), &key, "--http-log=common"];
     let ways = [
         ("http", "--disable-quic", &tls[2..], "HTTP/1.1\""),
@@ -420,10 +457,36 @@ fn changed_requests_and_wild_paths_are_answered_from_the_folder() {
     }
 }
 
+/// Random frames of HTTP/2, for so many seconds.
+fn random_frames(runtime: &[&str], seconds: &str) {
+    let files = table_files("frames");
+    let server = start(&files, runtime, &["--http-head=1s"]);
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/http2.py");
+    let said = said_by("/usr/bin/python3", &[home.to_str().unwrap(), "--random", seconds, &server.port.to_string()]);
+    assert!(said.contains("and then it answers"), "{said}");
+    server.terminate();
+}
+
+#[test]
+fn random_frames_of_http2_end_no_server() {
+    for runtime in &RUNTIMES[2..] {
+        random_frames(runtime, "2");
+    }
+}
+
+#[test]
+#[ignore = "it takes minutes: make fuzz"]
+fn fuzz_http2() {
+    random_frames(RUNTIMES[2], &(fuzz_minutes() * 60).to_string());
+}
+
+fn fuzz_minutes() -> u32 {
+    std::env::var("FUZZ_MINUTES").ok().and_then(|given| given.parse().ok()).unwrap_or(1)
+}
+
 /// `FUZZ_MINUTES` long, and with `FUZZ_SEED` the same requests again.
 #[test]
 #[ignore = "it takes minutes: make fuzz"]
 fn fuzz_web() {
-    let minutes: u32 = std::env::var("FUZZ_MINUTES").ok().and_then(|given| given.parse().ok()).unwrap_or(1);
-    mutations(RUNTIMES[2], &(minutes * 60).to_string());
+    mutations(RUNTIMES[2], &(fuzz_minutes() * 60).to_string());
 }

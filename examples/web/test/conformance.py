@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Sends the requests of conformance.md to a server, each on a connection of its own, and compares the answers.
 
-python3 conformance.py [--nginx] PORT
-
 The server has the files that `conformance.py --files FOLDER` writes.
 """
 
+import argparse
 import os
 import re
 import socket
+import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "conformance.md")
 PATIENCE_S = 8
 PROBE = b"GET /digits.txt HTTP/1.1\r\nHost: probe\r\n\r\n"
+# The columns of other servers, in order.
+PEERS = ["nginx", "h2o"]
 MARKS = {"↵": "\r\n", "␊": "\n", "␍": "\r", "␉": "\t"}
 
 
@@ -62,30 +64,60 @@ class Wanted:
         self.fields = [field.split("=", 1) for field in fields]
 
 
+class Row:
+    """One of the page: where it is, what is sent, what is answered, and what each peer does."""
+
+    def __init__(self, number, title, cells):
+        self.number, self.where = number, f"{number}, {title}: {cells[0]}"
+        self.sent, self.answer = cells[1].strip("`"), cells[2]
+        self.of_peers = dict(zip(PEERS, cells[3:]))
+
+
+def cells_of(line):
+    """Of a row of a table; none of other lines. A bar is no part of what is sent."""
+    found = re.fullmatch(r"\| (.*?) \| (`.*`) \| (.*?) " + r"\| ?(.*?) ?" * len(PEERS) + r"\|\n?", line)
+    return found and found.groups()
+
+
 def rows():
-    """Each row of the page: where, what, sent, answer, nginx."""
+    """Each row of the page."""
     title = ""
     with open(PAGE, encoding="utf-8") as page:
         for number, line in enumerate(page, 1):
             if line.startswith("## "):
                 title = line[3:].strip()
-            found = re.match(r"\| (.*?) \| `(.*)` \| (.*?) \| ?(.*?) ?\|$", line)
-            if found is not None:
-                yield (f"{number}, {title}: {found[1]}", found[2], found[3], found[4])
+            if (cells := cells_of(line)) is not None:
+                yield Row(number, title, cells)
+
+
+def write_column(peer, texts):
+    """Into the page: what the peer does, by the number of the line."""
+    with open(PAGE, encoding="utf-8") as page:
+        lines = page.readlines()
+    for number, text in texts.items():
+        cells = list(cells_of(lines[number - 1]))
+        cells[3 + PEERS.index(peer)] = text
+        lines[number - 1] = "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|\n"
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.writelines(lines)
 
 
 class Connection:
     """One, and what came on it."""
 
+    layer = None  # that of TLS
+
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
         self.rest = b""
+        if self.layer is not None:
+            self.socket = self.layer.wrap_socket(self.socket)
 
     def more(self):
         """False at the end."""
         try:
             came = self.socket.recv(65536)
-        except ConnectionResetError:
+        except (ConnectionResetError, ssl.SSLError):
             came = b""
         self.rest += came
         return came != b""
@@ -97,7 +129,7 @@ class Connection:
                 return None
         head, self.rest = self.rest.split(b"\r\n\r\n", 1)
         lines = head.decode("latin-1").split("\r\n")
-        status = re.fullmatch(r"HTTP/1\.1 (\d{3}) .*", lines[0])[1]
+        status = re.fullmatch(r"HTTP/1\.[01] (\d{3}) .*", lines[0])[1]
         fields = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines[1:])}
         has_content = not is_head and status not in ("204", "304")
         if has_content and fields.get("transfer-encoding") == "chunked":
@@ -165,27 +197,86 @@ def fault_of(port, sent, answer, known, all_of_it):
         connection.socket.close()
 
 
+def done_by(port, sent, answer, known):
+    """What a peer does, as the page says it: nothing where that is the same, `–` where it waits."""
+    *responses, end = [part.strip() for part in repeated(answer).split(";")]
+    wanted = [Wanted(text, known) for text in responses]
+    connection = Connection(port)
+    try:
+        try:
+            connection.socket.sendall(bytes_of(sent, known))
+        except OSError:
+            pass
+        said = []
+        for one in wanted:
+            came = connection.response(one.is_head)
+            if came is None:
+                break
+            said.append(came[0] + " head" * one.is_head)
+        is_same = len(said) == len(wanted) and all(came[:3] in one.statuses for came, one in zip(said, wanted))
+        is_open = connection.is_open()
+        if is_same and is_open == (end == "open"):
+            return ""
+        return "; ".join([*said, "open" if is_open else "closed"])
+    except (TimeoutError, TypeError, KeyError, ValueError):
+        return "–"
+    finally:
+        connection.socket.close()
+
+
+def learn(port, peer, known):
+    """Writes the column of a peer."""
+    cases = list(rows())
+    with ThreadPoolExecutor(16) as several:
+        said = several.map(lambda row: done_by(port, row.sent, row.answer, known), cases)
+    write_column(peer, {row.number: text for row, text in zip(cases, said)})
+
+
+def compare(port, peer, known):
+    """The faults, and the number of cases."""
+    cases = [row for row in rows() if peer is None or row.of_peers[peer] != "–"]
+
+    def check(row):
+        wanted = peer is not None and row.of_peers[peer] or row.answer
+        fault = fault_of(port, row.sent, wanted, known, peer is None)
+        return None if fault is None else f"{row.where}: {fault}, not: {wanted}"
+
+    with ThreadPoolExecutor(16) as several:
+        return [fault for fault in several.map(check, cases) if fault is not None], len(cases)
+
+
+def options():
+    """What is asked for."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("port", type=int, nargs="?", help="where the server listens")
+    reader.add_argument("--files", metavar="FOLDER", help="write the files of the table, and nothing more")
+    reader.add_argument("--peer", choices=PEERS, help="the server is this one: its column says what it answers")
+    reader.add_argument("--write", action="store_true", help="write the column of the peer anew")
+    reader.add_argument("--tls", action="store_true", help="all of it by TLS, whatever the certificate")
+    asked = reader.parse_args()
+    if asked.port is None and asked.files is None:
+        reader.error("say the PORT, or --files")
+    if asked.write and asked.peer is None:
+        reader.error("--write needs --peer")
+    return asked
+
+
 def main():
-    if sys.argv[1] == "--files":
-        return write_files(sys.argv[2])
-    is_nginx = sys.argv[1] == "--nginx"
-    port = int(sys.argv[-1])
-    first = Connection(port)
+    asked = options()
+    if asked.files is not None:
+        return write_files(asked.files)
+    if asked.tls:
+        Connection.layer = ssl.create_default_context()
+        Connection.layer.check_hostname, Connection.layer.verify_mode = False, ssl.CERT_NONE
+    first = Connection(asked.port)
     first.socket.sendall(PROBE)
     _, fields, _ = first.response(False)
     first.socket.close()
     known = {"etag": fields["etag"], "date": fields["last-modified"]}
-    cases = [row for row in rows() if not (is_nginx and row[3] == "–")]
-
-    def check(row):
-        where, sent, answer, nginx = row
-        wanted = nginx if is_nginx and nginx else answer
-        fault = fault_of(port, sent, wanted, known, not is_nginx)
-        return None if fault is None else f"{where}: {fault}, not: {wanted}"
-
-    with ThreadPoolExecutor(16) as several:
-        faults = [fault for fault in several.map(check, cases) if fault is not None]
-    print(*faults, f"{len(cases) - len(faults)} of {len(cases)} as the page says", sep="\n")
+    if asked.write:
+        return learn(asked.port, asked.peer, known)
+    faults, count = compare(asked.port, asked.peer, known)
+    print(*faults, f"{count - len(faults)} of {count} as the page says", sep="\n")
     return 1 if faults else 0
 
 

@@ -3,7 +3,7 @@
 
 python3 http2.py PORT
 python3 http2.py --mean PORT    # clients that mean no good: those of which the server should rid itself
-python3 http2.py --random SECONDS PORT    # random frames
+python3 http2.py --random SECONDS PORT    # random frames; FUZZ_SEED gives the same again
 
 The server has the files that `conformance.py --files FOLDER` writes.
 """
@@ -257,8 +257,8 @@ def random_frames(chance):
 
 def fuzz(seconds, port):
     """Sends random frames, and looks whether the server serves others as before."""
-    seed = int(os.environ.get("SEED", time.time_ns()))
-    print(f"SEED={seed}")
+    seed = int(os.environ.get("FUZZ_SEED", time.time_ns()))
+    print(f"FUZZ_SEED={seed}")
     chance = random.Random(seed)
     end, count = time.monotonic() + seconds, 0
     while time.monotonic() < end:
