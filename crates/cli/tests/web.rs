@@ -404,6 +404,64 @@ fn who_is_refused_receives_why() {
     }
 }
 
+/// Sends `whole` and then a byte of `slow` each now and then: what is answered until the server ends it.
+fn dribbled(server: &Server, whole: &str, slow: &str) -> String {
+    let mut client = server.connect();
+    client.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    client.write_all(whole.as_bytes()).unwrap();
+    let (mut answer, mut piece, begin) = (String::new(), [0; 512], Instant::now());
+    for byte in slow.bytes().cycle() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it may go on for ever: {answer}");
+        match client.write_all(&[byte]).and_then(|()| client.read(&mut piece)) {
+            Ok(0) => break,
+            Ok(count) => answer += &text(&piece[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => break,
+        }
+    }
+    answer
+}
+
+/// A head and a content that come too slowly are answered with 408, an answer that is not taken is broken off, and
+/// others are served meanwhile.
+fn ends_slow_clients(root: &Path, runtime: &[&str]) {
+    let limits = ["--http-head=1s", "--http-request=1s", "--http-send=1s"];
+    let files = start(root, runtime, &limits);
+    let answers = Server::listening(Command::new(answers()).args(runtime).args(limits));
+    let mut taken = files.connect();
+    taken.write_all(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    std::thread::scope(|all| {
+        let head = all.spawn(|| dribbled(&files, "GET /small HTTP/1.1\r\n", "X: y\r\n"));
+        let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n";
+        let content = all.spawn(|| dribbled(&answers, post, "z"));
+        assert_eq!(curl(&files, &[], "/small"), "small");
+        assert_eq!(curl(&answers, &[], "/text"), "a line\n");
+        for slow in [head, content] {
+            let answer = slow.join().unwrap();
+            assert!(answer.starts_with("HTTP/1.1 408 "), "{runtime:?}: {answer}");
+        }
+    });
+    // Half open: its client sends no more, and gets all of its answer.
+    let mut half = files.connect();
+    half.write_all(b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    half.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    half.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("\r\n\r\nsmall"), "{runtime:?}: {answer}");
+    let mut came = vec![];
+    let _ = taken.read_to_end(&mut came);
+    assert!(came.len() < 30_000_000, "{runtime:?}: an answer that nobody took was kept");
+}
+
+#[test]
+fn slow_clients_are_ended_and_hold_up_nobody() {
+    let root = support::folder("web", "slow").join("root");
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("small"), "small").unwrap();
+    fs::write(root.join("large"), vec![b'x'; 30_000_000]).unwrap();
+    std::thread::scope(|all| RUNTIMES.map(|runtime| all.spawn(|| ends_slow_clients(&root, runtime))).len());
+}
+
 /// It has been passed over, and a client may be silent for long before it asks again.
 #[test]
 fn a_content_that_nobody_reads_leaves_the_connection_open() {
