@@ -414,7 +414,7 @@ fn dribbled(server: &Server, whole: &str, slow: &str) -> String {
         assert!(begin.elapsed() < Duration::from_secs(20), "it may go on for ever: {answer}");
         match client.write_all(&[byte]).and_then(|()| client.read(&mut piece)) {
             Ok(0) => break,
-            Ok(count) => answer += &text(&piece[..count]),
+            Ok(count) => answer += &text(piece.get(..count).unwrap_or_default()),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             Err(_) => break,
         }
