@@ -40,21 +40,28 @@ fn world(test: &str) -> PathBuf {
     folder
 }
 
-/// Serves the folder, with the names of certificates, and listens for lines on a port of its own.
-fn start(folder: &Path, names: &[&str], arguments: &[&str]) -> (Server, u16) {
+/// Where a server listens for lines, and where it speaks first.
+struct Ports {
+    lines: u16,
+    greets: u16,
+}
+
+/// Serves the folder, with the names of certificates, and listens for the other protocols on ports of their own.
+fn start(folder: &Path, names: &[&str], arguments: &[&str]) -> (Server, Ports) {
     let list = |ending: &str| names.iter().map(|name| format!("{name}.{ending}")).collect::<Vec<_>>().join(",");
-    let lines = support::free_port();
+    let [lines, greets] = [support::free_port(), support::free_port()];
     // What is run in the background may begin with SIGHUP ignored, and a server leaves that as it is.
     let mut command = Command::new("env");
     command.arg("--default-signal=HUP").arg(both());
-    command.current_dir(folder).args([&format!("--lines={lines}"), "--root=."]).args(arguments);
+    command.current_dir(folder).args([&format!("--lines={lines}"), &format!("--greets={greets}")]);
+    command.arg("--root=.").args(arguments);
     command.args([format!("--tls-certificate={}", list("pem")), format!("--tls-key={}", list("key"))]);
     let port = support::free_port();
     let mut server = Server::listening(command.arg(format!("--port={port}")));
     let listens = |port: u16| server.said().contains(&format!("listening on [::]:{port}\n")).then_some(());
-    support::wait_for("both ports", || listens(port).and(listens(lines)));
+    support::wait_for("all ports", || listens(port).and(listens(lines)).and(listens(greets)));
     server.port = port;
-    (server, lines)
+    (server, Ports { lines, greets })
 }
 
 fn said_by(program: &str, folder: &Path, arguments: &[&str]) -> String {
@@ -71,8 +78,8 @@ fn s_client(server: &Server, folder: &Path, arguments: &[&str]) -> String {
 fn clients_of_every_manner_are_served() {
     let folder = world("manners");
     for runtime in RUNTIMES {
-        let (server, lines) = start(&folder, &["localhost", "other.example"], runtime);
-        let ports = [server.port.to_string(), lines.to_string()];
+        let (server, other) = start(&folder, &["localhost", "other.example"], runtime);
+        let ports = [server.port.to_string(), other.lines.to_string()];
         let clients = home().join("clients.py");
         let said =
             said_by("python3", &folder, &[clients.to_str().unwrap(), &ports[0], &ports[1], "localhost.pem", "."]);
@@ -181,12 +188,49 @@ fn certificates_are_read_again_when_they_change() {
     support::wait_for("what SIGHUP asks for", || (times() > before).then_some(()));
 }
 
+/// `tls.Accept`: the flow begins with the handshake, before its client has sent anything.
+#[test]
+fn a_server_speaks_first() {
+    let folder = world("first");
+    for runtime in RUNTIMES {
+        let (_server, other) = start(&folder, &["localhost"], runtime);
+        let to = format!("127.0.0.1:{}", other.greets);
+        let said = said_by("openssl", &folder, &["s_client", "-quiet", "-verify_quiet", "-connect", &to]);
+        assert!(said.contains("welcome\n"), "{runtime:?}: {said}");
+    }
+}
+
+/// `--tls-at` names the port of the lines; the other has HTTP as ever.
+#[test]
+fn tls_is_spoken_where_it_is_wanted() {
+    let folder = world("at");
+    for runtime in RUNTIMES {
+        let [port, lines] = [support::free_port(), support::free_port()];
+        let mut command = Command::new(both());
+        command.current_dir(&folder).args(["--greets=:0", "--root=."]).args(runtime);
+        command.args([format!("--port={port}"), format!("--lines={lines}"), format!("--tls-at={lines}")]);
+        let server = Server::listening(command.args(["--tls-certificate=localhost.pem", "--tls-key=localhost.key"]));
+        let listens = |port: u16| server.said().contains(&format!("listening on [::]:{port}\n")).then_some(());
+        support::wait_for("both ports", || listens(port).and(listens(lines)));
+        let url = format!("http://127.0.0.1:{port}/small.txt");
+        assert_eq!(said_by("curl", &folder, &["-s", &url]).len(), 1024, "{runtime:?}: {}", server.said());
+        let to = format!("127.0.0.1:{lines}");
+        let said = said_by("openssl", &folder, &["s_client", "-connect", &to]);
+        assert!(said.contains("subject=CN = localhost"), "{runtime:?}: {said}");
+    }
+}
+
 #[test]
 fn what_is_wrong_at_the_start_is_said() {
     let folder = world("wrong");
     let with = |arguments: &[&str]| {
         let mut command = Command::new(both());
-        let said = command.current_dir(&folder).args(["--lines=:0", "--port=0"]).args(arguments).output().unwrap();
+        let said = command
+            .current_dir(&folder)
+            .args(["--lines=:0", "--greets=:0", "--port=0"])
+            .args(arguments)
+            .output()
+            .unwrap();
         assert!(!said.status.success());
         text(&said.stderr)
     };

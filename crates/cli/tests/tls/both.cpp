@@ -31,3 +31,10 @@ int Break(const http::request &request)
     broken_content content;
     return http::send_stream(request, {200, {{"Content-Type", "text/plain"}}, {}}, content);
 }
+
+int Welcome(Welcome_in *in, Welcome_out *out)
+{
+    out->connection = in->connection;
+    out->line = "welcome";
+    return 0;
+}

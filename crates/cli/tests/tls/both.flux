@@ -7,6 +7,7 @@ include "both.h";
 
 option port : int = 0;
 option lines : string = "";
+option greets : string = "";
 option root : path = ".";
 
 source http.Listen(port) => Serve;
@@ -23,3 +24,8 @@ Break (http.request request) => ();
 
 source tls.Listen(lines) => Line;
 Line = tcp.ReadLine(1000) -> tcp.SendLine -> tcp.Return;
+
+// A protocol in which the server speaks first.
+source tls.Accept(greets) => Greet;
+Greet = Welcome -> tcp.SendLine -> tcp.Close;
+Welcome (flux::connection *connection) => (flux::connection *connection, std::string line);
