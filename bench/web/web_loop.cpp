@@ -5,6 +5,7 @@
 #include "../floor/checked.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: %s PORT FILE keeps|closes\n", argv[0]);
         return 2;
     }
+    std::signal(SIGPIPE, SIG_IGN); // sendfile has no flag for it
     const answer with = read_answer(argv[2], std::strcmp(argv[3], "closes") == 0);
     const int listener = listening(argv[1]);
     const int epoll = checked(epoll_create1(0), "epoll_create1");
