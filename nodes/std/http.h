@@ -18,8 +18,12 @@ namespace http {
 struct response;
 class exchange;
 
-/// What is known of a request after one look at its fields.
+/// What is known of a request after one look at its head.
 struct head_facts {
+    std::string_view method;
+    std::string_view target;
+    /// Whether its client speaks HTTP/1.0.
+    bool is_old = false;
     /// Whether its connection may be used again.
     bool keeps = false;
     /// Whether its client waits for `100 Continue`.
@@ -40,9 +44,9 @@ class request
     request(std::shared_ptr<exchange> of, http_message::request &&message);
 
     /// As it came: GET.
-    std::string_view method() const;
+    std::string_view method() const noexcept { return facts_.method; }
     /// As it came: a path with its query, or a whole URI.
-    std::string_view target() const;
+    std::string_view target() const noexcept { return facts_.target; }
     /// What stands behind the `?`, as it came.
     std::string_view query() const;
     /// The host that is asked for, in the target or else in the field Host, with its port.

@@ -51,7 +51,7 @@ string_view answer::end_head()
     }
     if (!keeps_) {
         head.add("Connection", "close");
-    } else if (to_.message().head().minor_version() == "0") {
+    } else if (to_.facts().is_old) {
         head.add("Connection", "keep-alive");
     }
     return head.end();
@@ -73,7 +73,7 @@ int answer::send(const files::file &file, const range &part)
 int answer::send(flux::body &content, std::uint64_t size)
 {
     const bool is_chunked =
-        size == unknown_size && !on_->is_stream() && to_.message().head().minor_version() != "0";
+        size == unknown_size && !on_->is_stream() && !to_.facts().is_old;
     if (is_chunked) {
         head.add("Transfer-Encoding", "chunked");
     } else if (size != unknown_size) {
@@ -155,7 +155,7 @@ int send_stream(const request &to, const response &with, flux::body &content)
 
 int send_stream(const request &to, const response &with, flux::body &content, std::uint64_t size)
 {
-    const bool is_old = to.stream() == nullptr && to.message().head().minor_version() == "0";
+    const bool is_old = to.stream() == nullptr && to.facts().is_old;
     answer made(to, with.status, is_old && size == unknown_size);
     const int wrong = made.add(with.fields);
     if (const int error = wrong != 0 ? wrong : made.begin(); error != 0) {

@@ -65,7 +65,10 @@ head_facts facts_of(const http_message::request &message)
 {
     const http_message::request_head head = message.head();
     head_facts facts;
-    facts.keeps = head.minor_version() != "0";
+    facts.method = head.method();
+    facts.target = head.target();
+    facts.is_old = head.minor_version() == "0";
+    facts.keeps = !facts.is_old;
     bool closes = false;
     bool keeps = false;
     const auto look_at = [&](string_view line) {
@@ -111,16 +114,6 @@ request::request(flux::connection &on, http_message::request &&message)
 request::request(std::shared_ptr<exchange> of, http_message::request &&message)
     : stream_(std::move(of)), message_(std::move(message)), facts_(facts_of(message_))
 {
-}
-
-string_view request::method() const
-{
-    return message_.head().method();
-}
-
-string_view request::target() const
-{
-    return message_.head().target();
 }
 
 string_view request::query() const

@@ -2,6 +2,8 @@
 // them those of RFC 9112.
 #pragma once
 
+#include "flux/message/byte_set.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -28,13 +30,15 @@ std::string_view trim(std::string_view text) noexcept;
 template <class Use>
 bool any_line(std::string_view head, Use use)
 {
-    std::size_t at = head.find('\n', head.starts_with('\r') ? 2 : 0) + 1;
-    while (at < head.size() && head[at] != '\r') {
-        const std::size_t end = head.find('\n', at);
-        if (use(head.substr(at, end - 1 - at))) {
+    const char *const first = head.data();
+    const char *const end = first + head.size();
+    const char *at = flux::find_byte(first, first + (head.starts_with('\r') ? 2 : 0), end, '\n') + 1;
+    while (at < end && *at != '\r') {
+        const char *const line_end = flux::find_byte(first, at, end, '\n');
+        if (use(std::string_view(at, static_cast<std::size_t>(line_end - 1 - at)))) {
             return true;
         }
-        at = end + 1;
+        at = line_end + 1;
     }
     return false;
 }
