@@ -4,6 +4,7 @@
 #include "http.flux.h"
 
 #include "http_answer.h"
+#include "http_ranges.h"
 #include "http_settings.h"
 #include "http_text.h"
 
@@ -118,8 +119,12 @@ int Send(const request &to, const files::file &file)
     if (to.facts().has_conditions) {
         status = come_of_conditions(to, file);
         const string_view field = to.field("range");
-        if (status == 0 && !field.empty() && !to.is_head() && wants_range(to, file)) {
-            part = range_of(field, file.size());
+        if (status == 0 && !field.empty() && !to.is_head() && !file.is_made() && wants_range(to, file)) {
+            const std::vector<range> parts = ranges_of(field, file.size());
+            if (parts.size() > 1) {
+                return send_ranges(to, file, parts);
+            }
+            part = parts.front();
             status = part.what == range::kind::unsatisfiable ? 416 : part.what == range::kind::part ? 206 : 0;
         }
     }
@@ -149,9 +154,7 @@ int Send(const request &to, const files::file &file)
     }
     if (status == 206) {
         with.head.add("Content-Type", content_type_of(file.type())).add("Accept-Ranges", "bytes").add_length(part.size);
-        with.head.add("Content-Range", "bytes " + std::to_string(part.begin) + "-" +
-                                           std::to_string(part.begin + part.size - 1) + "/" +
-                                           std::to_string(file.size()));
+        with.head.add("Content-Range", content_range_of(part, file.size()));
     }
     if (to.is_head() || part.size == 0) {
         return with.send({});

@@ -93,8 +93,8 @@ Client (http.request request) => (text client) pure;
 // chunks are none.
 Content (http.request request) => (text content);
 
-// Answers with a file, as the request wants it: with 200, or 206 and a range of it, 304 if the client has it already,
-// 412 or 416 where RFC 9110 says so. Requests that are neither GET nor HEAD are refused: 405 and 501.
+// Answers with a file, as the request wants it: with 200, or 206 and one or several ranges of it, 304 if the client has
+// it already, 412 or 416 where RFC 9110 says so. Requests that are neither GET nor HEAD are refused: 405 and 501.
 Send (http.request request, files.file file) => ();
 
 // Answers with a response.

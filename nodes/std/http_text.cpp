@@ -339,17 +339,15 @@ bool number_of(string_view digits, std::uint64_t &number)
 
 } // namespace
 
-range range_of(string_view field, std::size_t size)
+range range_of(string_view spec, std::size_t size)
 {
     const range whole{0, size, range::kind::whole};
-    constexpr string_view unit = "bytes=";
-    const std::size_t dash = field.find('-');
-    if (field.size() < unit.size() || !is_same(field.substr(0, unit.size()), unit) || dash == field.npos ||
-        field.find(',') != field.npos) {
+    const std::size_t dash = spec.find('-');
+    if (dash == spec.npos) {
         return whole;
     }
-    const string_view first = trim(field.substr(unit.size(), dash - unit.size()));
-    const string_view last = trim(field.substr(dash + 1));
+    const string_view first = trim(spec.substr(0, dash));
+    const string_view last = trim(spec.substr(dash + 1));
     std::uint64_t begin = 0;
     std::uint64_t end = size;
     if (first.empty()) {
@@ -367,6 +365,39 @@ range range_of(string_view field, std::size_t size)
     }
     end = std::min<std::uint64_t>(last.empty() ? size : end, size - 1);
     return {begin, end - begin + 1, range::kind::part};
+}
+
+std::vector<range> ranges_of(string_view field, std::size_t size)
+{
+    constexpr string_view unit = "bytes=";
+    constexpr std::size_t most = 16;
+    const range whole{0, size, range::kind::whole};
+    if (!is_same(field.substr(0, unit.size()), unit)) {
+        return {whole};
+    }
+    std::vector<range> found;
+    std::size_t left = size;
+    bool asks = false;
+    const bool is_too_much = any_element(field.substr(unit.size()), [&](string_view spec) {
+        asks = true;
+        const range one = range_of(spec, size);
+        if (one.what == range::kind::unsatisfiable) {
+            return false;
+        }
+        found.push_back(one);
+        left -= std::min(left, one.size);
+        return one.what == range::kind::whole || found.size() > most || (found.size() > 1 && left == 0);
+    });
+    if (is_too_much || !asks) {
+        return {whole};
+    }
+    return found.empty() ? std::vector{range{0, 0, range::kind::unsatisfiable}} : found;
+}
+
+std::string content_range_of(const range &part, std::size_t size)
+{
+    return "bytes " + std::to_string(part.begin) + "-" + std::to_string(part.begin + part.size - 1) + "/" +
+           std::to_string(size);
 }
 
 std::vector<std::string> words_of(string_view text)

@@ -138,9 +138,16 @@ struct range {
     enum class kind : unsigned char { whole, part, unsatisfiable } what = kind::whole;
 };
 
-/// "14.2": one range, of bytes, of something of this size. All of it where there are several, or it is none: both are
-/// allowed there.
-range range_of(std::string_view field, std::size_t size);
+/// "14.1.2": one range, as `2-4`, of something of this size; all of it where it is none.
+range range_of(std::string_view spec, std::size_t size);
+
+/// "14.2": the ranges of bytes that a field asks for, of something of this size, in their order: at least one. All of
+/// it, or an unsatisfiable one, stands alone. All of it is also what comes where many ranges are asked for, or as many
+/// bytes as there are: that is allowed there, and an answer is never much larger than its file.
+std::vector<range> ranges_of(std::string_view field, std::size_t size);
+
+/// "14.4": what an answer says of a range of something of this size: `bytes 2-4/10`.
+std::string content_range_of(const range &part, std::size_t size);
 
 /// The head of an answer while it is written.
 class head_writer
