@@ -524,6 +524,42 @@ fn restarts_under_load_lose_no_request() {
     }
 }
 
+/// Streams that are open when another server takes over come to their end; who connects then is served by that one.
+#[test]
+fn answers_by_http2_outlive_a_restart() {
+    let root = support::folder("web", "outlive").join("root");
+    fs::create_dir_all(&root).unwrap();
+    let bytes: Vec<u8> = (0..3_000_000u32).map(|at| (at / 7 % 251) as u8).collect();
+    fs::write(root.join("large.bin"), &bytes).unwrap();
+    fs::write(root.join("small"), "small").unwrap();
+    for runtime in &RUNTIMES[2..] {
+        let port = support::free_port();
+        let place = format!("--flux-takeover={}", root.with_file_name("place").display());
+        let port_option = format!("--port={port}");
+        let begin = || {
+            let mut command = Command::new(example());
+            command.args([&port_option, &place]).arg("--root").arg(&root).args(*runtime);
+            Server::listening(&mut command)
+        };
+        let first = begin();
+        let curl = |arguments: &[&str], path: &str| {
+            let url = format!("http://127.0.0.1:{port}/{path}");
+            Command::new("curl").args(["-s", "--http2-prior-knowledge"]).args(arguments).arg(url).output().unwrap()
+        };
+        std::thread::scope(|all| {
+            let slow = [(); 3].map(|()| all.spawn(|| curl(&["--limit-rate", "1500k"], "large.bin")));
+            std::thread::sleep(Duration::from_millis(500));
+            let second = begin();
+            support::wait_for("the first lets go", || first.said().contains("taken over by").then_some(()));
+            assert_eq!(curl(&[], "small").stdout, b"small", "{runtime:?}");
+            for one in slow {
+                assert!(one.join().unwrap().stdout == bytes, "{runtime:?}: {}", first.said());
+            }
+            second.terminate();
+        });
+    }
+}
+
 fn mutations(runtime: &[&str], seconds: &str) {
     let files = table_files("mutations");
     let server = start(&files, runtime, &["--http-head=1s"]);
