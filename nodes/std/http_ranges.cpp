@@ -3,7 +3,6 @@
 #include "http_answer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -19,13 +18,12 @@ using std::string_view;
 
 namespace {
 
-/// What is between the parts: nobody can know it before, and write it into a file.
+/// What is between the parts: nobody knows it who writes a file.
 std::string new_boundary()
 {
-    static const std::uint64_t first = std::random_device{}() * std::uint64_t{0x1'0000'0001} ^ std::random_device{}();
-    static std::atomic<std::uint64_t> count{0};
-    char text[24];
-    std::snprintf(text, sizeof text, "%020llu", static_cast<unsigned long long>(first + count++));
+    std::random_device chance;
+    char text[32];
+    std::snprintf(text, sizeof text, "%08x%08x%08x", chance(), chance(), chance());
     return text;
 }
 

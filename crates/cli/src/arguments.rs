@@ -357,14 +357,15 @@ left as it is.
 Exit status: 0 when all is laid out, 1 when a file has errors or, with --check, is laid out otherwise, 2 when one \
 cannot be read or written.")]
 pub struct Fmt {
-    /// The programs; without any, all *.flux files in this folder and those below, build and hidden ones aside.
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    /// The programs, and folders with programs: all *.flux and *.flick files there and below, build and hidden ones
+    /// aside [default: the current folder].
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
     /// Change nothing; print the files that would change.
     #[arg(long)]
     pub check: bool,
     /// Read a program from standard input and write it to standard output.
-    #[arg(long, conflicts_with_all = ["files", "check"])]
+    #[arg(long, conflicts_with_all = ["paths", "check"])]
     pub stdin: bool,
 }
 

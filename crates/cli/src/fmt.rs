@@ -23,7 +23,14 @@ pub fn fmt(arguments: &Fmt, terminal: &Terminal) -> Result {
         print(&format(&sources, terminal)?);
         return Ok(());
     }
-    let files = if arguments.files.is_empty() { programs_below(Path::new("."))? } else { arguments.files.clone() };
+    let mut files = if arguments.paths.is_empty() { programs_below(Path::new("."))? } else { vec![] };
+    for path in &arguments.paths {
+        if path.is_dir() {
+            files.extend(programs_below(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
     let mut result = Ok(());
     for path in &files {
         // One file's mistakes keep no other from being laid out.

@@ -40,6 +40,8 @@ fn programs_below_a_folder_are_laid_out_and_what_was_built_is_not() {
     let named = "a.flux: not laid out (run `flux fmt a.flux`)\nsub/b.flux: not laid out (run `flux fmt sub/b.flux`)\n";
     assert_eq!(String::from_utf8_lossy(&checked.stdout), named);
     assert_eq!(text(folder.join("a.flux")), CROOKED);
+    let checked = fmt(&folder, &["--check", "sub"]);
+    assert_eq!(String::from_utf8_lossy(&checked.stdout), "sub/b.flux: not laid out (run `flux fmt sub/b.flux`)\n");
 
     assert!(fmt(&folder, &[]).status.success());
     for (name, expected) in

@@ -72,6 +72,10 @@ impl Wanted<'_> {
         let made = directory.join(&self.module.object);
         copy(&made, &building.join(OBJECT))?;
         let _ = std::fs::remove_file(made);
+        if !cache::has(&self.home.join(OBJECT)) {
+            // What is there without an object is of no use.
+            let _ = std::fs::remove_dir_all(&self.home);
+        }
         if std::fs::rename(&building, &self.home).is_err() {
             // Another build was first; its object is as good.
             let _ = std::fs::remove_dir_all(&building);
