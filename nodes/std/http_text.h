@@ -30,6 +30,9 @@ std::string_view trim(std::string_view text) noexcept;
 template <class Use>
 bool any_line(std::string_view head, Use use)
 {
+    if (head.empty()) {
+        return false;
+    }
     const char *const first = head.data();
     const char *const end = first + head.size();
     const char *at = flux::find_byte(first, first + (head.starts_with('\r') ? 2 : 0), end, '\n') + 1;

@@ -163,6 +163,12 @@ class Connection:
             return False
 
 
+def speak_tls():
+    """All connections from now on, whatever the certificate."""
+    Connection.layer = ssl.create_default_context()
+    Connection.layer.check_hostname, Connection.layer.verify_mode = False, ssl.CERT_NONE
+
+
 def fault_of(port, sent, answer, known, all_of_it):
     """What is wrong with the answer; None where nothing is."""
     *responses, end = [part.strip() for part in repeated(answer).split(";")]
@@ -266,8 +272,7 @@ def main():
     if asked.files is not None:
         return write_files(asked.files)
     if asked.tls:
-        Connection.layer = ssl.create_default_context()
-        Connection.layer.check_hostname, Connection.layer.verify_mode = False, ssl.CERT_NONE
+        speak_tls()
     first = Connection(asked.port)
     first.socket.sendall(PROBE)
     _, fields, _ = first.response(False)

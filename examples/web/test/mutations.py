@@ -3,7 +3,9 @@
 that comes back are answers of HTTP, nothing of a file outside is in them, and the server still answers at the end. A
 seed gives the same requests again.
 
-python3 mutations.py PORT [SECONDS [SEED]]
+python3 mutations.py [--tls] PORT [SECONDS [SEED]]
+
+With --tls all of it is the plaintext of TLS, whose records end anywhere.
 """
 
 import os
@@ -52,13 +54,16 @@ def path_request(chosen):
 
 def came_of(port, sent, chosen):
     """All that comes back, in one piece or, sometimes, for what is sent in two."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+    with conformance.Connection(port).socket as connection:
+        connection.settimeout(5)
         came = b""
         try:
             at = chosen.randrange(len(sent) + 1) if chosen.randrange(8) == 0 else 0
             connection.sendall(sent[:at])
             connection.sendall(sent[at:])
-            connection.shutdown(socket.SHUT_WR)
+            # Of TCP alone, as there is still something to be received.
+            with socket.socket(fileno=os.dup(connection.fileno())) as below:
+                below.shutdown(socket.SHUT_WR)
             while (piece := connection.recv(65536)) != b"":
                 came += piece
         except OSError as gone:
@@ -77,6 +82,9 @@ def fault_of(came):
 
 
 def main():
+    if "--tls" in sys.argv:
+        sys.argv.remove("--tls")
+        conformance.speak_tls()
     port = int(sys.argv[1])
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int.from_bytes(os.urandom(4), "little")
@@ -91,7 +99,7 @@ def main():
         count += 1
         if (fault := fault_of(came)) is not None:
             sys.exit(f"seed {seed}, request {count}: {fault}\nsent {sent!r}\ncame {came[:500]!r}")
-    if not came_of(port, b"GET /digits.txt HTTP/1.1\r\nHost: a\r\n\r\n", chosen).endswith(b"0123456789"):
+    if not conformance.Connection(port).is_open():
         sys.exit(f"seed {seed}: after {count} requests the server does not answer")
     print(f"{count} requests, seed {seed}: answered as HTTP, from the folder")
 
