@@ -88,6 +88,41 @@ fn files_below_the_folder_are_given() {
     }
 }
 
+/// A folder in the home of who runs the test; it ends with it.
+struct OfUser(PathBuf);
+
+impl Drop for OfUser {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn users_have_files_of_their_own_where_that_is_wanted() {
+    let said = |program: &str, argument: &str| {
+        let output = Command::new(program).args(argument.split(' ')).output().unwrap();
+        text(&output.stdout).trim().to_owned()
+    };
+    let user = said("id", "-un");
+    let home = said("getent", &format!("passwd {user}")).split(':').nth(5).unwrap().to_owned();
+    let name = format!("flux_test_{}", std::process::id());
+    let own = OfUser(Path::new(&home).join(&name));
+    fs::create_dir(&own.0).unwrap();
+    fs::write(own.0.join("page"), "mine").unwrap();
+    symlink("/etc/passwd", own.0.join("outside")).unwrap();
+    let public = site("users");
+    for runtime in RUNTIMES {
+        let server = start(&public, runtime, &[&format!("--files-users={name}")]);
+        assert_eq!(ask(&server, &format!("~{user}/page")), of("4 application/octet-stream in memory", "mine"));
+        for path in ["~none_of_this_name/page", "~/page", &format!("~{user}/outside"), &format!("~{user}/../page")] {
+            assert!(ask(&server, path).0.starts_with("error "), "{path}");
+        }
+        assert_eq!(ask(&server, "a.txt").1, "hello\n");
+        let without = start(&public, runtime, &[]);
+        assert_eq!(ask(&without, &format!("~{user}/page")), of("error ENOENT", ""));
+    }
+}
+
 #[test]
 fn nothing_outside_of_the_folder_is_given() {
     let public = site("outside");
