@@ -117,8 +117,8 @@ fn request(opcode: u8, opaque: u32, cas: u64, [extras, key, value]: [&[u8]; 3]) 
 ///
 /// memcached fills up a number with spaces only if no reply with the item is still to be sent. So among requests that
 /// are sent together numbers have a key of their own, which none of them gets or touches. In a number of 2^63 or more
-/// memcached (1.6.18, `safe_strtoull`) looks for a minus sign, and goes on beyond the value, into what was in its memory
-/// before: so there is no such number here but in [`a_number_goes_around_after_the_greatest`].
+/// memcached (1.6.18, `safe_strtoull`) looks for a minus sign, and goes on beyond the value, into what its memory
+/// held before: so there is no such number here but in [`a_number_goes_around_after_the_greatest`].
 fn any_request(random: &mut Random, opaque: u32, together: bool) -> Vec<u8> {
     let kind = random.below(24);
     let (is_number, is_get) = ((13..17).contains(&kind), kind < 4 || (19..22).contains(&kind));
