@@ -1,0 +1,19 @@
+//! Predicts how a server performs, before it is written or on a machine that is not at hand: its flows run in virtual
+//! time, over CPUs, threads and locks that queue as those of the runtime do (paper, section 5.1).
+//!
+//! What a flow does is drawn when it arrives, as a script: which CPU times, which waits, which locks, which branches.
+//! None of that depends on when things happen, so the engine needs no processes of its own, as libraries for simulation
+//! have them, but plays scripts over one queue of events.
+
+#![allow(clippy::indexing_slicing, reason = "an index that leads nowhere is a bug of ours, and a bug asserts")]
+
+mod agenda;
+mod fair_lock;
+mod fork;
+pub mod interval;
+pub mod machine;
+pub mod observe;
+mod processors;
+pub mod random;
+pub mod script;
+mod threads;

@@ -1,0 +1,528 @@
+//! A server in virtual time: flows and their branches, the threads or event loops that run them, the CPUs under these,
+//! and the locks of constraints, all as `docs/runtime.md` says.
+
+use crate::agenda::Agenda;
+use crate::fair_lock::FairLock;
+use crate::fork::Forked;
+use crate::observe::{Observed, Observer, Reason};
+use crate::processors::Processors;
+use crate::random::{Distribution, Random};
+use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
+use crate::threads::{Begins, Threads};
+use std::collections::VecDeque;
+
+pub use crate::threads::Runtime;
+
+/// The server and its load.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// How many CPUs there are.
+    pub cpus: usize,
+    /// What runs the flows.
+    pub runtime: Runtime,
+    /// Where flows come from, one for each source.
+    pub arrivals: Vec<Arrivals>,
+    /// So many flows are run to warm up, which no figure counts.
+    pub warm_up: f64,
+    /// So many flows are counted.
+    pub flows: f64,
+}
+
+/// When flows of a source begin.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arrivals {
+    /// None does.
+    Never,
+    /// So many a second, independent of each other (a Poisson process).
+    Poisson(f64),
+    /// One whenever so many seconds have passed.
+    Every(f64),
+    /// So many clients, each of which waits for its answer and thinks before the next request.
+    Clients(usize, Distribution),
+}
+
+/// Runs a server until enough flows have ended.
+pub fn run(setting: &Setting, workload: &mut dyn Workload, mut random: Random) -> Observed {
+    let arriving = random.split();
+    let mut machine = Machine {
+        setting,
+        workload,
+        random,
+        arriving,
+        now: 0.0,
+        agenda: Agenda::default(),
+        processors: Processors::new(setting.cpus),
+        threads: Threads::new(setting.runtime),
+        sources: setting.arrivals.iter().map(|_| SourceThread::default()).collect(),
+        locks: vec![],
+        executions: vec![],
+        free: vec![],
+        forks: vec![],
+        free_forks: vec![],
+        runnable: VecDeque::new(),
+        observer: Observer::default(),
+    };
+    machine.open();
+    machine.go_on()
+}
+
+/// What happens by itself.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A flow of this source begins.
+    Arrival(usize),
+    /// An execution has waited for long enough.
+    Woken(usize),
+    /// Somebody has computed what it had to, if the CPUs have changed so many times.
+    Computed(u64),
+}
+
+/// Where an execution runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// On the thread of its source.
+    Source,
+    /// On a thread or a loop of the strategy.
+    Thread(usize),
+}
+
+/// A flow, or a branch of one that runs beside it.
+#[derive(Debug)]
+struct Execution {
+    source: usize,
+    arrived: f64,
+    frames: Vec<Frame>,
+    place: Place,
+    /// What the flow does after its source has made it; none of a branch.
+    then: Option<Actions>,
+    is_branch: bool,
+    holds: usize,
+    /// Since when it waits, or has the loop.
+    since: f64,
+    /// What for.
+    reason: Reason,
+}
+
+/// Actions that are being done.
+#[derive(Debug)]
+struct Frame {
+    actions: Actions,
+    at: usize,
+    /// The branch that they are of.
+    branch: Option<(usize, usize)>,
+}
+
+/// The thread of a source, which makes its flows one after the other.
+#[derive(Default, Debug)]
+struct SourceThread {
+    is_busy: bool,
+    waiting: VecDeque<usize>,
+}
+
+struct Machine<'a> {
+    setting: &'a Setting,
+    workload: &'a mut dyn Workload,
+    random: Random,
+    /// Of when flows arrive: the same whatever they do.
+    arriving: Random,
+    now: f64,
+    agenda: Agenda<Event>,
+    processors: Processors,
+    threads: Threads,
+    sources: Vec<SourceThread>,
+    locks: Vec<FairLock>,
+    executions: Vec<Execution>,
+    free: Vec<usize>,
+    forks: Vec<Forked>,
+    free_forks: Vec<usize>,
+    /// Those that have a thread, and go on at this moment.
+    runnable: VecDeque<usize>,
+    observer: Observer,
+}
+
+impl Machine<'_> {
+    fn open(&mut self) {
+        for (source, arrivals) in self.setting.arrivals.iter().enumerate() {
+            match arrivals {
+                Arrivals::Clients(clients, _) => (0..*clients).for_each(|_| self.arrive_later(source)),
+                _ => self.arrive_later(source),
+            }
+        }
+        if self.setting.warm_up <= 0.0 {
+            self.observe();
+        }
+    }
+
+    /// Puts the next arrival of a source in.
+    fn arrive_later(&mut self, source: usize) {
+        let after = match self.setting.arrivals[source] {
+            Arrivals::Never => return,
+            Arrivals::Poisson(rate) => Distribution::Exponential(1.0 / rate).sample(&mut self.arriving),
+            Arrivals::Every(period) => period,
+            Arrivals::Clients(_, think) => think.sample(&mut self.arriving),
+        };
+        self.agenda.put(self.now + after, Event::Arrival(source));
+    }
+
+    /// The load that comes by itself, in flows a second; none where clients wait for answers.
+    fn rate(&self) -> Option<f64> {
+        let rates = self.setting.arrivals.iter().map(|arrivals| match arrivals {
+            Arrivals::Never => Some(0.0),
+            Arrivals::Poisson(rate) => Some(*rate),
+            Arrivals::Every(period) => Some(1.0 / period),
+            Arrivals::Clients(..) => None,
+        });
+        rates.sum()
+    }
+
+    fn go_on(mut self) -> Observed {
+        // An open load goes on for as long as that many flows take to come, also where fewer end.
+        let rate = self.rate();
+        let [mut begin, mut end] = [f64::INFINITY; 2];
+        if let Some(rate) = rate {
+            [begin, end] = [self.setting.warm_up / rate, (self.setting.warm_up + self.setting.flows) / rate];
+        }
+        while let Some((at, event)) = self.agenda.take() {
+            if at > begin && !self.observer.is_counting() {
+                self.now = begin;
+                self.observe();
+            }
+            if at > end {
+                self.now = end;
+                break;
+            }
+            self.now = at;
+            self.happen(event);
+            while let Some(execution) = self.runnable.pop_front() {
+                self.advance(execution);
+            }
+            if let Some((at, changes)) = self.processors.announce() {
+                self.agenda.put(at, Event::Computed(changes));
+            }
+            if rate.is_none() {
+                let ended = self.observer.ended as f64;
+                if ended >= self.setting.warm_up && !self.observer.is_counting() {
+                    self.observe();
+                }
+                if self.observer.is_counting() && self.observer.counted() as f64 >= self.setting.flows {
+                    break;
+                }
+            }
+        }
+        let busy = self.processors.busy(self.now);
+        let threads = self.threads.busy(self.now);
+        self.observer.end(self.now, busy, threads, self.setting.cpus, self.threads.size())
+    }
+
+    fn observe(&mut self) {
+        let busy = self.processors.busy(self.now);
+        let threads = self.threads.busy(self.now);
+        self.observer.begin(self.now, busy, threads);
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrival(source) => {
+                if !matches!(self.setting.arrivals[source], Arrivals::Clients(..)) {
+                    self.arrive_later(source);
+                }
+                self.arrive(source);
+            }
+            Event::Woken(execution) => self.resume(execution),
+            Event::Computed(changes) => {
+                if let Some(execution) = self.processors.end(self.now, changes) {
+                    self.computed(execution);
+                }
+            }
+        }
+    }
+
+    /// A flow arrives: its source makes it, when it has made those before.
+    fn arrive(&mut self, source: usize) {
+        let Script { produce, run } = self.workload.flow(source, &mut self.random);
+        let execution = self.execution(Execution {
+            source,
+            arrived: self.now,
+            frames: vec![Frame { actions: produce, at: 0, branch: None }],
+            place: Place::Source,
+            then: run,
+            is_branch: false,
+            holds: 0,
+            since: self.now,
+            reason: Reason::Threads,
+        });
+        let thread = &mut self.sources[source];
+        match std::mem::replace(&mut thread.is_busy, true) {
+            true => thread.waiting.push_back(execution),
+            false => self.runnable.push_back(execution),
+        }
+    }
+
+    fn execution(&mut self, execution: Execution) -> usize {
+        match self.free.pop() {
+            Some(at) => {
+                self.executions[at] = execution;
+                at
+            }
+            None => {
+                self.executions.push(execution);
+                self.executions.len() - 1
+            }
+        }
+    }
+
+    /// Does what an execution does until it computes, waits or ends.
+    fn advance(&mut self, at: usize) {
+        loop {
+            let execution = &mut self.executions[at];
+            let Some(frame) = execution.frames.last_mut() else { return self.end(at) };
+            let Some(action) = frame.actions.get(frame.at).cloned() else {
+                let branch = frame.branch;
+                execution.frames.pop();
+                match branch {
+                    Some((fork, branch)) if !self.branch_ended(at, fork, branch) => return,
+                    _ => continue,
+                }
+            };
+            frame.at += 1;
+            match action {
+                Action::Compute(seconds) if seconds > 0.0 => {
+                    (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
+                    return self.processors.begin(self.now, at, seconds);
+                }
+                Action::Wait(seconds) if seconds > 0.0 => {
+                    self.agenda.put(self.now + seconds, Event::Woken(at));
+                    return self.park(at, Reason::Outside);
+                }
+                Action::Compute(_) | Action::Wait(_) => {}
+                Action::Acquire(lock, mode) => {
+                    execution.holds += 1;
+                    if !self.lock(lock).acquire(at, mode) {
+                        return self.park(at, Reason::Constraint(lock.constraint));
+                    }
+                }
+                Action::Release(lock, mode) => {
+                    execution.holds = execution.holds.saturating_sub(1);
+                    for admitted in self.lock(lock).release(mode) {
+                        self.resume(admitted);
+                    }
+                }
+                Action::Fork(fork) => self.fork(at, fork),
+            }
+        }
+    }
+
+    fn lock(&mut self, lock: Lock) -> &mut FairLock {
+        if self.locks.len() <= lock.number {
+            self.locks.resize_with(lock.number + 1, FairLock::default);
+        }
+        &mut self.locks[lock.number]
+    }
+
+    /// It has computed; under event loops it may let others go on first.
+    fn computed(&mut self, at: usize) {
+        self.waited(at);
+        let Execution { place, holds, ref frames, .. } = self.executions[at];
+        if let Place::Thread(thread) = place
+            && holds == 0
+            && frames.iter().any(|frame| frame.at < frame.actions.len())
+            && self.threads.yields(thread, self.now)
+        {
+            return self.park_ready(at, thread);
+        }
+        self.runnable.push_back(at);
+    }
+
+    /// Goes to the end of the queue of its loop.
+    fn park_ready(&mut self, at: usize, thread: usize) {
+        let execution = &mut self.executions[at];
+        (execution.since, execution.reason) = (self.now, Reason::Threads);
+        self.threads.ready(thread, Begins::Execution(at));
+        self.leave(thread);
+    }
+
+    /// It waits: a loop goes on with others, a thread does not.
+    fn park(&mut self, at: usize, reason: Reason) {
+        let execution = &mut self.executions[at];
+        (execution.since, execution.reason) = (self.now, reason);
+        if let Place::Thread(thread) = execution.place
+            && self.threads.is_loop()
+        {
+            self.leave(thread);
+        }
+    }
+
+    /// What it waited for has come.
+    fn resume(&mut self, at: usize) {
+        self.waited(at);
+        match self.executions[at].place {
+            Place::Thread(thread) if self.threads.is_loop() => {
+                let execution = &mut self.executions[at];
+                (execution.since, execution.reason) = (self.now, Reason::Threads);
+                self.threads.ready(thread, Begins::Execution(at));
+                self.occupy();
+            }
+            _ => self.runnable.push_back(at),
+        }
+    }
+
+    /// Notes how long it has waited.
+    fn waited(&mut self, at: usize) {
+        let Execution { since, reason, .. } = self.executions[at];
+        self.observer.waited(reason, self.now - since);
+    }
+
+    /// A thread or a loop has nothing to do any more.
+    fn leave(&mut self, thread: usize) {
+        self.threads.leave(self.now, thread);
+        self.occupy();
+    }
+
+    /// Threads that have nothing to do take what waits for one.
+    fn occupy(&mut self) {
+        while let Some((thread, begins)) = self.threads.next(self.now) {
+            let began = match begins {
+                Begins::Execution(at) => Some(at),
+                Begins::Branch(fork) => self.help(fork),
+            };
+            match began {
+                Some(at) => {
+                    self.waited(at);
+                    self.executions[at].place = Place::Thread(thread);
+                    self.runnable.push_back(at);
+                }
+                None => self.threads.leave(self.now, thread),
+            }
+        }
+    }
+
+    /// Takes a branch that was offered, unless there is none any more.
+    fn help(&mut self, fork: usize) -> Option<usize> {
+        let forked = &mut self.forks[fork];
+        forked.offered -= 1;
+        let begun = forked.begin();
+        let parent = forked.parent;
+        let Some((branch, actions)) = begun else {
+            self.forget(fork);
+            return None;
+        };
+        let Execution { source, arrived, place, .. } = self.executions[parent];
+        Some(self.execution(Execution {
+            source,
+            arrived,
+            frames: vec![Frame { actions, at: 0, branch: Some((fork, branch)) }],
+            place,
+            then: None,
+            is_branch: true,
+            holds: 0,
+            since: self.now,
+            reason: Reason::Threads,
+        }))
+    }
+
+    fn fork(&mut self, parent: usize, fork: Fork) {
+        let forked = Forked::new(fork, parent);
+        let at = match self.free_forks.pop() {
+            Some(at) => {
+                self.forks[at] = forked;
+                at
+            }
+            None => {
+                self.forks.push(forked);
+                self.forks.len() - 1
+            }
+        };
+        match self.forks[at].begin() {
+            Some((branch, actions)) => {
+                self.executions[parent].frames.push(Frame { actions, at: 0, branch: Some((at, branch)) });
+                self.offer(at);
+            }
+            None => self.free_forks.push(at),
+        }
+    }
+
+    /// Offers to other threads what could begin.
+    fn offer(&mut self, fork: usize) {
+        let forked = &mut self.forks[fork];
+        let Place::Thread(thread) = self.executions[forked.parent].place else { return };
+        let more = forked.ready().saturating_sub(forked.offered);
+        forked.offered += more;
+        for _ in 0..more {
+            self.threads.offer(thread, fork);
+        }
+        self.occupy();
+    }
+
+    /// A branch has ended: whether the one that ran it goes on.
+    fn branch_ended(&mut self, at: usize, fork: usize, branch: usize) -> bool {
+        let forked = &mut self.forks[fork];
+        forked.end(branch);
+        let parent = forked.parent;
+        if forked.is_over() {
+            if parent != at && std::mem::take(&mut forked.parent_waits) {
+                self.resume(parent);
+            }
+            self.forget(fork);
+            return true;
+        }
+        if let Some((branch, actions)) = self.forks[fork].begin() {
+            self.executions[at].frames.push(Frame { actions, at: 0, branch: Some((fork, branch)) });
+            self.offer(fork);
+            return true;
+        }
+        if parent == at {
+            self.forks[fork].parent_waits = true;
+            self.park(at, Reason::Branches);
+            return false;
+        }
+        true
+    }
+
+    /// Forgets branches of which all have ended and none is still offered.
+    fn forget(&mut self, fork: usize) {
+        let forked = &self.forks[fork];
+        if forked.offered == 0 && forked.is_over() {
+            self.free_forks.push(fork);
+        }
+    }
+
+    /// An execution has done all: a source hands its flow on, others leave their thread.
+    fn end(&mut self, at: usize) {
+        let Execution { source, arrived, place, is_branch, .. } = self.executions[at];
+        let then = self.executions[at].then.take();
+        match place {
+            Place::Source => {
+                let thread = &mut self.sources[source];
+                match thread.waiting.pop_front() {
+                    Some(next) => self.runnable.push_back(next),
+                    None => thread.is_busy = false,
+                }
+                match then {
+                    Some(actions) => {
+                        let execution = &mut self.executions[at];
+                        execution.frames.push(Frame { actions, at: 0, branch: None });
+                        (execution.since, execution.reason) = (self.now, Reason::Threads);
+                        self.threads.begin(at);
+                        return self.occupy();
+                    }
+                    None => self.again(source),
+                }
+            }
+            Place::Thread(thread) => {
+                if !is_branch {
+                    self.observer.flow_ended(self.now - arrived);
+                    self.again(source);
+                }
+                self.leave(thread);
+            }
+        }
+        self.free.push(at);
+    }
+
+    /// A client whose flow has ended thinks.
+    fn again(&mut self, source: usize) {
+        if matches!(self.setting.arrivals[source], Arrivals::Clients(..)) {
+            self.arrive_later(source);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Random numbers from a seed, and the distributions that times are drawn from.
+//!
+//! The generator is xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), its
+//! state filled by splitmix64: the same seed gives the same numbers on every machine.
+
+/// A generator of random numbers.
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: [u64; 4],
+}
+
+impl Random {
+    /// The generator of this seed.
+    pub fn new(seed: u64) -> Self {
+        let mut seed = seed;
+        let state = std::array::from_fn(|_| {
+            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = seed;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        });
+        Self { state }
+    }
+
+    /// Another generator, whose numbers have nothing to do with those that follow here.
+    pub fn split(&mut self) -> Self {
+        Self::new(self.bits())
+    }
+
+    fn bits(&mut self) -> u64 {
+        let [a, b, c, d] = self.state;
+        let result = a.wrapping_add(d).rotate_left(23).wrapping_add(a);
+        let (c, d) = (c ^ a, d ^ b);
+        self.state = [a ^ d, b ^ c, c ^ (b << 17), d.rotate_left(45)];
+        result
+    }
+
+    /// A number above 0, at most 1.
+    pub fn unit(&mut self) -> f64 {
+        ((self.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// True with this probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() <= probability
+    }
+
+    /// An integer below `bound`, each equally likely; 0 where the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number of the normal distribution with mean 0 and variance 1 (Box and Muller, 1958).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+/// What a time is drawn from. All times are in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Distribution {
+    /// Always the same.
+    Constant(f64),
+    /// Of this mean.
+    Exponential(f64),
+    /// Of this mean, and with a standard deviation of so many means.
+    Lognormal {
+        /// The mean.
+        mean: f64,
+        /// The standard deviation divided by the mean.
+        variation: f64,
+    },
+    /// Anything from the first to the second, equally likely.
+    Uniform(f64, f64),
+}
+
+impl Distribution {
+    /// Draws one.
+    pub fn sample(self, random: &mut Random) -> f64 {
+        match self {
+            Self::Constant(value) => value,
+            Self::Exponential(mean) => -mean * random.unit().ln(),
+            Self::Lognormal { mean, variation } => {
+                let variance = (1.0 + variation * variation).ln();
+                mean * (variance.sqrt() * random.normal() - variance / 2.0).exp()
+            }
+            Self::Uniform(low, high) => low + (high - low) * random.unit(),
+        }
+    }
+
+    /// The mean.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Constant(mean) | Self::Exponential(mean) | Self::Lognormal { mean, .. } => mean,
+            Self::Uniform(low, high) => f64::midpoint(low, high),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a flow does, drawn before it begins: nothing of it depends on what other flows do meanwhile, only when it
+//! happens does.
+
+use crate::random::Random;
+use flux_ir::program::Mode;
+use std::rc::Rc;
+
+/// Actions one after the other.
+pub type Actions = Rc<[Action]>;
+
+/// One thing that a flow does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Uses a CPU for so many seconds.
+    Compute(f64),
+    /// Waits for something outside of the server for so many seconds.
+    Wait(f64),
+    /// Takes a lock.
+    Acquire(Lock, Mode),
+    /// Gives it back.
+    Release(Lock, Mode),
+    /// Runs branches, and goes on when all have ended.
+    Fork(Fork),
+}
+
+/// A lock: what a constraint is for all flows, or for those of one key or session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lock {
+    /// Its number, counted from 0.
+    pub number: usize,
+    /// The number of its constraint.
+    pub constraint: usize,
+}
+
+/// Branches of a parallel step, or the instances of an each step.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    /// In the order in which they begin.
+    pub branches: Rc<[Branch]>,
+    /// How many may run at once.
+    pub width: usize,
+}
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// What it does.
+    pub actions: Actions,
+    /// The branch that must have ended before it begins, an earlier one.
+    pub after: Option<usize>,
+}
+
+/// What one flow does.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What its source does to make it, on the source's own thread.
+    pub produce: Actions,
+    /// What it does then; none where the source has failed.
+    pub run: Option<Actions>,
+}
+
+/// Where flows come from.
+pub trait Workload {
+    /// Draws what the next flow of this source does.
+    fn flow(&mut self, source: usize, random: &mut Random) -> Script;
+}
+
+impl<F: FnMut(usize, &mut Random) -> Script> Workload for F {
+    fn flow(&mut self, source: usize, random: &mut Random) -> Script {
+        self(source, random)
+    }
+}
