@@ -30,6 +30,8 @@ pub enum Command {
     Ir(Ir),
     /// Draw a program as a graph.
     Graph(Graph),
+    /// Predict how a server performs, from estimates of its nodes.
+    Sim(Sim),
     /// Create a folder with a server that runs at once.
     New(New),
     /// Write stubs for the functions that no source defines.
@@ -215,6 +217,76 @@ pub enum Picture {
     Svg,
     /// A flowchart for a ```mermaid fence of Markdown.
     Mermaid,
+}
+
+/// `flux sim`
+#[derive(Args)]
+#[command(after_help = "\
+Examples: flux sim image.flux --estimates image.estimates --cpus 1,2,4 --rate 10,20,40
+          flux sim hello.flux -e 'Work=exponential(2ms) + wait 5ms' --clients 10,100 --think 1s --plot hello.svg
+
+An estimate says of a node how long it takes (12ms, exponential(12ms), lognormal(12ms, 0.5), uniform(1ms, 3ms), wait \
+5ms, several with +) and how often it fails (1ms, fails 2%), of a predicate type how often it holds (80%), of a \
+constraint how many keys or sessions there are (1000, zipf(1000, 0.9)), of the list of an each step how many elements \
+it has (5).
+
+Exit status: 0 when there is a prediction, 1 when the program has errors, 2 when the call or an estimate is wrong.")]
+pub struct Sim {
+    /// The program, or a folder with one program [default: the current folder].
+    #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
+    pub program: PathBuf,
+    /// What is expected of a node, a predicate type, a constraint or a list; replaces what a file says of it.
+    #[arg(long = "estimate", short = 'e', value_name = "NAME=VALUE")]
+    pub estimates: Vec<String>,
+    /// A file of estimates, one a line; # begins a comment.
+    #[arg(long = "estimates", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// How many CPUs the machine has.
+    #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…",
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cpus: Vec<u32>,
+    /// How many flows come in a second, independent of each other.
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", conflicts_with = "clients")]
+    pub rate: Vec<f64>,
+    /// How many clients there are, each of which waits for its answer before its next request.
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub clients: Vec<u32>,
+    /// How long a client thinks between an answer and its next request: a time as in estimates.
+    #[arg(long, default_value = "0s", value_name = "TIME", requires = "clients")]
+    pub think: String,
+    /// What runs the flows.
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
+    pub runtime: SimulatedRuntime,
+    /// How many threads the pool or how many loops there are [default: pool: four times the CPUs, at least 16; event:
+    /// the CPUs].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub workers: Option<u32>,
+    /// How many flows each of the ten runs of a point counts.
+    #[arg(long, default_value = "5000", value_name = "NUMBER",
+          value_parser = clap::value_parser!(u32).range(10..=100_000_000))]
+    pub flows: u32,
+    /// The seed of the random numbers: the same gives the same prediction.
+    #[arg(long, default_value = "1", value_name = "NUMBER")]
+    pub seed: u64,
+    /// Print one JSON object a point; times are in seconds.
+    #[arg(long)]
+    pub json: bool,
+    /// Draw throughput and latency over the load.
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+}
+
+/// What runs the flows of a simulated server: `--flux-runtime` of a real one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, ValueEnum)]
+pub enum SimulatedRuntime {
+    /// A thread for each flow.
+    Thread,
+    /// The threads of a pool.
+    #[default]
+    Pool,
+    /// Event loops.
+    Event,
 }
 
 /// `flux new`

@@ -20,6 +20,7 @@ mod new;
 mod program;
 mod run;
 mod server;
+mod sim;
 mod stubs;
 mod terminal;
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run, &terminal),
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
+        Command::Sim(sim) => sim::sim(&sim, &terminal),
         Command::New(new) => new::new(&new, &terminal),
         Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),
         Command::Doctor(doctor) => doctor::doctor(&doctor),

@@ -1,5 +1,5 @@
 //! Predicts how a server performs, before it is written or on a machine that is not at hand: its flows run in virtual
-//! time, over CPUs, threads and locks that queue as those of the runtime do (paper, section 5.1).
+//! time, over CPUs, threads and locks that queue as those of the runtime do (paper, section 5.1; `docs/sim.md`).
 //!
 //! What a flow does is drawn when it arrives, as a script: which CPU times, which waits, which locks, which branches.
 //! None of that depends on when things happen, so the engine needs no processes of its own, as libraries for simulation
@@ -8,12 +8,16 @@
 #![allow(clippy::indexing_slicing, reason = "an index that leads nowhere is a bug of ours, and a bug asserts")]
 
 mod agenda;
+pub mod estimates;
 mod fair_lock;
 mod fork;
 pub mod interval;
 pub mod machine;
 pub mod observe;
+pub mod plot;
+pub mod predict;
 mod processors;
 pub mod random;
 pub mod script;
 mod threads;
+pub mod walk;

@@ -28,6 +28,19 @@ pub struct Setting {
     pub flows: f64,
 }
 
+impl Setting {
+    /// The load that comes by itself, in flows a second; none where clients wait for answers.
+    pub fn rate(&self) -> Option<f64> {
+        let rates = self.arrivals.iter().map(|arrivals| match arrivals {
+            Arrivals::Never => Some(0.0),
+            Arrivals::Poisson(rate) => Some(*rate),
+            Arrivals::Every(period) => Some(1.0 / period),
+            Arrivals::Clients(..) => None,
+        });
+        rates.sum()
+    }
+}
+
 /// When flows of a source begin.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Arrivals {
@@ -61,6 +74,7 @@ pub fn run(setting: &Setting, workload: &mut dyn Workload, mut random: Random) -
         free_forks: vec![],
         runnable: VecDeque::new(),
         observer: Observer::default(),
+        arrived: 0.0,
     };
     machine.open();
     machine.go_on()
@@ -138,6 +152,8 @@ struct Machine<'a> {
     /// Those that have a thread, and go on at this moment.
     runnable: VecDeque<usize>,
     observer: Observer,
+    /// How many flows have come.
+    arrived: f64,
 }
 
 impl Machine<'_> {
@@ -164,20 +180,9 @@ impl Machine<'_> {
         self.agenda.put(self.now + after, Event::Arrival(source));
     }
 
-    /// The load that comes by itself, in flows a second; none where clients wait for answers.
-    fn rate(&self) -> Option<f64> {
-        let rates = self.setting.arrivals.iter().map(|arrivals| match arrivals {
-            Arrivals::Never => Some(0.0),
-            Arrivals::Poisson(rate) => Some(*rate),
-            Arrivals::Every(period) => Some(1.0 / period),
-            Arrivals::Clients(..) => None,
-        });
-        rates.sum()
-    }
-
     fn go_on(mut self) -> Observed {
         // An open load goes on for as long as that many flows take to come, also where fewer end.
-        let rate = self.rate();
+        let rate = self.setting.rate();
         let [mut begin, mut end] = [f64::INFINITY; 2];
         if let Some(rate) = rate {
             [begin, end] = [self.setting.warm_up / rate, (self.setting.warm_up + self.setting.flows) / rate];
@@ -200,6 +205,10 @@ impl Machine<'_> {
                 self.agenda.put(at, Event::Computed(changes));
             }
             if rate.is_none() {
+                // Where sources fail again and again, clients would ask for ever.
+                if self.arrived > 100.0 * (self.setting.warm_up + self.setting.flows) {
+                    break;
+                }
                 let ended = self.observer.ended as f64;
                 if ended >= self.setting.warm_up && !self.observer.is_counting() {
                     self.observe();
@@ -239,6 +248,7 @@ impl Machine<'_> {
 
     /// A flow arrives: its source makes it, when it has made those before.
     fn arrive(&mut self, source: usize) {
+        self.arrived += 1.0;
         let Script { produce, run } = self.workload.flow(source, &mut self.random);
         let execution = self.execution(Execution {
             source,

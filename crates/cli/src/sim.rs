@@ -1,0 +1,259 @@
+//! `flux sim`
+
+use crate::arguments::{Sim, SimulatedRuntime};
+use crate::failure::{Failure, Result};
+use crate::program::{Notes, compile, plain};
+use crate::terminal::{Terminal, print};
+use flux_ir::flow::Flow;
+use flux_ir::program::{ConstraintId, Origin};
+use flux_sim::estimates::{Estimates, distribution};
+use flux_sim::interval::Interval;
+use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::plot;
+use flux_sim::predict::{Limiting, Prediction, predict};
+use flux_sim::random::Distribution;
+use serde_json::{Value, json};
+
+/// What comes.
+#[derive(Clone, Copy)]
+enum Load {
+    /// So many flows a second.
+    Rate(f64),
+    /// So many clients.
+    Clients(u32),
+    /// Only what timers bring.
+    Timers,
+}
+
+/// A point and what is predicted of it.
+struct Predicted {
+    cpus: u32,
+    load: Load,
+    of: Prediction,
+}
+
+/// Predicts how a program performs.
+pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
+    let program = compile(&arguments.program)?;
+    program.report(Notes::Hidden, terminal)?;
+    program.require_lowered("simulated")?;
+    let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
+    let estimates = estimates(arguments, flow)?;
+    let loads = loads(arguments, flow)?;
+    let think = distribution(&arguments.think).ok_or_else(|| {
+        Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
+    })?;
+    if !arguments.json {
+        for assumed in estimates.assumed(flow) {
+            terminal.show(&format!("note: {assumed}\n"));
+        }
+    }
+    let mut all = vec![];
+    let mut shown = vec![header(&loads)];
+    for cpus in &arguments.cpus {
+        for load in &loads {
+            let setting = setting(arguments, flow, *cpus, *load, think);
+            let of = predict(flow, &estimates, &setting, arguments.seed);
+            let one = Predicted { cpus: *cpus, load: *load, of };
+            match arguments.json {
+                true => print(&format!("{}\n", object(flow, &one))),
+                false => shown.push(row(flow, &one)),
+            }
+            all.push(one);
+        }
+    }
+    if !arguments.json {
+        print(&table(&shown));
+    }
+    match &arguments.plot {
+        None => Ok(()),
+        Some(path) => std::fs::write(path, drawn(&flow.program.name, arguments, &all))
+            .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error)))),
+    }
+}
+
+fn estimates(arguments: &Sim, flow: &Flow) -> Result<Estimates> {
+    let file = match &arguments.file {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?,
+        None => String::new(),
+    };
+    let lines = file.lines().chain(arguments.estimates.iter().map(String::as_str));
+    let estimates = Estimates::read(flow, lines).map_err(|errors| Failure::usage(errors.join("\n")))?;
+    let missing = estimates.missing(flow);
+    match missing.is_empty() {
+        true => Ok(estimates),
+        false => Err(Failure::usage(format!(
+            "which way flows take is not estimated: add {}, with what you expect",
+            missing.iter().map(|one| format!("--estimate {one}")).collect::<Vec<_>>().join(" ")
+        ))),
+    }
+}
+
+/// Whether a source brings flows by itself.
+fn is_timer(flow: &Flow, source: usize) -> bool {
+    matches!(flow.program.sources.get(source).map(|source| &source.origin), Some(Origin::Timer(_)))
+}
+
+fn loads(arguments: &Sim, flow: &Flow) -> Result<Vec<Load>> {
+    if let Some(rate) = arguments.rate.iter().find(|rate| !(rate.is_finite() && **rate > 0.0)) {
+        return Err(Failure::usage(format!("no load comes at {rate} flows a second: --rate takes numbers above 0")));
+    }
+    let rates = arguments.rate.iter().map(|rate| Load::Rate(*rate));
+    let loads: Vec<_> = rates.chain(arguments.clients.iter().map(|clients| Load::Clients(*clients))).collect();
+    let has_others = (0..flow.entries.len()).any(|source| !is_timer(flow, source));
+    match (loads.is_empty(), has_others) {
+        (true, true) => Err(Failure::usage("say what load comes: --rate 100 (flows a second), or --clients 20")),
+        (true, false) => Ok(vec![Load::Timers]),
+        (false, false) => Err(Failure::usage("all sources are timers, so no other load comes: leave out --rate")),
+        (false, true) => Ok(loads),
+    }
+}
+
+/// A server and its load.
+fn setting(arguments: &Sim, flow: &Flow, cpus: u32, load: Load, think: Distribution) -> Setting {
+    let sources = flow.program.sources.iter();
+    let others = sources.clone().filter(|source| matches!(source.origin, Origin::Node(_))).count();
+    let mut seen = 0;
+    let arrivals = sources.map(|source| match (&source.origin, load) {
+        (Origin::Timer(milliseconds), _) => Arrivals::Every(*milliseconds as f64 / 1000.0),
+        (Origin::Node(_), Load::Rate(rate)) => Arrivals::Poisson(rate / others as f64),
+        (Origin::Node(_), Load::Clients(clients)) => {
+            // The first sources have one more where they do not share evenly.
+            seen += 1;
+            let clients = clients as usize;
+            Arrivals::Clients(clients / others + usize::from(seen <= clients % others), think)
+        }
+        (Origin::Node(_), Load::Timers) => Arrivals::Never,
+    });
+    let cpus = cpus as usize;
+    let workers = arguments.workers.map(|workers| workers as usize);
+    let runtime = match arguments.runtime {
+        SimulatedRuntime::Thread => Runtime::Thread,
+        SimulatedRuntime::Pool => Runtime::Pool(workers.unwrap_or((4 * cpus).max(16))),
+        SimulatedRuntime::Event => Runtime::Event(workers.unwrap_or(cpus)),
+    };
+    let flows = f64::from(arguments.flows);
+    Setting { cpus, runtime, arrivals: arrivals.collect(), warm_up: flows / 5.0, flows }
+}
+
+/// What limits, as a reader knows it.
+fn limit_name(flow: &Flow, what: &Limiting) -> String {
+    match what {
+        Limiting::Cpus => "CPUs".to_owned(),
+        Limiting::Threads => "threads".to_owned(),
+        Limiting::Constraint(number) => {
+            let constraint = flow.program.constraints.find(ConstraintId::new(*number));
+            constraint.map_or_else(String::new, |constraint| format!("constraint {}", constraint.name))
+        }
+    }
+}
+
+fn header(loads: &[Load]) -> Vec<String> {
+    let load = match loads.first() {
+        Some(Load::Clients(_)) => "clients",
+        Some(Load::Rate(_)) | Some(Load::Timers) | None => "rate/s",
+    };
+    let names = ["CPUs", load, "throughput/s", "p50", "p95", "p99", "CPUs used", "limited by"];
+    names.map(str::to_owned).to_vec()
+}
+
+fn row(flow: &Flow, one: &Predicted) -> Vec<String> {
+    let load = match one.load {
+        Load::Rate(rate) => rate.to_string(),
+        Load::Clients(clients) => clients.to_string(),
+        Load::Timers => "timers".to_owned(),
+    };
+    let of = &one.of;
+    let latency = |interval| if of.overloaded { "grows".to_owned() } else { time(interval) };
+    let limit = of.limit.as_ref().map_or("-".to_owned(), |limit| {
+        let name = limit_name(flow, &limit.what);
+        if of.overloaded { name } else { format!("{name}: {} wait", number(limit.waiting, 1.0)) }
+    });
+    vec![
+        one.cpus.to_string(),
+        load,
+        number(of.throughput, 1.0),
+        latency(of.p50),
+        latency(of.p95),
+        latency(of.p99),
+        format!("{} %", number(of.cpus, 100.0)),
+        limit,
+    ]
+}
+
+/// A figure with its interval, with as many digits as that leaves a meaning.
+fn number(interval: Interval, scale: f64) -> String {
+    let (mean, within) = (interval.mean * scale, interval.within * scale);
+    let size = if within > 0.0 { within } else { mean / 1000.0 };
+    let digits = if size > 0.0 { (1.0 - size.log10().floor()).clamp(0.0, 3.0) as usize } else { 0 };
+    format!("{mean:.digits$} ±{within:.digits$}")
+}
+
+/// A time with its interval.
+fn time(interval: Interval) -> String {
+    let (scale, unit) = match interval.mean {
+        mean if mean >= 1.0 => (1.0, "s"),
+        mean if mean >= 1e-3 => (1e3, "ms"),
+        _ => (1e6, "µs"),
+    };
+    format!("{} {unit}", number(interval, scale))
+}
+
+/// Rows with columns below each other.
+fn table(rows: &[Vec<String>]) -> String {
+    let length = |text: &String| text.chars().count();
+    let columns = rows.first().map_or(0, Vec::len);
+    let widths: Vec<_> = (0..columns)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(length).max().unwrap_or_default())
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+fn object(flow: &Flow, one: &Predicted) -> Value {
+    let figure = |interval: Interval| json!({ "mean": interval.mean, "within": interval.within });
+    let of = &one.of;
+    let latency = |interval| if of.overloaded { Value::Null } else { figure(interval) };
+    let limit =
+        of.limit.as_ref().map(|limit| json!({ "by": limit_name(flow, &limit.what), "waiting": figure(limit.waiting) }));
+    json!({
+        "cpus": one.cpus,
+        "rate": match one.load { Load::Rate(rate) => Some(rate), _ => None },
+        "clients": match one.load { Load::Clients(clients) => Some(clients), _ => None },
+        "throughput": figure(of.throughput),
+        "mean": latency(of.mean),
+        "p50": latency(of.p50),
+        "p95": latency(of.p95),
+        "p99": latency(of.p99),
+        "cpus_used": figure(of.cpus),
+        "overloaded": of.overloaded,
+        "limit": limit,
+    })
+}
+
+fn drawn(name: &str, arguments: &Sim, all: &[Predicted]) -> String {
+    let axis = if arguments.clients.is_empty() { "load, flows/s" } else { "clients" };
+    let milliseconds = |interval: Interval| Interval { mean: interval.mean * 1e3, within: interval.within * 1e3 };
+    let lines = arguments.cpus.iter().map(|cpus| {
+        let of_these = all.iter().filter(|one| one.cpus == *cpus);
+        let mut points: Vec<_> = of_these
+            .map(|one| plot::Point {
+                load: match one.load {
+                    Load::Rate(rate) => rate,
+                    Load::Clients(clients) => f64::from(clients),
+                    Load::Timers => one.of.throughput.mean,
+                },
+                throughput: one.of.throughput,
+                p95: (!one.of.overloaded).then(|| milliseconds(one.of.p95)),
+            })
+            .collect();
+        points.sort_by(|a, b| a.load.total_cmp(&b.load));
+        plot::Line { name: format!("{cpus} {}", if *cpus == 1 { "CPU" } else { "CPUs" }), points }
+    });
+    let title = format!("{name}: predicted, {:?}", arguments.runtime).to_lowercase();
+    plot::draw(&title, axis, &lines.collect::<Vec<_>>())
+}

@@ -1,0 +1,83 @@
+//! `flux sim`, through the command: the example of `docs/sim.md` prints what is there, JSON and pictures, and what is
+//! said where something is missing.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The exit status, standard output and standard error of a call in the folder of the example.
+fn sim(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_flux")).arg("sim").args(arguments).current_dir(folder).output();
+    let output = output.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The fenced blocks of the page: program, estimates, command, output.
+fn blocks() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sim.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    page.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1.to_owned()).collect()
+}
+
+/// A folder with the program and the estimates of the page.
+fn example(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sim_{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let blocks = blocks();
+    std::fs::write(folder.join("thumbs.flux"), &blocks[0]).unwrap();
+    std::fs::write(folder.join("thumbs.estimates"), &blocks[1]).unwrap();
+    folder
+}
+
+#[test]
+fn the_page_shows_what_is_printed() {
+    let blocks = blocks();
+    let arguments: Vec<_> = blocks[2].split_whitespace().skip(2).collect();
+    let (status, printed, said) = sim(&example("page"), &arguments);
+    assert_eq!((status, printed.as_str()), (Some(0), blocks[3].as_str()));
+    assert_eq!(said, "note: no time is estimated for Listen: they take none\n");
+}
+
+#[test]
+fn points_are_objects_and_lines() {
+    let folder = example("objects");
+    let arguments = ["thumbs.flux", "--estimates", "thumbs.estimates", "--flows", "500", "--clients", "1,8"];
+    let more = ["--think", "exponential(10ms)", "--runtime", "event", "--cpus", "1,2", "--json", "--plot", "out.svg"];
+    let (status, printed, said) = sim(&folder, &[&arguments[..], &more].concat());
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let objects: Vec<serde_json::Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 4);
+    let of =
+        |cpus: u64, clients: u64| objects.iter().find(|it| it["cpus"] == cpus && it["clients"] == clients).unwrap();
+    // One client alone takes 20 µs + 2 ms + 5 µs + 40 % of 20 ms + 30 µs, and thinks for 10 ms.
+    let mean = of(1, 1)["mean"]["mean"].as_f64().unwrap();
+    assert!((mean - 0.010_055).abs() < 0.000_5, "{mean}");
+    let throughput = of(1, 1)["throughput"]["mean"].as_f64().unwrap();
+    assert!((throughput * 0.020_055 - 1.0).abs() < 0.04, "{throughput}");
+    assert_eq!(of(1, 8)["limit"]["by"], "CPUs");
+    assert!(of(1, 8)["throughput"]["mean"].as_f64() < of(2, 8)["throughput"]["mean"].as_f64());
+    let picture = std::fs::read_to_string(folder.join("out.svg")).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    assert_eq!(picture.matches("<polyline").count(), 4, "{picture}");
+    assert_eq!(picture.matches("<circle").count(), 8, "{picture}");
+}
+
+#[test]
+fn a_call_that_is_wrong_says_what_to_write() {
+    let folder = example("wrong");
+    let with = |more: &[&str]| sim(&folder, &[&["thumbs.flux", "--estimates", "thumbs.estimates"], more].concat());
+    for (arguments, message) in [
+        (&[][..], "say what load comes: --rate 100 (flows a second), or --clients 20"),
+        (&["--rate", "0"], "no load comes at 0 flows a second: --rate takes numbers above 0"),
+        (&["--clients", "2", "--think", "1"], "`1` is no time: write --think 100ms, or 'exponential(100ms)'"),
+        (&["--rate", "1", "-e", "Compres=1ms"], "`Compres` is nothing of this program; did you mean `Compress`?"),
+    ] {
+        assert_eq!(with(arguments), (Some(2), String::new(), format!("error: {message}\n")));
+    }
+    let (status, _, said) = sim(&folder, &["thumbs.flux", "--rate", "1"]);
+    let message = "which way flows take is not estimated: add --estimate hit=0.5, with what you expect";
+    assert_eq!((status, said), (Some(2), format!("error: {message}\n")));
+}

@@ -1,0 +1,337 @@
+//! Draws what flows of a program do: goes through its functions as generated code does, with estimates in the place of
+//! nodes and predicates.
+//!
+//! [`flux_ir::run`] is not asked: it needs values, and estimates have none, not even for what bodies compute. Values
+//! are known by where they come from. One that a node hands on under the same name and type is the same as a part of a
+//! key, but may be of another predicate type than before.
+
+use crate::estimates::{Estimates, Part};
+use crate::random::Random;
+use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
+use flux_ir::external::ExternalRole;
+use flux_ir::flow::{Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId};
+use flux_ir::program::{Constant, ConstraintId, NodeId, PredicateId, Scope};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The flows of a program.
+pub struct Flows<'a> {
+    flow: &'a Flow,
+    estimates: &'a Estimates,
+    locks: HashMap<(ConstraintId, u64), usize>,
+}
+
+impl<'a> Flows<'a> {
+    /// Those of a program of which so much is expected: [`Estimates::missing`] must be empty.
+    pub fn new(flow: &'a Flow, estimates: &'a Estimates) -> Self {
+        Self { flow, estimates, locks: HashMap::new() }
+    }
+}
+
+impl Workload for Flows<'_> {
+    fn flow(&mut self, source: usize, random: &mut Random) -> Script {
+        let flow = self.flow;
+        let Some(entry) = flow.entries.get(source) else { return Script { produce: Rc::new([]), run: None } };
+        let mut walk = Walk { flows: self, random, made: 0, actions: vec![], drawn: Drawn::default() };
+        let mut inputs = None;
+        if let Some(produce) = entry.produce {
+            let (exit, values) = walk.function(produce, vec![]);
+            if exit != Exit::Done {
+                return Script { produce: walk.actions.into(), run: None };
+            }
+            inputs = Some(values);
+        }
+        let produce = std::mem::take(&mut walk.actions).into();
+        let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
+        walk.function(entry.run, inputs);
+        Script { produce, run: Some(walk.actions.into()) }
+    }
+}
+
+/// A value: what it is known by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Value {
+    /// As a part of a key.
+    key: u64,
+    /// For predicates.
+    made: u64,
+}
+
+/// What was drawn for one flow, and stays so.
+#[derive(Default)]
+struct Drawn {
+    tests: HashMap<(PredicateId, u64), bool>,
+    keys: HashMap<(ConstraintId, Vec<KeyPart>), u64>,
+    session: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum KeyPart {
+    Value(u64),
+    Constant(Constant),
+}
+
+/// One flow on its way.
+struct Walk<'w, 'a> {
+    flows: &'w mut Flows<'a>,
+    random: &'w mut Random,
+    made: u64,
+    actions: Vec<Action>,
+    drawn: Drawn,
+}
+
+struct Frame {
+    inputs: Vec<Value>,
+    outputs: HashMap<(StepId, usize), Value>,
+}
+
+/// How a block or a step was left.
+enum Left {
+    On(Vec<Value>),
+    By(Exit, Vec<Value>),
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn fresh(&mut self, count: usize) -> Vec<Value> {
+        let mut next = || {
+            self.made += 1;
+            Value { key: self.made, made: self.made }
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    fn function(&mut self, id: FunctionId, inputs: Vec<Value>) -> (Exit, Vec<Value>) {
+        let flow = self.flows.flow;
+        let function = &flow.functions[id];
+        let mut frame = Frame { inputs, outputs: HashMap::new() };
+        match self.block(&mut frame, &function.body) {
+            Left::By(exit, values) => (exit, values),
+            Left::On(_) => (Exit::Failed, vec![]),
+        }
+    }
+
+    fn value(&mut self, frame: &Frame, operand: &Operand) -> Value {
+        let known = match operand {
+            Operand::Input(at) => frame.inputs.get(*at).copied(),
+            Operand::Output(step, at) => frame.outputs.get(&(*step, *at)).copied(),
+            Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => None,
+        };
+        known.unwrap_or_else(|| {
+            self.made += 1;
+            Value { key: self.made, made: self.made }
+        })
+    }
+
+    fn values(&mut self, frame: &Frame, operands: &[Operand]) -> Vec<Value> {
+        operands.iter().map(|operand| self.value(frame, operand)).collect()
+    }
+
+    fn block(&mut self, frame: &mut Frame, block: &'a Block) -> Left {
+        for step in &block.steps {
+            match self.step(frame, step) {
+                Left::On(given) => {
+                    let outputs = given.into_iter().enumerate().map(|(at, value)| ((step.id, at), value));
+                    frame.outputs.extend(outputs);
+                }
+                left @ Left::By(..) => return left,
+            }
+        }
+        match &block.end {
+            End::Done { values, .. } => Left::By(Exit::Done, self.values(frame, values)),
+            End::Failed { .. } => Left::By(Exit::Failed, vec![]),
+            End::Ended { .. } => Left::By(Exit::Ended, vec![]),
+            End::Resume { values, .. } => Left::On(self.values(frame, values)),
+            End::Dispatch { lines, .. } => match self.line(frame, lines) {
+                Some(line) => self.block(frame, &line.block),
+                None => Left::By(Exit::Failed, vec![]),
+            },
+        }
+    }
+
+    /// The first line whose tests hold.
+    fn line(&mut self, frame: &Frame, lines: &'a [Line]) -> Option<&'a Line> {
+        lines.iter().find(|line| {
+            line.tests.iter().all(|test| {
+                let value = self.value(frame, &test.value);
+                let likely = self.flows.estimates.likely(test.predicate).unwrap_or_default();
+                let random = &mut *self.random;
+                *self.drawn.tests.entry((test.predicate, value.made)).or_insert_with(|| random.chance(likely))
+            })
+        })
+    }
+
+    fn step(&mut self, frame: &mut Frame, step: &'a Step) -> Left {
+        let inputs = self.values(frame, &step.inputs);
+        let mut held = vec![];
+        for one in &step.acquire {
+            let key = one.key.iter().map(|operand| match operand {
+                Operand::Constant(constant) => KeyPart::Constant(constant.clone()),
+                _ => KeyPart::Value(self.value(frame, operand).key),
+            });
+            let key = key.collect();
+            held.extend(self.lock(one.constraint, key).map(|lock| (lock, one.mode)));
+        }
+        self.actions.extend(held.iter().map(|(lock, mode)| Action::Acquire(*lock, *mode)));
+        let (exit, given) = self.call(step, inputs);
+        self.actions.extend(held.iter().rev().map(|(lock, mode)| Action::Release(*lock, *mode)));
+        match exit {
+            Exit::Done => Left::On(given),
+            Exit::Ended => Left::By(Exit::Ended, vec![]),
+            Exit::Failed => self.block(frame, &step.failure),
+        }
+    }
+
+    /// The lock of a key; none where no other flow has it.
+    fn lock(&mut self, constraint: ConstraintId, key: Vec<KeyPart>) -> Option<Lock> {
+        let estimates = self.flows.estimates;
+        let is_constant = key.iter().all(|part| matches!(part, KeyPart::Constant(_)));
+        let drawn = match self.flows.flow.program.constraints[constraint].scope {
+            Scope::Program => 0,
+            Scope::Session => {
+                estimates.keys(constraint)?;
+                self.drawn.session
+            }
+            // A key that is written down is the first for every flow.
+            Scope::Keyed if is_constant => 0,
+            Scope::Keyed => {
+                let keys = estimates.keys(constraint)?;
+                let random = &mut *self.random;
+                *self.drawn.keys.entry((constraint, key)).or_insert_with(|| keys.sample(random))
+            }
+        };
+        let next = self.flows.locks.len();
+        let number = *self.flows.locks.entry((constraint, drawn)).or_insert(next);
+        Some(Lock { number, constraint: constraint.index() })
+    }
+
+    fn call(&mut self, step: &'a Step, inputs: Vec<Value>) -> (Exit, Vec<Value>) {
+        match &step.callee {
+            Callee::Node(node) => self.node(*node, &inputs),
+            Callee::External { external, .. } => {
+                let flow = self.flows.flow;
+                let external = &flow.program.externals[*external];
+                if external.role == ExternalRole::Session {
+                    self.draw_session();
+                }
+                let is_done = self.work(&external.name.to_string());
+                (if is_done { Exit::Done } else { Exit::Failed }, vec![])
+            }
+            Callee::Function(function) => self.function(*function, inputs),
+            Callee::Fork(branches) => {
+                let mut exit = Exit::Done;
+                let mut given = vec![];
+                let mut forked = vec![];
+                for branch in branches {
+                    let (actions, by, values) = self.apart(branch.function, inputs.clone());
+                    forked.push(Branch { actions, after: branch.after });
+                    exit = worse(exit, by);
+                    given.extend(values);
+                }
+                self.actions.push(Action::Fork(Fork { width: forked.len(), branches: forked.into() }));
+                (exit, given)
+            }
+            Callee::Each(each) => self.each(each, &inputs),
+        }
+    }
+
+    /// A flow's session is one of those that the constraints of sessions have.
+    fn draw_session(&mut self) {
+        let flow = self.flows.flow;
+        let mut sessions = flow.program.constraints.iter().filter(|(_, one)| one.scope == Scope::Session);
+        let keys = sessions.find_map(|(id, _)| self.flows.estimates.keys(id));
+        self.drawn.session = keys.map_or(0, |keys| keys.sample(self.random));
+    }
+
+    /// What a function does by itself, without doing it here.
+    fn apart(&mut self, function: FunctionId, inputs: Vec<Value>) -> (Actions, Exit, Vec<Value>) {
+        let before = std::mem::take(&mut self.actions);
+        let (exit, values) = self.function(function, inputs);
+        let actions = std::mem::replace(&mut self.actions, before);
+        (actions.into(), exit, values)
+    }
+
+    fn each(&mut self, each: &'a Each, inputs: &[Value]) -> (Exit, Vec<Value>) {
+        let list = each.inputs.first().and_then(|list| self.flows.estimates.elements(&list.name)).unwrap_or_default();
+        let width = match &each.order {
+            EachOrder::AtOnce(width) => Some(self.integer(width)),
+            EachOrder::Loop(_) | EachOrder::InTurn => None,
+        };
+        let mut exit = Exit::Done;
+        let mut next = inputs.to_vec();
+        let mut branches = vec![];
+        for _ in 0..list {
+            let element = self.fresh(1);
+            next.splice(0..1, element);
+            let (by, given) = match width {
+                Some(_) => {
+                    let (actions, by, given) = self.apart(each.function, next.clone());
+                    branches.push(Branch { actions, after: None });
+                    (by, given)
+                }
+                None => self.function(each.function, next.clone()),
+            };
+            exit = worse(exit, by);
+            if let EachOrder::Loop(carried) = &each.order {
+                if by != Exit::Done {
+                    break;
+                }
+                for (output, input) in carried {
+                    if let (Some(given), Some(input)) = (given.get(*output), next.get_mut(*input)) {
+                        *input = *given;
+                    }
+                }
+            }
+        }
+        if let (Some(width), false) = (width, branches.is_empty()) {
+            self.actions.push(Action::Fork(Fork { width, branches: branches.into() }));
+        }
+        (exit, self.fresh(each.outputs.len()))
+    }
+
+    /// A number of the program, or of an option where the server is told none.
+    fn integer(&self, constant: &Constant) -> usize {
+        let constant = match constant {
+            Constant::Option(option) => self.flows.flow.program.options[*option].default.as_ref(),
+            constant => Some(constant),
+        };
+        match constant {
+            Some(Constant::Integer(number)) => usize::try_from(*number).unwrap_or(1).max(1),
+            _ => 1,
+        }
+    }
+
+    fn node(&mut self, id: NodeId, inputs: &[Value]) -> (Exit, Vec<Value>) {
+        let flow = self.flows.flow;
+        let node = &flow.program.nodes[id];
+        if !self.work(&node.name.to_string()) {
+            return (Exit::Failed, vec![]);
+        }
+        let mut values = self.fresh(node.outputs().len());
+        for (value, output) in values.iter_mut().zip(node.outputs()) {
+            let same = node.inputs().iter().position(|input| input.is_like(output)).and_then(|at| inputs.get(at));
+            value.key = same.map_or(value.key, |same| same.key);
+        }
+        (Exit::Done, values)
+    }
+
+    /// Does what is estimated of a node or a handler: whether it is done and has not failed.
+    fn work(&mut self, name: &str) -> bool {
+        let Some(work) = self.flows.estimates.work(name) else { return true };
+        for part in &work.parts {
+            self.actions.push(match part {
+                Part::Compute(time) => Action::Compute(time.sample(self.random)),
+                Part::Wait(time) => Action::Wait(time.sample(self.random)),
+            });
+        }
+        work.fails <= 0.0 || !self.random.chance(work.fails)
+    }
+}
+
+/// How branches end together.
+fn worse(left: Exit, right: Exit) -> Exit {
+    match (left, right) {
+        (Exit::Failed, _) | (_, Exit::Failed) => Exit::Failed,
+        (Exit::Ended, _) | (_, Exit::Ended) => Exit::Ended,
+        (Exit::Done, Exit::Done) => Exit::Done,
+    }
+}
