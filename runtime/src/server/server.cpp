@@ -2,12 +2,12 @@
 
 #include "flux/process/adoption.hpp"
 #include "flux/process/crash.hpp"
+#include "flux/server/end_report.hpp"
 #include "flux/server/init.hpp"
 #include "flux/log.hpp"
 #include "flux/server/options.hpp"
 #include "flux/flow/program.hpp"
 #include "flux/flow/program_option.hpp"
-#include "flux/server/report.hpp"
 #include "flux/server/running_server.hpp"
 #include "flux/process/signals.hpp"
 #include "flux/server/simulated_server.hpp"
@@ -143,7 +143,7 @@ class served_process
             return;
         }
         try {
-            report(program_, server_.facts(), options_);
+            report_end(program_, server_.facts(), options_);
         } catch (const std::bad_alloc &) {
             log_line("there is no memory for the report");
         }

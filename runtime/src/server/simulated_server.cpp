@@ -4,7 +4,7 @@
 #include "flux/log.hpp"
 #include "flux/server/options.hpp"
 #include "flux/flow/program.hpp"
-#include "flux/server/report.hpp"
+#include "flux/server/end_report.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/simulation/simulation.hpp"
 #include "flux/strategy/sources.hpp"
@@ -82,10 +82,9 @@ class simulated_server
 
     void say()
     {
-        report(program_,
-               {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(), {},
-                runners_.marks_of_stacks()},
-               options_);
+        const run_facts facts = {runners_.total(), runners_.total_of_constraints(), strategy_->facts(),
+                                 runners_.total_of_failures(), {}, runners_.marks_of_stacks()};
+        report_end(program_, facts, options_);
     }
 
     const program &program_;

@@ -8,7 +8,7 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "code_2006",
     "list",
     "cache",
@@ -22,6 +22,7 @@ const ROOMS: [&str; 14] = [
     "event",
     "calls",
     "simulation",
+    "insight",
     "server",
 ];
 

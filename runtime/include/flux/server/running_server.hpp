@@ -4,10 +4,10 @@
 #pragma once
 
 #include "flux/flow/program.hpp"
+#include "flux/insight/report.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/moment.hpp"
 #include "flux/server/options.hpp"
-#include "flux/server/report.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/strategy/sources.hpp"
 #include "flux/strategy/stragglers.hpp"

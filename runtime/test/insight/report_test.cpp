@@ -1,15 +1,12 @@
-#include "flux/server/report.hpp"
+#include "flux/insight/report.hpp"
 
 #include "flux/error.hpp"
 #include "flux/strategy/runner.hpp"
 #include "../support/sample_program.hpp"
 
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 namespace {
@@ -109,14 +106,14 @@ TEST(Report, TheEndOfAClientsInputIsNoError)
     const flux::run_facts facts = facts_of(std::move(counts));
     const std::string text = flux::text_report(sample::program, facts);
     EXPECT_NE(text.find("Listen -> Begin  -- end of input\n"), std::string::npos) << text;
-    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::thread);
+    const std::string json = flux::json_report(sample::program, facts, "thread");
     EXPECT_NE(json.find(R"("exit": "end of input")"), std::string::npos) << json;
 }
 
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(flux::json_report(sample::program, some_facts(on), flux::strategy_kind::thread),
+    EXPECT_EQ(flux::json_report(sample::program, some_facts(on), "thread"),
               R"({
   "flux": "0.1.0",
   "program": "sample",
@@ -193,14 +190,14 @@ TEST(Report, OfConnectionsThatFlowsForgot)
     const flux::run_facts facts = facts_of(std::move(counts), {});
     const std::string text = flux::text_report(sample::program, facts);
     EXPECT_NE(text.find("\n      closed at the end of a flow: 2, first in One\n"), std::string::npos) << text;
-    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find("\"forgotten\": 2},\n  \"first_to_forget\": \"One\","), std::string::npos) << json;
 }
 
 TEST(Report, OfNothing)
 {
     const flux::run_facts facts = facts_of(flux::path_counts(sample::program));
-    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
     EXPECT_EQ(flux::text_report(sample::program, facts).find("nan"), std::string::npos);
 }
@@ -212,7 +209,7 @@ TEST(Report, AnUnknownNumberIsShownAsANumber)
     const flux::run_facts facts = facts_of(std::move(counts));
     const std::string text = flux::text_report(sample::program, facts);
     EXPECT_NE(text.find("Choose: path 77"), std::string::npos);
-    const std::string json = flux::json_report(sample::program, facts, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
 }
 
@@ -220,7 +217,7 @@ TEST(Report, EscapesNames)
 {
     flux::program in = sample::program;
     in.name = "a\"b\\c\n";
-    const std::string json = flux::json_report(in, {flux::path_counts(in), {}, {}}, flux::strategy_kind::pool);
+    const std::string json = flux::json_report(in, {flux::path_counts(in), {}, {}}, "pool");
     EXPECT_NE(json.find(R"("program": "a\"b\\c\u000a")"), std::string::npos) << json;
 }
 
@@ -235,26 +232,6 @@ TEST(Report, SumsUpManyPaths)
     }
     const std::string text = flux::text_report(sample::program, facts_of(std::move(counts)));
     EXPECT_NE(text.find("           5   11.11%  on 5 more paths\n"), std::string::npos);
-}
-
-TEST(Report, GoesToAFile)
-{
-    const std::string file = testing::TempDir() + "flux_report_test.json";
-    flux::options how;
-    how.report = flux::report_kind::json;
-    how.report_file = file;
-    const flux::run_facts facts = facts_of(flux::path_counts(sample::program));
-    flux::report(sample::program, facts, how);
-    std::stringstream content;
-    content << std::ifstream(file).rdbuf();
-    EXPECT_EQ(content.str(), flux::json_report(sample::program, facts, how.strategy));
-    std::remove(file.c_str());
-
-    how.report_file = "/nowhere/at/all";
-    testing::internal::CaptureStderr();
-    flux::report(sample::program, facts, how);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "flux: the report cannot be written to /nowhere/at/all: No such file or directory\n");
 }
 
 } // namespace

@@ -1,15 +1,12 @@
-#include "flux/server/report.hpp"
+#include "flux/insight/report.hpp"
 
 #include "flux/error.hpp"
-#include "flux/log.hpp"
+#include "flux/insight/formatted_text.hpp"
+#include "flux/insight/json_text.hpp"
 #include "flux/version.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -95,28 +92,6 @@ const char *first_to_forget(const program &of, const source_counts &counts) noex
     return counts.first_forgot < of.nodes.size() ? of.nodes[counts.first_forgot].name : nullptr;
 }
 
-/// Text that grows; `format` is printf's.
-class text
-{
-  public:
-    __attribute__((format(printf, 2, 3))) void add(const char *format, ...)
-    {
-        std::va_list values;
-        std::va_list again;
-        va_start(values, format);
-        va_copy(again, values);
-        const int length = std::vsnprintf(nullptr, 0, format, values);
-        const std::size_t before = all.size();
-        all.resize(before + static_cast<std::size_t>(std::max(length, 0)) + 1);
-        std::vsnprintf(all.data() + before, all.size() - before, format, again);
-        all.pop_back();
-        va_end(again);
-        va_end(values);
-    }
-
-    std::string all;
-};
-
 std::optional<path_labels> labels_of_flow(const program &of, const taken_path &path)
 {
     std::optional<path_labels> labels = decode_flow(of, path.of, path.exit, path.number);
@@ -148,7 +123,7 @@ std::string chain(const std::optional<path_labels> &labels, path_number number)
     return chained;
 }
 
-void add_flow_paths(text &into, const program &of, const std::vector<taken_path> &paths, std::uint64_t all)
+void add_flow_paths(formatted_text &into, const program &of, const std::vector<taken_path> &paths, std::uint64_t all)
 {
     if (paths.empty()) {
         return;
@@ -172,7 +147,7 @@ void add_flow_paths(text &into, const program &of, const std::vector<taken_path>
     }
 }
 
-void add_function_paths(text &into, const program &of, const std::vector<taken_path> &paths)
+void add_function_paths(formatted_text &into, const program &of, const std::vector<taken_path> &paths)
 {
     if (paths.empty()) {
         return;
@@ -187,7 +162,7 @@ void add_function_paths(text &into, const program &of, const std::vector<taken_p
     }
 }
 
-void add_constraints(text &into, const program &of, std::span<const constraint_totals> constraints)
+void add_constraints(formatted_text &into, const program &of, std::span<const constraint_totals> constraints)
 {
     if (constraints.empty()) {
         return;
@@ -203,7 +178,7 @@ void add_constraints(text &into, const program &of, std::span<const constraint_t
 }
 
 // Where there are several loops; whether one of them has had far more than its part.
-void add_by_loop(text &into, const char *what, std::span<const std::uint64_t> by_loop, const char *if_lopsided)
+void add_by_loop(formatted_text &into, const char *what, std::span<const std::uint64_t> by_loop, const char *if_lopsided)
 {
     const std::uint64_t sum = std::accumulate(by_loop.begin(), by_loop.end(), std::uint64_t{0});
     if (by_loop.size() < 2 || sum == 0) {
@@ -217,7 +192,7 @@ void add_by_loop(text &into, const char *what, std::span<const std::uint64_t> by
     into.add("%s\n", std::ranges::max(by_loop) > 2 * even ? if_lopsided : "");
 }
 
-void add_loops(text &into, const program &of, const loop_facts &loops)
+void add_loops(formatted_text &into, const program &of, const loop_facts &loops)
 {
     // A server that has little to do gives its flows to the first loop that is idle. But connections stay where they
     // are accepted: a loop that has far more of them than others may be busy alone.
@@ -246,7 +221,7 @@ void add_loops(text &into, const program &of, const loop_facts &loops)
     }
 }
 
-void add_stacks(text &into, const program &of, const std::vector<node_stack_mark> &stacks)
+void add_stacks(formatted_text &into, const program &of, const std::vector<node_stack_mark> &stacks)
 {
     if (stacks.empty()) {
         return;
@@ -257,7 +232,7 @@ void add_stacks(text &into, const program &of, const std::vector<node_stack_mark
     }
 }
 
-void add_failures(text &into, const program &of, const std::vector<failure_total> &failures)
+void add_failures(formatted_text &into, const program &of, const std::vector<failure_total> &failures)
 {
     if (failures.empty()) {
         return;
@@ -278,7 +253,7 @@ void add_failures(text &into, const program &of, const std::vector<failure_total
     }
 }
 
-void add_abandoned(text &into, const program &of, const std::vector<straggler_group> &abandoned)
+void add_abandoned(formatted_text &into, const program &of, const std::vector<straggler_group> &abandoned)
 {
     if (abandoned.empty()) {
         return;
@@ -289,23 +264,6 @@ void add_abandoned(text &into, const program &of, const std::vector<straggler_gr
     }
 }
 
-std::string quoted(const char *value)
-{
-    text escaped;
-    escaped.all = "\"";
-    for (; *value != '\0'; ++value) {
-        const auto byte = static_cast<unsigned char>(*value);
-        if (byte == '"' || byte == '\\') {
-            escaped.add("\\%c", byte);
-        } else if (byte < 0x20) {
-            escaped.add("\\u%04x", byte);
-        } else {
-            escaped.all += *value;
-        }
-    }
-    return escaped.all + "\"";
-}
-
 // The name of a node, or null outside of nodes.
 std::string json_name(const program &of, node_number node)
 {
@@ -314,7 +272,7 @@ std::string json_name(const program &of, node_number node)
 
 std::string json_flows(const source_counts &counts)
 {
-    text json;
+    formatted_text json;
     json.add("{\"started\": %" PRIu64, counts.started);
     for (const outcome exit : all_outcomes) {
         json.add(", \"%s\": %" PRIu64, outcome_name(exit), counts.finished[index_of(exit)]);
@@ -335,38 +293,13 @@ std::string json_labels(const std::optional<path_labels> &labels)
     return json + "]";
 }
 
-// Puts what `each` adds for every element between brackets, on lines of their own.
-template <class Elements, class Each>
-void add_list(text &json, const char *name, const Elements &elements, const char *after, Each each)
-{
-    json.add("  \"%s\": [", name);
-    const char *separator = "\n    {";
-    for (const auto &element : elements) {
-        json.all += separator;
-        each(element);
-        json.all += "}";
-        separator = ",\n    {";
-    }
-    json.add("%s]%s\n", elements.empty() ? "" : "\n  ", after);
-}
-
-bool write_to_file(const std::string &name, const std::string &content)
-{
-    std::FILE *const file = std::fopen(name.c_str(), "w");
-    if (file == nullptr) {
-        return false;
-    }
-    const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
-    return std::fclose(file) == 0 && written;
-}
-
 } // namespace
 
 std::string text_report(const program &of, const run_facts &facts)
 {
     const path_counts &counts = facts.counts;
     const source_counts sum = sum_over_sources(of, counts);
-    text report;
+    formatted_text report;
     report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                " ended by an error handler, %" PRIu64 " cancelled\n",
                of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum));
@@ -392,24 +325,15 @@ std::string text_report(const program &of, const run_facts &facts)
     return report.all;
 }
 
-std::string json_numbers(std::span<const std::uint64_t> numbers)
-{
-    text json;
-    for (const std::uint64_t &each : numbers) {
-        json.add("%s%" PRIu64, &each == numbers.data() ? "[" : ", ", each);
-    }
-    return numbers.empty() ? "[]" : json.all + "]";
-}
-
-std::string json_report(const program &of, const run_facts &facts, strategy_kind strategy)
+std::string json_report(const program &of, const run_facts &facts, const char *strategy)
 {
     const path_counts &counts = facts.counts;
     const source_counts sum = sum_over_sources(of, counts);
     const double all = static_cast<double>(sum.all_finished());
     const char *const first = first_to_forget(of, sum);
-    text json;
+    formatted_text json;
     json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
-             quoted(of.name).c_str(), strategy_name(strategy), json_flows(sum).c_str());
+             quoted(of.name).c_str(), strategy, json_flows(sum).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
              ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"forgotten\": %" PRIu64 "},\n"
              "  \"first_to_forget\": %s,\n  \"lost\": %" PRIu64 ",\n",
@@ -465,21 +389,6 @@ std::string json_report(const program &of, const run_facts &facts, strategy_kind
                  json_labels(labels_of_function(of, path)).c_str());
     });
     return json.all + "}\n";
-}
-
-void report(const program &of, const run_facts &facts, const options &how)
-{
-    if (how.report == report_kind::none) {
-        return;
-    }
-    const std::string content = how.report == report_kind::json
-                                    ? json_report(of, facts, how.strategy)
-                                    : text_report(of, facts);
-    if (how.report_file.empty()) {
-        log_text(content);
-    } else if (!write_to_file(how.report_file, content)) {
-        log_line("the report cannot be written to %s: %s", how.report_file.c_str(), std::strerror(errno));
-    }
 }
 
 } // namespace flux

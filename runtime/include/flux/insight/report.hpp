@@ -1,5 +1,5 @@
 /// \file
-/// What a server says at its end of how it ran: flows, counters, and the paths they took, most frequent first.
+/// What a server says of how it runs, or ran: flows, counters, and the paths they took, most frequent first.
 ///
 /// The JSON form is one object:
 ///
@@ -61,7 +61,6 @@
 #include "flux/flow/node_stacks.hpp"
 #include "flux/strategy/loop_facts.hpp"
 #include "flux/strategy/stragglers.hpp"
-#include "flux/server/options.hpp"
 #include "flux/flow/path_counts.hpp"
 
 #include <string>
@@ -86,10 +85,7 @@ struct run_facts {
 /// The report for people.
 std::string text_report(const program &of, const run_facts &facts);
 
-/// The report for programs, as above.
-std::string json_report(const program &of, const run_facts &facts, strategy_kind strategy);
-
-/// Writes the report that the options ask for; says on standard error where that fails.
-void report(const program &of, const run_facts &facts, const options &how);
+/// The report for programs, as above; `strategy` is the name of what runs the flows.
+std::string json_report(const program &of, const run_facts &facts, const char *strategy);
 
 } // namespace flux
