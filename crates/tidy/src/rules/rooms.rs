@@ -8,7 +8,7 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 15] = [
+const ROOMS: [&str; 16] = [
     "code_2006",
     "list",
     "cache",
@@ -23,6 +23,7 @@ const ROOMS: [&str; 15] = [
     "calls",
     "simulation",
     "insight",
+    "admin",
     "server",
 ];
 
