@@ -95,14 +95,16 @@ class event final : public strategy
 
     std::span<const std::unique_ptr<loop>> homes() const noexcept override { return loops_; }
 
-    loop_facts facts() override
+    loop_facts facts(facts_wanted wanted) override
     {
         loop_facts known{watchdog_.holds()};
         known.blocking_threads = blocking_.most_threads();
         known.call_threads = calls_.most_threads();
         known.wait_threads = waits_.most_threads();
         for (const auto &each : loops_) {
-            known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
+            if (wanted == facts_wanted::all) {
+                known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
+            }
             known.flows.push_back(each->flows());
             known.accepted.push_back(each->accepted());
         }

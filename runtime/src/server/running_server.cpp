@@ -97,7 +97,7 @@ bool running_server::drain(clock::duration patience)
         if (final_count && runners_.flows_in_progress() == 0) {
             return true;
         }
-        look_at_flows();
+        look();
         if (waited >= options_.drain && (sources_->ended() || waited >= wake_limit)) {
             return false;
         }
@@ -119,17 +119,25 @@ bool running_server::cancel()
         }
         std::this_thread::sleep_for(drain_step);
     }
-    look_at_flows();
-    abandoned_ = stragglers_.groups();
+    look();
+    {
+        const std::lock_guard alone(abandoning_);
+        abandoned_ = stragglers_.groups();
+    }
     log_line("of these, abandoned where they are: %" PRIu64, runners_.flows_in_progress());
     say_where_they_are();
     return false;
 }
 
-void running_server::look_at_flows()
+void running_server::look_at_flows(stragglers &by) const
 {
-    stragglers_.begin_look(clock::now());
-    sources_->look_at_flows(stragglers_);
+    by.begin_look(clock::now());
+    sources_->look_at_flows(by);
+}
+
+void running_server::look()
+{
+    look_at_flows(stragglers_);
 }
 
 // As the last look has seen them.
@@ -147,10 +155,15 @@ void running_server::finish()
     strategy_->finish();
 }
 
-run_facts running_server::facts()
+run_facts running_server::facts(facts_wanted wanted)
 {
-    return {runners_.total(), runners_.total_of_constraints(), strategy_->facts(), runners_.total_of_failures(),
-            abandoned_, runners_.marks_of_stacks()};
+    const std::lock_guard alone(abandoning_);
+    return {runners_.total(),
+            runners_.total_of_constraints(),
+            strategy_->facts(wanted),
+            runners_.total_of_failures(),
+            abandoned_,
+            wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>()};
 }
 
 } // namespace flux

@@ -14,6 +14,12 @@ std::string with_place(const node_info &node)
 
 } // namespace
 
+void stragglers::begin_look(moment now) noexcept
+{
+    std::erase_if(seen_, [this](const auto &each) { return each.second.last_seen != now_; });
+    now_ = now;
+}
+
 void stragglers::see(source_number source, std::uint64_t flow, node_number node)
 {
     const auto [found, is_new] = seen_.try_emplace({source, flow}, sight{node, now_, now_});
@@ -25,18 +31,26 @@ void stragglers::see(source_number source, std::uint64_t flow, node_number node)
     known.last_seen = now_;
 }
 
+std::vector<straggler> stragglers::flows() const
+{
+    std::vector<straggler> flows;
+    for (const auto &[who, known] : seen_) {
+        if (known.last_seen == now_) {
+            const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - known.since);
+            flows.push_back({who.first, who.second, known.node, time});
+        }
+    }
+    return flows;
+}
+
 std::vector<straggler_group> stragglers::groups() const
 {
     std::map<std::pair<source_number, node_number>, straggler_group> by_place;
-    for (const auto &[who, known] : seen_) {
-        if (known.last_seen != now_) {
-            continue;
-        }
-        const straggler_group none{who.first, known.node, 0, std::chrono::milliseconds(0)};
-        straggler_group &group = by_place.try_emplace({who.first, known.node}, none).first->second;
+    for (const straggler &each : flows()) {
+        const straggler_group none{each.source, each.node, 0, std::chrono::milliseconds(0)};
+        straggler_group &group = by_place.try_emplace({each.source, each.node}, none).first->second;
         ++group.flows;
-        const auto so_far = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - known.since);
-        group.longest = std::max(group.longest, so_far);
+        group.longest = std::max(group.longest, each.time);
     }
     std::vector<straggler_group> groups;
     for (const auto &[place, group] : by_place) {

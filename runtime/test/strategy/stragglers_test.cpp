@@ -55,6 +55,22 @@ TEST(Stragglers, ThoseThatHaveEndedAreNone)
     EXPECT_TRUE(left.groups().empty());
 }
 
+TEST(Stragglers, AreListedByTheirSourcesAndNumbers)
+{
+    flux::stragglers left;
+    left.begin_look(start);
+    left.see(sample::source_Spread, 3, sample::node_One);
+    left.begin_look(start + 2s);
+    left.see(sample::source_Spread, 3, sample::node_One);
+    left.see(sample::source_Listen, 2, flux::no_node);
+    const auto flows = left.flows();
+    ASSERT_EQ(flows.size(), 2u);
+    EXPECT_EQ(flows[0].source, sample::source_Listen);
+    EXPECT_EQ(flows[0].node, flux::no_node);
+    EXPECT_EQ(flows[1].flow, 3u);
+    EXPECT_EQ(flows[1].time, 2s);
+}
+
 TEST(Stragglers, AreDescribed)
 {
     EXPECT_EQ(flux::describe(sample::program, {sample::source_Listen, sample::node_One, 3, 30040ms}),

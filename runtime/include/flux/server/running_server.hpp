@@ -14,6 +14,7 @@
 #include "flux/strategy/strategy.hpp"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -54,12 +55,15 @@ class running_server
     void finish();
 
     /// What is known so far. Any thread may ask. Throws `std::bad_alloc`.
-    run_facts facts();
+    run_facts facts(facts_wanted wanted = facts_wanted::all);
+
+    /// Has each flow that is in progress seen. Any thread may ask, after the start. Throws `std::bad_alloc`.
+    void look_at_flows(stragglers &by) const;
 
   private:
     std::unique_ptr<strategy> make_strategy();
     std::unique_ptr<strategy> make_event_loops();
-    void look_at_flows();
+    void look();
     void say_where_they_are() const;
 
     const program &program_;
@@ -68,6 +72,7 @@ class running_server
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
     stragglers stragglers_;
+    std::mutex abandoning_;
     std::vector<straggler_group> abandoned_;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// What is known of event loops at the end, for the report.
+/// What is known of event loops, for the report.
 #pragma once
 
 #include "flux/flow/flow.hpp"
@@ -19,6 +19,9 @@ struct loop_hold {
     /// At least so long, the longest time.
     std::chrono::nanoseconds longest;
 };
+
+/// How much is asked for: all, or what costs little. How deep stacks are the kernel must be asked for each of them.
+enum class facts_wanted : unsigned char { all, all_but_stacks };
 
 /// What a strategy knows of its loops.
 struct loop_facts {

@@ -1,7 +1,8 @@
 /// \file
-/// Flows that are still in progress while the server ends: of which source, at which node, for how long.
+/// Flows that are in progress: of which source, at which node, for how long.
 ///
-/// The function that waits for flows to end looks again and again, and passes on what it has seen. A flow pays nothing
+/// Who wants to know looks again and again, and passes on what it has seen: the function that waits for flows to end,
+/// and the admin interface. A flow pays nothing
 /// for that except that it records when it begins and ends: the time at its node is known from the first look on.
 #pragma once
 
@@ -29,15 +30,29 @@ struct straggler_group {
     std::chrono::milliseconds longest;
 };
 
+/// A flow at a node.
+struct straggler {
+    source_number source;
+    /// Its number among the flows of its source.
+    std::uint64_t flow;
+    /// `no_node` where it has not come to one.
+    node_number node;
+    /// How long it has been seen there.
+    std::chrono::milliseconds time;
+};
+
 /// What has been seen.
 class stragglers
 {
   public:
-    /// A look at this time begins.
-    void begin_look(moment now) noexcept { now_ = now; }
+    /// A look at this time begins. Who was not seen in the one before has ended.
+    void begin_look(moment now) noexcept;
 
     /// It sees this flow. Throws `std::bad_alloc`.
     void see(source_number source, std::uint64_t flow, node_number node);
+
+    /// Whom the last look has seen, by their sources and numbers. Throws `std::bad_alloc`.
+    std::vector<straggler> flows() const;
 
     /// What the last look has seen, where most are first. Throws `std::bad_alloc`.
     std::vector<straggler_group> groups() const;

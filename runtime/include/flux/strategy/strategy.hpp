@@ -48,8 +48,8 @@ class strategy
     /// The event loops that replicable sources run on; none where each source has a thread of its own.
     virtual std::span<const std::unique_ptr<loop>> homes() const noexcept { return {}; }
 
-    /// What it knows of its loops, if it has such. Throws `std::bad_alloc`.
-    virtual loop_facts facts() { return {}; }
+    /// What it knows of its loops, if it has such. Any thread may ask. Throws `std::bad_alloc`.
+    virtual loop_facts facts([[maybe_unused]] facts_wanted wanted = facts_wanted::all) { return {}; }
 };
 
 } // namespace flux
