@@ -3,13 +3,13 @@
 #include "flux/error.hpp"
 #include "flux/insight/formatted_text.hpp"
 #include "flux/insight/json_text.hpp"
+#include "flux/insight/taken_paths.hpp"
 #include "flux/version.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 #include <numeric>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace flux {
@@ -17,59 +17,6 @@ namespace {
 
 /// Paths beyond this many are summed up in the text form.
 constexpr std::size_t most_shown = 40;
-
-/// A path that was taken. `of` is a source for whole flows, a function for what is counted by itself.
-struct taken_path {
-    std::size_t of;
-    outcome exit;
-    path_number number;
-    std::uint64_t count;
-    // Whether these flows failed only as their client had no more requests.
-    bool is_input_end = false;
-
-    const char *end() const noexcept { return is_input_end ? "end of input" : outcome_name(exit); }
-};
-
-std::vector<taken_path> most_frequent_first(std::vector<taken_path> paths)
-{
-    std::sort(paths.begin(), paths.end(), [](const taken_path &left, const taken_path &right) {
-        return std::tie(right.count, left.of, left.exit, left.is_input_end, left.number) <
-               std::tie(left.count, right.of, right.exit, right.is_input_end, right.number);
-    });
-    return paths;
-}
-
-std::vector<taken_path> paths_of_flows(const program &of, const path_counts &counts)
-{
-    std::vector<taken_path> paths;
-    for (source_number source = 0; source < of.sources.size(); ++source) {
-        for (const outcome exit : all_outcomes) {
-            counts.flow_paths(source)[index_of(exit)].visit([&](path_number number, std::uint64_t count) {
-                paths.push_back({source, exit, number, count});
-            });
-        }
-        counts.input_ends(source).visit([&](path_number number, std::uint64_t count) {
-            paths.push_back({source, outcome::failed, number, count, true});
-        });
-    }
-    return most_frequent_first(std::move(paths));
-}
-
-std::vector<taken_path> paths_of_functions(const program &of, const path_counts &counts)
-{
-    std::vector<taken_path> paths;
-    for (function_number function = 0; function < of.path_functions.size(); ++function) {
-        const path_tables *const tables = counts.function_paths(function);
-        for (const outcome exit : all_outcomes) {
-            if (tables != nullptr) {
-                (*tables)[index_of(exit)].visit([&](path_number number, std::uint64_t count) {
-                    paths.push_back({function, exit, number, count});
-                });
-            }
-        }
-    }
-    return most_frequent_first(std::move(paths));
-}
 
 source_counts sum_over_sources(const program &of, const path_counts &counts)
 {
@@ -90,20 +37,6 @@ std::uint64_t cancelled(const source_counts &counts) noexcept
 const char *first_to_forget(const program &of, const source_counts &counts) noexcept
 {
     return counts.first_forgot < of.nodes.size() ? of.nodes[counts.first_forgot].name : nullptr;
-}
-
-std::optional<path_labels> labels_of_flow(const program &of, const taken_path &path)
-{
-    std::optional<path_labels> labels = decode_flow(of, path.of, path.exit, path.number);
-    if (path.is_input_end && labels && !labels->empty()) {
-        labels->pop_back(); // the ERROR: there is none
-    }
-    return labels;
-}
-
-std::optional<path_labels> labels_of_function(const program &of, const taken_path &path)
-{
-    return decode(of, static_cast<function_number>(path.of), path.exit, path.number);
 }
 
 std::string chain(const std::optional<path_labels> &labels, path_number number)

@@ -1,0 +1,281 @@
+#include "flux/insight/metrics.hpp"
+
+#include "flux/insight/formatted_text.hpp"
+#include "flux/insight/taken_paths.hpp"
+#include "flux/version.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string_view>
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace flux {
+namespace {
+
+/// A name and a value that tell one count of a metric from the others.
+struct metric_label {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// A text of metrics: each is begun once, and then has its values.
+class metrics
+{
+  public:
+    explicit metrics(metrics_format as) noexcept : format_(as) {}
+
+    // What only grows. Its name ends with `_total`, which OpenMetrics leaves out in the headers.
+    void begin_counter(std::string_view name, const char *help)
+    {
+        constexpr std::string_view ending = "_total";
+        name_ = name;
+        const std::string_view family = format_ == metrics_format::open_metrics && name.ends_with(ending)
+                                            ? name.substr(0, name.size() - ending.size())
+                                            : name;
+        begin(family, "counter", help);
+    }
+
+    void begin_gauge(std::string_view name, const char *help)
+    {
+        name_ = name;
+        begin(name, "gauge", help);
+    }
+
+    void add(std::initializer_list<metric_label> labels, std::uint64_t value)
+    {
+        add_name(labels);
+        text_.add(" %" PRIu64 "\n", value);
+    }
+
+    void add_seconds(std::initializer_list<metric_label> labels, double value)
+    {
+        add_name(labels);
+        text_.add(" %.15g\n", value);
+    }
+
+    std::string whole() &&
+    {
+        text_.all += format_ == metrics_format::open_metrics ? "# EOF\n" : "";
+        return std::move(text_.all);
+    }
+
+  private:
+    void begin(std::string_view family, const char *type, const char *help)
+    {
+        const std::string name(family);
+        text_.add("# HELP %s %s\n# TYPE %s %s\n", name.c_str(), help, name.c_str(), type);
+    }
+
+    void add_name(std::initializer_list<metric_label> labels)
+    {
+        text_.all += name_;
+        const char *before = "{";
+        for (const metric_label &each : labels) {
+            text_.all += before;
+            text_.all += each.name;
+            text_.all += "=\"";
+            for (const char letter : each.value) {
+                text_.all += letter == '"' || letter == '\\' ? std::string("\\") + letter
+                                                             : letter == '\n' ? "\\n" : std::string(1, letter);
+            }
+            text_.all += '"';
+            before = ",";
+        }
+        text_.all += labels.size() == 0 ? "" : "}";
+    }
+
+    const metrics_format format_;
+    std::string_view name_;
+    formatted_text text_;
+};
+
+constexpr double nanoseconds = 1e-9;
+
+void add_process(metrics &to, const process_usage &used)
+{
+    to.begin_gauge("process_start_time_seconds", "When the process was started, in seconds since 1970.");
+    to.add_seconds({}, used.started_seconds);
+    to.begin_counter("process_cpu_seconds_total", "Processor time of the process, in the kernel and outside of it.");
+    to.add_seconds({}, used.cpu_seconds);
+    to.begin_gauge("process_resident_memory_bytes", "Memory that the process has.");
+    to.add({}, used.resident_bytes);
+    to.begin_gauge("process_open_fds", "Descriptors that are open.");
+    to.add({}, used.open_descriptors);
+    to.begin_gauge("process_max_fds", "How many descriptors may be open.");
+    to.add({}, used.most_descriptors);
+}
+
+void add_flows(metrics &to, const program &of, const path_counts &counts)
+{
+    const auto each_source = [&](auto add) {
+        for (source_number number = 0; number < of.sources.size(); ++number) {
+            add(of.sources[number].node.name, counts.of_source(number));
+        }
+    };
+    to.begin_counter("flux_flows_started_total", "Flows that sources have started.");
+    each_source([&](const char *source, const source_counts &one) { to.add({{"source", source}}, one.started); });
+    to.begin_counter("flux_flows_ended_total", "Flows that have come to their end, by how.");
+    each_source([&](const char *source, const source_counts &one) {
+        for (const outcome exit : all_outcomes) {
+            to.add({{"source", source}, {"exit", outcome_name(exit)}}, one.finished[index_of(exit)]);
+        }
+        to.add({{"source", source}, {"exit", "cancelled"}}, one.cancelled);
+    });
+    to.begin_gauge("flux_flows_in_progress", "Flows that have started and have not ended.");
+    each_source([&](const char *source, const source_counts &one) { to.add({{"source", source}}, one.in_progress()); });
+    to.begin_counter("flux_source_failures_total", "How often a source failed, so that there was no flow.");
+    each_source([&](const char *source, const source_counts &one) { to.add({{"source", source}}, one.nothing); });
+    to.begin_counter("flux_node_calls_total", "Calls of nodes and error handlers by flows that have ended.");
+    each_source([&](const char *source, const source_counts &one) { to.add({{"source", source}}, one.counted.calls); });
+    to.begin_counter("flux_parks_total", "Waits for the world of flows that have ended.");
+    each_source([&](const char *source, const source_counts &one) { to.add({{"source", source}}, one.counted.parks); });
+}
+
+void add_paths(metrics &to, const program &of, const path_counts &counts)
+{
+    std::vector<taken_path> paths = paths_of_flows(of, counts);
+    const std::size_t left_out = paths.size() - std::min(paths.size(), most_path_metrics);
+    paths.resize(paths.size() - left_out);
+    to.begin_counter("flux_path_flows_total", "Flows that took a path; the report says which nodes it has.");
+    for (const taken_path &each : paths) {
+        to.add({{"source", of.sources[each.of].node.name},
+                {"exit", each.end()},
+                {"path", std::to_string(each.number)}},
+               each.count);
+    }
+    to.begin_gauge("flux_paths_left_out", "Paths that were taken and have no count here, as others were taken more.");
+    to.add({}, left_out);
+}
+
+void add_errors(metrics &to, const program &of, const std::vector<failure_total> &failures)
+{
+    to.begin_counter("flux_node_errors_total", "Errors of nodes, by their codes.");
+    const auto each_failure = [&](auto count) {
+        for (const failure_total &each : failures) {
+            to.add({{"node", each.node < of.nodes.size() ? of.nodes[each.node].name : ""},
+                    {"code", std::to_string(each.error)}},
+                   count(each));
+        }
+    };
+    each_failure([](const failure_total &each) { return each.times; });
+    to.begin_counter("flux_unhandled_errors_total", "Of these, those that no error handler took.");
+    each_failure([](const failure_total &each) { return each.unhandled; });
+}
+
+void add_constraints(metrics &to, const program &of, const std::vector<constraint_totals> &constraints)
+{
+    const auto each_constraint = [&](auto add) {
+        for (std::size_t number = 0; number < constraints.size(); ++number) {
+            add(metric_label{"constraint", of.constraints[number].name}, constraints[number]);
+        }
+    };
+    to.begin_counter("flux_constraint_acquisitions_total", "How often a constraint was taken.");
+    each_constraint([&](metric_label name, const constraint_totals &one) { to.add({name}, one.taken); });
+    to.begin_counter("flux_constraint_waits_total", "How often a flow had to wait for a constraint.");
+    each_constraint([&](metric_label name, const constraint_totals &one) { to.add({name}, one.waited); });
+    to.begin_counter("flux_constraint_wait_seconds_total", "How long flows waited for a constraint, together.");
+    each_constraint([&](metric_label name, const constraint_totals &one) {
+        to.add_seconds({name}, static_cast<double>(one.waited_ns) * nanoseconds);
+    });
+    // Not all holds are timed, so this one estimates their sum, which may shrink a little: it is no counter.
+    to.begin_gauge("flux_constraint_hold_seconds", "How long a constraint is held each time; the mean of those timed.");
+    each_constraint([&](metric_label name, const constraint_totals &one) {
+        const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
+        to.add_seconds({name}, static_cast<double>(one.held_ns) * nanoseconds / timed);
+    });
+}
+
+void add_loops(metrics &to, const program &of, const loop_facts &loops)
+{
+    const auto by_loop = [&](const std::vector<std::uint64_t> &counts) {
+        for (std::size_t number = 0; number < counts.size(); ++number) {
+            to.add({{"loop", std::to_string(number)}}, counts[number]);
+        }
+    };
+    to.begin_counter("flux_loop_flows_total", "Flows that have begun on an event loop.");
+    by_loop(loops.flows);
+    to.begin_counter("flux_connections_accepted_total", "Connections that an event loop has accepted.");
+    by_loop(loops.accepted);
+    to.begin_counter("flux_loop_holds_total", "How often a node was seen that held its event loop for over 1 ms.");
+    for (const loop_hold &each : loops.holds) {
+        to.add({{"node", of.nodes[each.node].name}}, each.times);
+    }
+}
+
+// The moment at which the process was started, from the kernel's ticks since the machine was.
+double start_of_process()
+{
+    std::string stat;
+    std::getline(std::ifstream("/proc/self/stat"), stat);
+    // The name of the program is in parentheses and may have any; field 22 is the 20th behind it (proc(5)).
+    std::size_t at = stat.rfind(')');
+    for (int field = 2; field < 22 && at != stat.npos; ++field) {
+        at = stat.find(' ', at + 1);
+    }
+    std::ifstream kernel("/proc/stat");
+    for (std::string line; std::getline(kernel, line);) {
+        if (line.starts_with("btime ") && at != stat.npos) {
+            return std::stod(line.substr(6)) +
+                   std::stod(stat.substr(at)) / static_cast<double>(sysconf(_SC_CLK_TCK));
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+const char *media_type(metrics_format of) noexcept
+{
+    return of == metrics_format::open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                              : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+process_usage usage_of_process()
+{
+    process_usage used;
+    used.started_seconds = start_of_process();
+    rusage usage{};
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        const auto seconds = [](const timeval &of) {
+            return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) * 1e-6;
+        };
+        used.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    }
+    std::uint64_t pages_of_all = 0;
+    std::uint64_t resident_pages = 0;
+    if (std::ifstream("/proc/self/statm") >> pages_of_all >> resident_pages) {
+        used.resident_bytes = resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    }
+    std::error_code none;
+    for (std::filesystem::directory_iterator each("/proc/self/fd", none), end; each != end; each.increment(none)) {
+        ++used.open_descriptors;
+    }
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        used.most_descriptors = limit.rlim_cur;
+    }
+    return used;
+}
+
+std::string metrics_text(const program &of, const run_facts &facts, const char *strategy, const process_usage &used,
+                         metrics_format as)
+{
+    metrics all(as);
+    all.begin_gauge("flux_info", "Always 1: what runs.");
+    all.add({{"program", of.name}, {"version", version}, {"runtime", strategy}}, 1);
+    add_process(all, used);
+    add_flows(all, of, facts.counts);
+    add_paths(all, of, facts.counts);
+    add_errors(all, of, facts.failures);
+    add_constraints(all, of, facts.constraints);
+    add_loops(all, of, facts.loops);
+    return std::move(all).whole();
+}
+
+} // namespace flux
