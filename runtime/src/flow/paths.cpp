@@ -28,48 +28,48 @@ class walk
   public:
     explicit walk(const program &in) noexcept : program_(in) {}
 
-    // Appends the labels of the path, last first; false where there is no such path. Its depth is that of the calls.
+    // Appends what the path shows, last first; false where there is no such path. Its depth is that of the calls.
     bool back_from(function_number function, outcome exit, path_number number)
     {
         const path_function &in = program_.path_functions[function];
         if (number >= in.paths[index_of(exit)]) {
             return false;
         }
-        const path_vertex *at = &program_.path_vertices[in.exits[index_of(exit)]];
-        while (at->kind != path_kind::start) {
-            if (!show(*at, number)) {
+        std::uint32_t at = in.exits[index_of(exit)];
+        while (program_.path_vertices[at].kind != path_kind::start) {
+            const path_vertex &vertex = program_.path_vertices[at];
+            if (!show(at, number)) {
                 return false;
             }
-            if (at->kind == path_kind::label && at->edge_count == 0) {
+            if (vertex.kind == path_kind::label && vertex.edge_count == 0) {
                 return true; // what comes before is not known
             }
-            const path_edge *taken = edge_taken(*at, number);
+            const path_edge *taken = edge_taken(vertex, number);
             if (taken == nullptr) {
                 return false;
             }
             number -= taken->offset;
-            at = &program_.path_vertices[taken->from];
+            at = taken->from;
         }
         return number == 0;
     }
 
-    path_labels labels;
+    path_places places;
 
   private:
-    // Appends what is shown of the vertex, and takes the callee's part out of the number.
-    bool show(const path_vertex &vertex, path_number &number)
+    // Appends the vertex where it is shown, and takes the callee's part out of the number.
+    bool show(std::uint32_t at, path_number &number)
     {
+        const path_vertex &vertex = program_.path_vertices[at];
         switch (vertex.kind) {
         case path_kind::start:
         case path_kind::join:
             return true;
         case path_kind::label:
-            labels.push_back(vertex.label);
-            return true;
         case path_kind::cut_done:
         case path_kind::cut_failed:
         case path_kind::cut_ended:
-            labels.push_back(program_.path_functions[vertex.function].name);
+            places.push_back(at);
             return true;
         case path_kind::call_done:
             return show_call(vertex.function, outcome::done, number);
@@ -113,7 +113,37 @@ class walk
     const program &program_;
 };
 
+path_labels labels_at(const program &in, const path_places &places)
+{
+    path_labels labels;
+    for (const std::uint32_t place : places) {
+        labels.push_back(label_at(in, place));
+    }
+    return labels;
+}
+
+// Whether the numbers of a source's flows have the path of the making in them.
+bool counts_making(const source_paths &paths, const source_info &from) noexcept
+{
+    return !paths.cut && from.produce_function != no_function;
+}
+
 } // namespace
+
+const char *label_at(const program &in, std::uint32_t place) noexcept
+{
+    const path_vertex &vertex = in.path_vertices[place];
+    switch (vertex.kind) {
+    case path_kind::label:
+        return vertex.label;
+    case path_kind::cut_done:
+    case path_kind::cut_failed:
+    case path_kind::cut_ended:
+        return in.path_functions[vertex.function].name;
+    default:
+        return nullptr;
+    }
+}
 
 source_paths paths_of(const program &in, const source_info &source) noexcept
 {
@@ -148,30 +178,51 @@ path_number first_to(const path_function &of, outcome exit) noexcept
     return before;
 }
 
-std::optional<path_labels> decode(const program &in, function_number function, outcome exit, path_number number)
+std::optional<path_places> decode_places(const program &in, function_number function, outcome exit, path_number number)
 {
     walk back(in);
     if (!back.back_from(function, exit, number)) {
         return std::nullopt;
     }
-    std::reverse(back.labels.begin(), back.labels.end());
-    return std::move(back.labels);
+    std::reverse(back.places.begin(), back.places.end());
+    return std::move(back.places);
 }
 
-std::optional<path_labels> decode_flow(const program &in, source_number source, outcome exit, path_number number)
+std::optional<path_labels> decode(const program &in, function_number function, outcome exit, path_number number)
+{
+    const std::optional<path_places> places = decode_places(in, function, exit, number);
+    return places ? std::optional(labels_at(in, *places)) : std::nullopt;
+}
+
+std::optional<path_places> decode_flow_places(const program &in, source_number source, outcome exit, path_number number)
 {
     const source_info &from = in.sources[source];
     const source_paths paths = paths_of(in, from);
+    if (!counts_making(paths, from)) {
+        return decode_places(in, from.run_function, exit, number);
+    }
     const path_number radix = std::max(paths.radix[index_of(exit)], path_number{1});
-    const bool made_is_counted = !paths.cut && from.produce_function != no_function;
-    auto run = decode(in, from.run_function, exit, made_is_counted ? number % radix : number);
-    auto made = made_is_counted ? decode(in, from.produce_function, outcome::done, number / radix)
-                                : std::optional<path_labels>({from.node.name});
+    const auto run = decode_places(in, from.run_function, exit, number % radix);
+    auto made = decode_places(in, from.produce_function, outcome::done, number / radix);
     if (!made || !run) {
         return std::nullopt;
     }
     made->insert(made->end(), run->begin(), run->end());
     return made;
+}
+
+std::optional<path_labels> decode_flow(const program &in, source_number source, outcome exit, path_number number)
+{
+    const std::optional<path_places> places = decode_flow_places(in, source, exit, number);
+    if (!places) {
+        return std::nullopt;
+    }
+    const source_info &from = in.sources[source];
+    path_labels labels = labels_at(in, *places);
+    if (!counts_making(paths_of(in, from), from)) {
+        labels.insert(labels.begin(), from.node.name);
+    }
+    return labels;
 }
 
 } // namespace flux

@@ -29,6 +29,12 @@ using source_number = std::size_t;
 /// What is shown of a path, from its start to its end.
 using path_labels = std::vector<const char *>;
 
+/// The vertices that a path shows, from its start to its end.
+using path_places = std::vector<std::uint32_t>;
+
+/// What is shown of such a vertex; null where nothing is.
+const char *label_at(const program &in, std::uint32_t place) noexcept;
+
 /// How the flows of a source are numbered; the arrays are by the outcome of the flow.
 struct source_paths {
     /// Whether the path of the making is counted by itself.
@@ -51,8 +57,12 @@ path_number first_to(const path_function &of, outcome exit) noexcept;
 /// The path of this number among those from the start of a function to one of its exits; none where there is no such
 /// path. O(length of the path · ways into a join).
 std::optional<path_labels> decode(const program &in, function_number function, outcome exit, path_number number);
+std::optional<path_places> decode_places(const program &in, function_number function, outcome exit, path_number number);
 
 /// The path of this number among those of a source's flows to one of their exits; none where there is no such path.
 std::optional<path_labels> decode_flow(const program &in, source_number source, outcome exit, path_number number);
+/// The same, without the source where the tables have no vertex for it.
+std::optional<path_places> decode_flow_places(const program &in, source_number source, outcome exit,
+                                              path_number number);
 
 } // namespace flux
