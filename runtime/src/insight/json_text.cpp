@@ -21,6 +21,18 @@ std::string quoted(std::string_view value)
     return escaped.all + "\"";
 }
 
+std::string json_texts(const std::optional<std::vector<const char *>> &texts)
+{
+    if (!texts) {
+        return "null";
+    }
+    std::string json = "[";
+    for (const char *const each : *texts) {
+        json += (json.size() == 1 ? "" : ", ") + quoted(each);
+    }
+    return json + "]";
+}
+
 std::string json_numbers(std::span<const std::uint64_t> numbers)
 {
     formatted_text json;

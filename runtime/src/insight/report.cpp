@@ -214,18 +214,6 @@ std::string json_flows(const source_counts &counts)
     return json.all;
 }
 
-std::string json_labels(const std::optional<path_labels> &labels)
-{
-    if (!labels) {
-        return "null";
-    }
-    std::string json = "[";
-    for (const char *label : *labels) {
-        json += (json.size() == 1 ? "" : ", ") + quoted(label);
-    }
-    return json + "]";
-}
-
 } // namespace
 
 std::string text_report(const program &of, const run_facts &facts)
@@ -314,12 +302,12 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",
                  quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,
-                 static_cast<double>(path.count) / all, json_labels(labels_of_flow(of, path)).c_str());
+                 static_cast<double>(path.count) / all, json_texts(labels_of_flow(of, path)).c_str());
     });
     add_list(json, "cut", paths_of_functions(of, counts), "", [&](const taken_path &path) {
         json.add("\"function\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.path_functions[path.of].name).c_str(), outcome_name(path.exit), path.number, path.count,
-                 json_labels(labels_of_function(of, path)).c_str());
+                 json_texts(labels_of_function(of, path)).c_str());
     });
     return json.all + "}\n";
 }

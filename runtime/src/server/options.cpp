@@ -101,6 +101,17 @@ std::string set_report(options &into, std::string_view value)
     return {};
 }
 
+// A port alone is one of this machine: who wants to let in others says so.
+std::string set_admin(options &into, std::string_view value)
+{
+    const std::string_view port = value.substr(value.starts_with(':') ? 1 : 0);
+    std::uint16_t number = 0;
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+    const bool is_port = error == std::errc() && end == port.data() + port.size();
+    into.admin = is_port ? loopback_address(number) : parse_address(value);
+    return into.admin ? "" : "a port of this machine alone, an address as 192.0.2.1:9100, or unix:PATH";
+}
+
 const option all_options[] = {
     {"runtime", "thread|pool|event", "what runs flows: a thread for each, a pool of threads, event loops (pool)",
      set_runtime},
@@ -120,6 +131,8 @@ const option all_options[] = {
      [](options &into, std::string_view value) { return set_time(into.drain, value); }},
     {"takeover", "PATH", "take over from the server with this path, which then ends; and be taken over through it",
      set_takeover},
+    {"admin", "PORT|ADDRESS|unix:PATH", "where to ask by HTTP how the server runs: its graph, paths, flows, metrics",
+     set_admin},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"trace", "[N]", "say of each flow, or of one in N, what happens to it, as it happens, on standard error",
      [](options &into, std::string_view value) {
@@ -259,6 +272,9 @@ std::string read_options(options &into, int &argc, char **argv, environment vari
         into.strategy != strategy_kind::event) {
         return std::string(prefix) + "io says how event loops wait, and this server has none: say " +
                std::string(prefix) + "runtime=event with it";
+    }
+    if (problem.empty() && into.admin && into.io == io_kind::simulation) {
+        return "a simulated server has no admin interface: leave out " + std::string(prefix) + "admin";
     }
     return problem;
 }

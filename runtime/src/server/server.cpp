@@ -2,6 +2,7 @@
 
 #include "flux/process/adoption.hpp"
 #include "flux/process/crash.hpp"
+#include "flux/server/admin_pages.hpp"
 #include "flux/server/end_report.hpp"
 #include "flux/server/init.hpp"
 #include "flux/log.hpp"
@@ -73,6 +74,10 @@ class served_process
             exit_at_once(EXIT_FAILURE);
         }
         const end_reason reason = wait();
+        if (reason.successor != 0) {
+            admin_.reset(); // the successor is asked from now on
+        }
+        phase_ = server_phase::ends;
         const std::string why = reason.signal != 0 ? std::string("SIG") + sigabbrev_np(reason.signal)
                                                    : "taken over by process " + std::to_string(reason.successor);
         log_line("%s: sources stop, flows have %g s to end", why.c_str(),
@@ -92,6 +97,7 @@ class served_process
             report_at_end();
             exit_at_once(status);
         }
+        admin_.reset();
         server_.finish();
         report_at_end();
         finish_log();
@@ -116,6 +122,18 @@ class served_process
             });
         }
         server_.start();
+        if (options_.admin) {
+            start_admin(*options_.admin);
+        }
+    }
+
+    void start_admin(const address &at)
+    {
+        const char *const strategy = strategy_name(options_.strategy);
+        pages_.emplace(program_, server_, strategy, phase_);
+        admin_.emplace(at, [this](const admin_request &request) { return pages_->answer(request); });
+        log_line("the admin interface listens at %s%s", admin_->at().text().c_str(),
+                 admin_->is_local() ? "" : ", for other machines, too");
     }
 
     // Until it is to end.
@@ -128,6 +146,7 @@ class served_process
         while (!listens() && clock::now() < limit && signals_.wait(-1, clock::now() + begin_step) == 0) {
         }
         sockets.settle_adopted();
+        phase_ = server_phase::serves;
         if (!takeover_) {
             return {signals_.wait(), 0};
         }
@@ -153,6 +172,9 @@ class served_process
     const options options_;
     const end_signals &signals_;
     running_server server_;
+    std::atomic<server_phase> phase_{server_phase::starts};
+    std::optional<admin_pages_of_server> pages_;
+    std::optional<admin_server> admin_;
     std::optional<takeover> takeover_;
     // A process that is forked off this one reports nothing.
     const pid_t process_ = getpid();

@@ -205,4 +205,19 @@ TEST_F(Options, AreAllInTheHelp)
     EXPECT_EQ(help.find("image, a server built with Flux"), 0u);
 }
 
+TEST_F(Options, TheAdminInterfaceIsOfThisMachineAloneWhereOnlyAPortIsSaid)
+{
+    EXPECT_FALSE(read({}).options.admin.has_value());
+    EXPECT_EQ(read({"--flux-admin=9100"}).options.admin->text(), "127.0.0.1:9100");
+    EXPECT_EQ(read({"--flux-admin=:9100"}).options.admin->text(), "127.0.0.1:9100");
+    EXPECT_EQ(read({"--flux-admin", "0.0.0.0:9100"}).options.admin->text(), "0.0.0.0:9100");
+    EXPECT_EQ(read({"--flux-admin", "unix:/run/x"}).options.admin->text(), "unix:/run/x");
+    EXPECT_EQ(read({"--flux-admin=localhost:9100"}).problem,
+              "--flux-admin is to be a port of this machine alone, an address as 192.0.2.1:9100, or unix:PATH, not "
+              "`localhost:9100`");
+    EXPECT_EQ(read({"--flux-admin=70000"}).options.admin.has_value(), false);
+    EXPECT_EQ(read({"--flux-admin=9100", "--flux-io=simulation:1"}).problem,
+              "a simulated server has no admin interface: leave out --flux-admin");
+}
+
 } // namespace

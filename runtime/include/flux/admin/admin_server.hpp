@@ -56,6 +56,9 @@ class admin_server
     /// Where it listens; the port is known where any was asked for.
     const address &at() const noexcept { return at_; }
 
+    /// Whether only this machine reaches it.
+    bool is_local() const noexcept { return is_local_; }
+
   private:
     /// A client, and how far it has come.
     struct client {

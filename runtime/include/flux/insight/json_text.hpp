@@ -5,9 +5,11 @@
 #include "flux/insight/formatted_text.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flux {
 
@@ -16,6 +18,9 @@ std::string quoted(std::string_view value);
 
 /// The numbers as an array on one line. Throws `std::bad_alloc`.
 std::string json_numbers(std::span<const std::uint64_t> numbers);
+
+/// The texts as an array on one line; null where there is none. Throws `std::bad_alloc`.
+std::string json_texts(const std::optional<std::vector<const char *>> &texts);
 
 /// Adds a member whose value is an array of objects, each on a line of its own: what `each` adds for an element stands
 /// between the braces. `after` follows the array. Throws `std::bad_alloc`.

@@ -3,11 +3,13 @@
 /// of the command line is the program's own.
 #pragma once
 
+#include "flux/address.hpp"
 #include "flux/event/event.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace flux {
@@ -51,6 +53,8 @@ struct options {
     std::string takeover;
     /// `--flux-report`
     report_kind report = report_kind::none;
+    /// `--flux-admin`: where the server can be asked how it runs; nothing where it cannot.
+    std::optional<address> admin;
     /// `--flux-trace`: one flow in so many says what happens to it; 0 for none.
     std::uint64_t trace_one_in = 0;
     /// Where the report goes; empty for standard error.

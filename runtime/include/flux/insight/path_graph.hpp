@@ -1,0 +1,97 @@
+/// \file
+/// The graph of a program as its flows take it: what paths show, and which of that comes after which. It is read off
+/// the path tables, so the server needs no source to draw itself (`graph_page.hpp`).
+///
+/// A place is a vertex that is shown: a node, a line of a dispatch, an error handler, or a source that the tables have
+/// no vertex for. A function that is called at several places has its own places once, so what comes after it follows
+/// wherever it was called; what flows took is known exactly (`count`).
+#pragma once
+
+#include "flux/flow/path_counts.hpp"
+#include "flux/flow/paths.hpp"
+#include "flux/flow/program.hpp"
+#include "flux/insight/report.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace flux {
+
+/// The number of a place: that of its vertex, or the number of vertices and that of a source.
+using place_number = std::uint32_t;
+
+/// From one place to the next.
+using graph_way = std::pair<place_number, place_number>;
+
+/// How often flows came to a place, and how often they failed there.
+struct place_count {
+    std::uint64_t times = 0;
+    std::uint64_t failed = 0;
+};
+
+/// What flows took of a graph.
+struct graph_counts {
+    std::map<place_number, place_count> places;
+    std::map<graph_way, std::uint64_t> ways;
+};
+
+/// The graph of one program.
+class path_graph
+{
+  public:
+    /// The program outlives it. O(vertices · edges). Throws `std::bad_alloc`.
+    explicit path_graph(const program &of);
+
+    /// All places, by their numbers. That a node failed is no place of its own.
+    const std::vector<place_number> &places() const noexcept { return places_; }
+
+    /// All ways, by their numbers.
+    const std::vector<graph_way> &ways() const noexcept { return ways_; }
+
+    /// What is shown of a place.
+    const char *label(place_number of) const noexcept;
+
+    /// Where its node is declared; null where it is no node's name.
+    const node_info *node(place_number of) const noexcept;
+
+    /// What flows took, by the counts of this program's paths. Throws `std::bad_alloc`.
+    graph_counts count(const path_counts &by) const;
+
+  private:
+    const program &program_;
+    std::vector<place_number> places_;
+    std::vector<graph_way> ways_;
+};
+
+/// The graph with what flows took of it, as JSON:
+///
+///     {
+///       "flux": "0.1.0",
+///       "program": "image",
+///       "strategy": "event",
+///       "at_ms": 815001,                      of a clock that only goes forward: for rates
+///       "started": 3, "ended": 2, "failed": 1,
+///       "places": [                           `file` and `line` are those of a node's declaration, or are left out
+///         {"id": 4, "label": "Compress", "file": "image.flux", "line": 9, "count": 1, "failed": 0}
+///       ],
+///       "ways": [
+///         {"from": 4, "to": 5, "count": 1}
+///       ],
+///       "paths": [                            those that were taken most, 20 at most
+///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "labels": ["Listen", "Compress"]}
+///       ],
+///       "constraints": [
+///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250}
+///       ],
+///       "errors": [                           of nodes, most frequent first, 20 at most
+///         {"name": "Ask", "meaning": "error 110 (Connection timed out)", "times": 3, "unhandled": 1}
+///       ]
+///     }
+///
+/// Throws `std::bad_alloc`.
+std::string graph_json(const path_graph &graph, const program &of, const run_facts &facts, const char *strategy);
+
+} // namespace flux

@@ -1,0 +1,127 @@
+#include "flux/server/admin_pages.hpp"
+
+#include "flux/insight/graph_page.hpp"
+#include "flux/insight/json_text.hpp"
+#include "flux/insight/metrics.hpp"
+#include "flux/insight/report.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <string_view>
+
+namespace flux {
+namespace {
+
+constexpr const char *plain = "text/plain; charset=utf-8";
+constexpr const char *json = "application/json";
+constexpr const char *html = "text/html; charset=utf-8";
+
+} // namespace
+
+/// A page: its path, what it is, and who makes it.
+struct admin_pages_of_server::page {
+    std::string_view path;
+    const char *what;
+    admin_answer (admin_pages_of_server::*make)(const admin_request &);
+};
+
+const admin_pages_of_server::page admin_pages_of_server::all_pages[] = {
+    {"/graph", "the graph of the program, drawn, as flows take it now", &admin_pages_of_server::graph},
+    {"/report", "flows, paths, errors and constraints so far, as text", &admin_pages_of_server::report},
+    {"/profile", "the same as JSON", &admin_pages_of_server::profile},
+    {"/flows", "the flows that are in progress, and where, as JSON", &admin_pages_of_server::flows},
+    {"/metrics", "counts for Prometheus and for what reads OpenMetrics", &admin_pages_of_server::metrics},
+    {"/healthz", "status 200 while the server serves, 503 before and after", &admin_pages_of_server::health},
+    {"/graph.json", "what the graph is drawn of", &admin_pages_of_server::graph_data},
+    {"/", "this list", &admin_pages_of_server::index},
+};
+
+admin_pages_of_server::admin_pages_of_server(const program &of, running_server &server, const char *strategy,
+                                             const std::atomic<server_phase> &phase)
+    : program_(of), server_(server), strategy_(strategy), phase_(phase), graph_(of)
+{
+}
+
+admin_answer admin_pages_of_server::answer(const admin_request &request)
+{
+    const auto found = std::ranges::find(all_pages, request.path, &page::path);
+    if (found != std::end(all_pages)) {
+        return (this->*found->make)(request);
+    }
+    std::string pages = "There is no such page. There are:\n";
+    for (const page &each : all_pages) {
+        pages += "  " + std::string(each.path) + "\n";
+    }
+    return {404, plain, std::move(pages)};
+}
+
+admin_answer admin_pages_of_server::health(const admin_request &)
+{
+    switch (phase_.load()) {
+    case server_phase::starts:
+        return {503, plain, "starts\n"};
+    case server_phase::serves:
+        return {200, plain, "ok\n"};
+    case server_phase::ends:
+        break;
+    }
+    return {503, plain, "ends\n"};
+}
+
+admin_answer admin_pages_of_server::profile(const admin_request &)
+{
+    return {200, json, json_report(program_, server_.facts(facts_wanted::all_but_stacks), strategy_)};
+}
+
+admin_answer admin_pages_of_server::report(const admin_request &)
+{
+    return {200, plain, text_report(program_, server_.facts(facts_wanted::all_but_stacks))};
+}
+
+admin_answer admin_pages_of_server::metrics(const admin_request &request)
+{
+    const bool open = request.accept.find("application/openmetrics-text") != std::string_view::npos;
+    const metrics_format as = open ? metrics_format::open_metrics : metrics_format::prometheus;
+    return {200, media_type(as),
+            metrics_text(program_, server_.facts(facts_wanted::all_but_stacks), strategy_, usage_of_process(), as)};
+}
+
+// One object: `flows` are those in progress, each with the name of its source, its number there, the node that it is at
+// (null before the first), and for how long it has been seen there by requests of this page.
+admin_answer admin_pages_of_server::flows(const admin_request &)
+{
+    server_.look_at_flows(seen_);
+    formatted_text text;
+    text.all = "{\n";
+    add_list(text, "flows", seen_.flows(), "", [&](const straggler &each) {
+        text.add("\"source\": %s, \"number\": %" PRIu64 ", \"node\": %s, \"seen_ms\": %" PRIu64,
+                 quoted(program_.sources[each.source].node.name).c_str(), each.flow,
+                 each.node < program_.nodes.size() ? quoted(program_.nodes[each.node].name).c_str() : "null",
+                 static_cast<std::uint64_t>(each.time.count()));
+    });
+    return {200, json, text.all + "}\n"};
+}
+
+admin_answer admin_pages_of_server::graph(const admin_request &)
+{
+    return {200, html, std::string(graph_page())};
+}
+
+admin_answer admin_pages_of_server::graph_data(const admin_request &)
+{
+    return {200, json, graph_json(graph_, program_, server_.facts(facts_wanted::all_but_stacks), strategy_)};
+}
+
+// The names of the pages are the runtime's own, so nothing in them needs an escape.
+admin_answer admin_pages_of_server::index(const admin_request &)
+{
+    std::string list = "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
+                       "<meta name=\"viewport\" content=\"width=device-width\"><title>Flux</title>\n<ul>\n";
+    for (const page &each : all_pages) {
+        const std::string path(each.path);
+        list += "<li><a href=\"" + path + "\">" + path + "</a>: " + each.what + "</li>\n";
+    }
+    return {200, html, list + "</ul>\n</html>\n"};
+}
+
+} // namespace flux
