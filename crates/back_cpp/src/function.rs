@@ -30,6 +30,8 @@ pub struct Writer<'a> {
     pub(crate) writes_output: bool,
     /// The variable that holds what the nodes of the current block returned.
     pub(crate) error: String,
+    /// Whether it may hold the error of a step that a fallback has taken over from.
+    pub(crate) keeps_error: bool,
     /// The variable with the inputs of each step so far that has some.
     pub(crate) inputs: HashMap<StepId, String>,
     /// The variable with each output of the steps so far.
@@ -53,6 +55,7 @@ pub fn function(context: &Context<'_>, function: &flow::Function) -> Vec<Declara
         reads_input: false,
         writes_output: false,
         error: String::new(),
+        keeps_error: false,
         inputs: HashMap::new(),
         outputs: HashMap::new(),
         errors: HashMap::new(),
@@ -161,6 +164,7 @@ impl Writer<'_> {
         if failed.is_none() && calls_nodes {
             self.error = self.locals.claim("error");
             out.push(declare_error(&self.error));
+            self.keeps_error = false;
         }
         for step in &block.steps {
             separate(out);
@@ -214,6 +218,7 @@ impl Writer<'_> {
             let output = failed.and_then(|failed| self.outputs.get(&(failed, index))).cloned().unwrap_or_default();
             self.assign(Expression::name(&output).member(&parameter.name), operand, parameter, last, out);
         }
+        self.keeps_error |= failed.is_some_and(|failed| self.errors.get(&failed) == Some(&self.error));
         if offset > 0 {
             out.push(Statement::Run(self.on_flow(contract::ADD_PATH, vec![Expression::name(offset)])));
         }

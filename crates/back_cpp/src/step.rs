@@ -202,6 +202,13 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) {
         let (number, variable) = (Expression::name(number), Expression::name(&error));
+        if self.keeps_error && error == self.error {
+            self.keeps_error = false;
+            // A function that returns no error leaves the one that is there.
+            if !matches!(&call, Statement::Assign(to, _) if *to == variable) {
+                out.push(Statement::Assign(variable.clone(), Expression::name(0)));
+            }
+        }
         let scope = self.locals.enter();
         let mut guarded = self.deadline(step);
         guarded.extend(self.holds(step, input));

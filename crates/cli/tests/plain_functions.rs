@@ -62,6 +62,38 @@ fn every_way_to_take_and_give_runs() {
 }
 
 #[test]
+fn one_that_returns_no_error_goes_on_after_a_fallback() {
+    let folder = folder("fallback");
+    for (file, text) in [
+        (
+            "shop.flux",
+            "include \"shop.h\";\nNext () => (int number);\nsource Next => Sale;\nSale = Check -> Double -> Say;\n\
+             Check (int number) => (int number);\nDouble (int number) => (long twice);\nSay (long twice) => ();\n\
+             Mend (int number, int error) => (int number);\nhandle error Check => Mend;\n",
+        ),
+        (
+            "shop.h",
+            "#pragma once\nint Next(int &number);\nint Check(int number, int &same);\nlong Double(int number);\n\
+             void Say(long twice);\nvoid Mend(int number, int error, int &instead);\n",
+        ),
+        (
+            "shop.cpp",
+            "#include \"shop.h\"\n#include <cstdio>\n#include <unistd.h>\n\
+             int Next(int &number) { static int next; if (next == 4) pause(); number = ++next; return 0; }\n\
+             int Check(int number, int &same) { same = number; return number == 3 ? 7 : 0; }\n\
+             long Double(int number) { return 2 * number; }\n\
+             void Say(long twice) { std::printf(\"%ld\\n\", twice); std::fflush(stdout); }\n\
+             void Mend(int number, int error, int &instead) { instead = 10 * number + error; }\n",
+        ),
+    ] {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let built = flux(&folder, &["build", "shop.flux"]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert_eq!(first_lines(&folder, "pool"), ["2", "4", "74", "8"]);
+}
+
+#[test]
 fn those_of_a_module_are_in_its_namespace() {
     let folder = folder("module");
     std::fs::create_dir(folder.join("lib")).unwrap();

@@ -83,7 +83,7 @@ std::string whole(const admin_answer &answer, bool with_body)
              "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
              "Cross-Origin-Resource-Policy: same-origin\r\n"
              "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-             "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n%s\r\n",
+             "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n%s\r\n",
              answer.status, reason_of(answer.status), answer.type.c_str(), answer.body.size(),
              answer.status == 405 ? "Allow: GET, HEAD\r\n" : "");
     return with_body ? head.all + answer.body : head.all;

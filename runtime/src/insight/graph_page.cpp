@@ -38,10 +38,10 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
 svg text { fill: var(--ink); font-size: 12px; text-anchor: middle; pointer-events: none; }
 svg text.rate { font-size: 11px; fill: var(--quiet); font-variant-numeric: tabular-nums; }
 svg text.rate.bad { fill: var(--bad); }
-.place rect { fill: var(--box); stroke: var(--way); rx: 5; cursor: pointer; }
-.place.cold rect, .way.cold { stroke-dasharray: 3 3; }
-.place:focus { outline: none; }
-.place:focus rect, .place.chosen rect { stroke-width: 3; }
+.vertex rect { fill: var(--box); stroke: var(--way); rx: 5; cursor: pointer; }
+.vertex.cold rect, .way.cold { stroke-dasharray: 3 3; }
+.vertex:focus { outline: none; }
+.vertex:focus rect, .vertex.chosen rect { stroke-width: 3; }
 .way { fill: none; stroke: var(--way); stroke-opacity: .7; }
 </style>
 </head>
@@ -88,11 +88,11 @@ function shape(name, attributes, parent) {
   return made;
 }
 
-// Ways that lead back are left out of the order, each place stands below all that come before it, and a way over
+// Ways that lead back are left out of the order, each vertex stands below all that come before it, and a way over
 // several layers has a point in each.
 function layOut(graph) {
-  const points = new Map(graph.places.map((place) => [place.id, { id: place.id, place, next: [], last: [], layer: 0,
-    width: Math.max(64, place.label.length * 7.2 + 24) }]));
+  const points = new Map(graph.vertices.map((vertex) => [vertex.id, { vertex, next: [], last: [], layer: 0,
+    width: Math.max(64, vertex.label.length * 7.2 + 24) }]));
   const ways = graph.ways.map((way) => ({ ...way, points: [] }));
   const leaving = new Map();
   for (const way of ways) leaving.set(way.from, [...(leaving.get(way.from) || []), way]);
@@ -107,8 +107,8 @@ function layOut(graph) {
     order.unshift(id);
   }
   const entered = new Set(ways.map((way) => way.to));
-  for (const place of [...graph.places].sort((a, b) => entered.has(a.id) - entered.has(b.id))) {
-    if (!state.has(place.id)) visit(place.id);
+  for (const vertex of [...graph.vertices].sort((a, b) => entered.has(a.id) - entered.has(b.id))) {
+    if (!state.has(vertex.id)) visit(vertex.id);
   }
   for (const id of order) {
     for (const way of leaving.get(id) || []) {
@@ -136,11 +136,11 @@ function layOut(graph) {
     }
     way.points.push(to);
   }
-  place(layers);
+  arrange(layers);
   return { points, ways, layers };
 }
 
-function place(layers) {
+function arrange(layers) {
   const mean = (neighbours) => neighbours.reduce((sum, each) => sum + each.x, 0) / neighbours.length;
   const spread = (layer) => {
     let x = -layer.reduce((sum, each) => sum + each.width + gap, 0) / 2;
@@ -182,35 +182,36 @@ function draw(graph) {
   svg.setAttribute("height", height);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", "The graph of the program");
-  drawn = { places: new Map(), ways: new Map() };
+  drawn = { vertices: new Map(), ways: new Map() };
   for (const way of ways) {
     let path = "";
     for (let at = 0; at + 1 < way.points.length; ++at) {
       const [from, to] = [way.points[at], way.points[at + 1]];
-      const y1 = from.layer * layerHeight + (from.place ? boxHeight : boxHeight / 2);
-      const y2 = to.layer * layerHeight + (to.place ? 0 : boxHeight / 2);
+      const y1 = from.layer * layerHeight + (from.vertex ? boxHeight : boxHeight / 2);
+      const y2 = to.layer * layerHeight + (to.vertex ? 0 : boxHeight / 2);
       const half = (y1 + y2) / 2;
-      path += (path ? "L" : "M") + `${from.x} ${y1}C${from.x} ${half} ${to.x} ${half} ${to.x} ${y2}`;
+      const [x1, x2] = [from.x.toFixed(1), to.x.toFixed(1)];
+      path += (path ? "L" : "M") + `${x1} ${y1}C${x1} ${half} ${x2} ${half} ${x2} ${y2}`;
     }
     const line = shape("path", { d: path, class: "way cold" }, svg);
     drawn.ways.set(way.from + ">" + way.to, { line, title: shape("title", {}, line) });
   }
   for (const point of points.values()) {
-    const group = shape("g", { class: "place cold", tabindex: 0, role: "button" }, svg);
-    group.dataset.id = point.id;
+    const group = shape("g", { class: "vertex cold", tabindex: 0, role: "button" }, svg);
+    group.dataset.id = point.vertex.id;
     const y = point.layer * layerHeight;
     shape("rect", { x: point.x - point.width / 2, y, width: point.width, height: boxHeight }, group);
-    shape("text", { x: point.x, y: y + 17 }, group).textContent = point.place.label;
+    shape("text", { x: point.x, y: y + 17 }, group).textContent = point.vertex.label;
     const rate = shape("text", { x: point.x, y: y + 32, class: "rate" }, group);
     const choose = () => {
-      for (const other of drawn.places.values()) other.group.classList.remove("chosen");
+      for (const other of drawn.vertices.values()) other.group.classList.remove("chosen");
       group.classList.add("chosen");
-      chosen = point.place.id;
+      chosen = point.vertex.id;
       if (before) tellChosen(before.graph, null);
     };
     group.addEventListener("click", choose);
     group.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
-    drawn.places.set(point.place.id, { group, rate });
+    drawn.vertices.set(point.vertex.id, { group, rate });
   }
   element("drawing").replaceChildren(svg);
 }
@@ -230,25 +231,25 @@ function rows(of, heads, lines) {
 }
 
 function tellChosen(graph, rateOf) {
-  const place = graph.places.find((each) => each.id === chosen);
-  if (!place) return;
-  const where = place.file ? ` (${place.file}:${place.line})` : "";
-  const rate = rateOf ? `, ${amount(rateOf(place))} a second` : "";
+  const vertex = graph.vertices.find((each) => each.id === chosen);
+  if (!vertex) return;
+  const where = vertex.file ? ` (${vertex.file}:${vertex.line})` : "";
+  const rate = rateOf ? `, ${amount(rateOf(vertex))} a second` : "";
   text(element("chosen"),
-    `${place.label}${where}: ${place.count} flows came here${rate}; it failed ${place.failed} times.`);
+    `${vertex.label}${where}: ${vertex.count} flows came here${rate}; it failed ${vertex.failed} times.`);
 }
 
 function show(graph, flows) {
-  const signature = graph.places.map((place) => place.id).join();
+  const signature = graph.vertices.map((vertex) => vertex.id).join();
   if (!drawn || drawn.signature !== signature) {
     draw(graph);
     drawn.signature = signature;
   }
   const old = before ? before.graph : graph;
   const seconds = Math.max((graph.at_ms - old.at_ms) / 1000, 1e-3);
-  const last = new Map(old.places.map((place) => [place.id, place]));
+  const last = new Map(old.vertices.map((vertex) => [vertex.id, vertex]));
   const lastWays = new Map(old.ways.map((way) => [way.from + ">" + way.to, way.count]));
-  const rate = (place) => (place.count - (last.get(place.id) || place).count) / seconds;
+  const rate = (vertex) => (vertex.count - (last.get(vertex.id) || vertex).count) / seconds;
   const flowRate = (graph.started - old.started) / seconds;
   const failRate = (graph.failed - old.failed) / seconds;
   text(element("program"), graph.program);
@@ -257,11 +258,11 @@ function show(graph, flows) {
   text(element("rate"), amount(flowRate));
   text(element("progress"), amount(graph.started - graph.ended));
   text(element("failed"), amount(failRate), failRate > 0 ? "bad" : "");
-  for (const place of graph.places) {
-    const of = drawn.places.get(place.id);
-    const errors = place.failed ? `, ✗ ${amount(place.failed)}` : "";
-    text(of.rate, `${amount(rate(place))}/s${errors}`, place.failed ? "rate bad" : "rate");
-    of.group.classList.toggle("cold", place.count === 0);
+  for (const vertex of graph.vertices) {
+    const of = drawn.vertices.get(vertex.id);
+    const errors = vertex.failed ? `, ✗ ${amount(vertex.failed)}` : "";
+    text(of.rate, `${amount(rate(vertex))}/s${errors}`, vertex.failed ? "rate bad" : "rate");
+    of.group.classList.toggle("cold", vertex.count === 0);
   }
   const most = Math.max(1e-9, ...graph.ways.map((way) => way.count - (lastWays.get(way.from + ">" + way.to) || 0)));
   for (const way of graph.ways) {
@@ -270,7 +271,7 @@ function show(graph, flows) {
     const width = (1 + 6 * Math.max(now, 0) / most).toFixed(1);
     if (line.getAttribute("stroke-width") !== width) line.setAttribute("stroke-width", width);
     line.classList.toggle("cold", way.count === 0);
-    text(title, `${way.count} flows`);
+    text(title, `${way.count} flow${way.count === 1 ? "" : "s"}`);
   }
   const all = Math.max(graph.ended, 1);
   rows("paths", ["path", "share", "flows"], graph.paths.slice(0, 8).map((path) =>

@@ -25,14 +25,14 @@ bool is_error(const path_vertex &of) noexcept
     return of.kind == path_kind::label && of.label == std::string_view("ERROR");
 }
 
-bool is_place(const program &in, std::uint32_t vertex) noexcept
+bool is_shown(const program &in, std::uint32_t vertex) noexcept
 {
     return label_at(in, vertex) != nullptr && !is_error(in.path_vertices[vertex]);
 }
 
-place_number place_of_source(const program &in, std::size_t source) noexcept
+graph_vertex vertex_of_source(const program &in, std::size_t source) noexcept
 {
-    return static_cast<place_number>(in.path_vertices.size() + source);
+    return static_cast<graph_vertex>(in.path_vertices.size() + source);
 }
 
 std::span<const path_edge> edges_into(const program &in, std::uint32_t vertex) noexcept
@@ -41,7 +41,7 @@ std::span<const path_edge> edges_into(const program &in, std::uint32_t vertex) n
     return in.path_edges.subspan(into.first_edge, into.edge_count);
 }
 
-/// Finds what comes before a place: backwards, into the functions that were called, and out of their starts to
+/// Finds what comes before a vertex: backwards, into the functions that were called, and out of their starts to
 /// wherever they are called.
 class backward_search
 {
@@ -60,12 +60,12 @@ class backward_search
         }
     }
 
-    // The places that may be taken just before this one.
-    std::set<place_number> before(place_number place)
+    // The vertices that may be taken just before this one.
+    std::set<graph_vertex> before(graph_vertex vertex)
     {
         seen_.clear();
         found_.clear();
-        follow_edges_into(place);
+        follow_edges_into(vertex);
         return found_;
     }
 
@@ -109,7 +109,7 @@ class backward_search
         if (!seen_.insert(vertex).second) {
             return;
         }
-        if (is_place(program_, vertex)) {
+        if (is_shown(program_, vertex)) {
             found_.insert(vertex);
             return;
         }
@@ -145,7 +145,7 @@ class backward_search
                 continue;
             }
             if (source.produce_function == no_function) {
-                found_.insert(place_of_source(program_, number));
+                found_.insert(vertex_of_source(program_, number));
             } else {
                 follow_exit(source.produce_function, outcome::done);
             }
@@ -158,24 +158,24 @@ class backward_search
     std::multimap<function_number, std::uint32_t> calls_;
     std::set<std::uint32_t> known_;
     std::set<std::uint32_t> seen_;
-    std::set<place_number> found_;
+    std::set<graph_vertex> found_;
 };
 
 // Flows came along a path.
-void add_path(const program &of, const path_places &path, std::optional<place_number> from, std::uint64_t times,
+void add_path(const program &of, const shown_vertices &path, std::optional<graph_vertex> from, std::uint64_t times,
               graph_counts &to)
 {
     if (from) {
-        to.places[*from].times += times;
+        to.vertices[*from].times += times;
     }
     for (const std::uint32_t vertex : path) {
         if (is_error(of.path_vertices[vertex])) {
             if (from) {
-                to.places[*from].failed += times;
+                to.vertices[*from].failed += times;
             }
             continue;
         }
-        to.places[vertex].times += times;
+        to.vertices[vertex].times += times;
         if (from) {
             to.ways[{*from, vertex}] += times;
         }
@@ -189,12 +189,12 @@ std::span<const Element> first_of(const std::vector<Element> &all)
     return std::span(all).first(std::min(all.size(), most_listed));
 }
 
-void add_places(formatted_text &json, const path_graph &graph, graph_counts &counts)
+void add_vertices(formatted_text &json, const path_graph &graph, graph_counts &counts)
 {
-    add_list(json, "places", graph.places(), ",", [&](place_number place) {
-        const place_count count = counts.places[place];
-        json.add("\"id\": %" PRIu32 ", \"label\": %s, ", place, quoted(graph.label(place)).c_str());
-        if (const node_info *const node = graph.node(place)) {
+    add_list(json, "vertices", graph.vertices(), ",", [&](graph_vertex vertex) {
+        const vertex_count count = counts.vertices[vertex];
+        json.add("\"id\": %" PRIu32 ", \"label\": %s, ", vertex, quoted(graph.label(vertex)).c_str());
+        if (const node_info *const node = graph.node(vertex)) {
             json.add("\"file\": %s, \"line\": %u, ", quoted(node->file).c_str(), node->line);
         }
         json.add("\"count\": %" PRIu64 ", \"failed\": %" PRIu64, count.times, count.failed);
@@ -211,28 +211,28 @@ path_graph::path_graph(const program &of) : program_(of)
 {
     backward_search search(of);
     for (std::uint32_t vertex = 0; vertex < of.path_vertices.size(); ++vertex) {
-        if (is_place(of, vertex)) {
-            places_.push_back(vertex);
-            for (const place_number before : search.before(vertex)) {
+        if (is_shown(of, vertex)) {
+            vertices_.push_back(vertex);
+            for (const graph_vertex before : search.before(vertex)) {
                 ways_.emplace_back(before, vertex);
             }
         }
     }
     for (std::size_t source = 0; source < of.sources.size(); ++source) {
         if (of.sources[source].produce_function == no_function) {
-            places_.push_back(place_of_source(of, source));
+            vertices_.push_back(vertex_of_source(of, source));
         }
     }
     std::ranges::sort(ways_);
 }
 
-const char *path_graph::label(place_number of) const noexcept
+const char *path_graph::label(graph_vertex of) const noexcept
 {
     const std::size_t vertices = program_.path_vertices.size();
     return of < vertices ? label_at(program_, of) : program_.sources[of - vertices].node.name;
 }
 
-const node_info *path_graph::node(place_number of) const noexcept
+const node_info *path_graph::node(graph_vertex of) const noexcept
 {
     const std::size_t vertices = program_.path_vertices.size();
     if (of >= vertices) {
@@ -247,7 +247,7 @@ graph_counts path_graph::count(const path_counts &by) const
 {
     graph_counts counts;
     for (const taken_path &each : paths_of_flows(program_, by)) {
-        std::optional<path_places> path = decode_flow_places(program_, each.of, each.exit, each.number);
+        std::optional<shown_vertices> path = decode_flow_vertices(program_, each.of, each.exit, each.number);
         if (!path) {
             continue;
         }
@@ -255,12 +255,12 @@ graph_counts path_graph::count(const path_counts &by) const
             path->pop_back(); // no failure
         }
         const bool has_source = program_.sources[each.of].produce_function == no_function;
-        add_path(program_, *path, has_source ? std::optional(place_of_source(program_, each.of)) : std::nullopt,
+        add_path(program_, *path, has_source ? std::optional(vertex_of_source(program_, each.of)) : std::nullopt,
                  each.count, counts);
     }
     for (const taken_path &each : paths_of_functions(program_, by)) {
         const auto function = static_cast<function_number>(each.of);
-        if (const auto path = decode_places(program_, function, each.exit, each.number)) {
+        if (const auto path = decode_vertices(program_, function, each.exit, each.number)) {
             add_path(program_, *path, std::nullopt, each.count, counts);
         }
     }
@@ -280,7 +280,7 @@ std::string graph_json(const path_graph &graph, const program &of, const run_fac
              "  \"started\": %" PRIu64 ", \"ended\": %" PRIu64 ", \"failed\": %" PRIu64 ",\n",
              version, quoted(of.name).c_str(), strategy, static_cast<std::int64_t>(now.count()), sum.started,
              sum.all_finished(), sum.finished[index_of(outcome::failed)]);
-    add_places(json, graph, counts);
+    add_vertices(json, graph, counts);
     add_list(json, "paths", first_of(paths_of_flows(of, facts.counts)), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,

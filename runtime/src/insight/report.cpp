@@ -111,7 +111,8 @@ void add_constraints(formatted_text &into, const program &of, std::span<const co
 }
 
 // Where there are several loops; whether one of them has had far more than its part.
-void add_by_loop(formatted_text &into, const char *what, std::span<const std::uint64_t> by_loop, const char *if_lopsided)
+void add_by_loop(formatted_text &into, const char *what, std::span<const std::uint64_t> by_loop,
+                 const char *if_lopsided)
 {
     const std::uint64_t sum = std::accumulate(by_loop.begin(), by_loop.end(), std::uint64_t{0});
     if (by_loop.size() < 2 || sum == 0) {

@@ -16,9 +16,9 @@ using labels = std::set<std::pair<std::string, std::string>>;
 
 const flux::path_graph graph(sample::program);
 
-std::string text_of(flux::place_number place)
+std::string text_of(flux::graph_vertex vertex)
 {
-    return graph.label(place);
+    return graph.label(vertex);
 }
 
 TEST(PathGraph, HasTheWaysOfTheProgram)
@@ -39,10 +39,11 @@ TEST(PathGraph, HasTheWaysOfTheProgram)
 
 TEST(PathGraph, KnowsWhereNodesAreDeclared)
 {
-    const auto end = std::ranges::find_if(graph.places(), [](auto place) { return text_of(place) == "End"; });
+    const auto end = std::ranges::find_if(graph.vertices(), [](auto vertex) { return text_of(vertex) == "End"; });
     ASSERT_NE(graph.node(*end), nullptr);
     EXPECT_EQ(graph.node(*end)->line, 5u);
-    const auto line = std::ranges::find_if(graph.places(), [](auto place) { return text_of(place) == "Choose:[one]"; });
+    const auto is_line = [](auto vertex) { return text_of(vertex) == "Choose:[one]"; };
+    const auto line = std::ranges::find_if(graph.vertices(), is_line);
     EXPECT_EQ(graph.node(*line), nullptr);
 }
 
@@ -57,16 +58,16 @@ TEST(PathGraph, CountsWhatFlowsTook)
         counts.started(sample::source_Listen);
         counts.finished(sample::source_Listen, flow, sample::Main_run(flow, values));
     }
-    std::map<std::string, flux::place_count> places;
+    std::map<std::string, flux::vertex_count> vertices;
     const flux::graph_counts all = graph.count(counts);
-    for (const auto &[place, count] : all.places) {
-        places[text_of(place)].times += count.times;
-        places[text_of(place)].failed += count.failed;
+    for (const auto &[vertex, count] : all.vertices) {
+        vertices[text_of(vertex)].times += count.times;
+        vertices[text_of(vertex)].failed += count.failed;
     }
-    EXPECT_EQ(places["Begin"].times, 3u);
-    EXPECT_EQ(places["One"].times, 3u);
-    EXPECT_EQ(places["End"].times, 3u);
-    EXPECT_EQ(places["End"].failed, 1u);
+    EXPECT_EQ(vertices["Begin"].times, 3u);
+    EXPECT_EQ(vertices["One"].times, 3u);
+    EXPECT_EQ(vertices["End"].times, 3u);
+    EXPECT_EQ(vertices["End"].failed, 1u);
     for (const auto &[way, times] : all.ways) {
         EXPECT_EQ(times, 3u) << text_of(way.first) << " -> " << text_of(way.second);
         EXPECT_TRUE(std::ranges::binary_search(graph.ways(), way)) << text_of(way.first) << text_of(way.second);

@@ -151,8 +151,8 @@ TYPED_TEST(DescriptorWaits, LoseNothingAtRandom)
     }
 }
 
-// To the thread sanitizer it is a race to close what another thread reads from. That is what the test is about, so there
-// it uses a call that the sanitizer does not know.
+// To the thread sanitizer it is a race to close what another thread reads from. That is what the test is about, so
+// there it uses a call that the sanitizer does not know.
 void close_while_read(int number)
 {
 #ifdef __SANITIZE_THREAD__

@@ -2,9 +2,9 @@
 /// The graph of a program as its flows take it: what paths show, and which of that comes after which. It is read off
 /// the path tables, so the server needs no source to draw itself (`graph_page.hpp`).
 ///
-/// A place is a vertex that is shown: a node, a line of a dispatch, an error handler, or a source that the tables have
-/// no vertex for. A function that is called at several places has its own places once, so what comes after it follows
-/// wherever it was called; what flows took is known exactly (`count`).
+/// Its vertices are those of the tables that are shown: nodes, lines of dispatches, error handlers; and the sources
+/// that the tables have no vertex for. A function that is called at several places has its vertices once, so what comes
+/// after it follows wherever it was called; what flows took is known exactly (`count`).
 #pragma once
 
 #include "flux/flow/path_counts.hpp"
@@ -20,21 +20,21 @@
 
 namespace flux {
 
-/// The number of a place: that of its vertex, or the number of vertices and that of a source.
-using place_number = std::uint32_t;
+/// The number of a vertex: that in the tables, or, of a source, the number of vertices there and that of the source.
+using graph_vertex = std::uint32_t;
 
-/// From one place to the next.
-using graph_way = std::pair<place_number, place_number>;
+/// From one vertex to the next.
+using graph_way = std::pair<graph_vertex, graph_vertex>;
 
-/// How often flows came to a place, and how often they failed there.
-struct place_count {
+/// How often flows came to a vertex, and how often they failed there.
+struct vertex_count {
     std::uint64_t times = 0;
     std::uint64_t failed = 0;
 };
 
 /// What flows took of a graph.
 struct graph_counts {
-    std::map<place_number, place_count> places;
+    std::map<graph_vertex, vertex_count> vertices;
     std::map<graph_way, std::uint64_t> ways;
 };
 
@@ -45,24 +45,24 @@ class path_graph
     /// The program outlives it. O(vertices · edges). Throws `std::bad_alloc`.
     explicit path_graph(const program &of);
 
-    /// All places, by their numbers. That a node failed is no place of its own.
-    const std::vector<place_number> &places() const noexcept { return places_; }
+    /// All vertices, by their numbers. That a node failed is no vertex of its own.
+    const std::vector<graph_vertex> &vertices() const noexcept { return vertices_; }
 
     /// All ways, by their numbers.
     const std::vector<graph_way> &ways() const noexcept { return ways_; }
 
-    /// What is shown of a place.
-    const char *label(place_number of) const noexcept;
+    /// What is shown of a vertex.
+    const char *label(graph_vertex of) const noexcept;
 
     /// Where its node is declared; null where it is no node's name.
-    const node_info *node(place_number of) const noexcept;
+    const node_info *node(graph_vertex of) const noexcept;
 
     /// What flows took, by the counts of this program's paths. Throws `std::bad_alloc`.
     graph_counts count(const path_counts &by) const;
 
   private:
     const program &program_;
-    std::vector<place_number> places_;
+    std::vector<graph_vertex> vertices_;
     std::vector<graph_way> ways_;
 };
 
@@ -74,7 +74,7 @@ class path_graph
 ///       "strategy": "event",
 ///       "at_ms": 815001,                      of a clock that only goes forward: for rates
 ///       "started": 3, "ended": 2, "failed": 1,
-///       "places": [                           `file` and `line` are those of a node's declaration, or are left out
+///       "vertices": [                           `file` and `line` are those of a node's declaration, or are left out
 ///         {"id": 4, "label": "Compress", "file": "image.flux", "line": 9, "count": 1, "failed": 0}
 ///       ],
 ///       "ways": [
