@@ -1,5 +1,5 @@
-//! The admin interface of a server, under everything that can run flows: what its pages tell, as Prometheus reads it and
-//! as a browser draws it, and that it is there from the first moment of a server to the last.
+//! The admin interface of a server, under everything that can run flows: what its pages tell, as Prometheus reads it
+//! and as a browser draws it, and that it is there from the first moment of a server to the last.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
@@ -87,7 +87,8 @@ fn counts(asked: &Asked, node: &str) -> (u64, u64) {
     let graph = asked.json("/graph.json");
     let vertices = graph["vertices"].as_array().unwrap().iter().filter(|vertex| vertex["label"] == node);
     let number = |vertex: &Value, name: &str| vertex[name].as_u64().unwrap();
-    vertices.fold((0, 0), |(times, failed), vertex| (times + number(vertex, "count"), failed + number(vertex, "failed")))
+    let add = |(times, failed), vertex| (times + number(vertex, "count"), failed + number(vertex, "failed"));
+    vertices.fold((0, 0), add)
 }
 
 #[test]
@@ -154,7 +155,8 @@ fn a_browser_draws_the_graph_with_what_flows_take() {
     browser.args([&profile, "--dump-dom", &format!("http://{}/graph", asked.address)]);
     let shown = text(&browser.output().unwrap().stdout);
     let drawn = "import re\n\
-                 boxes = re.findall(r'class=\"vertex( cold)?\".*?<text[^>]*>([^<]*)</text><text[^>]*>([^<]*)<', given)\n\
+                 box = r'class=\"vertex( cold)?\".*?<text[^>]*>([^<]*)</text><text[^>]*>([^<]*)<'\n\
+                 boxes = re.findall(box, given)\n\
                  print(sorted((name, rate, bool(cold)) for cold, name, rate in boxes if name in ('Check', 'Rest')))\n\
                  print(len(re.findall('class=\"way', given)), 'role=\"status\"></span>' in given)";
     let graph = asked.json("/graph.json");

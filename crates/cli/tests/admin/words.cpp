@@ -1,3 +1,5 @@
+// What is done with a word.
+
 #include "words.flux.h"
 
 #include "flux/sleep.hpp"
