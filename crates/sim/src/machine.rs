@@ -240,7 +240,8 @@ impl Machine<'_> {
             Event::Woken(execution) => self.resume(execution),
             Event::Computed(changes) => {
                 if let Some(execution) = self.processors.end(self.now, changes) {
-                    self.computed(execution);
+                    self.waited(execution);
+                    self.runnable.push_back(execution);
                 }
             }
         }
@@ -296,6 +297,11 @@ impl Machine<'_> {
             };
             frame.at += 1;
             match action {
+                Action::Arrive => {
+                    if let Some(thread) = self.gives_way(at) {
+                        return self.park_ready(at, thread);
+                    }
+                }
                 Action::Compute(seconds) if seconds > 0.0 => {
                     (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
                     return self.processors.begin(self.now, at, seconds);
@@ -329,18 +335,10 @@ impl Machine<'_> {
         &mut self.locks[lock.number]
     }
 
-    /// It has computed; under event loops it may let others go on first.
-    fn computed(&mut self, at: usize) {
-        self.waited(at);
-        let Execution { place, holds, ref frames, .. } = self.executions[at];
-        if let Place::Thread(thread) = place
-            && holds == 0
-            && frames.iter().any(|frame| frame.at < frame.actions.len())
-            && self.threads.yields(thread, self.now)
-        {
-            return self.park_ready(at, thread);
-        }
-        self.runnable.push_back(at);
+    /// The loop of one that lets others go on first.
+    fn gives_way(&self, at: usize) -> Option<usize> {
+        let Execution { place: Place::Thread(thread), holds: 0, .. } = self.executions[at] else { return None };
+        self.threads.yields(thread, self.now).then_some(thread)
     }
 
     /// Goes to the end of the queue of its loop.

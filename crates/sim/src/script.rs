@@ -11,6 +11,8 @@ pub type Actions = Rc<[Action]>;
 /// One thing that a flow does.
 #[derive(Clone, Debug)]
 pub enum Action {
+    /// Comes to a node: where it has had its event loop for long, it lets others of the loop go on first.
+    Arrive,
     /// Uses a CPU for so many seconds.
     Compute(f64),
     /// Waits for something outside of the server for so many seconds.

@@ -303,6 +303,7 @@ impl<'a> Walk<'_, 'a> {
     fn node(&mut self, id: NodeId, inputs: &[Value]) -> (Exit, Vec<Value>) {
         let flow = self.flows.flow;
         let node = &flow.program.nodes[id];
+        self.actions.push(Action::Arrive);
         if !self.work(&node.name.to_string()) {
             return (Exit::Failed, vec![]);
         }

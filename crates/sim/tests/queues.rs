@@ -107,6 +107,19 @@ fn any_service_all_at_once() {
     check(&setting(4, Runtime::Thread, 3.0), computing(UNIT), Observed::mean, mean);
 }
 
+/// Loops between which flows wait: each visit is one to a queue by itself (Jackson, "Networks of waiting lines", 1957).
+#[test]
+fn visits_to_a_loop() {
+    let visiting = |_: usize, random: &mut Random| {
+        let half = Distribution::Exponential(0.5);
+        let [first, wait, second] = [half, Distribution::Exponential(2.0), half].map(|time| time.sample(random));
+        script([Action::Compute(first), Action::Wait(wait), Action::Compute(second)])
+    };
+    let queue = setting(1, Runtime::Event(1), 0.7);
+    check(&queue, visiting, |seen| seen.cpus, 0.7);
+    check(&queue, visiting, Observed::mean, 2.0 * 0.5 / (1.0 - 0.7) + 2.0);
+}
+
 /// Clients that think: a chain of births and deaths in how many of them wait or are served.
 #[test]
 fn clients_that_think() {
