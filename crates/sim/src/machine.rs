@@ -80,6 +80,9 @@ pub fn run(setting: &Setting, workload: &mut dyn Workload, mut random: Random) -
     machine.go_on()
 }
 
+/// So many flows of a source may be in progress; then it waits. The default of `--flux-max-flows`.
+const MOST_FLOWS: usize = 1024;
+
 /// What happens by itself.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -130,6 +133,7 @@ struct Frame {
 #[derive(Default, Debug)]
 struct SourceThread {
     is_busy: bool,
+    in_progress: usize,
     waiting: VecDeque<usize>,
 }
 
@@ -262,10 +266,20 @@ impl Machine<'_> {
             since: self.now,
             reason: Reason::Threads,
         });
+        self.sources[source].waiting.push_back(execution);
+        self.produce(source);
+    }
+
+    /// A source that has time makes the next flow, unless too many of its flows are in progress.
+    fn produce(&mut self, source: usize) {
         let thread = &mut self.sources[source];
-        match std::mem::replace(&mut thread.is_busy, true) {
-            true => thread.waiting.push_back(execution),
-            false => self.runnable.push_back(execution),
+        if !thread.is_busy
+            && thread.in_progress < MOST_FLOWS
+            && let Some(next) = thread.waiting.pop_front()
+        {
+            thread.is_busy = true;
+            thread.in_progress += 1;
+            self.runnable.push_back(next);
         }
     }
 
@@ -500,26 +514,23 @@ impl Machine<'_> {
         let then = self.executions[at].then.take();
         match place {
             Place::Source => {
-                let thread = &mut self.sources[source];
-                match thread.waiting.pop_front() {
-                    Some(next) => self.runnable.push_back(next),
-                    None => thread.is_busy = false,
-                }
+                self.sources[source].is_busy = false;
                 match then {
                     Some(actions) => {
                         let execution = &mut self.executions[at];
                         execution.frames.push(Frame { actions, at: 0, branch: None });
                         (execution.since, execution.reason) = (self.now, Reason::Threads);
                         self.threads.begin(at);
+                        self.produce(source);
                         return self.occupy();
                     }
-                    None => self.again(source),
+                    None => self.over(source),
                 }
             }
             Place::Thread(thread) => {
                 if !is_branch {
                     self.observer.flow_ended(self.now - arrived);
-                    self.again(source);
+                    self.over(source);
                 }
                 self.leave(thread);
             }
@@ -527,8 +538,10 @@ impl Machine<'_> {
         self.free.push(at);
     }
 
-    /// A client whose flow has ended thinks.
-    fn again(&mut self, source: usize) {
+    /// A flow has ended: its source may make another, and its client thinks.
+    fn over(&mut self, source: usize) {
+        self.sources[source].in_progress -= 1;
+        self.produce(source);
         if matches!(self.setting.arrivals[source], Arrivals::Clients(..)) {
             self.arrive_later(source);
         }

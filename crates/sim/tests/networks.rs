@@ -1,8 +1,8 @@
 //! The engine against another simulator: ten networks of queues, for which there is no closed form, in both. SimPy runs
 //! the same descriptions in `networks.py`, with random numbers of its own.
 //!
-//! The two means may differ by as much as twice the interval of their difference. `FLUX_SIM_FLOWS` makes the runs longer
-//! and so the intervals narrower.
+//! The two means may differ by as much as twice the interval of their difference. `FLUX_SIM_FLOWS` makes the runs
+//! longer and so the intervals narrower.
 
 #![expect(clippy::disallowed_methods, reason = "it starts the other simulator")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
@@ -19,8 +19,9 @@ use std::rc::Rc;
 
 const RUNS: usize = 8;
 
-/// The networks. A flow takes a route, with its probability: stages that wait, compute (on the only loop, where there is
-/// one, else as if alone), hold a lock around other stages, or fork. `threads` is how many flows run at once; 0 is all.
+/// The networks. A flow takes a route, with its probability: stages that wait, compute (on the only loop, where there
+/// is one, else as if alone), hold a lock around other stages, or fork. `threads` is how many flows run at once; 0 is
+/// all.
 fn networks() -> Vec<Value> {
     let both = json!([["wait", 1.0], ["compute", 0.5]]);
     vec![
