@@ -32,6 +32,8 @@ pub enum Command {
     Graph(Graph),
     /// Predict how a server performs, from estimates of its nodes.
     Sim(Sim),
+    /// Predict which changes would make a server faster, and by how much.
+    Advise(Advise),
     /// Create a folder with a server that runs at once.
     New(New),
     /// Write stubs for the functions that no source defines.
@@ -232,6 +234,37 @@ it has (5).
 
 Exit status: 0 when there is a prediction, 1 when the program has errors, 2 when the call or an estimate is wrong.")]
 pub struct Sim {
+    /// The server and its load.
+    #[command(flatten)]
+    pub server: Simulated,
+    /// Print one JSON object a point; times are in seconds.
+    #[arg(long)]
+    pub json: bool,
+    /// Draw throughput and latency over the load.
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+}
+
+/// `flux advise`
+#[derive(Args)]
+#[command(after_help = "\
+Example: flux advise image.flux --estimates image.estimates --cpus 4 --rate 40
+
+Estimates are those of flux sim.
+
+Exit status: 0 when there is advice, 1 when the program has errors, 2 when the call or an estimate is wrong.")]
+pub struct Advise {
+    /// The server and its load.
+    #[command(flatten)]
+    pub server: Simulated,
+    /// Print one JSON object a change.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A server that is simulated, and what comes to it.
+#[derive(Args)]
+pub struct Simulated {
     /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
     pub program: PathBuf,
@@ -269,12 +302,6 @@ pub struct Sim {
     /// The seed of the random numbers: the same gives the same prediction.
     #[arg(long, default_value = "1", value_name = "NUMBER")]
     pub seed: u64,
-    /// Print one JSON object a point; times are in seconds.
-    #[arg(long)]
-    pub json: bool,
-    /// Draw throughput and latency over the load.
-    #[arg(long, value_name = "FILE.svg")]
-    pub plot: Option<PathBuf>,
 }
 
 /// What runs the flows of a simulated server: `--flux-runtime` of a real one.

@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a shell reads files and starts processes")]
 
+mod advise;
 mod arguments;
 mod blocking_imports;
 mod check;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
         Command::Sim(sim) => sim::sim(&sim, &terminal),
+        Command::Advise(advise) => advise::advise(&advise, &terminal),
         Command::New(new) => new::new(&new, &terminal),
         Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),
         Command::Doctor(doctor) => doctor::doctor(&doctor),

@@ -1,8 +1,8 @@
 //! `flux sim`
 
-use crate::arguments::{Sim, SimulatedRuntime};
+use crate::arguments::{Sim, Simulated, SimulatedRuntime};
 use crate::failure::{Failure, Result};
-use crate::program::{Notes, compile, plain};
+use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::{Terminal, print};
 use flux_ir::flow::Flow;
 use flux_ir::program::{ConstraintId, Origin};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 /// What comes.
 #[derive(Clone, Copy)]
-enum Load {
+pub enum Load {
     /// So many flows a second.
     Rate(f64),
     /// So many clients.
@@ -32,28 +32,52 @@ struct Predicted {
     of: Prediction,
 }
 
+/// A program that can be simulated.
+pub struct Server {
+    program: Program,
+    /// What is expected of it.
+    pub estimates: Estimates,
+    /// The loads that are asked for.
+    pub loads: Vec<Load>,
+    think: Distribution,
+}
+
+impl Server {
+    /// Reads a program and what is expected of it; says what is taken for granted where that is to be `noted`.
+    pub fn read(arguments: &Simulated, noted: bool, terminal: &Terminal) -> Result<Self> {
+        let program = compile(&arguments.program)?;
+        program.report(Notes::Hidden, terminal)?;
+        program.require_lowered("simulated")?;
+        let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
+        let estimates = estimates(arguments, flow)?;
+        let loads = loads(arguments, flow)?;
+        let think = distribution(&arguments.think).ok_or_else(|| {
+            Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
+        })?;
+        if noted {
+            for assumed in estimates.assumed(flow) {
+                terminal.show(&format!("note: {assumed}\n"));
+            }
+        }
+        Ok(Self { program, estimates, loads, think })
+    }
+
+    /// What its flows do.
+    pub fn flow(&self) -> Result<&Flow> {
+        self.program.compilation.flow.as_ref().ok_or(Failure::Program)
+    }
+}
+
 /// Predicts how a program performs.
 pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
-    let program = compile(&arguments.program)?;
-    program.report(Notes::Hidden, terminal)?;
-    program.require_lowered("simulated")?;
-    let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
-    let estimates = estimates(arguments, flow)?;
-    let loads = loads(arguments, flow)?;
-    let think = distribution(&arguments.think).ok_or_else(|| {
-        Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
-    })?;
-    if !arguments.json {
-        for assumed in estimates.assumed(flow) {
-            terminal.show(&format!("note: {assumed}\n"));
-        }
-    }
+    let server = Server::read(&arguments.server, !arguments.json, terminal)?;
+    let flow = server.flow()?;
     let mut all = vec![];
-    let mut shown = vec![header(&loads)];
-    for cpus in &arguments.cpus {
-        for load in &loads {
-            let setting = setting(arguments, flow, *cpus, *load, think);
-            let of = predict(flow, &estimates, &setting, arguments.seed);
+    let mut shown = vec![header(&server.loads)];
+    for cpus in &arguments.server.cpus {
+        for load in &server.loads {
+            let setting = setting(&arguments.server, &server, flow, *cpus, *load);
+            let of = predict(flow, &server.estimates, &setting, arguments.server.seed);
             let one = Predicted { cpus: *cpus, load: *load, of };
             match arguments.json {
                 true => print(&format!("{}\n", object(flow, &one))),
@@ -67,12 +91,12 @@ pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
     }
     match &arguments.plot {
         None => Ok(()),
-        Some(path) => std::fs::write(path, drawn(&flow.program.name, arguments, &all))
+        Some(path) => std::fs::write(path, drawn(&flow.program.name, &arguments.server, &all))
             .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error)))),
     }
 }
 
-fn estimates(arguments: &Sim, flow: &Flow) -> Result<Estimates> {
+fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
     let file = match &arguments.file {
         Some(path) => std::fs::read_to_string(path)
             .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?,
@@ -95,7 +119,7 @@ fn is_timer(flow: &Flow, source: usize) -> bool {
     matches!(flow.program.sources.get(source).map(|source| &source.origin), Some(Origin::Timer(_)))
 }
 
-fn loads(arguments: &Sim, flow: &Flow) -> Result<Vec<Load>> {
+fn loads(arguments: &Simulated, flow: &Flow) -> Result<Vec<Load>> {
     if let Some(rate) = arguments.rate.iter().find(|rate| !(rate.is_finite() && **rate > 0.0)) {
         return Err(Failure::usage(format!("no load comes at {rate} flows a second: --rate takes numbers above 0")));
     }
@@ -111,7 +135,7 @@ fn loads(arguments: &Sim, flow: &Flow) -> Result<Vec<Load>> {
 }
 
 /// A server and its load.
-fn setting(arguments: &Sim, flow: &Flow, cpus: u32, load: Load, think: Distribution) -> Setting {
+pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, load: Load) -> Setting {
     let sources = flow.program.sources.iter();
     let others = sources.clone().filter(|source| matches!(source.origin, Origin::Node(_))).count();
     let mut seen = 0;
@@ -122,7 +146,7 @@ fn setting(arguments: &Sim, flow: &Flow, cpus: u32, load: Load, think: Distribut
             // The first sources have one more where they do not share evenly.
             seen += 1;
             let clients = clients as usize;
-            Arrivals::Clients(clients / others + usize::from(seen <= clients % others), think)
+            Arrivals::Clients(clients / others + usize::from(seen <= clients % others), server.think)
         }
         (Origin::Node(_), Load::Timers) => Arrivals::Never,
     });
@@ -158,12 +182,17 @@ fn header(loads: &[Load]) -> Vec<String> {
     names.map(str::to_owned).to_vec()
 }
 
-fn row(flow: &Flow, one: &Predicted) -> Vec<String> {
-    let load = match one.load {
+/// A load, without its unit.
+pub fn load_text(load: Load) -> String {
+    match load {
         Load::Rate(rate) => rate.to_string(),
         Load::Clients(clients) => clients.to_string(),
         Load::Timers => "timers".to_owned(),
-    };
+    }
+}
+
+fn row(flow: &Flow, one: &Predicted) -> Vec<String> {
+    let load = load_text(one.load);
     let of = &one.of;
     let latency = |interval| if of.overloaded { "grows".to_owned() } else { time(interval) };
     let limit = of.limit.as_ref().map_or("-".to_owned(), |limit| {
@@ -183,7 +212,7 @@ fn row(flow: &Flow, one: &Predicted) -> Vec<String> {
 }
 
 /// A figure with its interval, with as many digits as that leaves a meaning.
-fn number(interval: Interval, scale: f64) -> String {
+pub fn number(interval: Interval, scale: f64) -> String {
     let (mean, within) = (interval.mean * scale, interval.within * scale);
     let size = if within > 0.0 { within } else { mean / 1000.0 };
     let digits = if size > 0.0 { (1.0 - size.log10().floor()).clamp(0.0, 3.0) as usize } else { 0 };
@@ -201,7 +230,7 @@ fn time(interval: Interval) -> String {
 }
 
 /// Rows with columns below each other.
-fn table(rows: &[Vec<String>]) -> String {
+pub fn table(rows: &[Vec<String>]) -> String {
     let length = |text: &String| text.chars().count();
     let columns = rows.first().map_or(0, Vec::len);
     let widths: Vec<_> = (0..columns)
@@ -235,7 +264,7 @@ fn object(flow: &Flow, one: &Predicted) -> Value {
     })
 }
 
-fn drawn(name: &str, arguments: &Sim, all: &[Predicted]) -> String {
+fn drawn(name: &str, arguments: &Simulated, all: &[Predicted]) -> String {
     let axis = if arguments.clients.is_empty() { "load, flows/s" } else { "clients" };
     let milliseconds = |interval: Interval| Interval { mean: interval.mean * 1e3, within: interval.within * 1e3 };
     let lines = arguments.cpus.iter().map(|cpus| {

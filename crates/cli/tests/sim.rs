@@ -7,9 +7,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The exit status, standard output and standard error of a call in the folder of the example.
+/// The exit status, standard output and standard error of `flux sim` in the folder of the example.
 fn sim(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_flux")).arg("sim").args(arguments).current_dir(folder).output();
+    flux(folder, &[&["sim"], arguments].concat())
+}
+
+/// Those of another command.
+fn flux(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output();
     let output = output.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -35,10 +40,13 @@ fn example(name: &str) -> PathBuf {
 #[test]
 fn the_page_shows_what_is_printed() {
     let blocks = blocks();
-    let arguments: Vec<_> = blocks[2].split_whitespace().skip(2).collect();
-    let (status, printed, said) = sim(&example("page"), &arguments);
-    assert_eq!((status, printed.as_str()), (Some(0), blocks[3].as_str()));
-    assert_eq!(said, "note: no time is estimated for Listen: they take none\n");
+    let folder = example("page");
+    for (command, output) in [(2, 3), (4, 5)] {
+        let arguments: Vec<_> = blocks[command].split_whitespace().skip(1).collect();
+        let (status, printed, said) = flux(&folder, &arguments);
+        assert_eq!((status, printed.as_str()), (Some(0), blocks[output].as_str()));
+        assert_eq!(said, "note: no time is estimated for Listen: they take none\n");
+    }
 }
 
 #[test]
@@ -63,6 +71,19 @@ fn points_are_objects_and_lines() {
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
     assert_eq!(picture.matches("<polyline").count(), 4, "{picture}");
     assert_eq!(picture.matches("<circle").count(), 8, "{picture}");
+}
+
+#[test]
+fn advice_is_an_object_for_each_change() {
+    let arguments = ["advise", "thumbs.flux", "--estimates", "thumbs.estimates", "--flows", "300", "--clients", "20"];
+    let (status, printed, said) = flux(&example("advice"), &[&arguments[..], &["--cpus", "4", "--json"]].concat());
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let objects: Vec<serde_json::Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Five nodes take time; beside them the constraint, a CPU and the threads.
+    assert_eq!(objects.len(), 8, "{printed}");
+    assert_eq!(objects[0]["change"], "cache? in place of cache");
+    let gains: Vec<_> = objects.iter().map(|it| it["throughput"]["mean"].as_f64().unwrap()).collect();
+    assert!(gains.is_sorted_by(|a, b| a >= b) && gains[0] > 0.2, "{gains:?}");
 }
 
 #[test]

@@ -147,6 +147,28 @@ impl Estimates {
         self.work.get(name)
     }
 
+    /// The nodes and handlers that take some time, by name.
+    pub fn worked(&self) -> Vec<String> {
+        let takes = |part: &Part| match part {
+            Part::Compute(time) | Part::Wait(time) => time.mean() > 0.0,
+        };
+        let worked = self.work.iter().filter(|(_, work)| work.parts.iter().any(takes));
+        worked.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The same, but this node takes `factor` times as long.
+    #[must_use]
+    pub fn scaled(&self, name: &str, factor: f64) -> Self {
+        let mut scaled = self.clone();
+        for part in scaled.work.get_mut(name).map(|work| &mut work.parts).into_iter().flatten() {
+            *part = match *part {
+                Part::Compute(time) => Part::Compute(time.scaled(factor)),
+                Part::Wait(time) => Part::Wait(time.scaled(factor)),
+            };
+        }
+        scaled
+    }
+
     /// How likely a predicate holds.
     pub fn likely(&self, predicate: PredicateId) -> Option<f64> {
         self.predicates.get(&predicate).copied()

@@ -7,6 +7,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "an index that leads nowhere is a bug of ours, and a bug asserts")]
 
+pub mod advice;
 mod agenda;
 pub mod estimates;
 mod fair_lock;

@@ -187,14 +187,14 @@ impl Machine<'_> {
     fn go_on(mut self) -> Observed {
         // An open load goes on for as long as that many flows take to come, also where fewer end.
         let rate = self.setting.rate();
-        let [mut begin, mut end] = [f64::INFINITY; 2];
-        if let Some(rate) = rate {
-            [begin, end] = [self.setting.warm_up / rate, (self.setting.warm_up + self.setting.flows) / rate];
-        }
+        let begin = rate.map_or(f64::INFINITY, |rate| self.setting.warm_up / rate);
+        let mut end =
+            rate.filter(|_| self.observer.is_counting()).map_or(f64::INFINITY, |rate| self.setting.flows / rate);
         while let Some((at, event)) = self.agenda.take() {
-            if at > begin && !self.observer.is_counting() {
-                self.now = begin;
+            if at > begin && !self.observer.is_counting() && self.is_warm() {
+                self.now = self.now.max(begin);
                 self.observe();
+                end = self.now + rate.map_or(f64::INFINITY, |rate| self.setting.flows / rate);
             }
             if at > end {
                 self.now = end;
@@ -225,6 +225,11 @@ impl Machine<'_> {
         let busy = self.processors.busy(self.now);
         let threads = self.threads.busy(self.now);
         self.observer.end(self.now, busy, threads, self.setting.cpus, self.threads.size())
+    }
+
+    /// Whether about as many flows have ended as are to warm up: where more come than can end, that takes longer.
+    fn is_warm(&self) -> bool {
+        self.observer.ended as f64 >= 0.9 * self.setting.warm_up || self.arrived >= 20.0 * self.setting.warm_up
     }
 
     fn observe(&mut self) {

@@ -10,7 +10,7 @@ use crate::walk::Flows;
 use flux_ir::flow::Flow;
 
 /// How often a point is run.
-const RUNS: usize = 10;
+pub(crate) const RUNS: usize = 10;
 
 /// What is predicted.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,7 +60,7 @@ pub fn predict(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64)
     let interval = |figure: &dyn Fn(&Observed) -> f64| Interval::of(&runs.iter().map(figure).collect::<Vec<_>>());
     let throughput = interval(&Observed::throughput);
     let cpus = interval(&|seen| seen.cpus);
-    let overloaded = setting.rate().is_some_and(|rate| throughput.mean + throughput.within < 0.97 * rate);
+    let overloaded = is_overloaded(setting, &runs);
     let waiting = |what: &Limiting| interval(&|seen| waiting(seen, what));
     let limit = limiting(&runs, cpus.mean, setting).map(|(what, line)| Limit { what, waiting: waiting(&line) });
     Prediction {
@@ -73,6 +73,12 @@ pub fn predict(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64)
         overloaded,
         limit,
     }
+}
+
+/// Whether more flows come than can end.
+pub(crate) fn is_overloaded(setting: &Setting, runs: &[Observed]) -> bool {
+    let throughput = Interval::of(&runs.iter().map(Observed::throughput).collect::<Vec<_>>());
+    setting.rate().is_some_and(|rate| throughput.mean + throughput.within < 0.97 * rate)
 }
 
 /// How many executions waited for it, on average.

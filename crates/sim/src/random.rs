@@ -89,6 +89,17 @@ impl Distribution {
         }
     }
 
+    /// The same, of which each time is multiplied by `factor`.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        match self {
+            Self::Constant(value) => Self::Constant(value * factor),
+            Self::Exponential(mean) => Self::Exponential(mean * factor),
+            Self::Lognormal { mean, variation } => Self::Lognormal { mean: mean * factor, variation },
+            Self::Uniform(low, high) => Self::Uniform(low * factor, high * factor),
+        }
+    }
+
     /// The mean.
     pub fn mean(self) -> f64 {
         match self {

@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId};
-use flux_ir::program::{Constant, ConstraintId, NodeId, PredicateId, Scope};
+use flux_ir::program::{Constant, ConstraintId, Mode, NodeId, PredicateId, Scope};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -19,12 +19,19 @@ pub struct Flows<'a> {
     flow: &'a Flow,
     estimates: &'a Estimates,
     locks: HashMap<(ConstraintId, u64), usize>,
+    readers: Option<ConstraintId>,
 }
 
 impl<'a> Flows<'a> {
     /// Those of a program of which so much is expected: [`Estimates::missing`] must be empty.
     pub fn new(flow: &'a Flow, estimates: &'a Estimates) -> Self {
-        Self { flow, estimates, locks: HashMap::new() }
+        Self { flow, estimates, locks: HashMap::new(), readers: None }
+    }
+
+    /// The same, but all who take this constraint only read.
+    #[must_use]
+    pub fn with_readers(self, readers: Option<ConstraintId>) -> Self {
+        Self { readers, ..self }
     }
 }
 
@@ -169,7 +176,8 @@ impl<'a> Walk<'_, 'a> {
                 _ => KeyPart::Value(self.value(frame, operand).key),
             });
             let key = key.collect();
-            held.extend(self.lock(one.constraint, key).map(|lock| (lock, one.mode)));
+            let mode = if self.flows.readers == Some(one.constraint) { Mode::Read } else { one.mode };
+            held.extend(self.lock(one.constraint, key).map(|lock| (lock, mode)));
         }
         self.actions.extend(held.iter().map(|(lock, mode)| Action::Acquire(*lock, *mode)));
         let (exit, given) = self.call(step, inputs);

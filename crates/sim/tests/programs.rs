@@ -86,7 +86,7 @@ fn a_writer_is_alone_and_readers_are_together() {
     }
     // With few threads, who waits for one waits for the constraint; with many more flows, too.
     let seen = predicted(&writer, &["Work = wait 10ms"], 1, Runtime::Pool(4), 200.0);
-    close(seen.throughput, 100.0);
+    assert!((seen.throughput.mean - 100.0).abs() < 0.1, "{seen:?}");
     assert_eq!((seen.overloaded, seen.limit.map(|limit| limit.what)), (true, Some(Limiting::Constraint(0))));
 }
 
