@@ -67,6 +67,7 @@ long wait_as_fiber(const futex_arguments &call) noexcept
         return futex_failed(EAGAIN);
     }
     running_flow->count_park();
+    const time_away parked(running_flow->timing(), time_kind::parked);
     return waiting_fibers.sleep(own, *deadline) ? 0 : futex_failed(ETIMEDOUT);
 }
 

@@ -156,7 +156,11 @@ int wait_for_signal_as_fiber(pthread_cond_t *signalled, pthread_mutex_t *lock, m
         return error;
     }
     running_flow->count_park();
-    const bool was_signalled = waiting_fibers.sleep(own, deadline);
+    bool was_signalled = false;
+    {
+        const time_away parked(running_flow->timing(), time_kind::parked);
+        was_signalled = waiting_fibers.sleep(own, deadline);
+    }
     error = lock_as_fiber(lock, never);
     return error != 0 ? error : was_signalled ? 0 : ETIMEDOUT;
 }

@@ -46,7 +46,13 @@ void branch_base::run(runner &on) noexcept
     for (branch_base *each = this; each != nullptr; each = each->then_) {
         running_flow = &each->own_;
         each->own_.run_on(on);
+        if (flow_timing &timing = each->own_.timing(); timing.is_on()) [[unlikely]] {
+            timing.runs();
+        }
         each->exit_ = each->call(each->own_);
+        if (flow_timing &timing = each->own_.timing(); timing.is_on()) [[unlikely]] {
+            timing.ended(each->own_.position());
+        }
     }
     running_flow = before;
     own_.parent()->arrived();
@@ -84,6 +90,9 @@ node_number fork::begin(std::uint32_t awaited) noexcept
 {
     // Meanwhile its place says where the branches are that run there; afterwards the flow is where it was.
     const node_number position = parent_.position();
+    if (parent_.timing().is_on()) [[unlikely]] {
+        parent_.timing().called(position);
+    }
     parent_.move_to(no_node);
     parent_.fork(branches_, 1 + awaited);
     return position;
@@ -93,6 +102,9 @@ void fork::end(node_number position) noexcept
 {
     parent_.join();
     parent_.move_to(position);
+    if (parent_.timing().is_on()) [[unlikely]] {
+        parent_.timing().branched();
+    }
 }
 
 outcome fork::exit() noexcept

@@ -67,7 +67,7 @@ svg text.rate.bad { fill: var(--bad); }
 <script>
 "use strict";
 const element = (id) => document.getElementById(id);
-const layerHeight = 84, boxHeight = 40, gap = 26, sweeps = 8;
+const layerHeight = 96, boxHeight = 54, gap = 26, sweeps = 8;
 let before = null, drawn = null, chosen = null;
 
 function text(of, value, kind) {
@@ -81,6 +81,13 @@ function amount(number) {
   return number >= 100 || number === Math.round(number) ? number.toFixed(0) : number.toFixed(1);
 }
 
+function duration(ns) {
+  for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) {
+    if (ns >= size) return (ns / size).toPrecision(ns >= 100 * size ? 3 : 2) + " " + unit;
+  }
+  return ns + " ns";
+}
+
 function shape(name, attributes, parent) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -92,7 +99,7 @@ function shape(name, attributes, parent) {
 // several layers has a point in each.
 function layOut(graph) {
   const points = new Map(graph.vertices.map((vertex) => [vertex.id, { vertex, next: [], last: [], layer: 0,
-    width: Math.max(64, vertex.label.length * 7.2 + 24) }]));
+    width: Math.max(108, vertex.label.length * 7.2 + 24) }]));
   const ways = graph.ways.map((way) => ({ ...way, points: [] }));
   const leaving = new Map();
   for (const way of ways) leaving.set(way.from, [...(leaving.get(way.from) || []), way]);
@@ -203,6 +210,7 @@ function draw(graph) {
     shape("rect", { x: point.x - point.width / 2, y, width: point.width, height: boxHeight }, group);
     shape("text", { x: point.x, y: y + 17 }, group).textContent = point.vertex.label;
     const rate = shape("text", { x: point.x, y: y + 32, class: "rate" }, group);
+    const time = shape("text", { x: point.x, y: y + 46, class: "rate" }, group);
     const choose = () => {
       for (const other of drawn.vertices.values()) other.group.classList.remove("chosen");
       group.classList.add("chosen");
@@ -211,7 +219,7 @@ function draw(graph) {
     };
     group.addEventListener("click", choose);
     group.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
-    drawn.vertices.set(point.vertex.id, { group, rate });
+    drawn.vertices.set(point.vertex.id, { group, rate, time });
   }
   element("drawing").replaceChildren(svg);
 }
@@ -230,13 +238,22 @@ function rows(of, heads, lines) {
   });
 }
 
+function times(vertex) {
+  if (vertex.p50_ns === undefined) return "";
+  const shares = Object.entries(vertex.shares).filter(([, share]) => share >= 0.001)
+    .map(([kind, share]) => `${(100 * share).toFixed(1)} % ${kind}`).join(", ");
+  const [half, most] = [duration(vertex.p50_ns), duration(vertex.p99_ns)];
+  return ` Half of its calls take at most ${half}, 99 % at most ${most}: ${shares}.`;
+}
+
 function tellChosen(graph, rateOf) {
   const vertex = graph.vertices.find((each) => each.id === chosen);
   if (!vertex) return;
   const where = vertex.file ? ` (${vertex.file}:${vertex.line})` : "";
   const rate = rateOf ? `, ${amount(rateOf(vertex))} a second` : "";
   text(element("chosen"),
-    `${vertex.label}${where}: ${vertex.count} flows came here${rate}; it failed ${vertex.failed} times.`);
+    `${vertex.label}${where}: ${vertex.count} flows came here${rate}; it failed ${vertex.failed} times.` +
+    times(vertex));
 }
 
 function show(graph, flows) {
@@ -262,6 +279,7 @@ function show(graph, flows) {
     const of = drawn.vertices.get(vertex.id);
     const errors = vertex.failed ? `, ✗ ${amount(vertex.failed)}` : "";
     text(of.rate, `${amount(rate(vertex))}/s${errors}`, vertex.failed ? "rate bad" : "rate");
+    text(of.time, vertex.p50_ns === undefined ? "" : `${duration(vertex.p50_ns)} · ${duration(vertex.p99_ns)}`);
     of.group.classList.toggle("cold", vertex.count === 0);
   }
   const most = Math.max(1e-9, ...graph.ways.map((way) => way.count - (lastWays.get(way.from + ">" + way.to) || 0)));

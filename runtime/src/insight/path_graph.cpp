@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace flux {
 namespace {
@@ -189,13 +190,35 @@ std::span<const Element> first_of(const std::vector<Element> &all)
     return std::span(all).first(std::min(all.size(), most_listed));
 }
 
-void add_vertices(formatted_text &json, const path_graph &graph, graph_counts &counts)
+// What its calls take that were timed, where some were.
+void add_times(formatted_text &json, const program &of, const node_info &node, const std::vector<divided_counts> &times)
+{
+    const auto number = static_cast<std::size_t>(&node - of.nodes.data());
+    const auto found = std::ranges::find(times, number, &divided_counts::number);
+    if (found == times.end()) {
+        return;
+    }
+    const double all = static_cast<double>(std::max<std::uint64_t>(found->whole.sum_ns(), 1));
+    json.add("\"p50_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 ", \"shares\": {", found->whole.quantile_ns(0.5),
+             found->whole.quantile_ns(0.99));
+    const char *separator = "";
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        const auto sum = static_cast<double>(found->of[kind].sum_ns());
+        json.add("%s\"%s\": %.3f", std::exchange(separator, ", "), time_kind_name(static_cast<time_kind>(kind)),
+                 sum / all);
+    }
+    json.all += "}, ";
+}
+
+void add_vertices(formatted_text &json, const path_graph &graph, const program &of, graph_counts &counts,
+                  const std::vector<divided_counts> &times)
 {
     add_list(json, "vertices", graph.vertices(), ",", [&](graph_vertex vertex) {
         const vertex_count count = counts.vertices[vertex];
         json.add("\"id\": %" PRIu32 ", \"label\": %s, ", vertex, quoted(graph.label(vertex)).c_str());
         if (const node_info *const node = graph.node(vertex)) {
             json.add("\"file\": %s, \"line\": %u, ", quoted(node->file).c_str(), node->line);
+            add_times(json, of, *node, times);
         }
         json.add("\"count\": %" PRIu64 ", \"failed\": %" PRIu64, count.times, count.failed);
     });
@@ -280,7 +303,7 @@ std::string graph_json(const path_graph &graph, const program &of, const run_fac
              "  \"started\": %" PRIu64 ", \"ended\": %" PRIu64 ", \"failed\": %" PRIu64 ",\n",
              version, quoted(of.name).c_str(), strategy, static_cast<std::int64_t>(now.count()), sum.started,
              sum.all_finished(), sum.finished[index_of(outcome::failed)]);
-    add_vertices(json, graph, counts);
+    add_vertices(json, graph, of, counts, facts.node_times);
     add_list(json, "paths", first_of(paths_of_flows(of, facts.counts)), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,

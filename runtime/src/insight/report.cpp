@@ -204,6 +204,33 @@ std::string json_name(const program &of, node_number node)
     return node < of.nodes.size() ? quoted(of.nodes[node].name) : "null";
 }
 
+std::string json_times(const time_counts &counts)
+{
+    formatted_text json;
+    json.add("{\"times\": %" PRIu64 ", \"sum_ns\": %" PRIu64 ", \"p50_ns\": %" PRIu64 ", \"p90_ns\": %" PRIu64
+             ", \"p99_ns\": %" PRIu64 ", \"steps\": [",
+             counts.times(), counts.sum_ns(), counts.quantile_ns(0.5), counts.quantile_ns(0.9),
+             counts.quantile_ns(0.99));
+    const char *separator = "";
+    for (const step_count &each : counts.steps()) {
+        json.add("%s[%" PRIu64 ", %" PRIu64 "]", std::exchange(separator, ", "), each.begin, each.times);
+    }
+    return json.all + "]}";
+}
+
+// Members of an object: the whole time, and each kind of which there is any.
+std::string json_divided(const divided_counts &of)
+{
+    std::string json = "\"whole\": " + json_times(of.whole);
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        if (of.of[kind].sum_ns() != 0) {
+            const char *const name = time_kind_name(static_cast<time_kind>(kind));
+            json += std::string(", \"") + name + "\": " + json_times(of.of[kind]);
+        }
+    }
+    return json;
+}
+
 std::string json_flows(const source_counts &counts)
 {
     formatted_text json;
@@ -298,6 +325,12 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
         json.add("\"source\": %s, \"name\": %s, \"flows\": %zu, \"longest_ms\": %" PRIu64,
                  quoted(of.sources[each.source].node.name).c_str(), json_name(of, each.node).c_str(), each.flows,
                  static_cast<std::uint64_t>(each.longest.count()));
+    });
+    add_list(json, "flow_times", facts.source_times, ",", [&](const divided_counts &each) {
+        json.add("\"source\": %s, %s", quoted(of.sources[each.number].node.name).c_str(), json_divided(each).c_str());
+    });
+    add_list(json, "node_times", facts.node_times, ",", [&](const divided_counts &each) {
+        json.add("\"name\": %s, %s", quoted(of.nodes[each.number].name).c_str(), json_divided(each).c_str());
     });
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64

@@ -34,13 +34,21 @@ bool is_cancelled() noexcept
     return running_flow != nullptr && running_flow->cancelled();
 }
 
-// The thread is about to wait for the world.
-void count_park() noexcept
+/// The thread waits for the world from here to the end of the block.
+class waiting_thread
 {
-    if (running_flow != nullptr) {
-        running_flow->count_park();
+  public:
+    waiting_thread() noexcept
+    {
+        if (running_flow != nullptr) {
+            running_flow->count_park();
+            away_.emplace(running_flow->timing(), time_kind::parked);
+        }
     }
-}
+
+  private:
+    std::optional<time_away> away_;
+};
 
 std::chrono::nanoseconds time_to(moment deadline) noexcept
 {
@@ -54,7 +62,7 @@ int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
 {
     const moment until = bounded(deadline);
     const descriptor &cancelled = server_io::current()->waits.cancelled();
-    count_park();
+    const waiting_thread waits;
     while (!is_cancelled()) {
         pollfd either[] = {{awaited.get(), events, 0}, {cancelled.get(), POLLIN, 0}};
         const std::timespec remaining = timespec_of(time_to(until));
@@ -313,7 +321,7 @@ class blocking_arrivals final : public arrivals, private accept_place
         if (is_cancelled()) {
             return ECANCELED;
         }
-        count_park();
+        const waiting_thread waits;
         const int came = wait_for_events(epoll_, events_, until);
         if (came < 0) {
             return errno != EINTR ? errno : is_cancelled() ? ECANCELED : 0;

@@ -28,6 +28,7 @@ park::park(flow &by) noexcept : flow_(by)
 
 park_end park::wait(moment deadline) noexcept
 {
+    const time_away parked(flow_.timing(), time_kind::parked);
     cancellation &word = flow_.cancelling();
     waiter &place = flow_.place();
     // Whoever else ends the park wakes the flow once, and that is always waited for.

@@ -163,7 +163,9 @@ run_facts running_server::facts(facts_wanted wanted)
             strategy_->facts(wanted),
             runners_.total_of_failures(),
             abandoned_,
-            wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>()};
+            wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>(),
+            runners_.times().of_nodes(),
+            runners_.times().of_sources()};
 }
 
 } // namespace flux

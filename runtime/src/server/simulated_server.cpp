@@ -83,7 +83,8 @@ class simulated_server
     void say()
     {
         const run_facts facts = {runners_.total(), runners_.total_of_constraints(), strategy_->facts(),
-                                 runners_.total_of_failures(), {}, runners_.marks_of_stacks()};
+                                 runners_.total_of_failures(), {}, runners_.marks_of_stacks(),
+                                 runners_.times().of_nodes(), runners_.times().of_sources()};
         report_end(program_, facts, options_);
     }
 

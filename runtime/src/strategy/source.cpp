@@ -15,9 +15,10 @@
 namespace flux {
 
 source::source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
-               instance which)
+               flow_times &times, instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), flows_(info_, flows.most),
+      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), times_(times),
+      flows_(info_, flows.most),
       timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
 }
@@ -69,11 +70,17 @@ void source::run(flow &started, runner &on) noexcept
         started.move_to(no_node); // it runs where it was made
     }
     started.set_running();
+    if (started.timing().is_on()) [[unlikely]] {
+        started.timing().runs();
+    }
     const path_number made = started.begin_path();
     const outcome exit = info_.run(started);
     started.end_path(made, paths_.radix[index_of(exit)]);
     started.end_owned(exit);
     started.end_trace(exit);
+    if (started.timing().is_on()) [[unlikely]] {
+        started.timing().ended(started.position(), number_);
+    }
     if (exit == outcome::failed) [[unlikely]] {
         count_unhandled(started, on);
     }
@@ -113,6 +120,9 @@ void source::make_flows() noexcept
             }
             if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
                 next.begin_trace();
+            }
+            if (timed_.next()) [[unlikely]] {
+                next.begin_timing(times_);
             }
             if (home_ == nullptr) {
                 strategy_.start(next, own_);

@@ -13,13 +13,13 @@ sources::sources(const program &of, const flow_settings &flows, strategy &by, ru
     for (source_number number = 0; number < of.sources.size(); ++number) {
         if (of.sources[number].period_ms != 0 && !homes.empty()) {
             loop &one = *homes[number % homes.size()];
-            all_.push_back(std::make_unique<source>(of, number, flows, by, one.own(), instance{&one}));
+            all_.push_back(std::make_unique<source>(of, number, flows, by, one.own(), all.times(), instance{&one}));
         } else if (of.sources[number].replicable && !homes.empty()) {
             const std::size_t instances = std::min(homes.size(), flows.most);
             for (std::size_t which = 0; which < instances; ++which) {
                 flow_settings part = flows;
                 part.most = flows.most / instances + (which < flows.most % instances ? 1 : 0);
-                all_.push_back(std::make_unique<source>(of, number, part, by, homes[which]->own(),
+                all_.push_back(std::make_unique<source>(of, number, part, by, homes[which]->own(), all.times(),
                                                         instance{homes[which].get(), which, instances}));
             }
         } else {
@@ -27,7 +27,7 @@ sources::sources(const program &of, const flow_settings &flows, strategy &by, ru
             if (own == nullptr) {
                 throw std::bad_alloc();
             }
-            all_.push_back(std::make_unique<source>(of, number, flows, by, *own));
+            all_.push_back(std::make_unique<source>(of, number, flows, by, *own, all.times()));
         }
     }
 }

@@ -51,6 +51,8 @@ flux::run_facts some_facts(flux::runner &on)
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, flux::exception_thrown, 1, 0}};
     facts.abandoned = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
                          {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
+    const flux::time_counts twice({{64, 66, 2}}, 130);
+    facts.node_times = {{sample::node_One, twice, {twice}}};
     return facts;
 }
 
@@ -151,6 +153,12 @@ TEST(Report, ForPrograms)
   "abandoned": [
     {"source": "Listen", "name": "One", "flows": 1, "longest_ms": 30100},
     {"source": "Spread", "name": null, "flows": 2, "longest_ms": 0}
+  ],
+  "flow_times": [],
+  "node_times": [
+    {"name": "One", "whole": {"times": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+              R"("steps": [[64, 2]]}, "ran": {"times": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+              R"("steps": [[64, 2]]}}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"

@@ -49,7 +49,7 @@ class running_source
                    std::size_t workers = 2, std::size_t queue = 4, std::size_t most = 0,
                    std::chrono::milliseconds time = std::chrono::milliseconds(0))
         : all(in), strategy_(make(kind, in, all, workers, queue, most)),
-          source(in, number, {max_flows, time}, *strategy_, *all.borrow())
+          source(in, number, {max_flows, time}, *strategy_, *all.borrow(), all.times())
     {
         source.start();
     }

@@ -41,6 +41,7 @@ bool wait_as_fiber(const void *address, moment deadline, Try try_it) noexcept
         return true;
     }
     running_flow->count_park();
+    const time_away parked(running_flow->timing(), time_kind::parked);
     return waiting_fibers.acquire(address, resident::running()->place_of_calls(), deadline, try_it);
 }
 

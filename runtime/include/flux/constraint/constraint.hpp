@@ -71,6 +71,7 @@ inline holding_time acquire(lock &what, mode how, flow &by, constraint_number nu
     const bool timed = count.take();
     if (!what.try_acquire(how)) {
         const waiting_time waits(count);
+        const time_away away(by.timing(), time_kind::waited);
         what.acquire(how, by.place());
     }
     by.hold_one();

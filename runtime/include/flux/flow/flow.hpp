@@ -16,6 +16,7 @@
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
+#include "flux/flow/flow_timing.hpp"
 #include "flux/flow/flow_trace.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/moment.hpp"
@@ -175,6 +176,7 @@ class flow : public listed<flow>
     {
         begin(*parent.source_, parent.id());
         trace_ = parent.trace_;
+        timing_.begin_branch(parent.timing_);
         stage_.store(stage::running, std::memory_order_relaxed);
         session_ = parent.session_;
         deadline_ = parent.deadline_;
@@ -222,6 +224,15 @@ class flow : public listed<flow>
             trace_.ended(*this, exit);
         }
     }
+
+    /// From now on it is timed (`flow_timing.hpp`); before it runs.
+    void begin_timing(flow_times &to) noexcept
+    {
+        timing_.begin(to);
+        crowded_ = &somebody_waits;
+    }
+    /// What its time goes to, if it is timed.
+    flow_timing &timing() noexcept { return timing_; }
 
     /// Counts an acquisition; what its thread counts of the constraint.
     constraint_count &acquiring(constraint_number constraint) noexcept
@@ -361,6 +372,7 @@ class flow : public listed<flow>
     branch_base *const *branches_ = nullptr;
     std::atomic<std::size_t> branch_count_{0};
     flow_trace trace_;
+    flow_timing timing_;
     const node_stack *stack_ = nullptr;
 };
 

@@ -74,8 +74,11 @@ class path_graph
 ///       "strategy": "event",
 ///       "at_ms": 815001,                      of a clock that only goes forward: for rates
 ///       "started": 3, "ended": 2, "failed": 1,
-///       "vertices": [                           `file` and `line` are those of a node's declaration, or are left out
-///         {"id": 4, "label": "Compress", "file": "image.flux", "line": 9, "count": 1, "failed": 0}
+///       "vertices": [                         `file` and `line` are those of a node's declaration, or are left out; so
+///                                             are the times of its calls and which part of them went to what
+///         {"id": 4, "label": "Compress", "file": "image.flux", "line": 9, "p50_ns": 1200, "p99_ns": 1500,
+///          "shares": {"ran": 0.9, "parked": 0.1, "waited": 0, "queued": 0, "branched": 0},
+///          "count": 1, "failed": 0}
 ///       ],
 ///       "ways": [
 ///         {"from": 4, "to": 5, "count": 1}

@@ -40,6 +40,16 @@
 ///                                             that had not begun
 ///         {"source": "Listen", "name": "Ask", "flows": 2, "longest_ms": 31000}
 ///       ],
+///       "flow_times": [                       of sources, their flows that were timed (`flow/flow_timing.hpp`): from
+///                                             when a flow was made to its end, whole and by what the time went to
+///         {"source": "Listen", "whole": {"times": 64, "sum_ns": 81250, "p50_ns": 1200, "p90_ns": 1300,
+///          "p99_ns": 1500, "steps": [[1152, 40], [1184, 24]]}, "ran": {…}, "parked": {…}, "waited": {…},
+///          "queued": {…}, "branched": {…}}     a kind is left out where it took no time
+///       ],
+///       "node_times": [                       of nodes, each call in these flows; `steps` are pairs of the shortest
+///                                             time of a step, in nanoseconds, and how many times are in it
+///         {"name": "Compress", "whole": {as above}, "ran": {…}, …}
+///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
 ///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
@@ -58,6 +68,7 @@
 
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/failure_counts.hpp"
+#include "flux/flow/flow_times.hpp"
 #include "flux/flow/node_stacks.hpp"
 #include "flux/strategy/loop_facts.hpp"
 #include "flux/strategy/stragglers.hpp"
@@ -80,6 +91,9 @@ struct run_facts {
     std::vector<straggler_group> abandoned = {};
     /// The most first.
     std::vector<node_stack_mark> stacks = {};
+    /// Of the flows that were timed.
+    std::vector<divided_counts> node_times = {};
+    std::vector<divided_counts> source_times = {};
 };
 
 /// The report for people.

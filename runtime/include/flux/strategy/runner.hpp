@@ -8,6 +8,7 @@
 
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/failure_counts.hpp"
+#include "flux/flow/flow_times.hpp"
 #include "flux/process/crash.hpp"
 #include "flux/constraint/lock.hpp"
 #include "flux/io/server_io.hpp"
@@ -108,9 +109,9 @@ class on_runner
 class runners
 {
   public:
-    /// Their threads belong to the server with this I/O.
-    explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current()) noexcept
-        : program_(of), io_(std::move(through))
+    /// Their threads belong to the server with this I/O. Throws `std::bad_alloc`.
+    explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current())
+        : program_(of), io_(std::move(through)), times_(of.nodes.size(), of.sources.size())
     {
     }
 
@@ -119,6 +120,9 @@ class runners
 
     /// What their server's I/O shares.
     const std::shared_ptr<server_io> &io() const noexcept { return io_; }
+
+    /// How long the flows take that are timed.
+    flow_times &times() noexcept { return times_; }
 
     /// One that nobody else uses, until it is given back; null where there is no memory.
     runner *borrow() noexcept;
@@ -144,6 +148,7 @@ class runners
   private:
     const program &program_;
     const std::shared_ptr<server_io> io_;
+    flow_times times_;
     lock lock_;
     std::vector<std::unique_ptr<runner>> all_;
     intrusive_list<runner> idle_;

@@ -51,9 +51,10 @@ struct instance {
 class source
 {
   public:
-    /// For the source of this number. Its thread will use `own`. Throws `std::bad_alloc`.
+    /// For the source of this number. Its thread will use `own`; how long its flows take goes to `times`. Throws
+    /// `std::bad_alloc`.
     source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
-           instance which = {});
+           flow_times &times, instance which = {});
 
     /// Begins on its loop, or starts its thread. Throws `std::system_error`.
     void start();
@@ -136,6 +137,8 @@ class source
     const flow_settings settings_;
     const instance instance_;
     loop *const home_;
+    timed_flows timed_;
+    flow_times &times_;
     flow_store flows_;
     backoff backoff_;
     // Of a pause.

@@ -1,0 +1,92 @@
+/// \file
+/// How long nodes and flows take: what all timed flows of a server (`flow_timing.hpp`) have added up, in histograms.
+///
+/// There is one of these for a server. Few flows are timed, so any thread adds to the same histograms.
+#pragma once
+
+#include "flux/flow/time_histogram.hpp"
+#include "flux/waiting/node_number.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace flux {
+
+/// What a flow's time goes to, apart from one another.
+enum class time_kind : unsigned char {
+    /// It ran: the thread was its, whether a processor was or not.
+    ran,
+    /// It waited for the world, or for what else its node asked for: I/O, a sleep, a lock of the node's own.
+    parked,
+    /// It waited for a constraint.
+    waited,
+    /// It was ready to run, and its thread or loop ran others.
+    queued,
+    /// Its branches ran, and it waited for them.
+    branched,
+};
+
+/// How many kinds there are.
+inline constexpr std::size_t time_kind_count = 5;
+
+/// The name of a kind, as reports have it.
+const char *time_kind_name(time_kind of) noexcept;
+
+/// A time of each kind.
+struct divided_time {
+    std::array<std::chrono::nanoseconds, time_kind_count> of = {};
+
+    std::chrono::nanoseconds &operator[](time_kind kind) noexcept { return of[static_cast<std::size_t>(kind)]; }
+    std::chrono::nanoseconds whole() const noexcept;
+};
+
+/// Histograms of times, whole and divided.
+struct divided_times {
+    time_histogram whole;
+    std::array<time_histogram, time_kind_count> of;
+
+    /// It took this long.
+    void add(const divided_time &time) noexcept;
+};
+
+/// What they had counted when they were asked, of one node or source.
+struct divided_counts {
+    /// Of the node or the source.
+    std::size_t number;
+    time_counts whole;
+    std::array<time_counts, time_kind_count> of;
+};
+
+/// The times of one server.
+class flow_times
+{
+  public:
+    /// For so many nodes and sources. Throws `std::bad_alloc`.
+    flow_times(std::size_t nodes, std::size_t sources) : nodes_(nodes), sources_(sources) {}
+    ~flow_times();
+    flow_times(const flow_times &) = delete;
+    flow_times &operator=(const flow_times &) = delete;
+
+    /// A call of a node took this long; a flow of a source did, from when it was made to its end. Where there is no
+    /// memory, that is lost.
+    void add_node(node_number node, const divided_time &time) noexcept { add(nodes_, node, time); }
+    void add_flow(std::size_t source, const divided_time &time) noexcept { add(sources_, source, time); }
+
+    /// Those that were timed. Throws `std::bad_alloc`.
+    std::vector<divided_counts> of_nodes() const { return counts_of(nodes_); }
+    std::vector<divided_counts> of_sources() const { return counts_of(sources_); }
+
+  private:
+    using table = std::vector<std::atomic<divided_times *>>;
+
+    static void add(table &to, std::size_t number, const divided_time &time) noexcept;
+    static std::vector<divided_counts> counts_of(const table &of);
+
+    table nodes_;
+    table sources_;
+};
+
+} // namespace flux

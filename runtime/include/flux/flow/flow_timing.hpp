@@ -1,0 +1,113 @@
+/// \file
+/// What the time of a flow goes to, for those flows that are timed.
+///
+/// Reading the clock at each node would cost some servers more than the nodes, so one flow in some is timed: the first
+/// ones all, so that also a server with few flows has times, and then fewer and fewer, to one in 127 (`timed_flows`).
+/// Flows that are not timed pay nothing: a node that is called looks anyway whether somebody waits for its thread, and
+/// for a timed flow somebody always does, as for one that is traced.
+///
+/// A node's time lasts until the next node of the flow is called, or the flow ends. Constraints are taken before the
+/// node is called that needs them, so what is waited for them counts as the next node's.
+#pragma once
+
+#include "flux/flow/flow_times.hpp"
+#include "flux/moment.hpp"
+#include "flux/waiting/node_number.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace flux {
+
+/// The times of one flow or branch.
+class flow_timing
+{
+  public:
+    /// Whether it is timed.
+    bool is_on() const noexcept { return to_ != nullptr; }
+
+    /// The flow is made, and waits until it runs. What it takes goes to `to`, which outlives it.
+    void begin(flow_times &to) noexcept;
+    /// A branch of a flow begins to run; it is timed if that is.
+    void begin_branch(const flow_timing &parent) noexcept;
+    /// It is not timed any more.
+    void end() noexcept { to_ = nullptr; }
+
+    // Of a flow that is timed.
+
+    /// It runs from now on.
+    void runs() noexcept;
+    /// It has been at `before` (`no_node` where it was at none), and calls the next node now.
+    void called(node_number before) noexcept;
+    /// So much of the time since then it did not run.
+    void add(time_kind kind, std::chrono::nanoseconds time) noexcept;
+    /// Since it called that node last its branches ran.
+    void branched() noexcept;
+    /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
+    void ended(node_number last) noexcept;
+    void ended(node_number last, std::size_t source) noexcept;
+
+  private:
+    flow_times *to_ = nullptr;
+    moment since_;
+    // Of the node that it is at, of the one to be called, of the whole flow.
+    divided_time of_node_;
+    std::chrono::nanoseconds waited_for_next_{0};
+    // Whether the node that it is at has had its time, as it is back there from a parallel step.
+    bool is_back_ = false;
+    divided_time of_flow_;
+};
+
+/// Counts the time from here to the end of the block as time in which a flow did not run, if the flow is timed.
+class time_away
+{
+  public:
+    time_away(flow_timing &of, time_kind kind) noexcept : timing_(of), kind_(kind)
+    {
+        if (timing_.is_on()) [[unlikely]] {
+            since_ = clock::now();
+        }
+    }
+    ~time_away()
+    {
+        if (timing_.is_on()) [[unlikely]] {
+            timing_.add(kind_, clock::now() - since_);
+        }
+    }
+    time_away(const time_away &) = delete;
+    time_away &operator=(const time_away &) = delete;
+
+  private:
+    flow_timing &timing_;
+    const time_kind kind_;
+    moment since_;
+};
+
+/// Which flows of a source are timed.
+class timed_flows
+{
+  public:
+    /// In the end one in so many; prime, so that flows that come in turns all have theirs.
+    static constexpr std::uint32_t rarest = 127;
+    /// So many flows are timed before there are fewer.
+    static constexpr std::uint32_t timed_alike = 64;
+
+    /// Whether the next flow is.
+    bool next() noexcept
+    {
+        if (--untimed_ != 0) [[likely]] {
+            return false;
+        }
+        advance();
+        return true;
+    }
+
+  private:
+    void advance() noexcept;
+
+    std::uint32_t untimed_ = 1;
+    std::uint32_t one_in_ = 1;
+    std::uint32_t left_ = timed_alike;
+};
+
+} // namespace flux

@@ -1,0 +1,80 @@
+#include "flux/flow/flow_times.hpp"
+
+#include <memory>
+#include <new>
+#include <numeric>
+
+namespace flux {
+
+const char *time_kind_name(time_kind of) noexcept
+{
+    switch (of) {
+    case time_kind::ran:
+        return "ran";
+    case time_kind::parked:
+        return "parked";
+    case time_kind::waited:
+        return "waited";
+    case time_kind::queued:
+        return "queued";
+    case time_kind::branched:
+        return "branched";
+    }
+    return "";
+}
+
+std::chrono::nanoseconds divided_time::whole() const noexcept
+{
+    return std::accumulate(of.begin(), of.end(), std::chrono::nanoseconds(0));
+}
+
+void divided_times::add(const divided_time &time) noexcept
+{
+    whole.add(time.whole());
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        of[kind].add(time.of[kind]);
+    }
+}
+
+flow_times::~flow_times()
+{
+    for (const table *const all : {&nodes_, &sources_}) {
+        for (const std::atomic<divided_times *> &each : *all) {
+            delete each.load(std::memory_order_relaxed);
+        }
+    }
+}
+
+void flow_times::add(table &to, std::size_t number, const divided_time &time) noexcept
+{
+    if (number >= to.size()) {
+        return;
+    }
+    divided_times *found = to[number].load(std::memory_order_acquire);
+    if (found == nullptr) {
+        std::unique_ptr<divided_times> made(new (std::nothrow) divided_times);
+        // Whoever is first puts his there; the others take that.
+        if (made != nullptr && to[number].compare_exchange_strong(found, made.get())) {
+            found = made.release();
+        }
+    }
+    if (found != nullptr) {
+        found->add(time);
+    }
+}
+
+std::vector<divided_counts> flow_times::counts_of(const table &of)
+{
+    std::vector<divided_counts> all;
+    for (std::size_t number = 0; number < of.size(); ++number) {
+        if (const divided_times *const timed = of[number].load(std::memory_order_acquire)) {
+            divided_counts &counts = all.emplace_back(divided_counts{number, timed->whole.counts(), {}});
+            for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+                counts.of[kind] = timed->of[kind].counts();
+            }
+        }
+    }
+    return all;
+}
+
+} // namespace flux
