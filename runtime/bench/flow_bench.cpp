@@ -153,7 +153,7 @@ void whole_flow(benchmark::State &state)
     at_once strategy;
     while (state.KeepRunningBatch(batch)) {
         made = 0;
-        flux::source source(program, 0, 10, strategy, own);
+        flux::source source(program, 0, {.most = 10}, strategy, own, all.times());
         source.start();
         source.join();
         state.SetIterationTime(std::chrono::duration<double>(took).count());

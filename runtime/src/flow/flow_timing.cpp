@@ -1,14 +1,21 @@
 #include "flux/flow/flow_timing.hpp"
 
+#include "flux/io.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace flux {
 
+moment flow_timing::now() noexcept
+{
+    return running_io().now();
+}
+
 void flow_timing::begin(flow_times &to) noexcept
 {
     to_ = &to;
-    since_ = clock::now();
+    since_ = now();
     of_node_ = of_flow_ = {};
     waited_for_next_ = {};
     is_back_ = false;
@@ -25,18 +32,18 @@ void flow_timing::begin_branch(const flow_timing &parent) noexcept
 
 void flow_timing::runs() noexcept
 {
-    const moment now = clock::now();
-    of_flow_[time_kind::queued] += now - since_;
-    since_ = now;
+    const moment current = now();
+    of_flow_[time_kind::queued] += current - since_;
+    since_ = current;
 }
 
 void flow_timing::called(node_number before) noexcept
 {
-    const moment now = clock::now();
+    const moment current = now();
     const std::chrono::nanoseconds waited_for_node = std::exchange(of_node_[time_kind::waited], waited_for_next_);
     // What was waited for the next node's constraints is in the time since then, what was for this one's was before.
-    of_node_[time_kind::ran] = now - since_ - of_node_.whole();
-    since_ = now;
+    of_node_[time_kind::ran] = current - since_ - of_node_.whole();
+    since_ = current;
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
         of_flow_.of[kind] += of_node_.of[kind];
     }
@@ -55,9 +62,9 @@ void flow_timing::add(time_kind kind, std::chrono::nanoseconds time) noexcept
 
 void flow_timing::branched() noexcept
 {
-    const moment now = clock::now();
-    of_flow_[time_kind::branched] += now - since_;
-    since_ = now;
+    const moment current = now();
+    of_flow_[time_kind::branched] += current - since_;
+    since_ = current;
     is_back_ = true;
 }
 

@@ -231,6 +231,16 @@ std::string json_divided(const divided_counts &of)
     return json;
 }
 
+void add_times(formatted_text &json, const program &of, const run_facts &facts)
+{
+    add_list(json, "flow_times", facts.source_times, ",", [&](const divided_counts &each) {
+        json.add("\"source\": %s, %s", quoted(of.sources[each.number].node.name).c_str(), json_divided(each).c_str());
+    });
+    add_list(json, "node_times", facts.node_times, ",", [&](const divided_counts &each) {
+        json.add("\"name\": %s, %s", quoted(of.nodes[each.number].name).c_str(), json_divided(each).c_str());
+    });
+}
+
 std::string json_flows(const source_counts &counts)
 {
     formatted_text json;
@@ -326,12 +336,7 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
                  quoted(of.sources[each.source].node.name).c_str(), json_name(of, each.node).c_str(), each.flows,
                  static_cast<std::uint64_t>(each.longest.count()));
     });
-    add_list(json, "flow_times", facts.source_times, ",", [&](const divided_counts &each) {
-        json.add("\"source\": %s, %s", quoted(of.sources[each.number].node.name).c_str(), json_divided(each).c_str());
-    });
-    add_list(json, "node_times", facts.node_times, ",", [&](const divided_counts &each) {
-        json.add("\"name\": %s, %s", quoted(of.nodes[each.number].name).c_str(), json_divided(each).c_str());
-    });
+    add_times(json, of, facts);
     add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
         json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
                  ", \"share\": %.6f, \"labels\": %s",

@@ -358,7 +358,7 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     sample::listen = sample::flows(20, [](int) { return plain(); });
     flux::runners all(sample::program);
     const auto strategy = flux::make_event_strategy(all, sample::program, 1, flux::make_reactor, {.fibers = fibers});
-    flux::source source(sample::program, sample::source_Listen, {.most = 100}, *strategy, *all.borrow());
+    flux::source source(sample::program, sample::source_Listen, {.most = 100}, *strategy, *all.borrow(), all.times());
     source.start();
     const auto ended = [&] {
         const flux::source_counts now = all.total().of_source(sample::source_Listen);

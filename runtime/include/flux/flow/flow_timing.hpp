@@ -23,6 +23,9 @@ namespace flux {
 class flow_timing
 {
   public:
+    /// The time by which it is timed: that of the I/O that runs here, so in a simulation one run is as the next.
+    static moment now() noexcept;
+
     /// Whether it is timed.
     bool is_on() const noexcept { return to_ != nullptr; }
 
@@ -65,13 +68,13 @@ class time_away
     time_away(flow_timing &of, time_kind kind) noexcept : timing_(of), kind_(kind)
     {
         if (timing_.is_on()) [[unlikely]] {
-            since_ = clock::now();
+            since_ = flow_timing::now();
         }
     }
     ~time_away()
     {
         if (timing_.is_on()) [[unlikely]] {
-            timing_.add(kind_, clock::now() - since_);
+            timing_.add(kind_, flow_timing::now() - since_);
         }
     }
     time_away(const time_away &) = delete;
