@@ -274,6 +274,10 @@ pub struct Simulated {
     /// A file of estimates, one a line; # begins a comment.
     #[arg(long = "estimates", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// What a running server has measured: the file of --flux-report=json:FILE, or what its admin interface gives as
+    /// /profile. Estimates replace what it says of the same.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     /// How many CPUs the machine has.
     #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…",
           value_parser = clap::value_parser!(u32).range(1..=4096))]

@@ -9,6 +9,7 @@ use flux_ir::program::{ConstraintId, Origin};
 use flux_sim::estimates::{Estimates, distribution};
 use flux_sim::interval::Interval;
 use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::measured::measured;
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
@@ -102,8 +103,16 @@ fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
             .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?,
         None => String::new(),
     };
+    let known = match &arguments.profile {
+        Some(path) => {
+            let read = |error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error)));
+            let json = std::fs::read_to_string(path).map_err(read)?;
+            measured(flow, &json).map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?
+        }
+        None => Estimates::default(),
+    };
     let lines = file.lines().chain(arguments.estimates.iter().map(String::as_str));
-    let estimates = Estimates::read(flow, lines).map_err(|errors| Failure::usage(errors.join("\n")))?;
+    let estimates = known.and(flow, lines).map_err(|errors| Failure::usage(errors.join("\n")))?;
     let missing = estimates.missing(flow);
     match missing.is_empty() {
         true => Ok(estimates),
@@ -146,7 +155,7 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
             // The first sources have one more where they do not share evenly.
             seen += 1;
             let clients = clients as usize;
-            Arrivals::Clients(clients / others + usize::from(seen <= clients % others), server.think)
+            Arrivals::Clients(clients / others + usize::from(seen <= clients % others), server.think.clone())
         }
         (Origin::Node(_), Load::Timers) => Arrivals::Never,
     });

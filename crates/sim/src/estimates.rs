@@ -28,7 +28,7 @@ pub struct Work {
 }
 
 /// A part of what a node does.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Part {
     /// Uses a CPU for so long.
     Compute(Distribution),
@@ -88,8 +88,16 @@ impl Estimates {
     /// # Errors
     /// A message for each line that is none.
     pub fn read<'a>(flow: &Flow, lines: impl IntoIterator<Item = &'a str>) -> Result<Self, Vec<String>> {
+        Self::default().and(flow, lines)
+    }
+
+    /// These, and what is read besides, which replaces what they say of the same.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn and<'a>(self, flow: &Flow, lines: impl IntoIterator<Item = &'a str>) -> Result<Self, Vec<String>> {
         let names = names(flow);
-        let mut estimates = Self::default();
+        let mut estimates = self;
         let mut errors = vec![];
         for line in lines {
             let text = line.split('#').next().unwrap_or_default().trim();
@@ -161,12 +169,22 @@ impl Estimates {
     pub fn scaled(&self, name: &str, factor: f64) -> Self {
         let mut scaled = self.clone();
         for part in scaled.work.get_mut(name).map(|work| &mut work.parts).into_iter().flatten() {
-            *part = match *part {
+            *part = match part {
                 Part::Compute(time) => Part::Compute(time.scaled(factor)),
                 Part::Wait(time) => Part::Wait(time.scaled(factor)),
             };
         }
         scaled
+    }
+
+    /// A node or a handler of this name does this.
+    pub fn set_work(&mut self, name: &str, work: Work) {
+        self.work.insert(name.to_owned(), work);
+    }
+
+    /// A predicate holds with this probability.
+    pub fn set_likely(&mut self, predicate: PredicateId, likely: f64) {
+        self.predicates.insert(predicate, likely);
     }
 
     /// How likely a predicate holds.

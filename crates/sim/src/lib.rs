@@ -14,6 +14,7 @@ mod fair_lock;
 mod fork;
 pub mod interval;
 pub mod machine;
+pub mod measured;
 pub mod observe;
 pub mod plot;
 pub mod predict;

@@ -42,7 +42,7 @@ impl Setting {
 }
 
 /// When flows of a source begin.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Arrivals {
     /// None does.
     Never,
@@ -175,10 +175,10 @@ impl Machine<'_> {
 
     /// Puts the next arrival of a source in.
     fn arrive_later(&mut self, source: usize) {
-        let after = match self.setting.arrivals[source] {
+        let after = match &self.setting.arrivals[source] {
             Arrivals::Never => return,
             Arrivals::Poisson(rate) => Distribution::Exponential(1.0 / rate).sample(&mut self.arriving),
-            Arrivals::Every(period) => period,
+            Arrivals::Every(period) => *period,
             Arrivals::Clients(_, think) => think.sample(&mut self.arriving),
         };
         self.agenda.put(self.now + after, Event::Arrival(source));

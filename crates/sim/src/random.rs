@@ -3,6 +3,8 @@
 //! The generator is xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), its
 //! state filled by splitmix64: the same seed gives the same numbers on every machine.
 
+use std::sync::Arc;
+
 /// A generator of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random {
@@ -57,8 +59,41 @@ impl Random {
     }
 }
 
+/// Times as a server has measured them: steps of a log-linear histogram, 32 to each power of two of nanoseconds
+/// (`runtime/include/flux/flow/time_histogram.hpp`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Histogram {
+    /// The shortest time of each step, its width, and how many times are in it or before.
+    steps: Vec<(f64, f64, u64)>,
+    mean: f64,
+}
+
+impl Histogram {
+    /// Of steps that begin at so many nanoseconds, with how many times are in each.
+    pub fn new(counted: &[(u64, u64)]) -> Self {
+        const NANOSECONDS: f64 = 1e-9;
+        let (mut so_far, mut sum) = (0_u64, 0.0);
+        let step = |&(begin, times): &(u64, u64)| {
+            so_far = so_far.saturating_add(times);
+            let width = 1_u64 << begin.checked_ilog2().unwrap_or_default().saturating_sub(5);
+            // Where a step has one time, that is known.
+            let (begin, width) = (begin as f64 * NANOSECONDS, (width - 1) as f64 * NANOSECONDS);
+            sum += (begin + width / 2.0) * times as f64;
+            (begin, width, so_far)
+        };
+        let steps: Vec<_> = counted.iter().map(step).collect();
+        Self { steps, mean: if so_far == 0 { 0.0 } else { sum / so_far as f64 } }
+    }
+
+    fn sample(&self, random: &mut Random) -> f64 {
+        let drawn = random.below(self.steps.last().map_or(0, |last| last.2));
+        let at = self.steps.partition_point(|step| step.2 <= drawn);
+        self.steps.get(at).map_or(0.0, |(begin, width, _)| begin + width * random.unit())
+    }
+}
+
 /// What a time is drawn from. All times are in seconds.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Distribution {
     /// Always the same.
     Constant(f64),
@@ -73,12 +108,14 @@ pub enum Distribution {
     },
     /// Anything from the first to the second, equally likely.
     Uniform(f64, f64),
+    /// One of those that were measured.
+    Measured(Arc<Histogram>),
 }
 
 impl Distribution {
     /// Draws one.
-    pub fn sample(self, random: &mut Random) -> f64 {
-        match self {
+    pub fn sample(&self, random: &mut Random) -> f64 {
+        match *self {
             Self::Constant(value) => value,
             Self::Exponential(mean) => -mean * random.unit().ln(),
             Self::Lognormal { mean, variation } => {
@@ -86,25 +123,31 @@ impl Distribution {
                 mean * (variance.sqrt() * random.normal() - variance / 2.0).exp()
             }
             Self::Uniform(low, high) => low + (high - low) * random.unit(),
+            Self::Measured(ref times) => times.sample(random),
         }
     }
 
     /// The same, of which each time is multiplied by `factor`.
     #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        match self {
+    pub fn scaled(&self, factor: f64) -> Self {
+        match *self {
             Self::Constant(value) => Self::Constant(value * factor),
             Self::Exponential(mean) => Self::Exponential(mean * factor),
             Self::Lognormal { mean, variation } => Self::Lognormal { mean: mean * factor, variation },
             Self::Uniform(low, high) => Self::Uniform(low * factor, high * factor),
+            Self::Measured(ref times) => {
+                let steps = times.steps.iter().map(|(begin, width, count)| (begin * factor, width * factor, *count));
+                Self::Measured(Arc::new(Histogram { steps: steps.collect(), mean: times.mean * factor }))
+            }
         }
     }
 
     /// The mean.
-    pub fn mean(self) -> f64 {
-        match self {
+    pub fn mean(&self) -> f64 {
+        match *self {
             Self::Constant(mean) | Self::Exponential(mean) | Self::Lognormal { mean, .. } => mean,
             Self::Uniform(low, high) => f64::midpoint(low, high),
+            Self::Measured(ref times) => times.mean,
         }
     }
 }
