@@ -80,7 +80,7 @@ fn what_holds_up_is_named_first() {
     // Beyond what can be answered throughput counts, and so it does for clients.
     let slow = ["First = exponential(4ms)", "Second = exponential(1ms)", "Third = exponential(2ms)"];
     for arrivals in [rate(400.0), Arrivals::Clients(50, flux_sim::random::Distribution::Constant(0.0))] {
-        let all = advised(&slow, 1, Runtime::Thread, arrivals);
+        let all = advised(&slow, 1, Runtime::Thread, arrivals.clone());
         assert_eq!((&all[0].change, &nodes(&all)[0]), (&Change::Cpu, &faster("First")));
         let promised = of(&all, &faster("First")).throughput;
         let off = (promised.mean - (7.0 / 6.6 - 1.0)).abs();

@@ -112,7 +112,8 @@ fn any_service_all_at_once() {
 fn visits_to_a_loop() {
     let visiting = |_: usize, random: &mut Random| {
         let half = Distribution::Exponential(0.5);
-        let [first, wait, second] = [half, Distribution::Exponential(2.0), half].map(|time| time.sample(random));
+        let [first, wait, second] =
+            [half.clone(), Distribution::Exponential(2.0), half].map(|time| time.sample(random));
         script([Action::Compute(first), Action::Wait(wait), Action::Compute(second)])
     };
     let queue = setting(1, Runtime::Event(1), 0.7);
