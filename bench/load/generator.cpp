@@ -141,12 +141,15 @@ void generator::take_due(std::int64_t now)
         result_.worst_lag_ns = std::max(result_.worst_lag_ns, now - due_ns);
         waiting_.push_back(make_request(due_ns));
         ++next_number_;
+        const auto number = static_cast<double>(next_number_);
+        next_due_s_ = options_.poisson ? next_due_s_ + std::exponential_distribution<double>(options_.rate)(random_)
+                                       : number / options_.rate;
     }
 }
 
 std::int64_t generator::next_due_ns() const
 {
-    return start_ns_ + to_ns(static_cast<double>(next_number_) / options_.rate);
+    return start_ns_ + to_ns(next_due_s_);
 }
 
 /// Whether there are requests that were not queued yet. In a closed loop none is ever due.

@@ -1,9 +1,10 @@
 // The generator: makes requests at their times, and sees to their answers.
 //
-// In an open loop request k is due at start + k / rate, whatever became of the others, and its latency counts from
-// there. Where no connection is free it waits for one, and that waiting is part of its latency: a server that stalls
-// is charged for every request that was due meanwhile, not only for the one it stalled on. (Measuring from the moment
-// of sending, or not sending while an answer is out, hides exactly the times that matter: "coordinated omission".)
+// In an open loop request k is due at start + k / rate, or at random times of that rate, whatever became of the others,
+// and its latency counts from there. Where no connection is free it waits for one, and that waiting is part of its
+// latency: a server that stalls is charged for every request that was due meanwhile, not only for the one it stalled
+// on. (Measuring from the moment of sending, or not sending while an answer is out, hides exactly the times that
+// matter: "coordinated omission".)
 //
 // In a closed loop each connection makes its next request when the answer has come. It finds the most that a server
 // can do; its latencies are those of a load that waits for the server, and say nothing about one that does not.
@@ -133,6 +134,8 @@ private:
     std::size_t busy_ = 0;
     /// Open loop: the number of the next request.
     std::uint64_t next_number_ = 0;
+    // When that is due, in seconds after the start.
+    double next_due_s_ = 0;
     /// The measured time, and where in it we are.
     phase phase_ = phase::before;
     std::int64_t start_ns_ = 0;

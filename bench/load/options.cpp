@@ -22,11 +22,12 @@ constexpr const char *usage =
     "\n"
     "  --host ADDRESS     numeric address of the server (127.0.0.1)\n"
     "  --port PORT        its port (8080)\n"
+    "  --poisson          the N requests a second come at random times, independent of each other\n"
     "  --connections N    the most connections in an open loop (256)\n"
     "  --duration S       seconds that are measured (10)\n"
     "  --warmup S         seconds of load before them (0)\n"
     "  --timeout S        seconds after which an answer is given up (30)\n"
-    "  --seed N           chooses the targets (1)\n"
+    "  --seed N           chooses the targets and random times (1)\n"
     "  --pid PID          the server's process: its processor time per answer is reported\n"
     "  --json             the report as one JSON object\n"
     "  --anywhere         allow an address that is not of this machine\n"
@@ -52,6 +53,8 @@ void check(const options &options)
 {
     if ((options.rate > 0) == (options.closed > 0))
         refuse("one of --rate and --closed is needed");
+    if (options.poisson && options.closed > 0)
+        refuse("--poisson goes with --rate");
     if (options.targets.empty())
         refuse("there is no target");
     for (const std::string &target : options.targets) {
@@ -73,6 +76,7 @@ options read_options(int argc, char **argv)
         {"connections", required_argument, nullptr, 'n'}, {"duration", required_argument, nullptr, 'd'},
         {"warmup", required_argument, nullptr, 'w'},      {"timeout", required_argument, nullptr, 't'},
         {"seed", required_argument, nullptr, 's'},        {"pid", required_argument, nullptr, 'P'},
+        {"poisson", no_argument, nullptr, 'R'},
         {"json", no_argument, nullptr, 'j'},              {"anywhere", no_argument, nullptr, 'a'},
         {"help", no_argument, nullptr, 'h'},              {nullptr, 0, nullptr, 0},
     };
@@ -111,6 +115,9 @@ options read_options(int argc, char **argv)
             break;
         case 'P':
             result.pid = read_number(name, optarg, 1, 1 << 30);
+            break;
+        case 'R':
+            result.poisson = true;
             break;
         case 'j':
             result.json = true;

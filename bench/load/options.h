@@ -15,6 +15,9 @@ struct options {
     std::string port = "8080";
     /// Requests a second in an open loop; 0 in a closed one.
     double rate = 0;
+    /// Whether requests of an open loop come at random times, independent of each other (a Poisson process), so many a
+    /// second on average.
+    bool poisson = false;
     /// Connections in a closed loop, each with one request at a time; 0 in an open one.
     unsigned closed = 0;
     /// The most connections in an open loop.
@@ -25,7 +28,7 @@ struct options {
     double warmup_s = 0;
     /// When an answer is given up, in seconds after the request was due.
     double timeout_s = 30;
-    /// Chooses the targets: the same seed, the same requests.
+    /// Chooses the targets, and the random times: the same seed, the same requests.
     std::uint64_t seed = 1;
     /// The server's process, to account for its processor time; 0 for none.
     int pid = 0;

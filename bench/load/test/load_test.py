@@ -6,6 +6,7 @@ The servers here are made to be slow, to stall, to fail, in ways that are known,
 
 import json
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -91,6 +92,16 @@ class OpenLoop(unittest.TestCase):
         self.assertEqual((report["requests"], report["answered"], len(times)), (400, 400, 400))
         self.assertAlmostEqual(times[-1] - times[0], 399 / 200, delta=0.1)
         self.assertAlmostEqual(report["answers_per_s"], 200, delta=10)
+
+    def test_requests_may_come_at_random_times(self):
+        """The gaps between them are as long as they vary (an exponential distribution)."""
+        with Server(lambda _: reply()) as server:
+            run(server, "--rate", 300, "--poisson", "--duration", 3)
+            times = [at for at, _ in server.requests]
+        gaps = [after - before for before, after in zip(times, times[1:])]
+        self.assertAlmostEqual(len(times), 900, delta=120)
+        self.assertAlmostEqual(statistics.stdev(gaps) / statistics.mean(gaps), 1, delta=0.25)
+        self.assertIn("--poisson goes with --rate", run(1, "--closed", 1, "--poisson", code=2))
 
     def test_a_stall_is_charged_to_all_that_were_due(self):
         """A server that stalls for a second with 100 requests a second: their latencies fall from 1 s to nothing."""
