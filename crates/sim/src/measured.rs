@@ -8,6 +8,7 @@ use crate::estimates::{Estimates, Part, Work};
 use crate::random::{Distribution, Histogram};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
+use flux_ir::program::Body;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -55,7 +56,8 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
 
 /// The names of the nodes and handlers that do something.
 fn working(flow: &Flow) -> BTreeSet<String> {
-    let nodes = flow.program.nodes.iter().map(|(_, node)| node.name.to_string());
+    let does = |body: &Body| matches!(body, Body::External(_) | Body::Computed(_));
+    let nodes = flow.program.nodes.iter().filter(|(_, node)| does(&node.body)).map(|(_, node)| node.name.to_string());
     let handlers = flow.program.externals.iter().filter(|(_, one)| one.role == ExternalRole::Handler);
     nodes.chain(handlers.map(|(_, external)| external.name.to_string())).collect()
 }

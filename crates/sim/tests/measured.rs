@@ -29,7 +29,7 @@ const PROFILE: &str = r#"{"program": "test", "node_times": [
     {"name": "Look", "ran": {"steps": [[983040, 50], [1015808, 50]]}},
     {"name": "Make", "ran": {"steps": [[4063232, 25]]}, "parked": {"steps": [[0, 10], [7864320, 15]]}},
     {"name": "Send", "ran": {"steps": [[7, 95]]}},
-    {"name": "std.other", "ran": {"steps": [[1, 1]]}}],
+    {"name": "Find", "ran": {"steps": [[1, 100]]}}, {"name": "std.other", "ran": {"steps": [[1, 1]]}}],
   "paths": [
     {"count": 75, "labels": ["Read", "Look", "Find:[hit]", "Send"]},
     {"count": 20, "labels": ["Read", "Look", "Find:[_]", "Make", "Send"]},
@@ -58,7 +58,7 @@ fn a_profile_says_what_estimates_would() {
     assert_eq!(make.parts.iter().map(mean).collect::<Vec<_>>(), [("compute", 4096.0), ("wait", 4758.0)]);
     let (predicate, _) = flow.program.predicates.iter().next().unwrap();
     assert!((estimates.likely(predicate).unwrap() - 0.75).abs() < 1e-9);
-    assert!(estimates.work("std.other").is_none());
+    assert!(estimates.work("std.other").is_none() && estimates.work("Find").is_none());
 }
 
 #[test]
