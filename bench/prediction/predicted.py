@@ -72,6 +72,10 @@ def table(flux, runtime, seconds):
     for part, rate, one in zip(PARTS, rates, predict(flux, profile, rates, runtime)):
         with server.running(command, processor=0, by=signal.SIGTERM) as running:
             seen = load(running, ["--poisson", "--rate", f"{rate:.1f}"], seconds)
+        if one["overloaded"]:
+            print(f"{100 * part:4.0f}% {rate:6.1f}  {seen['answers_per_s']:8.2f}   predicted to be beyond its capacity: "
+                  f"{one['throughput']['mean']:.1f}", flush=True)
+            continue
         pairs = [(seen["answers_per_s"], one["throughput"]["mean"]),
                  (seen["latency_ms"]["p50"], one["p50"]["mean"] * 1e3),
                  (seen["latency_ms"]["p95"], one["p95"]["mean"] * 1e3)]
