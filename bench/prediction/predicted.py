@@ -62,19 +62,20 @@ def table(flux, runtime, seconds):
     command = [image, "--root", f"{ROOT}/examples/image/pictures", "--port", "0", "--cache-size", "0",
                f"--flux-runtime={runtime}", "--flux-admin=0", *(["--flux-workers=1"] if runtime == "event" else [])]
     with server.running(command, processor=0, by=signal.SIGTERM) as running:
-        most = load(running, ["--closed", "8"], seconds)["answers_per_s"]
+        capacity = load(running, ["--closed", "8"], seconds)["answers_per_s"]
     with server.running(command, processor=0, by=signal.SIGTERM) as running:
-        load(running, ["--poisson", "--rate", f"{most * PARTS[0]:.1f}"], seconds)
+        load(running, ["--poisson", "--rate", f"{capacity * PARTS[0]:.1f}"], seconds)
         profile = profiled(running)
-    rates = [most * part for part in PARTS]
-    print(f"\n{runtime}: at most {most:.0f} a second\n{'load':>5} {'rate':>6}   {'flows/s':>15}   {'p50 ms':>17}"
+    rates = [capacity * part for part in PARTS]
+    print(f"\n{runtime}: at most {capacity:.0f} a second\n{'load':>5} {'rate':>6}   {'flows/s':>15}   {'p50 ms':>17}"
           f"   {'p95 ms':>17}   measured/predicted")
     for part, rate, one in zip(PARTS, rates, predict(flux, profile, rates, runtime)):
         with server.running(command, processor=0, by=signal.SIGTERM) as running:
             seen = load(running, ["--poisson", "--rate", f"{rate:.1f}"], seconds)
         if one["overloaded"]:
-            print(f"{100 * part:4.0f}% {rate:6.1f}  {seen['answers_per_s']:8.2f}   predicted to be beyond its capacity: "
-                  f"{one['throughput']['mean']:.1f}", flush=True)
+            answered, most = seen["answers_per_s"], one["throughput"]["mean"]
+            print(f"{100 * part:4.0f}% {rate:6.1f}  {answered:8.2f}   predicted to be beyond its capacity: {most:.1f}",
+                  flush=True)
             continue
         pairs = [(seen["answers_per_s"], one["throughput"]["mean"]),
                  (seen["latency_ms"]["p50"], one["p50"]["mean"] * 1e3),
