@@ -34,21 +34,14 @@ bool is_cancelled() noexcept
     return running_flow != nullptr && running_flow->cancelled();
 }
 
-/// The thread waits for the world from here to the end of the block.
-class waiting_thread
+// The thread is about to wait for the world: counts that, and the time until what it gives ends.
+time_away begin_wait() noexcept
 {
-  public:
-    waiting_thread() noexcept
-    {
-        if (running_flow != nullptr) {
-            running_flow->count_park();
-            away_.emplace(running_flow->timing(), time_kind::parked);
-        }
+    if (running_flow != nullptr) {
+        running_flow->count_park();
     }
-
-  private:
-    std::optional<time_away> away_;
-};
+    return {running_flow != nullptr ? &running_flow->timing() : nullptr, time_kind::parked};
+}
 
 std::chrono::nanoseconds time_to(moment deadline) noexcept
 {
@@ -62,7 +55,7 @@ int wait_for(const descriptor &awaited, short events, moment deadline) noexcept
 {
     const moment until = bounded(deadline);
     const descriptor &cancelled = server_io::current()->waits.cancelled();
-    const waiting_thread waits;
+    const time_away parked = begin_wait();
     while (!is_cancelled()) {
         pollfd either[] = {{awaited.get(), events, 0}, {cancelled.get(), POLLIN, 0}};
         const std::timespec remaining = timespec_of(time_to(until));
@@ -321,7 +314,7 @@ class blocking_arrivals final : public arrivals, private accept_place
         if (is_cancelled()) {
             return ECANCELED;
         }
-        const waiting_thread waits;
+        const time_away parked = begin_wait();
         const int came = wait_for_events(epoll_, events_, until);
         if (came < 0) {
             return errno != EINTR ? errno : is_cancelled() ? ECANCELED : 0;

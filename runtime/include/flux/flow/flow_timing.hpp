@@ -65,23 +65,27 @@ class flow_timing
 class time_away
 {
   public:
-    time_away(flow_timing &of, time_kind kind) noexcept : timing_(of), kind_(kind)
+    time_away(flow_timing &of, time_kind kind) noexcept : time_away(&of, kind) {}
+    /// Of no flow, where `of` is null.
+    time_away(flow_timing *of, time_kind kind) noexcept
+        : timing_(of != nullptr && of->is_on() ? of : nullptr), kind_(kind)
     {
-        if (timing_.is_on()) [[unlikely]] {
+        if (timing_ != nullptr) [[unlikely]] {
             since_ = flow_timing::now();
         }
     }
     ~time_away()
     {
-        if (timing_.is_on()) [[unlikely]] {
-            timing_.add(kind_, flow_timing::now() - since_);
+        if (timing_ != nullptr) [[unlikely]] {
+            timing_->add(kind_, flow_timing::now() - since_);
         }
     }
     time_away(const time_away &) = delete;
     time_away &operator=(const time_away &) = delete;
 
   private:
-    flow_timing &timing_;
+    // Null where the flow is not timed.
+    flow_timing *const timing_;
     const time_kind kind_;
     moment since_;
 };
