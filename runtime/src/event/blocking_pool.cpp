@@ -135,6 +135,7 @@ bool blocking_pool::hand_over(waiter &place, blocking_call call) noexcept
     if (!push(own)) {
         return false;
     }
+    const time_away parked(running_flow->timing(), time_kind::parked);
     place.wait();
     return true;
 }
@@ -153,6 +154,7 @@ bool blocking_pool::hand_over_interruptible(flow &by, waiter &place, blocking_ca
     // The signal may come before the call waits for anything, so it comes until the call has ended.
     constexpr std::chrono::milliseconds pause{2};
     const interrupts allowed;
+    const time_away parked(by.timing(), time_kind::parked);
     while (!place.wait_until(clock::now() + pause)) {
         if (own.has_begun.load(std::memory_order_acquire)) {
             allowed.interrupt(own.thread);

@@ -2,6 +2,7 @@
 
 #include "../support/running_source.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <clocale>
@@ -41,11 +42,26 @@ class HandedOver : public testing::Test
         running_source running(sample::program, sample::source_Listen, strategy_kind::event, 30, 1, 4, 0, time);
         running.await_finished(static_cast<std::uint64_t>(flows));
         facts = running.facts();
+        node_times = running.all.times().of_nodes();
+    }
+
+    // How long all flows together were in their first node, and how much of that went to this.
+    std::chrono::nanoseconds first_node() const { return std::chrono::nanoseconds(of_first_node().whole.sum_ns()); }
+    std::chrono::nanoseconds first_node(flux::time_kind kind) const
+    {
+        return std::chrono::nanoseconds(of_first_node().of[static_cast<std::size_t>(kind)].sum_ns());
     }
 
     static flux::resident &here() { return *flux::resident::running(); }
 
     flux::loop_facts facts;
+    std::vector<flux::divided_counts> node_times;
+
+  private:
+    const flux::divided_counts &of_first_node() const
+    {
+        return *std::ranges::find(node_times, std::size_t{sample::node_Begin}, &flux::divided_counts::number);
+    }
 };
 
 TEST_F(HandedOver, ACallIsMadeOnAnotherThreadAndTheLoopGoesOn)
@@ -149,6 +165,27 @@ TEST_F(HandedOver, ACallThatIsAbandonedGoesOnAlone)
         },
         20ms);
     EXPECT_TRUE(call->ended) << "its thread is waited for at the end";
+}
+
+TEST_F(HandedOver, ItsTimeIsParkedOnce)
+{
+    static constexpr std::chrono::nanoseconds time = 30ms;
+    const auto is_parked_for = [&](std::chrono::nanoseconds whole) {
+        EXPECT_GE(first_node(flux::time_kind::parked), whole);
+        EXPECT_LE(first_node(flux::time_kind::parked), first_node());
+    };
+    run(1, [] {
+        flux::handed_over(here(), flux::lasting::ends_by_itself, [] {
+            std::this_thread::sleep_for(time);
+            return 0;
+        });
+    });
+    is_parked_for(time);
+    run(1, [] {
+        const flux::blocking_call call{[](void *) { std::this_thread::sleep_for(time); }, nullptr};
+        EXPECT_EQ(flux::hand_over_interruptible(here(), call), 0);
+    });
+    is_parked_for(time);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "../support/running_source.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <string>
@@ -45,10 +46,18 @@ INSTANTIATE_TEST_SUITE_P(Each, FlowTiming,
 TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
 {
     constexpr int count = 16;
-    sample::work = [](const sample::Listen_out &) {
+    std::atomic<int> begun{0};
+    std::atomic<int> held{0};
+    sample::work = [&](const sample::Listen_out &) {
         if (flux::running_flow->position() == sample::node_Begin) {
             spin(1ms);
+            ++begun;
         } else if (flux::running_flow->position() == sample::node_One) {
+            // Another flow is about to wait for the constraint; the last one is alone.
+            const int others = std::min(++held + 1, count);
+            while (begun < others) {
+                EXPECT_EQ(flux::sleep_for(1ms), 0);
+            }
             EXPECT_EQ(flux::sleep_for(4ms), 0);
         }
     };
@@ -58,13 +67,13 @@ TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
     const auto nodes = running.all.times().of_nodes();
     const divided_counts &begin = of_node(nodes, sample::node_Begin);
     EXPECT_EQ(begin.whole.times(), 16u);
-    EXPECT_GE(time_of(begin, time_kind::ran, 0.01), 980us);
+    EXPECT_GE(time_of(begin, time_kind::ran), 980us);
     EXPECT_EQ(time_of(begin, time_kind::parked, 1), 0ns);
     const divided_counts &one = of_node(nodes, sample::node_One);
-    EXPECT_GE(time_of(one, time_kind::parked, 0.01), 3900us);
+    EXPECT_GE(time_of(one, time_kind::parked), 3900us);
     EXPECT_LT(time_of(one, time_kind::ran), 2ms);
-    // One flow after the other has the constraint.
-    EXPECT_GE(time_of(one, time_kind::waited), 2ms);
+    // One flow after the other has the constraint; of a busy machine's threads some come to it late.
+    EXPECT_GE(time_of(one, time_kind::waited, 1), 2ms);
     EXPECT_EQ(time_of(of_node(nodes, sample::node_End), time_kind::waited, 1), 0ns);
 }
 
