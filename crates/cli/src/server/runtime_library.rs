@@ -1,4 +1,5 @@
-//! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer.
+//! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer. A compiler that
+//! has several names (`c++` for CMake, `g++`) is one.
 
 use super::cache;
 use super::files::write_if_changed;
@@ -73,10 +74,39 @@ pub fn key(cxx: &str, flags: &str) -> Result<u64> {
         }
         _ => Failure::usage(format!("cannot start {cxx}: {}", plain(&error))),
     })?;
+    let version = String::from_utf8_lossy(&version.stdout);
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), cxx, flags, RUNTIME, version.stdout).hash(&mut hasher);
+    (env!("CARGO_PKG_VERSION"), file_of(cxx), flags, RUNTIME, without_name(&version, cxx)).hash(&mut hasher);
     for (path, bytes) in flux_runtime::files() {
         (path, bytes).hash(&mut hasher);
     }
     Ok(hasher.finish())
+}
+
+/// The file that is run by this name; the name itself where that is not found.
+fn file_of(program: &str) -> PathBuf {
+    let folders = std::env::var_os("PATH").filter(|_| !program.contains('/')).unwrap_or_default();
+    let named = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file());
+    let named = named.unwrap_or_else(|| PathBuf::from(program));
+    named.canonicalize().unwrap_or(named)
+}
+
+/// What a compiler says of its version, without the name that it was called by.
+fn without_name<'a>(version: &'a str, program: &str) -> &'a str {
+    let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
+    version.strip_prefix(name).unwrap_or(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_of_several_names_is_one() {
+        let of = |name: &str, flags: &str| key(name, flags).unwrap();
+        assert_eq!(of("c++", "-O2"), of("g++", "-O2"));
+        assert_ne!(of("g++", "-O2"), of("g++", "-O1"));
+        assert_ne!(of("g++", "-O2"), of("clang++-16", "-O2"));
+        assert!(key("no-such-compiler", "-O2").is_err());
+    }
 }
