@@ -19,6 +19,7 @@
 #include "flux/io/accept_seat.hpp"
 #include "flux/io/budget.hpp"
 #include "flux/moment.hpp"
+#include "flux/processor_use.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -286,6 +287,9 @@ class io
     /// A recent time, which costs no reading of a clock: on a loop, the time when it last asked the kernel for events.
     /// Elsewhere it is the current time.
     virtual moment last_look() const noexcept { return now(); }
+
+    /// What the thread that asks has had of the processors, by that time.
+    virtual processor_use used() const noexcept { return processor_use::of_thread(); }
 
     /// Whether everything that it makes is used by one thread, that of a loop.
     virtual bool is_of_one_thread() const noexcept { return true; }

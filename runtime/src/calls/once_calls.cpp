@@ -22,6 +22,21 @@ class own_place
     thread_waiter thread_;
 };
 
+// What a flow waits here it is parked.
+time_away parked_time() noexcept
+{
+    return {running_flow != nullptr ? &running_flow->timing() : nullptr, time_kind::parked};
+}
+
+// Waits until `try_it()` says so.
+template <class Try>
+void await(const void *address, Try try_it) noexcept
+{
+    own_place place;
+    const time_away parked = parked_time();
+    waiting_fibers.acquire(address, place, never, try_it);
+}
+
 /// A function that runs and is to run once, for its control.
 struct once_run : listed<once_run> {
     explicit once_run(const pthread_once_t *of) noexcept : control(of) {}
@@ -110,13 +125,12 @@ int call_once(int (*next)(pthread_once_t *, void (*)()), pthread_once_t *control
     }
     const for_call_once kept;
     once_run own(control);
-    own_place place;
     bool begun = false;
     const auto try_it = [&] {
         begun = !has_run(control) && running_once.begin(own);
         return begun || has_run(control);
     };
-    waiting_fibers.acquire(control, place, never, try_it);
+    await(control, try_it);
     kept.put_back();
     if (!begun) {
         wake_fibers(control, 1); // who waits behind sees it, too
@@ -139,7 +153,6 @@ bool begin_initialisation(guard *of) noexcept
     if (is_done()) {
         return false;
     }
-    own_place place;
     bool begun = false;
     // One at a time: the table calls it for one address alone.
     const auto try_it = [&] {
@@ -149,7 +162,7 @@ bool begin_initialisation(guard *of) noexcept
         begun = __atomic_exchange_n(&of->is_at_it, 1, __ATOMIC_ACQUIRE) == 0;
         return begun;
     };
-    waiting_fibers.acquire(of, place, never, try_it);
+    await(of, try_it);
     return begun;
 }
 
@@ -184,6 +197,7 @@ int arrive(own_barrier *at) noexcept
         return at->arrived != 0;
     };
     if (waiting_fibers.begin(own, is_not_last)) {
+        const time_away parked = parked_time();
         waiting_fibers.sleep(own);
         return 0;
     }

@@ -37,10 +37,16 @@ struct blocking_pool::node_job final : job {
         running_flow = &by;
         by.run_on(on);
         by.move_to(node);
+        if (by.timing().is_on()) [[unlikely]] {
+            by.timing().goes_on(time_kind::queued);
+        }
         try {
             call.run();
         } catch (...) {
             thrown = std::current_exception();
+        }
+        if (by.timing().is_on()) [[unlikely]] {
+            by.timing().stops();
         }
         by.move_to(no_node);
         running_flow = nullptr;
@@ -117,11 +123,18 @@ void blocking_pool::run(flow &by, blocking_call call)
     runner &home = by.on();
     const node_number node = by.position();
     node_job own(by, call);
-    if (!push(own)) {
+    bool pushed = false;
+    {
+        // But for the time in which it runs on the thread of the pool.
+        const time_away queues(by.timing(), time_kind::queued);
+        pushed = push(own);
+        if (pushed) {
+            own.place.wait();
+        }
+    }
+    if (!pushed) {
         return call.run();
     }
-    own.place.wait();
-    // It ran on the thread of the pool meanwhile.
     by.run_on(home);
     by.move_to(node);
     if (own.thrown) {

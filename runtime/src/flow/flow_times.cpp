@@ -28,11 +28,11 @@ std::chrono::nanoseconds divided_time::whole() const noexcept
     return std::accumulate(of.begin(), of.end(), std::chrono::nanoseconds(0));
 }
 
-void divided_times::add(const divided_time &time) noexcept
+void divided_times::add(const divided_time &time, std::uint32_t times) noexcept
 {
-    whole.add(time.whole());
+    whole.add(time.whole(), times);
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-        of[kind].add(time.of[kind]);
+        of[kind].add(time.of[kind], times);
     }
 }
 
@@ -45,7 +45,7 @@ flow_times::~flow_times()
     }
 }
 
-void flow_times::add(table &to, std::size_t number, const divided_time &time) noexcept
+void flow_times::add(table &to, std::size_t number, const divided_time &time, std::uint32_t times) noexcept
 {
     if (number >= to.size()) {
         return;
@@ -59,7 +59,7 @@ void flow_times::add(table &to, std::size_t number, const divided_time &time) no
         }
     }
     if (found != nullptr) {
-        found->add(time);
+        found->add(time, times);
     }
 }
 

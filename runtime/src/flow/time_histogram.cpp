@@ -8,8 +8,8 @@
 
 namespace flux {
 
-time_counts::time_counts(std::vector<step_count> steps, std::uint64_t sum_ns) noexcept
-    : steps_(std::move(steps)), sum_ns_(sum_ns)
+time_counts::time_counts(std::vector<step_count> steps, std::uint64_t sum_ns, std::uint64_t measured) noexcept
+    : steps_(std::move(steps)), sum_ns_(sum_ns), measured_(measured)
 {
     for (const step_count &each : steps_) {
         times_ += each.times;
@@ -50,13 +50,14 @@ time_histogram::row *time_histogram::find_row(std::size_t number) noexcept
     return found;
 }
 
-void time_histogram::add(std::chrono::nanoseconds time) noexcept
+void time_histogram::add(std::chrono::nanoseconds time, std::uint32_t times) noexcept
 {
     const auto ns = static_cast<std::uint64_t>(std::max<std::chrono::nanoseconds::rep>(time.count(), 0));
     const std::size_t step = step_of(ns);
     if (row *const counts = find_row(step / steps)) {
-        (*counts)[step % steps].fetch_add(1, std::memory_order_relaxed);
-        sum_ns_.fetch_add(ns, std::memory_order_relaxed);
+        (*counts)[step % steps].fetch_add(times, std::memory_order_relaxed);
+        sum_ns_.fetch_add(ns * times, std::memory_order_relaxed);
+        measured_.fetch_add(1, std::memory_order_relaxed);
     }
 }
 
@@ -72,7 +73,7 @@ time_counts time_histogram::counts() const
             }
         }
     }
-    return {std::move(counted), sum_ns_.load(std::memory_order_relaxed)};
+    return {std::move(counted), sum_ns_.load(std::memory_order_relaxed), measured_.load(std::memory_order_relaxed)};
 }
 
 } // namespace flux

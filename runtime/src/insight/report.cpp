@@ -207,9 +207,9 @@ std::string json_name(const program &of, node_number node)
 std::string json_times(const time_counts &counts)
 {
     formatted_text json;
-    json.add("{\"times\": %" PRIu64 ", \"sum_ns\": %" PRIu64 ", \"p50_ns\": %" PRIu64 ", \"p90_ns\": %" PRIu64
-             ", \"p99_ns\": %" PRIu64 ", \"steps\": [",
-             counts.times(), counts.sum_ns(), counts.quantile_ns(0.5), counts.quantile_ns(0.9),
+    json.add("{\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"sum_ns\": %" PRIu64 ", \"p50_ns\": %" PRIu64
+             ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 ", \"steps\": [",
+             counts.times(), counts.measured(), counts.sum_ns(), counts.quantile_ns(0.5), counts.quantile_ns(0.9),
              counts.quantile_ns(0.99));
     const char *separator = "";
     for (const step_count &each : counts.steps()) {
@@ -237,7 +237,9 @@ void add_times(formatted_text &json, const program &of, const run_facts &facts)
         json.add("\"source\": %s, %s", quoted(of.sources[each.number].node.name).c_str(), json_divided(each).c_str());
     });
     add_list(json, "node_times", facts.node_times, ",", [&](const divided_counts &each) {
-        json.add("\"name\": %s, %s", quoted(of.nodes[each.number].name).c_str(), json_divided(each).c_str());
+        const node_info &node = of.nodes[each.number];
+        json.add("\"name\": %s, \"file\": %s, \"line\": %u, %s", quoted(node.name).c_str(),
+                 quoted(node.file).c_str(), node.line, json_divided(each).c_str());
     });
 }
 
@@ -291,8 +293,11 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
     const double all = static_cast<double>(sum.all_finished());
     const char *const first = first_to_forget(of, sum);
     formatted_text json;
-    json.add("{\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n  \"flows\": %s,\n", version,
-             quoted(of.name).c_str(), strategy, json_flows(sum).c_str());
+    json.add("{\n  \"format\": 1,\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n"
+             "  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"flows\": %s,\n",
+             version, quoted(of.name).c_str(), strategy, std::chrono::duration<double>(facts.time).count(),
+             std::chrono::duration<double>(facts.cpu_time).count(),
+             json_flows(sum).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
              ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"forgotten\": %" PRIu64 "},\n"
              "  \"first_to_forget\": %s,\n  \"lost\": %" PRIu64 ",\n",

@@ -7,6 +7,7 @@
 #include "flux/io/reactor.hpp"
 #include "flux/log.hpp"
 #include "flux/process/cpus.hpp"
+#include "flux/processor_use.hpp"
 #include "flux/strategy/pool.hpp"
 #include "flux/strategy/thread.hpp"
 
@@ -165,7 +166,9 @@ run_facts running_server::facts(facts_wanted wanted)
             abandoned_,
             wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>(),
             runners_.times().of_nodes(),
-            runners_.times().of_sources()};
+            runners_.times().of_sources(),
+            clock::now() - made_at_,
+            processor_use::of_process().time};
 }
 
 } // namespace flux

@@ -121,8 +121,8 @@ void source::make_flows() noexcept
             if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
                 next.begin_trace();
             }
-            if (timed_.next()) [[unlikely]] {
-                next.begin_timing(times_);
+            if (const std::uint32_t flows = timed_.next(); flows != 0) [[unlikely]] {
+                next.begin_timing(times_, flows);
             }
             if (home_ == nullptr) {
                 strategy_.start(next, own_);

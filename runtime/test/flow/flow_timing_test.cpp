@@ -1,14 +1,19 @@
 #include "flux/flow/flow_timing.hpp"
 
 #include "flux/flow/flow_times.hpp"
+#include "flux/processor_use.hpp"
 #include "flux/sleep.hpp"
 #include "../support/running_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <gtest/gtest.h>
-#include <string>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -20,6 +25,11 @@ using flux::time_kind;
 std::chrono::nanoseconds time_of(const divided_counts &of, time_kind kind, double part = 0.5)
 {
     return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].quantile_ns(part));
+}
+
+std::chrono::nanoseconds sum_of(const divided_counts &of, time_kind kind)
+{
+    return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].sum_ns());
 }
 
 const divided_counts &of_node(const std::vector<divided_counts> &all, sample::node node)
@@ -67,7 +77,7 @@ TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
     const auto nodes = running.all.times().of_nodes();
     const divided_counts &begin = of_node(nodes, sample::node_Begin);
     EXPECT_EQ(begin.whole.times(), 16u);
-    EXPECT_GE(time_of(begin, time_kind::ran), 980us);
+    EXPECT_GE(sum_of(begin, time_kind::ran) + sum_of(begin, time_kind::queued), 16ms);
     EXPECT_EQ(time_of(begin, time_kind::parked, 1), 0ns);
     const divided_counts &one = of_node(nodes, sample::node_One);
     EXPECT_GE(time_of(one, time_kind::parked), 3900us);
@@ -77,27 +87,38 @@ TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
     EXPECT_EQ(time_of(of_node(nodes, sample::node_End), time_kind::waited, 1), 0ns);
 }
 
-TEST_P(FlowTiming, WhatItGoesToIsTheLifeOfAFlow)
+struct added_up {
+    std::chrono::nanoseconds lives{0};
+    std::chrono::nanoseconds parts{0};
+};
+
+// Flows that compute, sleep and wait for one another: how long they lived, by the clock, and what was counted of that.
+added_up lives_and_parts(flux::strategy_kind strategy, std::size_t at_once)
 {
     constexpr int count = 20;
-    flux::moment begin;
-    std::chrono::nanoseconds lives{0};
-    sample::work = [&](const sample::Listen_out &) {
+    std::array<std::atomic<flux::moment>, count> made = {};
+    std::atomic<std::chrono::nanoseconds> lives{};
+    sample::work = [&](const sample::Listen_out &of) {
         if (flux::running_flow->position() == sample::node_Begin) {
-            begin = flux::clock::now();
             spin(2ms);
         } else if (flux::running_flow->position() == sample::node_One) {
             EXPECT_EQ(flux::sleep_for(5ms), 0);
         } else {
             spin(1ms);
-            lives += flux::clock::now() - begin;
+            const auto number = static_cast<std::size_t>(of.successes);
+            const std::chrono::nanoseconds life = flux::clock::now() - made[number].load();
+            for (auto before = lives.load(); !lives.compare_exchange_weak(before, before + life);) {
+            }
         }
     };
-    sample::listen = sample::flows(count, [](int) { return sample::Listen_out{1, 2, -1}; });
-    sample::running_source running(sample::program, sample::source_Listen, GetParam(), 1);
+    sample::listen = sample::flows(count, [&](int number) {
+        made[static_cast<std::size_t>(number)] = flux::clock::now();
+        return sample::Listen_out{1, 2, -1, number};
+    });
+    sample::running_source running(sample::program, sample::source_Listen, strategy, at_once);
     running.await_finished(count);
     const auto sources = running.all.times().of_sources();
-    ASSERT_EQ(sources.size(), 1u);
+    EXPECT_EQ(sources.size(), 1u);
     const divided_counts &flows = sources.front();
     EXPECT_EQ(flows.whole.times(), 20u);
     std::uint64_t parts = 0;
@@ -105,27 +126,85 @@ TEST_P(FlowTiming, WhatItGoesToIsTheLifeOfAFlow)
         parts += each.sum_ns();
     }
     EXPECT_EQ(parts, flows.whole.sum_ns());
-    // All but the queue in front of a thread is between what the nodes have measured.
-    const auto queued = flows.of[static_cast<std::size_t>(time_kind::queued)].sum_ns();
-    EXPECT_GE(parts - queued, static_cast<std::uint64_t>(lives.count()));
-    constexpr std::chrono::nanoseconds interrupted = 20ms; // between two nodes
-    EXPECT_LE(parts - queued, static_cast<std::uint64_t>((lives + lives / 100 + interrupted).count()));
+    return {lives.load(), std::chrono::nanoseconds(parts)};
+}
+
+TEST_P(FlowTiming, WhatItGoesToIsTheLifeOfAFlow)
+{
+    for (const std::size_t at_once : {1u, 4u}) {
+        // A flow may be interrupted where it is made, or behind its last node; not every time.
+        std::chrono::nanoseconds nearest = std::chrono::nanoseconds::max();
+        std::chrono::nanoseconds lives{0};
+        for (int time = 0; time < 10 && (time == 0 || nearest > lives / 100); ++time) {
+            const added_up now = lives_and_parts(GetParam(), at_once);
+            nearest = std::min(nearest, std::chrono::abs(now.parts - now.lives));
+            lives = now.lives;
+        }
+        EXPECT_LE(nearest, lives / 100) << at_once << " at once";
+    }
+}
+
+TEST_P(FlowTiming, ANodeRunsWhenAProcessorDoes)
+{
+    // More threads than processors run at once, and what they do takes two time slices at least.
+    const int count = static_cast<int>(2 * std::thread::hardware_concurrency());
+    std::atomic<std::chrono::nanoseconds> used{};
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->position() == sample::node_Begin) {
+            const auto before = flux::processor_use::of_thread().time;
+            while (flux::processor_use::of_thread().time - before < 40ms) {
+            }
+            const std::chrono::nanoseconds own = flux::processor_use::of_thread().time - before;
+            for (auto others = used.load(); !used.compare_exchange_weak(others, others + own);) {
+            }
+        }
+    };
+    sample::listen = sample::flows(count, [](int) { return sample::Listen_out{1, 2, -1}; });
+    const auto workers = static_cast<std::size_t>(count);
+    sample::running_source running(sample::program, sample::source_Listen, GetParam(), workers, workers);
+    running.await_finished(static_cast<std::uint64_t>(count));
+    const auto nodes = running.all.times().of_nodes();
+    const divided_counts &begin = of_node(nodes, sample::node_Begin);
+    const std::chrono::nanoseconds ran = sum_of(begin, time_kind::ran);
+    EXPECT_LE(std::chrono::abs(ran - used.load()), used.load() / 100);
+    EXPECT_GE(sum_of(begin, time_kind::queued), 20ms);
+}
+
+TEST_P(FlowTiming, ASleepThatNobodySeesIsParked)
+{
+    sample::work = [](const sample::Listen_out &) {
+        if (flux::running_flow->position() == sample::node_Begin) {
+            const timespec time = {0, 20'000'000};
+            syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, nullptr);
+        }
+    };
+    sample::listen = sample::flows(1, [](int) { return sample::Listen_out{1, 2, -1}; });
+    sample::running_source running(sample::program, sample::source_Listen, GetParam(), 1);
+    running.await_finished(1);
+    const auto nodes = running.all.times().of_nodes();
+    const divided_counts &begin = of_node(nodes, sample::node_Begin);
+    EXPECT_GE(time_of(begin, time_kind::parked), 19ms);
+    EXPECT_LT(time_of(begin, time_kind::ran), 5ms);
 }
 
 TEST(TimedFlows, AreAllAtFirstAndThenFewer)
 {
     flux::timed_flows timed;
-    int count = 0;
     for (int flow = 0; flow < 64; ++flow) {
-        count += timed.next() ? 1 : 0;
+        EXPECT_EQ(timed.next(), 1u);
     }
-    EXPECT_EQ(count, 64);
-    for (int flow = 0; flow < 1'000'000; ++flow) {
-        timed.next();
+    std::uint64_t flows = 64;
+    std::uint64_t stood_for = 64;
+    for (; flows < 1'000'000; ++flows) {
+        stood_for += timed.next();
     }
-    count = 0;
-    for (int flow = 0; flow < 127'000; ++flow) {
-        count += timed.next() ? 1 : 0;
+    EXPECT_LE(stood_for, flows);
+    EXPECT_GT(stood_for, flows - flux::timed_flows::rarest);
+    int count = 0;
+    for (int flow = 0; flow < 251'000; ++flow) {
+        const std::uint32_t now = timed.next();
+        EXPECT_TRUE(now == 0 || now == 251);
+        count += now == 0 ? 0 : 1;
     }
     EXPECT_EQ(count, 1000);
 }

@@ -51,7 +51,9 @@ flux::run_facts some_facts(flux::runner &on)
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, flux::exception_thrown, 1, 0}};
     facts.abandoned = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
                          {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
-    const flux::time_counts twice({{64, 66, 2}}, 130);
+    const flux::time_counts twice({{64, 66, 2}}, 130, 1);
+    facts.time = std::chrono::milliseconds(12'500);
+    facts.cpu_time = std::chrono::milliseconds(3'750);
     facts.node_times = {{sample::node_One, twice, {twice}}};
     return facts;
 }
@@ -117,9 +119,12 @@ TEST(Report, ForPrograms)
     flux::runner on(sample::program);
     EXPECT_EQ(flux::json_report(sample::program, some_facts(on), "thread"),
               R"({
+  "format": 1,
   "flux": "0.1.0",
   "program": "sample",
   "strategy": "thread",
+  "seconds": 12.500,
+  "cpu_seconds": 3.750,
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
   "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3, "forgotten": 0},
   "first_to_forget": null,
@@ -156,8 +161,10 @@ TEST(Report, ForPrograms)
   ],
   "flow_times": [],
   "node_times": [
-    {"name": "One", "whole": {"times": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
-              R"("steps": [[64, 2]]}, "ran": {"times": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+    {"name": "One", "file": "sample.flux", "line": 4, "whole": {"times": 2, )"
+              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+              R"("steps": [[64, 2]]}, "ran": {"times": 2, )"
+              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
               R"("steps": [[64, 2]]}}
   ],
   "paths": [

@@ -225,10 +225,10 @@ class flow : public listed<flow>
         }
     }
 
-    /// From now on it is timed (`flow_timing.hpp`); before it runs.
-    void begin_timing(flow_times &to) noexcept
+    /// From now on it is timed (`flow_timing.hpp`), for so many flows, itself among them; before it runs.
+    void begin_timing(flow_times &to, std::uint32_t flows) noexcept
     {
-        timing_.begin(to);
+        timing_.begin(to, flows);
         crowded_ = &somebody_waits;
     }
     /// What its time goes to, if it is timed.

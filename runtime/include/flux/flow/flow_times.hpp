@@ -17,13 +17,14 @@ namespace flux {
 
 /// What a flow's time goes to, apart from one another.
 enum class time_kind : unsigned char {
-    /// It ran: the thread was its, whether a processor was or not.
+    /// It ran on a processor.
     ran,
-    /// It waited for the world, or for what else its node asked for: I/O, a sleep, a lock of the node's own.
+    /// It waited for the world, or for what else its node asked for: I/O, a sleep, a lock of the node's own. Its thread
+    /// slept in the kernel.
     parked,
     /// It waited for a constraint.
     waited,
-    /// It was ready to run, and its thread or loop ran others.
+    /// It was ready to run, and its thread, its loop or all processors ran others.
     queued,
     /// Its branches ran, and it waited for them.
     branched,
@@ -48,8 +49,8 @@ struct divided_times {
     time_histogram whole;
     std::array<time_histogram, time_kind_count> of;
 
-    /// It took this long.
-    void add(const divided_time &time) noexcept;
+    /// It took this long, and stands for so many like it.
+    void add(const divided_time &time, std::uint32_t times) noexcept;
 };
 
 /// What they had counted when they were asked, of one node or source.
@@ -70,19 +71,25 @@ class flow_times
     flow_times(const flow_times &) = delete;
     flow_times &operator=(const flow_times &) = delete;
 
-    /// A call of a node took this long; a flow of a source did, from when it was made to its end. Where there is no
-    /// memory, that is lost.
-    void add_node(node_number node, const divided_time &time) noexcept { add(nodes_, node, time); }
-    void add_flow(std::size_t source, const divided_time &time) noexcept { add(sources_, source, time); }
+    /// A call of a node took this long; a flow of a source did, from when it was made to its end. It stands for so many
+    /// that were not timed, with itself. Where there is no memory, that is lost.
+    void add_node(node_number node, const divided_time &time, std::uint32_t times) noexcept
+    {
+        add(nodes_, node, time, times);
+    }
+    void add_flow(std::size_t source, const divided_time &time, std::uint32_t times) noexcept
+    {
+        add(sources_, source, time, times);
+    }
 
-    /// Those that were timed. Throws `std::bad_alloc`.
+    /// All, as far as those that were timed show it. Throws `std::bad_alloc`.
     std::vector<divided_counts> of_nodes() const { return counts_of(nodes_); }
     std::vector<divided_counts> of_sources() const { return counts_of(sources_); }
 
   private:
     using table = std::vector<std::atomic<divided_times *>>;
 
-    static void add(table &to, std::size_t number, const divided_time &time) noexcept;
+    static void add(table &to, std::size_t number, const divided_time &time, std::uint32_t times) noexcept;
     static std::vector<divided_counts> counts_of(const table &of);
 
     table nodes_;

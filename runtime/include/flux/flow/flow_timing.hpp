@@ -2,9 +2,15 @@
 /// What the time of a flow goes to, for those flows that are timed.
 ///
 /// Reading the clock at each node would cost some servers more than the nodes, so one flow in some is timed: the first
-/// ones all, so that also a server with few flows has times, and then fewer and fewer, to one in 127 (`timed_flows`).
-/// Flows that are not timed pay nothing: a node that is called looks anyway whether somebody waits for its thread, and
-/// for a timed flow somebody always does, as for one that is traced.
+/// ones all, so that also a server with few flows has times, and then fewer and fewer, to one in 251 (`timed_flows`).
+/// Each counts for those that are not, so that a flow of the first minute weighs no more than one of the last. Flows
+/// that are not timed pay nothing: a node that is called looks anyway whether somebody waits for its thread, and for a
+/// timed flow somebody always does, as for one that is traced.
+///
+/// A flow is away (`time_away`) while it waits, and else it runs: on a processor, as its thread's own clock has it.
+/// What that lacks of the time is queued, as the processors ran others, or, where the thread slept in the kernel in a
+/// call that Flux does not see, parked. The clock of a thread takes a system call, so a stretch of less than 30 µs all
+/// ran.
 ///
 /// A node's time lasts until the next node of the flow is called, or the flow ends. Constraints are taken before the
 /// node is called that needs them, so what is waited for them counts as the next node's.
@@ -12,6 +18,7 @@
 
 #include "flux/flow/flow_times.hpp"
 #include "flux/moment.hpp"
+#include "flux/processor_use.hpp"
 #include "flux/waiting/node_number.hpp"
 
 #include <cstddef>
@@ -23,27 +30,26 @@ namespace flux {
 class flow_timing
 {
   public:
-    /// The time by which it is timed: that of the I/O that runs here, so in a simulation one run is as the next.
-    static moment now() noexcept;
-
     /// Whether it is timed.
     bool is_on() const noexcept { return to_ != nullptr; }
 
-    /// The flow is made, and waits until it runs. What it takes goes to `to`, which outlives it.
-    void begin(flow_times &to) noexcept;
+    /// The flow is made, and waits until it runs. What it takes goes to `to`, which outlives it, for so many flows,
+    /// itself among them.
+    void begin(flow_times &to, std::uint32_t flows) noexcept;
     /// A branch of a flow begins to run; it is timed if that is.
     void begin_branch(const flow_timing &parent) noexcept;
     /// It is not timed any more.
     void end() noexcept { to_ = nullptr; }
 
-    // Of a flow that is timed.
+    // Of a flow that is timed. Where it stops and where it goes on may be different threads.
 
-    /// It runs from now on.
+    /// It runs for the first time.
     void runs() noexcept;
     /// It has been at `before` (`no_node` where it was at none), and calls the next node now.
     void called(node_number before) noexcept;
-    /// So much of the time since then it did not run.
-    void add(time_kind kind, std::chrono::nanoseconds time) noexcept;
+    /// It does not run until it goes on; the time between was of this kind.
+    void stops() noexcept;
+    void goes_on(time_kind away) noexcept;
     /// Since it called that node last its branches ran.
     void branched() noexcept;
     /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
@@ -51,13 +57,21 @@ class flow_timing
     void ended(node_number last, std::size_t source) noexcept;
 
   private:
+    std::chrono::nanoseconds lap() noexcept;
+    std::chrono::nanoseconds lap_away() noexcept;
+    void leave_node(node_number node) noexcept;
+
     flow_times *to_ = nullptr;
+    std::uint32_t flows_ = 1;
+    // Whether the node that it is at has had its time, as it is back there from a parallel step.
+    bool is_back_ = false;
     moment since_;
+    // When its thread's clock was read last, and what that said.
+    moment read_at_;
+    processor_use used_;
     // Of the node that it is at, of the one to be called, of the whole flow.
     divided_time of_node_;
     std::chrono::nanoseconds waited_for_next_{0};
-    // Whether the node that it is at has had its time, as it is back there from a parallel step.
-    bool is_back_ = false;
     divided_time of_flow_;
 };
 
@@ -71,13 +85,13 @@ class time_away
         : timing_(of != nullptr && of->is_on() ? of : nullptr), kind_(kind)
     {
         if (timing_ != nullptr) [[unlikely]] {
-            since_ = flow_timing::now();
+            timing_->stops();
         }
     }
     ~time_away()
     {
         if (timing_ != nullptr) [[unlikely]] {
-            timing_->add(kind_, flow_timing::now() - since_);
+            timing_->goes_on(kind_);
         }
     }
     time_away(const time_away &) = delete;
@@ -87,7 +101,6 @@ class time_away
     // Null where the flow is not timed.
     flow_timing *const timing_;
     const time_kind kind_;
-    moment since_;
 };
 
 /// Which flows of a source are timed.
@@ -95,22 +108,21 @@ class timed_flows
 {
   public:
     /// In the end one in so many; prime, so that flows that come in turns all have theirs.
-    static constexpr std::uint32_t rarest = 127;
+    static constexpr std::uint32_t rarest = 251;
     /// So many flows are timed before there are fewer.
     static constexpr std::uint32_t timed_alike = 64;
 
-    /// Whether the next flow is.
-    bool next() noexcept
+    /// 0 where the next flow is not timed; else how many it stands for: itself and those since the one before.
+    std::uint32_t next() noexcept
     {
         if (--untimed_ != 0) [[likely]] {
-            return false;
+            return 0;
         }
-        advance();
-        return true;
+        return advance();
     }
 
   private:
-    void advance() noexcept;
+    std::uint32_t advance() noexcept;
 
     std::uint32_t untimed_ = 1;
     std::uint32_t one_in_ = 1;

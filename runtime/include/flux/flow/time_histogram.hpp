@@ -29,14 +29,17 @@ class time_counts
 {
   public:
     time_counts() = default;
-    /// The steps with their counts, the shortest times first, and the sum of all times, in nanoseconds.
-    time_counts(std::vector<step_count> steps, std::uint64_t sum_ns) noexcept;
+    /// The steps with their counts, the shortest times first, the sum of all times, in nanoseconds, and how many of
+    /// them were measured.
+    time_counts(std::vector<step_count> steps, std::uint64_t sum_ns, std::uint64_t measured) noexcept;
 
     /// Those steps that have a count.
     const std::vector<step_count> &steps() const noexcept { return steps_; }
     /// How many times were counted.
     std::uint64_t times() const noexcept { return times_; }
-    /// All of them together, exactly.
+    /// How many of them were measured: each stands for itself and for those that were not.
+    std::uint64_t measured() const noexcept { return measured_; }
+    /// All of them together; exactly, where all were measured.
     std::uint64_t sum_ns() const noexcept { return sum_ns_; }
     /// A time that this part of all times do not exceed, 0.5 for the median, in nanoseconds, to a 64th; 0 where there
     /// is none.
@@ -46,6 +49,7 @@ class time_counts
     std::vector<step_count> steps_;
     std::uint64_t times_ = 0;
     std::uint64_t sum_ns_ = 0;
+    std::uint64_t measured_ = 0;
 };
 
 /// The histogram. Any thread adds, any thread asks.
@@ -71,8 +75,9 @@ class time_histogram
         return shift + 5 >= 64 ? 0 : std::uint64_t{step - shift * steps} << shift;
     }
 
-    /// It took this long; a negative time counts as none. Where there is no memory, the time is lost.
-    void add(std::chrono::nanoseconds time) noexcept;
+    /// It took this long, and so did so many, this one among them; a negative time counts as none. Where there is no
+    /// memory, the time is lost.
+    void add(std::chrono::nanoseconds time, std::uint32_t times = 1) noexcept;
 
     /// What has been counted. Throws `std::bad_alloc`.
     time_counts counts() const;
@@ -87,6 +92,7 @@ class time_histogram
 
     std::array<std::atomic<row *>, row_count> rows_ = {};
     std::atomic<std::uint64_t> sum_ns_{0};
+    std::atomic<std::uint64_t> measured_{0};
 };
 
 } // namespace flux

@@ -4,9 +4,12 @@
 /// The JSON form is one object:
 ///
 ///     {
+///       "format": 1,                          of this object: what a later one adds is no other format
 ///       "flux": "0.1.0",                      the runtime's version
 ///       "program": "image",
 ///       "strategy": "pool",
+///       "seconds": 12.500,                    how long it has run
+///       "cpu_seconds": 3.750,                 how long its threads have had a processor, together
 ///       "flows": {"started": 3, "done": 1, "failed": 1, "ended": 1, "cancelled": 0},
 ///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "parks": 3, "failures": 2, "forgotten": 1},
 ///       "first_to_forget": "Answer",          the node that the first flow ended in which had forgotten a connection:
@@ -40,15 +43,16 @@
 ///                                             that had not begun
 ///         {"source": "Listen", "name": "Ask", "flows": 2, "longest_ms": 31000}
 ///       ],
-///       "flow_times": [                       of sources, their flows that were timed (`flow/flow_timing.hpp`): from
-///                                             when a flow was made to its end, whole and by what the time went to
-///         {"source": "Listen", "whole": {"times": 64, "sum_ns": 81250, "p50_ns": 1200, "p90_ns": 1300,
-///          "p99_ns": 1500, "steps": [[1152, 40], [1184, 24]]}, "ran": {…}, "parked": {…}, "waited": {…},
-///          "queued": {…}, "branched": {…}}     a kind is left out where it took no time
+///       "flow_times": [                       of sources, their flows: from when a flow was made to its end, whole and
+///                                             by what the time went to. So many of these `times` were `measured`
+///                                             (`flow/flow_timing.hpp`); each stands for those that were not, too
+///         {"source": "Listen", "whole": {"times": 66, "measured": 65, "sum_ns": 81250, "p50_ns": 1200,
+///          "p90_ns": 1300, "p99_ns": 1500, "steps": [[1152, 40], [1184, 26]]}, "ran": {…}, "parked": {…},
+///          "waited": {…}, "queued": {…}, "branched": {…}}     a kind is left out where it took no time
 ///       ],
 ///       "node_times": [                       of nodes, each call in these flows; `steps` are pairs of the shortest
 ///                                             time of a step, in nanoseconds, and how many times are in it
-///         {"name": "Compress", "whole": {as above}, "ran": {…}, …}
+///         {"name": "Compress", "file": "image.flux", "line": 9, "whole": {as above}, "ran": {…}, …}
 ///       ],
 ///       "paths": [                            of whole flows, most frequent first
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
@@ -91,9 +95,12 @@ struct run_facts {
     std::vector<straggler_group> abandoned = {};
     /// The most first.
     std::vector<node_stack_mark> stacks = {};
-    /// Of the flows that were timed.
+    /// As far as the flows that were timed show it.
     std::vector<divided_counts> node_times = {};
     std::vector<divided_counts> source_times = {};
+    /// How long the server has run, and how long it has had a processor, each of its threads.
+    std::chrono::nanoseconds time{0};
+    std::chrono::nanoseconds cpu_time{0};
 };
 
 /// The report for people.

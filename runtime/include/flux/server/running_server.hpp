@@ -68,6 +68,7 @@ class running_server
 
     const program &program_;
     const options options_;
+    const moment made_at_ = clock::now();
     runners runners_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;

@@ -95,6 +95,8 @@ class simulation final : public loop_io
 
     const char *name() const noexcept override { return "simulation"; }
     moment now() const noexcept override { return time_.now(); }
+    /// Who runs has a processor all the time.
+    processor_use used() const noexcept override { return {now().time_since_epoch(), 0}; }
     io_result<std::unique_ptr<listener>> listen(const address &at) noexcept override;
     io_result<std::unique_ptr<stream>> connect(const address &to, moment deadline) noexcept override;
     io_result<std::unique_ptr<datagram_socket>> bind(const address &at) noexcept override;
