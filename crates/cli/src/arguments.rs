@@ -34,6 +34,10 @@ pub enum Command {
     Sim(Sim),
     /// Predict which changes would make a server faster, and by how much.
     Advise(Advise),
+    /// Show, compare, merge or convert what servers have measured of themselves.
+    Profile(Profile),
+    /// Show what a running server does, again and again.
+    Top(Top),
     /// Create a folder with a server that runs at once.
     New(New),
     /// Write stubs for the functions that no source defines.
@@ -260,6 +264,70 @@ pub struct Advise {
     /// Print one JSON object a change.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `flux profile`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  flux profile 127.0.0.1:9100                      what a running server has measured so far
+  flux profile before.json after.json              what has become slower or faster
+  flux profile --merge monday.json tuesday.json -o both.json
+  flux profile image.json --pprof image.pb         for pprof -http=: image.pb
+
+A SOURCE is a file that a server wrote at its end (--flux-report=json:FILE), - for standard input, or the address of an
+admin interface (--flux-admin): PORT, HOST:PORT or unix:PATH.
+
+Exit status: 0 when it is shown or written; 1 when what was read is no profile, or profiles are of different programs; 2
+when it cannot be read, or the call is wrong.")]
+pub struct Profile {
+    /// A profile; two are compared.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<String>,
+    /// Add the profiles up, and print or write the one that they make.
+    #[arg(long)]
+    pub merge: bool,
+    /// With --merge: where to write to, in place of standard output.
+    #[arg(long, short, value_name = "FILE", requires = "merge")]
+    pub output: Option<PathBuf>,
+    /// Write a file for pprof, with nodes in place of functions.
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    pub pprof: Option<PathBuf>,
+    /// Show also what takes little, and differences that may be chance.
+    #[arg(long)]
+    pub all: bool,
+    /// Print one JSON object for each row.
+    #[arg(long, conflicts_with = "merge")]
+    pub json: bool,
+}
+
+/// `flux top`
+#[derive(Args)]
+#[command(after_help = "\
+Example: flux top 9100, for a server that was started with --flux-admin=9100
+
+It ends with Ctrl-C, or when the server does.
+
+Exit status: 0; 2 when the server cannot be asked.")]
+pub struct Top {
+    /// The address of an admin interface: PORT, HOST:PORT or unix:PATH.
+    #[arg(value_name = "ADDRESS")]
+    pub address: String,
+    /// How many seconds to look at.
+    #[arg(long, short, default_value = "1", value_name = "SECONDS", value_parser = seconds)]
+    pub interval: f64,
+    /// Look once.
+    #[arg(long)]
+    pub once: bool,
+    /// Print one JSON object for each look, in place of drawing anew.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A time to wait, in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "write seconds, from 0.1 to 3600".to_owned())
 }
 
 /// A server that is simulated, and what comes to it.

@@ -18,12 +18,15 @@ mod ir;
 mod man;
 mod message;
 mod new;
+mod profile;
+mod profile_source;
 mod program;
 mod run;
 mod server;
 mod sim;
 mod stubs;
 mod terminal;
+mod top;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
@@ -39,6 +42,8 @@ fn main() -> ExitCode {
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
         Command::Sim(sim) => sim::sim(&sim, &terminal),
+        Command::Profile(profile) => profile::profile(&profile),
+        Command::Top(top) => top::top(&top),
         Command::Advise(advise) => advise::advise(&advise, &terminal),
         Command::New(new) => new::new(&new, &terminal),
         Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),

@@ -16,16 +16,7 @@ use support::{RUNTIMES, Server, text, wait_for};
 /// The server, built once.
 fn words() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/admin");
-        let folder = support::folder("admin", "words");
-        let server = folder.join("words");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").args([home.join("words.flux"), home.join("words.cpp")]);
-        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::build_own("admin", "words", &["words.cpp"]))
 }
 
 /// A server, and where it can be asked how it runs.
@@ -123,6 +114,50 @@ fn its_pages_tell_what_flows_take() {
         assert_eq!(line, "slow\n", "{runtime:?}");
         assert!(asked.server.wait().success(), "{runtime:?}");
     }
+}
+
+#[test]
+fn its_profile_is_shown_compared_merged_and_converted() {
+    let asked = Asked::start(&["--flux-runtime=event"]);
+    let flux = |arguments: &[&str]| {
+        let output = support::flux(Path::new("."), arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    asked.say(&["a", "wrong", "b"]);
+    let folder = words().parent().unwrap();
+    let kept = folder.join("profile.json");
+    let kept = kept.to_str().unwrap();
+    wait_for("flows that have ended", || (counts(&asked, "Count").0 == 3).then_some(()));
+    std::fs::write(kept, asked.page(&[], "/profile")).unwrap();
+
+    let shown = flux(&["profile", &asked.address]);
+    assert!(shown.starts_with("words: 4 flows in ") || shown.starts_with("words: 3 flows in "), "{shown}");
+    for part in ["\nflows of", "\nCheck ", "\ncount ", " -> Check -> ERROR -> Excuse -> Count -> "] {
+        assert!(shown.contains(part), "{part:?}: {shown}");
+    }
+    let rows = flux(&["profile", kept, "--json"]);
+    let check = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).find(|row| row["node"] == "Check");
+    assert_eq!(check.map(|row| (row["calls"].clone(), row["failed"].clone())), Some((3.into(), 1.into())), "{rows}");
+
+    assert!(flux(&["profile", kept, kept]).starts_with("nothing has changed by more than chance: "));
+    let both = folder.join("both.json");
+    flux(&["profile", "--merge", kept, kept, "-o", both.to_str().unwrap()]);
+    let both: Value = serde_json::from_str(&std::fs::read_to_string(both).unwrap()).unwrap();
+    assert_eq!(both["constraints"][0]["taken"], 6);
+    let pprof = folder.join("words.pb");
+    flux(&["profile", kept, "--pprof", pprof.to_str().unwrap()]);
+    assert!(text(&std::fs::read(pprof).unwrap()).contains("nanoseconds"));
+
+    let looked = flux(&["top", &asked.address, "--once", "--interval", "0.1", "--json"]);
+    let looked: Value = serde_json::from_str(&looked).unwrap();
+    assert_eq!((looked["program"].as_str(), looked["flows_per_s"].as_f64()), (Some("words"), Some(0.0)));
+    let nobody = support::flux(Path::new("."), &["top", "127.0.0.1:1"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    assert!(text(&nobody.stderr).contains("was the server started with --flux-admin"), "{nobody:?}");
+    let none = support::flux(Path::new("."), &["profile", "Cargo.toml"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(text(&none.stderr).contains("Cargo.toml: it is no JSON: "), "{none:?}");
 }
 
 #[test]

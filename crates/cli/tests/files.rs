@@ -17,16 +17,7 @@ use support::{RUNTIMES, Server, text};
 /// The server, built once: it tells of a file what there is, and sends it.
 fn found() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-        let folder = support::folder("files", "found");
-        let server = folder.join("found");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").args([home.join("found.flux"), home.join("found.cpp")]);
-        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::build_own("files", "found", &["found.cpp"]))
 }
 
 /// A folder with files, some of which are beside it, and where it is.

@@ -16,16 +16,7 @@ use support::{LIMIT, RUNTIMES, Server, text, wait_for};
 /// The server, built once.
 fn notes() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/message_servers");
-        let folder = support::folder("message_servers", "notes");
-        let server = folder.join("notes");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").args([home.join("notes.flux"), home.join("notes.cpp")]);
-        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::build_own("message_servers", "notes", &["notes.cpp"]))
 }
 
 fn start(runtime: &[&str], arguments: &[&str]) -> Server {

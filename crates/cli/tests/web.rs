@@ -30,16 +30,7 @@ fn example() -> &'static Path {
 
 fn answers() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web");
-        let folder = support::folder("web", "answers");
-        let server = folder.join("answers");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg(home.join("answers.flux")).arg("--build-dir").arg(folder.join("build"));
-        let said = flux.arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::build_own("web", "answers", &[]))
 }
 
 fn start(root: &Path, runtime: &[&str], arguments: &[&str]) -> Server {

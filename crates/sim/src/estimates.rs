@@ -16,6 +16,7 @@ pub struct Estimates {
     predicates: HashMap<PredicateId, f64>,
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
+    outside: f64,
 }
 
 /// What a node or an error handler does.
@@ -180,6 +181,16 @@ impl Estimates {
     /// A node or a handler of this name does this.
     pub fn set_work(&mut self, name: &str, work: Work) {
         self.work.insert(name.to_owned(), work);
+    }
+
+    /// For a flow a CPU is used for so many seconds outside of its nodes, as its source makes it.
+    pub fn set_outside(&mut self, seconds: f64) {
+        self.outside = seconds;
+    }
+
+    /// That; 0 where nothing is known.
+    pub fn outside(&self) -> f64 {
+        self.outside
     }
 
     /// A predicate holds with this probability.

@@ -9,7 +9,8 @@ use crate::random::{Distribution, Histogram};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
 use flux_ir::program::Body;
-use serde_json::Value;
+use flux_profile::histogram::Histogram as Measured;
+use flux_profile::profile::{NodeTimes, Profile};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -25,12 +26,10 @@ struct Visits {
 /// # Errors
 /// What is wrong with the profile, and what to do.
 pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
-    let profile: Value = serde_json::from_str(json).map_err(|error| format!("it is no JSON: {error}"))?;
-    let (Some(program), Some(nodes)) = (profile["program"].as_str(), profile["node_times"].as_array()) else {
-        return Err("it is no profile: let a server write one with --flux-report=json:FILE".to_owned());
-    };
-    if program != flow.program.name {
-        return Err(format!("it is of the program `{program}`, and this is `{}`", flow.program.name));
+    let profile = Profile::read(json)?;
+    let nodes = &profile.node_times;
+    if profile.program != flow.program.name {
+        return Err(format!("it is of the program `{}`, and this is `{}`", profile.program, flow.program.name));
     }
     if nodes.is_empty() {
         return Err("it has no times, as no flow had come when it was written: load the server first".to_owned());
@@ -39,12 +38,13 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     let mut estimates = Estimates::default();
     let known = working(flow);
     for node in nodes {
-        let name = node["name"].as_str().unwrap_or_default();
-        if known.contains(name) {
-            let fails = visits.get(name).map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
-            estimates.set_work(name, Work { parts: parts(node)?, fails });
+        if known.contains(&node.name) {
+            let visits = visits.get(node.name.as_str());
+            let fails = visits.map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
+            estimates.set_work(&node.name, Work { parts: parts(node), fails });
         }
     }
+    estimates.set_outside(outside(&profile, &known));
     for (_, function) in flow.functions.iter() {
         if let End::Dispatch { lines, .. } = &function.body.end {
             let labels: Vec<_> = lines.iter().map(|line| flow.line_label(function, line)).collect();
@@ -52,6 +52,14 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         }
     }
     Ok(estimates)
+}
+
+/// How long processors worked for a flow outside of these nodes, in seconds: for its source, its loop, its connection.
+fn outside(profile: &Profile, of: &BTreeSet<String>) -> f64 {
+    let ran = |node: &NodeTimes| node.times.ran.sum_ns() as f64 * 1e-9;
+    let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(ran).sum();
+    let flows = profile.flows.started;
+    if flows > 0 { (profile.cpu_seconds - in_nodes).max(0.0) / flows as f64 } else { 0.0 }
 }
 
 /// The names of the nodes and handlers that do something.
@@ -63,18 +71,17 @@ fn working(flow: &Flow) -> BTreeSet<String> {
 }
 
 /// Of whole flows, and of the functions whose paths are counted by themselves.
-fn visits(profile: &Value) -> HashMap<&str, Visits> {
+fn visits(profile: &Profile) -> HashMap<&str, Visits> {
     let mut visits: HashMap<&str, Visits> = HashMap::new();
-    let paths = ["paths", "cut"].iter().filter_map(|list| profile[*list].as_array()).flatten();
-    for path in paths {
-        let count = path["count"].as_f64().unwrap_or_default();
+    let whole = profile.paths.iter().map(|path| (path.count, &path.labels));
+    for (count, labels) in whole.chain(profile.cut.iter().map(|path| (path.count, &path.labels))) {
         let mut before = None;
-        for label in path["labels"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        for label in labels.iter().flatten().map(String::as_str) {
             if label == "ERROR" {
                 let failed = before.and_then(|before| visits.get_mut(before));
-                failed.into_iter().for_each(|of| of.failed += count);
+                failed.into_iter().for_each(|of| of.failed += count as f64);
             } else {
-                visits.entry(label).or_default().times += count;
+                visits.entry(label).or_default().times += count as f64;
                 before = Some(label);
             }
         }
@@ -96,18 +103,12 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
     }
 }
 
-/// The time on a CPU, and what is waited for the world.
-fn parts(node: &Value) -> Result<Vec<Part>, String> {
-    let ran = times(node, "ran")?.map(Part::Compute);
-    let parked = times(node, "parked")?.map(Part::Wait);
-    Ok(ran.into_iter().chain(parked).collect())
-}
-
-/// The times of one kind; none where the node took none.
-fn times(node: &Value, kind: &str) -> Result<Option<Distribution>, String> {
-    let Some(steps) = node[kind]["steps"].as_array() else { return Ok(None) };
-    let pair = |step: &Value| Some((step[0].as_u64()?, step[1].as_u64()?));
-    let steps: Option<Vec<_>> = steps.iter().map(pair).collect();
-    let steps = steps.ok_or("its histograms are no pairs of numbers")?;
-    Ok(Some(Distribution::Measured(Arc::new(Histogram::new(&steps)))))
+/// The time on a CPU, and what is waited for the world; none where the node took none.
+fn parts(node: &NodeTimes) -> Vec<Part> {
+    let drawn = |times: &Measured| {
+        let steps: Vec<_> = times.steps().collect();
+        (!steps.is_empty()).then(|| Distribution::Measured(Arc::new(Histogram::new(&steps))))
+    };
+    let ran = drawn(&node.times.ran).map(Part::Compute);
+    ran.into_iter().chain(drawn(&node.times.parked).map(Part::Wait)).collect()
 }

@@ -48,6 +48,7 @@ impl Workload for Flows<'_> {
             }
             inputs = Some(values);
         }
+        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
         let produce = std::mem::take(&mut walk.actions).into();
         let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
         walk.function(entry.run, inputs);

@@ -2,21 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use flux_driver::compile;
+mod support;
+
 use flux_ir::flow::Flow;
 use flux_sim::estimates::Estimates;
 use flux_sim::machine::{Arrivals, Runtime, Setting};
 use flux_sim::predict::{Limiting, Prediction, predict};
-use flux_source::SourceMap;
-
-/// The flow of a program.
-fn flow(text: &str) -> Flow {
-    let mut sources = SourceMap::new();
-    let file = sources.add("test.flux", text.to_owned());
-    let compilation = compile(&mut sources, file, &mut |path| Err(format!("there is no {path}")));
-    assert!(!compilation.diagnostics.has_errors(), "{:?}", compilation.diagnostics.sorted());
-    compilation.flow.unwrap()
-}
+use support::{PAGES, flow};
 
 fn predicted(flow: &Flow, estimates: &[&str], cpus: usize, runtime: Runtime, rate: f64) -> Prediction {
     let estimates = Estimates::read(flow, estimates.iter().copied()).unwrap();
@@ -37,24 +29,10 @@ fn constant_service(rate: f64, service: f64) -> f64 {
     service + rate * service * service / (2.0 * (1.0 - rate * service))
 }
 
-const DISPATCH: &str = "
-Read () => (int socket);
-Look (int socket) => (int socket);
-Make (int socket) => (int socket);
-Send (int socket) => ();
-Sorry (int socket) => ();
-source Read => Page;
-Page = Look -> Find -> Send;
-typedef hit IsHit;
-Find:[hit] = ;
-Find:[_] = Make;
-handle error Make => Sorry;
-";
-
 /// Each node has its part of the CPUs: the rate at which flows come to it, times what it takes.
 #[test]
 fn branches_are_taken_as_often_as_estimated() {
-    let flow = flow(DISPATCH);
+    let flow = flow(PAGES);
     let estimates = ["Look = 1ms", "hit = 75%", "Make = exponential(8ms), fails 10%", "Sorry = 10ms", "Send = 2ms"];
     let seen = predicted(&flow, &estimates, 2, Runtime::Thread, 100.0);
     // Look, Make and Sorry; whoever is sorry does not Send.
@@ -161,7 +139,7 @@ fn branches_and_instances_run_at_once() {
 
 #[test]
 fn the_cpus_limit() {
-    let flow = flow(DISPATCH);
+    let flow = flow(PAGES);
     let estimates = ["hit = 0", "Make = exponential(10ms)"];
     for runtime in [Runtime::Thread, Runtime::Pool(16), Runtime::Event(2)] {
         let seen = predicted(&flow, &estimates, 2, runtime, 150.0);
@@ -175,7 +153,7 @@ fn the_cpus_limit() {
 
 #[test]
 fn estimates_that_are_none_say_what_to_write() {
-    let flow = flow(&format!("{DISPATCH} atomic Look:{{table}};"));
+    let flow = flow(&format!("{PAGES} atomic Look:{{table}};"));
     let read = |line: &str| Estimates::read(&flow, [line]).map(|_| ()).map_err(|errors| errors.join("\n"));
     for right in [
         "Make=12ms",

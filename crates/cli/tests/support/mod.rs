@@ -44,6 +44,15 @@ pub fn flux(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
 }
 
+/// Compiles objects of a built server again, with these flags: for what the compiler says, as a server that is built
+/// with them has a runtime of its own, which takes a minute.
+pub fn compile(build: &Path, objects: &[&str], flags: &str) {
+    let mut make = Command::new("make");
+    make.arg("-B").arg("-C").arg(build).args(objects).arg(format!("FLAGS={flags}"));
+    let said = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+}
+
 /// What was printed.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -62,8 +71,16 @@ pub fn free_port() -> u16 {
 /// The server of an example, built into a folder among those of the test's file: of these sources, or without any of
 /// those beside the program.
 pub fn build_example(file: &str, name: &str, sources: &[&str]) -> PathBuf {
+    build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name), file, name, sources)
+}
+
+/// The same of a server that is there for the tests of this file alone, beside it.
+pub fn build_own(file: &str, name: &str, sources: &[&str]) -> PathBuf {
+    build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file), file, name, sources)
+}
+
+fn build(home: &Path, file: &str, name: &str, sources: &[&str]) -> PathBuf {
     let folder = folder(file, name);
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
     flux.arg("build").arg(home.join(format!("{name}.flux"))).args(sources.iter().map(|source| home.join(source)));

@@ -20,7 +20,8 @@ fn allowed(folder: &str) -> Option<&'static [&'static str]> {
         name if name.starts_with("front_") => Some(&["source", "diagnostic", "ir", "front"]),
         name if name.starts_with("back_") => Some(&["source", "diagnostic", "ir", "contract", "picture"]),
         "toolchain" => Some(&["source", "diagnostic", "ir", "back_cpp"]),
-        "sim" | "profile" => Some(&["source", "diagnostic", "ir"]),
+        "profile" => Some(&[]),
+        "sim" => Some(&["source", "diagnostic", "ir", "profile"]),
         // The harness takes the compiler as a trait; only its tests know the real one.
         "mdtest" => Some(&["source", "diagnostic"]),
         _ => None,

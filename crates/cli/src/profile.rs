@@ -1,0 +1,264 @@
+//! `flux profile`
+
+use crate::arguments::Profile as Arguments;
+use crate::failure::{Failure, Result};
+use crate::profile_source::read;
+use crate::program::plain;
+use crate::sim::table;
+use crate::terminal::print;
+use flux_profile::compare::{Difference, Figures, Subject, compare};
+use flux_profile::merge::merge;
+use flux_profile::pprof::pprof;
+use flux_profile::profile::{Constraint, Path, Profile, Times};
+use serde_json::{Value, json};
+use std::path;
+
+/// So many rows of a kind are shown where not all are asked for.
+const MOST_ROWS: usize = 20;
+
+/// Shows, compares, merges or converts profiles.
+pub fn profile(arguments: &Arguments) -> Result {
+    let mut profiles = arguments.sources.iter().map(|source| read(source)).collect::<Result<Vec<_>>>()?;
+    if arguments.merge {
+        let mut all = profiles.remove(0);
+        for (source, other) in arguments.sources.iter().skip(1).zip(profiles) {
+            merge(&mut all, other).map_err(|wrong| Failure::Bytes(format!("{source}: {wrong}")))?;
+        }
+        return match &arguments.output {
+            Some(file) => write(file, all.write().as_bytes()),
+            None => {
+                print(&all.write());
+                Ok(())
+            }
+        };
+    }
+    match profiles.as_slice() {
+        [one] => {
+            if let Some(file) = &arguments.pprof {
+                return write(file, &pprof(one));
+            }
+            match arguments.json {
+                true => objects(one).iter().for_each(|row| print(&format!("{row}\n"))),
+                false => print(&shown(one, arguments.all)),
+            }
+            Ok(())
+        }
+        [before, after] if arguments.pprof.is_none() => {
+            let all = compare(before, after).map_err(Failure::Bytes)?;
+            match arguments.json {
+                true => all.iter().for_each(|one| print(&format!("{}\n", difference_object(one)))),
+                false => print(&differences(&all, arguments.all)),
+            }
+            Ok(())
+        }
+        _ => Err(Failure::usage(
+            "one profile is shown, two are compared, and several are added up with --merge; --pprof takes one",
+        )),
+    }
+}
+
+fn write(file: &path::Path, bytes: &[u8]) -> Result {
+    std::fs::write(file, bytes)
+        .map_err(|error| Failure::usage(format!("cannot write {}: {}", file.display(), plain(&error))))
+}
+
+/// A time, with three digits.
+pub fn time(ns: f64) -> String {
+    let (scale, unit) = match ns {
+        ns if ns >= 1e9 => (1e-9, "s"),
+        ns if ns >= 1e6 => (1e-6, "ms"),
+        ns if ns >= 1e3 => (1e-3, "µs"),
+        _ => (1.0, "ns"),
+    };
+    let value = ns * scale;
+    let digits = if value >= 100.0 || unit == "ns" { 0 } else { usize::from(value < 10.0) + 1 };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A part, in percent.
+pub fn percent(part: f64) -> String {
+    match part * 100.0 {
+        0.0 => "-".to_owned(),
+        percent if percent < 0.1 => "< 0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+fn part(of: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { of as f64 / all as f64 }
+}
+
+/// Where a row ends that is for a person.
+fn cut<T>(rows: &[T], all: bool) -> &[T] {
+    rows.get(..MOST_ROWS).filter(|_| !all).unwrap_or(rows)
+}
+
+/// A profile for a person: what takes most is first.
+fn shown(of: &Profile, all: bool) -> String {
+    let flows = &of.flows;
+    let mut text = format!(
+        "{}: {} flows in {:.1} s under {}, {} failed; processors worked {:.2} s\n",
+        of.program, flows.started, of.seconds, of.strategy, flows.failed, of.cpu_seconds
+    );
+    text += &section("flows of", of.flow_times.iter().map(|one| (one.source.as_str(), &one.times, 0)), all);
+    let mut nodes: Vec<_> = of.node_times.iter().collect();
+    nodes.sort_by_key(|node| std::cmp::Reverse(node.times.whole.sum_ns()));
+    let nodes = nodes.into_iter().map(|node| (node.name.as_str(), &node.times, of.failures_of(&node.name)));
+    text += &section("node", nodes, all);
+    text += &constraints(&of.constraints, all);
+    text + &paths(&of.paths, all)
+}
+
+/// A table of times: what they are of, and how often that failed.
+fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>, all: bool) -> String {
+    let head =
+        [name, "calls", "mean", "p50", "p99", "together", "ran", "parked", "waited", "queued", "branches", "failed"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for (name, times, failed) in rows {
+        let whole = &times.whole;
+        let mut line = vec![
+            name.to_owned(),
+            whole.times().to_string(),
+            time(whole.mean_ns()),
+            time(whole.quantile_ns(0.5) as f64),
+            time(whole.quantile_ns(0.99) as f64),
+            time(whole.sum_ns() as f64),
+        ];
+        line.extend(times.parts().map(|(_, of)| percent(part(of.sum_ns(), whole.sum_ns()))));
+        line.push(if failed == 0 { "-".to_owned() } else { failed.to_string() });
+        lines.push(line);
+    }
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", table(cut(&lines, all))),
+    }
+}
+
+fn constraints(of: &[Constraint], all: bool) -> String {
+    let mut taken: Vec<_> = of.iter().filter(|one| one.taken > 0).collect();
+    taken.sort_by_key(|one| std::cmp::Reverse(one.waited_ns));
+    let mut lines = vec![["constraint", "taken", "waited for", "wait", "held"].map(str::to_owned).to_vec()];
+    for one in taken {
+        let each = |sum: u64, times: u64| if times == 0 { "-".to_owned() } else { time(sum as f64 / times as f64) };
+        lines.push(vec![
+            one.name.clone(),
+            one.taken.to_string(),
+            percent(part(one.waited, one.taken)),
+            each(one.waited_ns, one.waited),
+            each(one.held_ns, one.timed),
+        ]);
+    }
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", table(cut(&lines, all))),
+    }
+}
+
+fn paths(of: &[Path], all: bool) -> String {
+    let sum = of.iter().map(|path| path.count).sum();
+    let mut lines = vec![["flows", "share", "path"].map(str::to_owned).to_vec()];
+    for path in of {
+        let labels =
+            path.labels.as_ref().map_or_else(|| format!("number {}", path.number), |labels| labels.join(" -> "));
+        lines.push(vec![path.count.to_string(), percent(part(path.count, sum)), labels]);
+    }
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", table(cut(&lines, all))),
+    }
+}
+
+/// The rows of a profile for programs.
+fn objects(of: &Profile) -> Vec<Value> {
+    let times = |of: &Times| {
+        let mut row = json!({
+            "calls": of.whole.times(), "measured": of.whole.measured(), "mean_ns": of.whole.mean_ns(),
+            "p50_ns": of.whole.quantile_ns(0.5), "p99_ns": of.whole.quantile_ns(0.99), "sum_ns": of.whole.sum_ns(),
+        });
+        for (name, histogram) in of.parts() {
+            if let Some(row) = row.as_object_mut() {
+                row.insert(format!("{name}_ns"), json!(histogram.sum_ns()));
+            }
+        }
+        row
+    };
+    let with = |mut row: Value, members: &[(&str, Value)]| {
+        if let Some(row) = row.as_object_mut() {
+            row.extend(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        }
+        row
+    };
+    let sources = of.flow_times.iter().map(|one| with(times(&one.times), &[("source", json!(one.source))]));
+    let nodes = of.node_times.iter().map(|one| {
+        let failed = of.failures_of(&one.name);
+        let place = [("file", json!(one.file)), ("line", json!(one.line))];
+        let members = [("node", json!(one.name)), ("failed", json!(failed))];
+        with(with(times(&one.times), &members), &place)
+    });
+    let constraints = of.constraints.iter().map(
+        |one| json!({"constraint": one.name, "taken": one.taken, "waited": one.waited, "waited_ns": one.waited_ns}),
+    );
+    let paths = of.paths.iter().map(|one| json!({"path": one.labels, "source": one.source, "flows": one.count}));
+    sources.chain(nodes).chain(constraints).chain(paths).collect()
+}
+
+/// What differs, for a person.
+fn differences(of: &[Difference], all: bool) -> String {
+    let significant = of.iter().filter(|one| one.is_significant).count();
+    let mut lines = vec![["", "what", "mean", "p50", "p99", "change", "by chance"].map(str::to_owned).to_vec()];
+    for one in of.iter().filter(|one| all || one.is_significant) {
+        lines.push(difference_row(one));
+    }
+    let rest = of.len() - significant;
+    let what = match (significant, rest) {
+        (0, 0) => return "nothing was measured in both profiles\n".to_owned(),
+        (0, _) => format!("nothing has changed by more than chance: {rest} compared\n"),
+        _ if all => format!("{significant} of {} have changed by more than chance\n", of.len()),
+        _ => format!("{significant} of {} have changed by more than chance (--all shows the others)\n", of.len()),
+    };
+    if lines.len() == 1 { what } else { format!("{what}\n{}", table(&lines)) }
+}
+
+fn difference_row(of: &Difference) -> Vec<String> {
+    let name = match &of.of {
+        Subject::Source(name) => format!("flows of {name}"),
+        Subject::Node(name) => name.clone(),
+    };
+    let chance = if of.chance < 1e-4 { "< 0.01 %".to_owned() } else { format!("{:.2} %", of.chance * 100.0) };
+    match &of.figures {
+        Figures::Times { part, before, after } => {
+            let [mean, p50, p99] = [0, 1, 2].map(|which: usize| {
+                let of = |figures: &[f64; 3]| time(figures.get(which).copied().unwrap_or_default());
+                format!("{} -> {}", of(before), of(after))
+            });
+            let [before, after] = [before, after].map(|figures| figures.first().copied().unwrap_or_default());
+            let change =
+                if before > 0.0 { format!("{:+.1} %", 100.0 * (after / before - 1.0)) } else { "new".to_owned() };
+            vec![name, (*part).to_owned(), mean, p50, p99, change, chance]
+        }
+        Figures::Failed { before, after } => {
+            let parts = format!("{} -> {}", percent(*before), percent(*after));
+            vec![name, "failed".to_owned(), parts, String::new(), String::new(), String::new(), chance]
+        }
+    }
+}
+
+fn difference_object(of: &Difference) -> Value {
+    let (kind, name) = match &of.of {
+        Subject::Source(name) => ("source", name),
+        Subject::Node(name) => ("node", name),
+    };
+    let mut row = match &of.figures {
+        Figures::Times { part, before, after } => {
+            let times = |[mean, p50, p99]: &[f64; 3]| json!({"mean_ns": mean, "p50_ns": p50, "p99_ns": p99});
+            json!({"what": part, "before": times(before), "after": times(after)})
+        }
+        Figures::Failed { before, after } => json!({"what": "failed", "before": before, "after": after}),
+    };
+    if let Some(row) = row.as_object_mut() {
+        row.insert(kind.to_owned(), json!(name));
+        row.insert("chance".to_owned(), json!(of.chance));
+        row.insert("significant".to_owned(), json!(of.is_significant));
+    }
+    row
+}

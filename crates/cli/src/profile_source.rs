@@ -1,0 +1,80 @@
+//! Where profiles come from: files, standard input, the admin interfaces of servers that run.
+
+use crate::failure::{Failure, Result};
+use crate::program::plain;
+use flux_profile::profile::Profile;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// A server that says nothing for so long is not waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reads a profile.
+pub fn read(source: &str) -> Result<Profile> {
+    let cannot = |error: std::io::Error| Failure::usage(format!("cannot read {source}: {}", plain(&error)));
+    let json = if source == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(cannot)?;
+        text
+    } else if Path::new(source).exists() {
+        std::fs::read_to_string(source).map_err(cannot)?
+    } else if is_address(source) {
+        return asked(source);
+    } else {
+        return Err(Failure::usage(format!(
+            "there is no file {source}, and it is no address: write a file, PORT, HOST:PORT or unix:PATH"
+        )));
+    };
+    Profile::read(&json).map_err(|wrong| Failure::Bytes(format!("{source}: {wrong}")))
+}
+
+/// Whether it looks like the address of an admin interface.
+fn is_address(text: &str) -> bool {
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    text.starts_with("unix:") || is_port(text) || text.rsplit_once(':').is_some_and(|(_, port)| is_port(port))
+}
+
+/// Asks the server whose admin interface is at this address.
+pub fn asked(address: &str) -> Result<Profile> {
+    let json = page(address, "/profile").map_err(|wrong| Failure::usage(format!("{address}: {wrong}")))?;
+    Profile::read(&json).map_err(|wrong| Failure::Bytes(format!("{address}: {wrong}")))
+}
+
+/// A page of an admin interface.
+///
+/// # Errors
+/// Why there is none, and what to do.
+fn page(address: &str, path: &str) -> std::result::Result<String, String> {
+    let started = "was the server started with --flux-admin, and does it listen there?";
+    let failed = |error: std::io::Error| format!("the server does not answer: {}; {started}", plain(&error));
+    match address.strip_prefix("unix:") {
+        Some(path_of_socket) => {
+            let stream = UnixStream::connect(path_of_socket).map_err(failed)?;
+            stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+            ask(stream, "localhost", path)
+        }
+        None => {
+            let host = if address.contains(':') { address.to_owned() } else { format!("127.0.0.1:{address}") };
+            let stream = TcpStream::connect(&host).map_err(failed)?;
+            stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+            ask(stream, &host, path)
+        }
+    }
+}
+
+fn ask(mut stream: impl Read + Write, host: &str, path: &str) -> std::result::Result<String, String> {
+    let failed = |error: std::io::Error| format!("the server does not answer: {}", plain(&error));
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").map_err(failed)?;
+    let mut answer = vec![];
+    stream.read_to_end(&mut answer).map_err(failed)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let no_interface = || "what answers there is no admin interface of a Flux server".to_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(no_interface)?;
+    match head.split(' ').nth(1) {
+        Some("200") => Ok(body.to_owned()),
+        _ => Err(no_interface()),
+    }
+}

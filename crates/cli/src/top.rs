@@ -1,0 +1,170 @@
+//! `flux top`
+
+use crate::arguments::Top;
+use crate::failure::Result;
+use crate::profile::{percent, time};
+use crate::profile_source::asked;
+use crate::sim::table;
+use crate::terminal::print;
+use flux_profile::profile::{Flows, Profile, Times};
+use serde_json::{Value, json};
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+/// What has happened between two looks.
+struct Look<'a> {
+    before: &'a Profile,
+    now: &'a Profile,
+    seconds: f64,
+}
+
+/// Looks at a server until it ends.
+pub fn top(arguments: &Top) -> Result {
+    let mut before = asked(&arguments.address)?;
+    let draws = !arguments.json && !arguments.once && std::io::stdout().is_terminal();
+    loop {
+        std::thread::sleep(Duration::from_secs_f64(arguments.interval));
+        let now = match asked(&arguments.address) {
+            Ok(now) => now,
+            // Who looks once wants to know; who has looked for long knows that servers end.
+            Err(error) if arguments.once => return Err(error),
+            Err(_) => {
+                print(&format!("{} does not answer any more\n", before.program));
+                return Ok(());
+            }
+        };
+        let look = Look { before: &before, now: &now, seconds: (now.seconds - before.seconds).max(1e-3) };
+        match arguments.json {
+            true => print(&format!("{}\n", look.object())),
+            // From the first place on, each line to its end, and nothing below.
+            false if draws => {
+                let text = look.text().replace('\n', "\x1b[K\n");
+                print(&format!("\x1b[H{text}\x1b[J"));
+            }
+            false => print(&format!("{}\n", look.text())),
+        }
+        if arguments.once {
+            return Ok(());
+        }
+        before = now;
+    }
+}
+
+impl Look<'_> {
+    fn per_second(&self, now: u64, before: u64) -> f64 {
+        now.saturating_sub(before) as f64 / self.seconds
+    }
+
+    fn text(&self) -> String {
+        let worked = (self.now.cpu_seconds - self.before.cpu_seconds) / self.seconds;
+        let flows = rates(self, &self.now.flows, &self.before.flows);
+        let in_progress = in_progress(&self.now.flows);
+        let mut text = format!(
+            "{} under {}: {:.0} flows/s, {:.0} failures/s, {in_progress} in progress; {} of a CPU; up {:.0} s\n",
+            self.now.program,
+            self.now.strategy,
+            flows.0,
+            flows.1,
+            percent(worked),
+            self.now.seconds
+        );
+        let mut sources = vec![["source", "flows/s", "failed/s", "in progress"].map(str::to_owned).to_vec()];
+        for current in &self.now.sources {
+            let before = self.before.sources.iter().find(|before| before.name == current.name);
+            let (started, failed) = rates(self, &current.flows, &before.map(|before| before.flows).unwrap_or_default());
+            let row = [format!("{started:.0}"), format!("{failed:.0}"), self::in_progress(&current.flows).to_string()];
+            sources.push([vec![current.name.clone()], row.to_vec()].concat());
+        }
+        text += &format!("\n{}", table(&sources));
+        text += &format!("\n{}", table(&self.nodes()));
+        let constraints = self.constraints();
+        if constraints.len() > 1 {
+            text += &format!("\n{}", table(&constraints));
+        }
+        text
+    }
+
+    /// The times of each node since the last look, by its name.
+    fn times(&self) -> Vec<(&str, Times)> {
+        let since = |now: &flux_profile::profile::NodeTimes| {
+            let before = self.before.node_times.iter().find(|before| before.name == now.name);
+            let before = before.map(|before| before.times.clone()).unwrap_or_default();
+            Times {
+                whole: now.times.whole.since(&before.whole),
+                ran: now.times.ran.since(&before.ran),
+                parked: now.times.parked.since(&before.parked),
+                waited: now.times.waited.since(&before.waited),
+                queued: now.times.queued.since(&before.queued),
+                branched: now.times.branched.since(&before.branched),
+            }
+        };
+        self.now.node_times.iter().map(|now| (now.name.as_str(), since(now))).collect()
+    }
+
+    /// What takes most of the processors is first.
+    fn nodes(&self) -> Vec<Vec<String>> {
+        let mut nodes = self.times();
+        nodes.sort_by_key(|(_, times)| std::cmp::Reverse(times.ran.sum_ns()));
+        let head = ["node", "calls/s", "of a CPU", "p50", "p99", "parked", "waited", "queued"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for (name, times) in nodes {
+            let share = |ns: u64| ns as f64 * 1e-9 / self.seconds;
+            let of_whole =
+                |ns: u64| percent(if times.whole.is_empty() { 0.0 } else { ns as f64 / times.whole.sum_ns() as f64 });
+            rows.push(vec![
+                name.to_owned(),
+                format!("{:.0}", times.whole.times() as f64 / self.seconds),
+                percent(share(times.ran.sum_ns())),
+                time(times.whole.quantile_ns(0.5) as f64),
+                time(times.whole.quantile_ns(0.99) as f64),
+                of_whole(times.parked.sum_ns()),
+                of_whole(times.waited.sum_ns()),
+                of_whole(times.queued.sum_ns()),
+            ]);
+        }
+        rows
+    }
+
+    fn constraints(&self) -> Vec<Vec<String>> {
+        let head = ["constraint", "taken/s", "waits/s", "flows that wait"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for (now, before) in self.now.constraints.iter().zip(&self.before.constraints) {
+            rows.push(vec![
+                now.name.clone(),
+                format!("{:.0}", self.per_second(now.taken, before.taken)),
+                format!("{:.0}", self.per_second(now.waited, before.waited)),
+                format!("{:.2}", self.per_second(now.waited_ns, before.waited_ns) * 1e-9),
+            ]);
+        }
+        rows
+    }
+
+    fn object(&self) -> Value {
+        let (started, failed) = rates(self, &self.now.flows, &self.before.flows);
+        let nodes: Vec<_> = self
+            .times()
+            .iter()
+            .map(|(name, times)| {
+                json!({
+                    "node": name, "calls_per_s": times.whole.times() as f64 / self.seconds,
+                    "cpus": times.ran.sum_ns() as f64 * 1e-9 / self.seconds,
+                    "p50_ns": times.whole.quantile_ns(0.5), "p99_ns": times.whole.quantile_ns(0.99),
+                })
+            })
+            .collect();
+        json!({
+            "program": self.now.program, "seconds": self.now.seconds, "flows_per_s": started, "failed_per_s": failed,
+            "in_progress": in_progress(&self.now.flows),
+            "cpus": (self.now.cpu_seconds - self.before.cpu_seconds) / self.seconds, "nodes": nodes,
+        })
+    }
+}
+
+/// Flows that began and that failed, a second.
+fn rates(look: &Look<'_>, now: &Flows, before: &Flows) -> (f64, f64) {
+    (look.per_second(now.started, before.started), look.per_second(now.failed, before.failed))
+}
+
+fn in_progress(of: &Flows) -> u64 {
+    of.started.saturating_sub(of.finished())
+}

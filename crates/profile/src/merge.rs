@@ -1,0 +1,127 @@
+//! Several profiles of one program as one: of several servers, or of one server on several days. What is counted adds
+//! up, and so do the steps of histograms, so nothing is lost by it.
+
+use crate::histogram::Histogram;
+use crate::profile::{CutPath, Flows, Path, Profile, Times};
+use std::hash::Hash;
+
+/// Adds what another has measured.
+///
+/// # Errors
+/// Where it is of another program.
+pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
+    if into.program != other.program {
+        return Err(format!("it is of the program `{}`, and the first is of `{}`", other.program, into.program));
+    }
+    if into.strategy != other.strategy {
+        into.strategy = "several".to_owned();
+    }
+    into.seconds += other.seconds;
+    into.cpu_seconds += other.cpu_seconds;
+    add_flows(&mut into.flows, other.flows);
+    add_each(
+        &mut into.sources,
+        other.sources,
+        |one| one.name.clone(),
+        |one, more| {
+            one.nothing += more.nothing;
+            add_flows(&mut one.flows, more.flows);
+        },
+    );
+    add_each(
+        &mut into.constraints,
+        other.constraints,
+        |one| one.name.clone(),
+        |one, more| {
+            one.taken += more.taken;
+            one.waited += more.waited;
+            one.waited_ns += more.waited_ns;
+            one.timed += more.timed;
+            one.held_ns += more.held_ns;
+        },
+    );
+    add_each(
+        &mut into.failures,
+        other.failures,
+        |one| (one.name.clone(), one.code),
+        |one, more| {
+            one.times += more.times;
+            one.unhandled += more.unhandled;
+        },
+    );
+    add_each(
+        &mut into.flow_times,
+        other.flow_times,
+        |one| one.source.clone(),
+        |one, more| {
+            add_times(&mut one.times, &more.times);
+        },
+    );
+    add_each(
+        &mut into.node_times,
+        other.node_times,
+        |one| one.name.clone(),
+        |one, more| {
+            add_times(&mut one.times, &more.times);
+        },
+    );
+    add_paths(into, other.paths, other.cut);
+    Ok(())
+}
+
+/// Adds how often each path was taken; those that were taken most are first.
+fn add_paths(into: &mut Profile, paths: Vec<Path>, cut: Vec<CutPath>) {
+    let of_path = |source: &str, exit: &str, labels: &Option<Vec<String>>, number: u64| {
+        // Numbers are those of one version of the program, and what the path is called of all.
+        (source.to_owned(), exit.to_owned(), labels.clone(), if labels.is_some() { 0 } else { number })
+    };
+    add_each(
+        &mut into.paths,
+        paths,
+        |one| of_path(&one.source, &one.exit, &one.labels, one.number),
+        |one, more| one.count += more.count,
+    );
+    add_each(
+        &mut into.cut,
+        cut,
+        |one| of_path(&one.function, &one.exit, &one.labels, one.number),
+        |one, more| one.count += more.count,
+    );
+    into.paths.sort_by_key(|path| std::cmp::Reverse(path.count));
+    into.cut.sort_by_key(|path| std::cmp::Reverse(path.count));
+}
+
+fn add_flows(into: &mut Flows, other: Flows) {
+    into.started += other.started;
+    into.done += other.done;
+    into.failed += other.failed;
+    into.ended += other.ended;
+    into.cancelled += other.cancelled;
+}
+
+fn add_times(into: &mut Times, other: &Times) {
+    let pairs: [(&mut Histogram, &Histogram); 6] = [
+        (&mut into.whole, &other.whole),
+        (&mut into.ran, &other.ran),
+        (&mut into.parked, &other.parked),
+        (&mut into.waited, &other.waited),
+        (&mut into.queued, &other.queued),
+        (&mut into.branched, &other.branched),
+    ];
+    for (one, more) in pairs {
+        one.merge(more);
+    }
+}
+
+/// Adds those that there are already, by their key, and appends the others.
+fn add_each<T, K: Hash + Eq>(into: &mut Vec<T>, other: Vec<T>, key: impl Fn(&T) -> K, add: impl Fn(&mut T, T)) {
+    let mut at: std::collections::HashMap<K, usize> =
+        into.iter().enumerate().map(|(place, one)| (key(one), place)).collect();
+    for more in other {
+        let place = *at.entry(key(&more)).or_insert(into.len());
+        match into.get_mut(place) {
+            Some(one) => add(one, more),
+            None => into.push(more),
+        }
+    }
+}

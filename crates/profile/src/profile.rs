@@ -1,0 +1,210 @@
+//! A profile, as far as it is used here. Members that are not known are left out, and what is missing is empty.
+
+use crate::histogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// The format that is read.
+pub const FORMAT: u64 = 1;
+
+/// What a server has measured.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Profile {
+    /// [`FORMAT`].
+    pub format: u64,
+    /// The program's name.
+    pub program: String,
+    /// What ran the flows: `thread`, `pool`, `event`.
+    pub strategy: String,
+    /// How long the server has run.
+    pub seconds: f64,
+    /// How long its threads have had a processor, together.
+    pub cpu_seconds: f64,
+    /// Of all sources.
+    pub flows: Flows,
+    /// Each source.
+    pub sources: Vec<Source>,
+    /// Each constraint.
+    pub constraints: Vec<Constraint>,
+    /// Errors of nodes.
+    pub failures: Vec<Failures>,
+    /// What whole flows took, for each source that has had any.
+    pub flow_times: Vec<SourceTimes>,
+    /// What nodes took, those that were called.
+    pub node_times: Vec<NodeTimes>,
+    /// The paths that whole flows took.
+    pub paths: Vec<Path>,
+    /// Those through functions that are counted by themselves.
+    pub cut: Vec<CutPath>,
+}
+
+/// Flows, by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Flows {
+    pub started: u64,
+    pub done: u64,
+    pub failed: u64,
+    pub ended: u64,
+    pub cancelled: u64,
+}
+
+impl Flows {
+    /// Those that have come to an end.
+    pub fn finished(&self) -> u64 {
+        self.done + self.failed + self.ended + self.cancelled
+    }
+}
+
+/// A source, where it is declared, and its flows.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Source {
+    pub name: String,
+    pub file: String,
+    pub line: u64,
+    /// How often it had nothing.
+    pub nothing: u64,
+    pub flows: Flows,
+}
+
+/// How often a constraint was taken and waited for, and how long.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Constraint {
+    pub name: String,
+    pub taken: u64,
+    pub waited: u64,
+    pub waited_ns: u64,
+    /// So many holds were timed; they took `held_ns` together.
+    pub timed: u64,
+    pub held_ns: u64,
+}
+
+/// How often a node failed with an error.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Failures {
+    /// None outside of nodes.
+    pub name: Option<String>,
+    pub code: i64,
+    pub meaning: String,
+    pub times: u64,
+    /// Where no handler took it.
+    pub unhandled: u64,
+}
+
+/// What a time went to. What took no time is empty.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "`docs/admin.md` says what they are")]
+pub struct Times {
+    pub whole: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub ran: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub parked: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub waited: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub queued: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub branched: Histogram,
+}
+
+impl Times {
+    /// The parts of the whole, with their names.
+    pub fn parts(&self) -> [(&'static str, &Histogram); 5] {
+        [
+            ("ran", &self.ran),
+            ("parked", &self.parked),
+            ("waited", &self.waited),
+            ("queued", &self.queued),
+            ("branched", &self.branched),
+        ]
+    }
+}
+
+/// What the flows of a source took.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct SourceTimes {
+    pub source: String,
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// What the calls of a node took, and where it is declared.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct NodeTimes {
+    pub name: String,
+    pub file: String,
+    pub line: u64,
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// A path that flows took from their source to their end.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Path {
+    pub source: String,
+    pub exit: String,
+    pub number: u64,
+    pub count: u64,
+    /// None where the program does not know it.
+    pub labels: Option<Vec<String>>,
+}
+
+/// A path through a function that is counted by itself.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct CutPath {
+    pub function: String,
+    pub exit: String,
+    pub number: u64,
+    pub count: u64,
+    pub labels: Option<Vec<String>>,
+}
+
+impl Profile {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do.
+    pub fn read(json: &str) -> Result<Self, String> {
+        let value: serde_json::Value =
+            serde_json::from_str(json).map_err(|error| format!("it is no JSON: {error}; was it cut short?"))?;
+        let member = |name: &str| value.get(name);
+        if member("program").is_none() || member("node_times").is_none() {
+            return Err("it is no profile: let a server write one with --flux-report=json:FILE".to_owned());
+        }
+        match member("format").and_then(serde_json::Value::as_u64) {
+            Some(FORMAT) => serde_json::from_value(value).map_err(|error| format!("it is no profile: {error}")),
+            Some(other) => Err(format!(
+                "it has format {other}, and this flux reads format {FORMAT}: use the flux that built the server"
+            )),
+            None => Err("it is of an older Flux, without a format: build the server with this one".to_owned()),
+        }
+    }
+
+    /// Its JSON, with which [`read`](Self::read) gives the same.
+    pub fn write(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// How often nodes of this name failed.
+    pub fn failures_of(&self, node: &str) -> u64 {
+        let of_node = |failures: &&Failures| failures.name.as_deref() == Some(node);
+        self.failures.iter().filter(of_node).map(|failures| failures.times).sum()
+    }
+}

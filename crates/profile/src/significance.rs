@@ -1,0 +1,105 @@
+//! Whether two samples differ by more than chance would have it.
+
+use crate::histogram::Histogram;
+use std::collections::BTreeMap;
+
+/// How likely chance alone would make two samples of the same times as different as these: the test of Mann and Whitney
+/// ("On a test of whether one of two random variables is stochastically larger than the other", 1947), by its normal
+/// approximation, corrected for ties, as all times of a step are alike. It asks nothing of how times are distributed,
+/// so a few that are very long decide nothing. 1 where one of them has none.
+///
+/// Each measured time counts once, whether it stands for others or not.
+pub fn chance_of(one: &Histogram, other: &Histogram) -> f64 {
+    let (n1, n2) = (one.measured() as f64, other.measured() as f64);
+    let (all1, all2) = (one.times() as f64, other.times() as f64);
+    if n1 == 0.0 || n2 == 0.0 || all1 == 0.0 || all2 == 0.0 {
+        return 1.0;
+    }
+    let mut steps: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for (begin, times) in one.steps() {
+        steps.entry(begin).or_default().0 += times as f64 * n1 / all1;
+    }
+    for (begin, times) in other.steps() {
+        steps.entry(begin).or_default().1 += times as f64 * n2 / all2;
+    }
+    let n = n1 + n2;
+    let (mut below, mut rank_sum, mut ties) = (0.0, 0.0, 0.0);
+    for (in_one, in_other) in steps.values() {
+        let tied = in_one + in_other;
+        rank_sum += in_one * (below + (tied + 1.0) / 2.0);
+        ties += tied.powi(3) - tied;
+        below += tied;
+    }
+    let u = rank_sum - n1 * (n1 + 1.0) / 2.0;
+    let variance = n1 * n2 / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+    if n < 2.0 || variance <= 0.0 {
+        return 1.0;
+    }
+    let z = ((u - n1 * n2 / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
+    two_sided(z)
+}
+
+/// How likely chance alone would make parts as different as `k1` of `n1` and `k2` of `n2`, by the normal approximation
+/// of two proportions. 1 where there are none.
+pub fn chance_of_parts(k1: u64, n1: u64, k2: u64, n2: u64) -> f64 {
+    let [k1, n1, k2, n2] = [k1, n1, k2, n2].map(|number| number as f64);
+    let together = (k1 + k2) / (n1 + n2);
+    let variance = together * (1.0 - together) * (1.0 / n1 + 1.0 / n2);
+    if n1 == 0.0 || n2 == 0.0 || variance <= 0.0 {
+        return 1.0;
+    }
+    two_sided((k1 / n1 - k2 / n2).abs() / variance.sqrt())
+}
+
+/// How likely a normal variable is so far from its mean, in standard deviations: by the continued fraction of the
+/// complementary error function (Abramowitz and Stegun, 7.1.14) beyond 2, and by its series (7.1.6) before.
+fn two_sided(z: f64) -> f64 {
+    let x = z / std::f64::consts::SQRT_2;
+    let scale = (-x * x).exp() / std::f64::consts::PI.sqrt();
+    if x > 2.0 {
+        let fraction = (1..=60).rev().fold(x, |under, k| x + f64::from(k) / 2.0 / under);
+        return scale / fraction;
+    }
+    let (mut term, mut sum) = (x, x);
+    for n in 1..60 {
+        term *= 2.0 * x * x / f64::from(2 * n + 1);
+        sum += term;
+    }
+    1.0 - 2.0 * scale * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tails_of_the_normal_distribution() {
+        // From tables.
+        for (z, chance) in
+            [(0.0, 1.0), (0.674_49, 0.5), (1.959_964, 0.05), (2.575_829, 0.01), (3.290_527, 1e-3), (4.891_638, 1e-6)]
+        {
+            let found = two_sided(z);
+            assert!((found - chance).abs() < 1e-4 * chance + 1e-9, "{z}: {found} instead of {chance}");
+        }
+    }
+
+    #[test]
+    fn mann_and_whitney_by_ranks() {
+        // From the ranks of 1 to 8 and of 4 to 13, three of these twice: U = 23, z = 2.07344.
+        let one = Histogram::of(&(1..=8).map(|ns| (ns, 1)).collect::<Vec<_>>());
+        let other = Histogram::of(&(4..=13).map(|ns| (ns, if ns < 7 { 2 } else { 1 })).collect::<Vec<_>>());
+        let chance = chance_of(&one, &other);
+        assert!((chance - 0.038_132).abs() < 1e-6, "{chance}");
+        assert!((chance_of(&other, &one) - chance).abs() < 1e-12);
+        assert!(chance_of(&one, &one) > 0.9);
+        assert!((chance_of(&one, &Histogram::default()) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn parts() {
+        assert!((chance_of_parts(10, 100, 10, 100) - 1.0).abs() < 1e-9);
+        // 10 and 0 of 100, of which 5 % is expected of each: z = 3.2444.
+        assert!((chance_of_parts(10, 100, 0, 100) - 1.1769e-3).abs() < 1e-6);
+        assert!((chance_of_parts(0, 0, 1, 2) - 1.0).abs() < 1e-12);
+    }
+}

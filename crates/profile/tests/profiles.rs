@@ -1,0 +1,176 @@
+//! Profiles that are read, merged, compared, and written for other tools.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use flux_profile::compare::{Figures, Subject, compare};
+use flux_profile::histogram::Histogram;
+use flux_profile::merge::merge;
+use flux_profile::pprof::pprof;
+use flux_profile::profile::Profile;
+
+/// Of a server with two sources, which both come to `Send`, one of them a third of the times.
+fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
+    let histogram = |steps: &[(u64, u64)]| serde_json::to_value(Histogram::of(steps)).unwrap();
+    let node = |name: &str, steps: &[(u64, u64)]| {
+        serde_json::json!({"name": name, "file": "test.flux", "line": 3, "whole": histogram(steps),
+                           "ran": histogram(steps)})
+    };
+    let done = 300 - failed;
+    let flows = serde_json::json!({"started": 300, "done": done, "failed": failed, "ended": 0, "cancelled": 0});
+    let path = |source: &str, count: u64, labels: &[&str]| {
+        let labels = labels.to_vec();
+        serde_json::json!({"source": source, "exit": "done", "number": 1, "count": count, "labels": labels})
+    };
+    let source =
+        |name: &str| serde_json::json!({"name": name, "file": "test.flux", "line": 1, "nothing": 0, "flows": flows});
+    let json = serde_json::json!({
+        "format": 1, "program": "test", "strategy": "pool", "seconds": 2.5, "cpu_seconds": 0.5, "flows": flows,
+        "sources": [source("Web"), source("Mail")],
+        "constraints": [{"name": "table", "taken": 10, "waited": 2, "waited_ns": 700, "timed": 1, "held_ns": 50}],
+        "failures": [{"name": "Look", "code": 5, "meaning": "error 5", "times": failed, "unhandled": failed}],
+        "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
+        "node_times": [node("Look", look), node("Send", &[(64, 300)])],
+        "paths": [path("Web", 200, &["Web", "Look", "Send"]), path("Mail", 100, &["Mail", "Send"])],
+        "what later versions add": 1
+    });
+    Profile::read(&json.to_string()).unwrap()
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let one = profile(&[(1024, 200)], 3);
+    assert_eq!(Profile::read(&one.write()).unwrap(), one);
+}
+
+#[test]
+fn what_is_no_profile_is_told() {
+    let wrong = |json: &str| Profile::read(json).unwrap_err();
+    assert!(wrong(r#"{"format": 1, "prog"#).ends_with("; was it cut short?"));
+    assert_eq!(wrong("[]"), "it is no profile: let a server write one with --flux-report=json:FILE");
+    let of_format = |format: &str| wrong(&format!(r#"{{{format}"program": "test", "node_times": []}}"#));
+    assert_eq!(
+        of_format(r#""format": 2, "#),
+        "it has format 2, and this flux reads format 1: use the flux that built the server"
+    );
+    assert_eq!(of_format(""), "it is of an older Flux, without a format: build the server with this one");
+    let wrong_type = of_format(r#""format": 1, "seconds": "1", "#);
+    assert_eq!(wrong_type, "it is no profile: invalid type: string \"1\", expected f64");
+}
+
+#[test]
+fn histograms_say_what_is_in_them() {
+    let mut of = Histogram::of(&[(1024, 98), (1_048_576, 2)]);
+    assert_eq!((of.times(), of.quantile_ns(0.5), of.quantile_ns(0.99)), (100, 1040, 1_064_960));
+    let before = of.clone();
+    of.merge(&Histogram::of(&[(1024, 1), (64, 1)]));
+    assert_eq!(of.steps().collect::<Vec<_>>(), [(64, 1), (1024, 99), (1_048_576, 2)]);
+    assert_eq!(of.since(&before).steps().collect::<Vec<_>>(), [(64, 1), (1024, 1)]);
+    assert_eq!(Histogram::default().quantile_ns(0.5), 0);
+}
+
+#[test]
+fn what_is_merged_adds_up() {
+    let mut all = profile(&[(1024, 200)], 3);
+    let mut other = profile(&[(1024, 100), (2048, 100)], 0);
+    other.strategy = "event".to_owned();
+    merge(&mut all, other.clone()).unwrap();
+    assert_eq!((all.strategy.as_str(), all.flows.started, all.flows.failed), ("several", 600, 3));
+    assert_eq!(all.node_times[0].times.whole.steps().collect::<Vec<_>>(), [(1024, 300), (2048, 100)]);
+    assert_eq!(all.paths.iter().map(|path| path.count).collect::<Vec<_>>(), [400, 200]);
+    assert_eq!((all.constraints[0].taken, all.constraints[0].waited_ns), (20, 1400));
+    other.program = "other".to_owned();
+    assert_eq!(merge(&mut all, other).unwrap_err(), "it is of the program `other`, and the first is of `test`");
+}
+
+#[test]
+fn a_node_that_has_become_slower_is_found_and_nothing_else() {
+    let before = profile(&[(1024, 100), (1056, 100)], 3);
+    let after = profile(&[(1152, 100), (1184, 100)], 30);
+    let all = compare(&before, &after).unwrap();
+    let found: Vec<_> = all.iter().filter(|one| one.is_significant).map(|one| (&one.of, &one.figures)).collect();
+    let look = Subject::Node("Look".to_owned());
+    assert!(found.iter().all(|(of, figures)| **of == look || matches!(figures, Figures::Failed { .. })), "{found:?}");
+    let parts: Vec<_> = found
+        .iter()
+        .map(|(_, figures)| match figures {
+            Figures::Times { part, .. } => *part,
+            Figures::Failed { .. } => "failed",
+        })
+        .collect();
+    assert_eq!(parts, ["failed", "failed", "failed", "whole", "ran"]);
+    assert!(compare(&before, &before).unwrap().iter().all(|one| !one.is_significant));
+}
+
+#[test]
+fn a_few_that_are_long_decide_nothing() {
+    let before = profile(&[(1024, 200)], 0);
+    let after = profile(&[(1024, 199), (1_048_576, 1)], 0);
+    assert!(compare(&before, &after).unwrap().iter().all(|one| !one.is_significant));
+}
+
+/// The fields of a message: numbers, and bytes.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, Result<u64, &[u8]>)> {
+    fn variable(bytes: &mut &[u8]) -> u64 {
+        let length = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        let (number, rest) = bytes.split_at(length);
+        *bytes = rest;
+        number.iter().rev().fold(0, |sum, byte| sum << 7 | u64::from(byte & 0x7f))
+    }
+    let mut found = vec![];
+    while !bytes.is_empty() {
+        let key = variable(&mut bytes);
+        let number = variable(&mut bytes);
+        found.push((
+            key >> 3,
+            match key & 7 {
+                0 => Ok(number),
+                _ => {
+                    let (inner, rest) = bytes.split_at(number as usize);
+                    bytes = rest;
+                    Err(inner)
+                }
+            },
+        ));
+    }
+    found
+}
+
+#[test]
+fn pprof_has_each_node_below_its_sources() {
+    let bytes = pprof(&profile(&[(1024, 200)], 3));
+    let all = fields(&bytes);
+    let of = |field: u64| all.iter().filter(move |(number, _)| *number == field).map(|(_, value)| value.unwrap_err());
+    let texts: Vec<_> = of(6).map(|text| std::str::from_utf8(text).unwrap()).collect();
+    assert_eq!(texts[0], "");
+    let number =
+        |message: &[u8], field: u64| fields(message).iter().find(|(number, _)| *number == field).unwrap().1.unwrap();
+    let functions: Vec<_> = of(5).map(|of| (number(of, 1), texts[number(of, 2) as usize], number(of, 5))).collect();
+    let name = |location: u64| functions.iter().find(|(id, ..)| *id == location).unwrap().1;
+    let packed = |message: &[u8], field: u64| {
+        let inner = fields(message).iter().find(|(number, _)| *number == field).unwrap().1.unwrap_err().to_vec();
+        // As fields, to which the numbers are the keys of: decoded by hand.
+        let (mut numbers, mut number, mut shift) = (vec![], 0_u64, 0);
+        for byte in inner {
+            number |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                numbers.push(std::mem::take(&mut number));
+                shift = 0;
+            }
+        }
+        numbers
+    };
+    let kinds: Vec<_> = of(1).map(|kind| texts[number(kind, 1) as usize]).collect();
+    assert_eq!(kinds, ["calls", "ran", "parked", "waited", "queued", "branched", "whole"]);
+    let samples: Vec<_> = of(2)
+        .map(|sample| {
+            let stack: Vec<_> = packed(sample, 1).into_iter().map(name).collect();
+            let values = packed(sample, 2);
+            (stack.join(" of "), values[0], values[1], values[6])
+        })
+        .collect();
+    let expected = [("Look of Web", 200, 1040), ("Send of Web", 200, 65), ("Send of Mail", 100, 65)];
+    let expected = expected.map(|(stack, calls, each)| (stack.to_owned(), calls, calls * each, calls * each));
+    assert_eq!(samples, expected);
+    assert_eq!(all.iter().find(|(number, _)| *number == 10).unwrap().1.unwrap(), 2_500_000_000);
+}
