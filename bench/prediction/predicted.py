@@ -8,72 +8,26 @@ predicted. Latencies of a load include what its connections cost, which is in no
 """
 
 import argparse
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.dirname(HERE))
-import server
+from image_server import ROOT, load, load_at, predict, profiled, running
 
-LOAD = os.path.join(ROOT, "bench", "load", "build", "flux-load")
-INTERFACE = re.compile(r"the admin interface listens at (\S+)")
-TARGETS = [f"/{name}.jpg?scale={scale}" for name in ("bridge", "sunset", "seedling") for scale in (1, 2, 4, 8)]
 PARTS = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9)
 PROFILED = 0.5
 
 
-def load(running, arguments, seconds):
-    """What a load of the server says of itself."""
-    command = ["taskset", "-c", "1", LOAD, "--json", "--port", str(running.port), "--duration", str(seconds),
-               "--warmup", "2", "--pid", str(running.pid), *arguments, *TARGETS]
-    return json.loads(server.words(command, seconds + 120))
-
-
-def profiled(running):
-    """What the server has measured so far."""
-    while not (found := INTERFACE.search(running.said())):
-        time.sleep(0.01)
-    with urllib.request.urlopen(f"http://{found.group(1)}/profile") as page:
-        return page.read()
-
-
-def predict(flux, profile, rates, runtime):
-    """A prediction for each rate."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as kept:
-        kept.write(profile)
-        kept.flush()
-        command = [flux, "sim", f"{ROOT}/examples/image/image.flux", "--profile", kept.name, "--cpus", "1", "--json",
-                   "--runtime", runtime, "--workers", "16" if runtime == "pool" else "1", "--flows", "20000",
-                   "--rate", ",".join(f"{rate:.1f}" for rate in rates)]
-        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [json.loads(line) for line in said.splitlines()]
-
-
 def table(flux, runtime, seconds):
     """Prints the table of one runtime."""
-    image = f"{ROOT}/examples/image/build/image/image"
-    command = [image, "--root", f"{ROOT}/examples/image/pictures", "--port", "0", "--cache-size", "0",
-               f"--flux-runtime={runtime}", "--flux-admin=0", *(["--flux-workers=1"] if runtime == "event" else [])]
-    with server.running(command, processor=0, by=signal.SIGTERM) as running:
-        capacity = load(running, ["--closed", "8"], seconds)["answers_per_s"]
-    with server.running(command, processor=0, by=signal.SIGTERM) as running:
-        load(running, ["--poisson", "--rate", f"{capacity * PROFILED:.1f}", "--seed", "9"], seconds)
-        profile = profiled(running)
+    with running(runtime) as subject:
+        capacity = load(subject, ["--closed", "8"], seconds)["answers_per_s"]
+    with running(runtime) as subject:
+        load_at(subject, capacity * PROFILED, 9, seconds)
+        profile = profiled(subject)
     rates = [capacity * part for part in PARTS]
     print(f"\n{runtime}: at most {capacity:.0f} a second\n{'load':>5} {'rate':>6}   {'flows/s':>15}   {'p50 ms':>17}"
-          f"   {'p95 ms':>17}   measured/predicted")
-    predictions = predict(flux, profile, rates, runtime)
-    for seed, (part, rate, one) in enumerate(zip(PARTS, rates, predictions), 10):
-        with server.running(command, processor=0, by=signal.SIGTERM) as running:
-            seen = load(running, ["--poisson", "--rate", f"{rate:.1f}", "--seed", str(seed)], seconds)
+          f"   {'p95 ms':>17}   measured/predicted", flush=True)
+    for seed, (part, rate, one) in enumerate(zip(PARTS, rates, predict(flux, profile, rates, runtime)), 10):
+        with running(runtime) as subject:
+            seen = load_at(subject, rate, seed, seconds)
         if one["overloaded"]:
             answered, most = seen["answers_per_s"], one["throughput"]["mean"]
             print(f"{100 * part:4.0f}% {rate:6.1f}  {answered:8.2f}   predicted to be beyond its capacity: {most:.1f}",

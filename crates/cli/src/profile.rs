@@ -7,9 +7,10 @@ use crate::program::plain;
 use crate::sim::table;
 use crate::terminal::print;
 use flux_profile::compare::{Difference, Figures, Subject, compare};
+use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
-use flux_profile::profile::{Constraint, Path, Profile, Times};
+use flux_profile::profile::{Constraint, Holds, Path, Profile, Times};
 use serde_json::{Value, json};
 use std::path;
 
@@ -137,21 +138,39 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
 fn constraints(of: &[Constraint], all: bool) -> String {
     let mut taken: Vec<_> = of.iter().filter(|one| one.taken > 0).collect();
     taken.sort_by_key(|one| std::cmp::Reverse(one.waited_ns));
-    let mut lines = vec![["constraint", "taken", "waited for", "wait", "held"].map(str::to_owned).to_vec()];
+    let head = ["constraint", "taken", "waited for", "wait p50", "p99", "held p50", "p99", "hottest key"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
     for one in taken {
-        let each = |sum: u64, times: u64| if times == 0 { "-".to_owned() } else { time(sum as f64 / times as f64) };
-        lines.push(vec![
-            one.name.clone(),
-            one.taken.to_string(),
-            percent(part(one.waited, one.taken)),
-            each(one.waited_ns, one.waited),
-            each(one.held_ns, one.timed),
-        ]);
+        // What is sure: a key that came late may have taken over the count of another.
+        let hottest = one.keys.iter().map(|key| key.times.saturating_sub(key.surplus)).max().unwrap_or_default();
+        for (mode, holds) in [("to read", &one.readers), ("to change", &one.writers)] {
+            if holds.taken > 0 {
+                lines.push(constraint_row(&format!("{} {mode}", one.name), holds, part(hottest, one.waited)));
+            }
+        }
     }
     match lines.len() {
         1 => String::new(),
         _ => format!("\n{}", table(cut(&lines, all))),
     }
+}
+
+/// One mode of a constraint; of all waits for it, this part was for its hottest key.
+fn constraint_row(name: &str, of: &Holds, hottest: f64) -> Vec<String> {
+    let at = |times: &Histogram, which: f64| match times.times() {
+        0 => "-".to_owned(),
+        _ => time(times.quantile_ns(which) as f64),
+    };
+    vec![
+        name.to_owned(),
+        of.taken.to_string(),
+        percent(part(of.waited, of.taken)),
+        at(&of.waits, 0.5),
+        at(&of.waits, 0.99),
+        at(&of.holds, 0.5),
+        at(&of.holds, 0.99),
+        if hottest > 0.0 { format!("{} of waits", percent(hottest)) } else { "-".to_owned() },
+    ]
 }
 
 fn paths(of: &[Path], all: bool) -> String {
@@ -195,9 +214,19 @@ fn objects(of: &Profile) -> Vec<Value> {
         let members = [("node", json!(one.name)), ("failed", json!(failed))];
         with(with(times(&one.times), &members), &place)
     });
-    let constraints = of.constraints.iter().map(
-        |one| json!({"constraint": one.name, "taken": one.taken, "waited": one.waited, "waited_ns": one.waited_ns}),
-    );
+    let constraints = of.constraints.iter().map(|one| {
+        let of = |holds: &Holds| {
+            json!({
+                "taken": holds.taken, "waited": holds.waited, "waited_ns": holds.waited_ns,
+                "wait_p50_ns": holds.waits.quantile_ns(0.5), "wait_p99_ns": holds.waits.quantile_ns(0.99),
+                "held_p50_ns": holds.holds.quantile_ns(0.5), "held_p99_ns": holds.holds.quantile_ns(0.99),
+            })
+        };
+        json!({
+            "constraint": one.name, "taken": one.taken, "waited": one.waited, "waited_ns": one.waited_ns,
+            "readers": of(&one.readers), "writers": of(&one.writers), "keys": one.keys,
+        })
+    });
     let paths = of.paths.iter().map(|one| json!({"path": one.labels, "source": one.source, "flows": one.count}));
     sources.chain(nodes).chain(constraints).chain(paths).collect()
 }

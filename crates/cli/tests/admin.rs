@@ -133,7 +133,7 @@ fn its_profile_is_shown_compared_merged_and_converted() {
 
     let shown = flux(&["profile", &asked.address]);
     assert!(shown.starts_with("words: 4 flows in ") || shown.starts_with("words: 3 flows in "), "{shown}");
-    for part in ["\nflows of", "\nCheck ", "\ncount ", " -> Check -> ERROR -> Excuse -> Count -> "] {
+    for part in ["\nflows of", "\nCheck ", "\ncount to change ", " -> Check -> ERROR -> Excuse -> Count -> "] {
         assert!(shown.contains(part), "{part:?}: {shown}");
     }
     let rows = flux(&["profile", kept, "--json"]);
@@ -170,7 +170,8 @@ fn prometheus_reads_its_metrics_in_both_formats() {
         let program = format!(
             "from prometheus_client.{format}parser import text_string_to_metric_families as read\n\
              samples = {{(s.name, *sorted(s.labels.items())): s.value for f in read(given) for s in f.samples}}\n\
-             print(1.0 * samples['flux_constraint_acquisitions_total', ('constraint', 'count')],\n\
+             mode = ('mode', 'write')\n\
+             print(1.0 * samples['flux_constraint_acquisitions_total', ('constraint', 'count'), mode],\n\
                  1.0 * samples['flux_node_errors_total', ('code', '5'), ('node', 'Check')],\n\
                  samples['process_resident_memory_bytes',] > 1e6)"
         );

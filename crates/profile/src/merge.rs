@@ -2,7 +2,7 @@
 //! up, and so do the steps of histograms, so nothing is lost by it.
 
 use crate::histogram::Histogram;
-use crate::profile::{CutPath, Flows, Path, Profile, Times};
+use crate::profile::{Constraint, CutPath, Flows, Holds, Path, Profile, Times};
 use std::hash::Hash;
 
 /// Adds what another has measured.
@@ -28,18 +28,7 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
             add_flows(&mut one.flows, more.flows);
         },
     );
-    add_each(
-        &mut into.constraints,
-        other.constraints,
-        |one| one.name.clone(),
-        |one, more| {
-            one.taken += more.taken;
-            one.waited += more.waited;
-            one.waited_ns += more.waited_ns;
-            one.timed += more.timed;
-            one.held_ns += more.held_ns;
-        },
-    );
+    add_each(&mut into.constraints, other.constraints, |one| one.name.clone(), add_constraint);
     add_each(
         &mut into.failures,
         other.failures,
@@ -89,6 +78,35 @@ fn add_paths(into: &mut Profile, paths: Vec<Path>, cut: Vec<CutPath>) {
     );
     into.paths.sort_by_key(|path| std::cmp::Reverse(path.count));
     into.cut.sort_by_key(|path| std::cmp::Reverse(path.count));
+}
+
+fn add_constraint(into: &mut Constraint, other: Constraint) {
+    into.taken += other.taken;
+    into.waited += other.waited;
+    into.waited_ns += other.waited_ns;
+    into.timed += other.timed;
+    into.held_ns += other.held_ns;
+    add_holds(&mut into.readers, &other.readers);
+    add_holds(&mut into.writers, &other.writers);
+    // How often a key came where it has no count is not known, and left out.
+    add_each(
+        &mut into.keys,
+        other.keys,
+        |key| key.key.clone(),
+        |key, more| {
+            key.times += more.times;
+            key.surplus += more.surplus;
+        },
+    );
+    into.keys.sort_by_key(|key| std::cmp::Reverse(key.times));
+}
+
+fn add_holds(into: &mut Holds, other: &Holds) {
+    into.taken += other.taken;
+    into.waited += other.waited;
+    into.waited_ns += other.waited_ns;
+    into.waits.merge(&other.waits);
+    into.holds.merge(&other.holds);
 }
 
 fn add_flows(into: &mut Flows, other: Flows) {

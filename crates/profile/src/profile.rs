@@ -82,6 +82,33 @@ pub struct Constraint {
     /// So many holds were timed; they took `held_ns` together.
     pub timed: u64,
     pub held_ns: u64,
+    /// Of these, those that read, and those that change.
+    pub readers: Holds,
+    pub writers: Holds,
+    /// The keys that flows waited for most.
+    pub keys: Vec<HotKey>,
+}
+
+/// How often a constraint was taken in one mode; how long each wait was, and each hold that was timed.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Holds {
+    pub taken: u64,
+    pub waited: u64,
+    pub waited_ns: u64,
+    pub waits: Histogram,
+    pub holds: Histogram,
+}
+
+/// A key, as a number that stands for it, and how often flows waited for it; that is too high by `surplus` at most.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct HotKey {
+    pub key: String,
+    pub times: u64,
+    pub surplus: u64,
 }
 
 /// How often a node failed with an error.

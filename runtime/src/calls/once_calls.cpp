@@ -22,10 +22,11 @@ class own_place
     thread_waiter thread_;
 };
 
-// What a flow waits here it is parked.
+// What a fiber waits here it is parked. A thread sleeps, which its clock tells; and what tells the time there may have
+// to be initialised itself.
 time_away parked_time() noexcept
 {
-    return {running_flow != nullptr ? &running_flow->timing() : nullptr, time_kind::parked};
+    return {on_loop() && running_flow != nullptr ? &running_flow->timing() : nullptr, time_kind::parked};
 }
 
 // Waits until `try_it()` says so.

@@ -175,14 +175,23 @@ void add_constraints(metrics &to, const program &of, const std::vector<constrain
             add(metric_label{"constraint", of.constraints[number].name}, constraints[number]);
         }
     };
-    to.begin_counter("flux_constraint_acquisitions_total", "How often a constraint was taken.");
-    each_constraint([&](metric_label name, const constraint_totals &one) { to.add({name}, one.taken); });
+    // Those that read, and those that change.
+    const auto of_both = [&](std::uint64_t constraint_totals::*all, std::uint64_t constraint_totals::*read, auto add) {
+        each_constraint([&](metric_label name, const constraint_totals &one) {
+            add({name, {"mode", "read"}}, one.*read);
+            add({name, {"mode", "write"}}, one.*all - one.*read);
+        });
+    };
+    const auto count = [&](std::initializer_list<metric_label> labels, std::uint64_t times) { to.add(labels, times); };
+    to.begin_counter("flux_constraint_acquisitions_total", "How often a constraint was taken, to read or to change.");
+    of_both(&constraint_totals::taken, &constraint_totals::taken_to_read, count);
     to.begin_counter("flux_constraint_waits_total", "How often a flow had to wait for a constraint.");
-    each_constraint([&](metric_label name, const constraint_totals &one) { to.add({name}, one.waited); });
+    of_both(&constraint_totals::waited, &constraint_totals::waited_to_read, count);
     to.begin_counter("flux_constraint_wait_seconds_total", "How long flows waited for a constraint, together.");
-    each_constraint([&](metric_label name, const constraint_totals &one) {
-        to.add_seconds({name}, static_cast<double>(one.waited_ns) * nanoseconds);
-    });
+    of_both(&constraint_totals::waited_ns, &constraint_totals::waited_ns_to_read,
+            [&](std::initializer_list<metric_label> labels, std::uint64_t ns) {
+                to.add_seconds(labels, static_cast<double>(ns) * nanoseconds);
+            });
     // Not all holds are timed, so this one estimates their sum, which may shrink a little: it is no counter.
     to.begin_gauge("flux_constraint_hold_seconds", "How long a constraint is held each time; the mean of those timed.");
     each_constraint([&](metric_label name, const constraint_totals &one) {

@@ -243,6 +243,39 @@ void add_times(formatted_text &json, const program &of, const run_facts &facts)
     });
 }
 
+// Those that read, or those that change.
+void add_holds(formatted_text &json, const char *name, std::uint64_t taken, std::uint64_t waited,
+               std::uint64_t waited_ns, const hold_counts &times)
+{
+    json.add(", \"%s\": {\"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
+             ", \"waits\": %s, \"holds\": %s}",
+             name, taken, waited, waited_ns, json_times(times.waits).c_str(), json_times(times.holds).c_str());
+}
+
+void add_constraints(formatted_text &json, const program &of, const run_facts &facts)
+{
+    add_list(json, "constraints", facts.constraints, ",", [&](const constraint_totals &one) {
+        const auto number = static_cast<std::size_t>(&one - facts.constraints.data());
+        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
+                 ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
+                 quoted(of.constraints[number].name).c_str(), one.taken, one.waited, one.waited_ns, one.timed,
+                 one.held_ns);
+        if (number < facts.constraint_times.size()) {
+            const constraint_time_counts &times = facts.constraint_times[number];
+            add_holds(json, "readers", one.taken_to_read, one.waited_to_read, one.waited_ns_to_read, times.readers);
+            add_holds(json, "writers", one.taken - one.taken_to_read, one.waited - one.waited_to_read,
+                      one.waited_ns - one.waited_ns_to_read, times.writers);
+            json.add(", \"keys\": [");
+            const char *separator = "";
+            for (const hot_key &each : times.keys) {
+                json.add("%s{\"key\": \"%016" PRIx64 "\", \"times\": %" PRIu64 ", \"surplus\": %" PRIu64 "}",
+                         std::exchange(separator, ", "), each.key, each.times, each.surplus);
+            }
+            json.add("]");
+        }
+    });
+}
+
 std::string json_flows(const source_counts &counts)
 {
     formatted_text json;
@@ -310,12 +343,7 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
                  quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
                  json_flows(own).c_str());
     });
-    add_list(json, "constraints", facts.constraints, ",", [&](const constraint_totals &one) {
-        const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - facts.constraints.data())];
-        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
-                 ", \"timed\": %" PRIu64 ", \"held_ns\": %" PRIu64,
-                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns, one.timed, one.held_ns);
-    });
+    add_constraints(json, of, facts);
     json.add("  \"stack_bytes\": %zu,\n", facts.loops.stack_bytes);
     add_list(json, "stacks", facts.stacks, ",", [&](const node_stack_mark &each) {
         json.add("\"name\": %s, \"bytes\": %zu, \"used\": %zu", quoted(of.nodes[each.node].name).c_str(), each.size,

@@ -85,7 +85,7 @@ class simulated_server
         const run_facts facts = {runners_.total(), runners_.total_of_constraints(), strategy_->facts(),
                                  runners_.total_of_failures(), {}, runners_.marks_of_stacks(),
                                  runners_.times().of_nodes(), runners_.times().of_sources(),
-                                 world_.now().time_since_epoch()};
+                                 runners_.times_of_constraints(), world_.now().time_since_epoch()};
         report_end(program_, facts, options_);
     }
 

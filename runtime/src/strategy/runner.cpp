@@ -16,7 +16,7 @@ runner *runners::borrow() noexcept
         }
     }
     try {
-        auto made = std::make_unique<runner>(program_, io_);
+        auto made = std::make_unique<runner>(program_, io_, constraint_times_);
         const locked alone(lock_, mode::write, place);
         return all_.emplace_back(std::move(made)).get();
     } catch (const std::bad_alloc &) {
@@ -56,6 +56,16 @@ std::vector<constraint_totals> runners::total_of_constraints()
         }
     }
     return sum;
+}
+
+std::vector<constraint_time_counts> runners::times_of_constraints() const
+{
+    std::vector<constraint_time_counts> all;
+    all.reserve(constraint_times_.size());
+    for (const constraint_times &each : constraint_times_) {
+        all.push_back(each.counts());
+    }
+    return all;
 }
 
 std::vector<failure_total> runners::total_of_failures()

@@ -183,6 +183,44 @@ TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)
     EXPECT_EQ(one.flow.counted().acquisitions, 1u);
 }
 
+TEST(HoldKeys, CountsReadersBesideWritersAndTheKeysThatAreWaitedFor)
+{
+    std::array<flux::constraint_times, 1> times;
+    running one;
+    running two;
+    flux::constraint_count &first = one.on.constraint_counts()[0];
+    flux::constraint_count &second = two.on.constraint_counts()[0];
+    first.add_times_to(times[0]);
+    second.add_times_to(times[0]);
+    flux::keyed_lock lock{0};
+    for (const flux::mode how : {flux::mode::read, flux::mode::write}) {
+        std::thread waits;
+        {
+            const flux::hold_keys held(one.flow, lock, flux::key(flux::mode::write, 3));
+            waits = std::thread([&] { const flux::hold_keys own(two.flow, lock, flux::key(how, 3)); });
+            while (times[0].counts().keys.empty()) {
+                std::this_thread::yield();
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        waits.join();
+    }
+    EXPECT_EQ(first.totals().taken, 2u);
+    EXPECT_EQ(first.totals().taken_to_read, 0u);
+    EXPECT_EQ(second.totals().taken, 2u);
+    EXPECT_EQ(second.totals().taken_to_read, 1u);
+    EXPECT_EQ(second.totals().waited_to_read, 1u);
+    const flux::constraint_time_counts counts = times[0].counts();
+    EXPECT_EQ(counts.readers.waits.times(), 1u);
+    EXPECT_GE(counts.readers.waits.sum_ns(), 4'000'000u);
+    EXPECT_EQ(counts.readers.waits.sum_ns(), second.totals().waited_ns_to_read);
+    EXPECT_EQ(counts.writers.waits.times(), second.totals().waited - 1);
+    EXPECT_EQ(counts.readers.holds.times() + counts.writers.holds.times(), 2u) << "the first of each thread";
+    ASSERT_EQ(counts.keys.size(), 1u);
+    EXPECT_EQ(counts.keys[0].key, flux::key_of(3));
+    EXPECT_EQ(counts.keys[0].times, second.totals().waited);
+}
+
 TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
 {
     running one;

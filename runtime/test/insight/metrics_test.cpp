@@ -19,7 +19,7 @@ flux::run_facts some_facts()
         counts.finished(sample::source_Listen, flow, flux::outcome::done);
     }
     counts.started(sample::source_Listen);
-    flux::run_facts facts = {std::move(counts), {{6, 2, 1'500'000, 2, 1500}}, {}};
+    flux::run_facts facts = {std::move(counts), {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}}, {}};
     facts.loops.flows = {3, 1};
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, -7, 1, 0}};
     return facts;
@@ -51,9 +51,11 @@ TEST(Metrics, AreOfErrorsConstraintsAndLoops)
     expect_lines("flux_node_errors_total{node=\"End\",code=\"5\"} 3\n"
                  "flux_node_errors_total{node=\"\",code=\"-7\"} 1\n");
     expect_lines("flux_unhandled_errors_total{node=\"End\",code=\"5\"} 2\n");
-    expect_lines("flux_constraint_acquisitions_total{constraint=\"shared\"} 6\n");
-    expect_lines("flux_constraint_waits_total{constraint=\"shared\"} 2\n");
-    expect_lines("flux_constraint_wait_seconds_total{constraint=\"shared\"} 0.0015\n");
+    expect_lines("flux_constraint_acquisitions_total{constraint=\"shared\",mode=\"read\"} 4\n");
+    expect_lines("flux_constraint_acquisitions_total{constraint=\"shared\",mode=\"write\"} 2\n");
+    expect_lines("flux_constraint_waits_total{constraint=\"shared\",mode=\"read\"} 1\n");
+    expect_lines("flux_constraint_wait_seconds_total{constraint=\"shared\",mode=\"read\"} 0.0005\n");
+    expect_lines("flux_constraint_wait_seconds_total{constraint=\"shared\",mode=\"write\"} 0.001\n");
     expect_lines("flux_constraint_hold_seconds{constraint=\"shared\"} 7.5e-07\n");
     expect_lines("flux_loop_flows_total{loop=\"0\"} 3\nflux_loop_flows_total{loop=\"1\"} 1\n");
 }

@@ -12,7 +12,7 @@
 namespace {
 
 /// What was counted of the one constraint.
-constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500}};
+constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}};
 
 const flux::loop_facts some_loops = {
     {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2};
@@ -226,6 +226,24 @@ TEST(Report, AnUnknownNumberIsShownAsANumber)
     EXPECT_NE(text.find("Choose: path 77"), std::string::npos);
     const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
+}
+
+TEST(Report, TellsReadersBesideWriters)
+{
+    flux::runner on(sample::program);
+    flux::run_facts facts = some_facts(on);
+    const flux::time_counts twice({{64, 66, 2}}, 130, 2);
+    facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1}}}};
+    const std::string none = R"({"times": 0, "measured": 0, "sum_ns": 0, "p50_ns": 0, "p90_ns": 0, "p99_ns": 0, )"
+                             R"("steps": []})";
+    const std::string two = R"({"times": 2, "measured": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+                            R"("steps": [[64, 2]]})";
+    const std::string expected =
+        R"("held_ns": 1500, "readers": {"taken": 4, "waited": 1, "waited_ns": 500000, "waits": )" + two +
+        R"(, "holds": )" + none + R"(}, "writers": {"taken": 2, "waited": 1, "waited_ns": 1000000, "waits": )" + none +
+        R"(, "holds": )" + two + R"(}, "keys": [{"key": "000000000000beef", "times": 3, "surplus": 1}]})";
+    const std::string json = flux::json_report(sample::program, facts, "pool");
+    EXPECT_NE(json.find(expected), std::string::npos) << json;
 }
 
 TEST(Report, EscapesNames)

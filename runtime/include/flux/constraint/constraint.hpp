@@ -64,18 +64,23 @@ class session_lock
 };
 
 /// Takes the lock for a flow, waiting as the flow, and counts that; the flow is notified when it is released. Gives the
-/// time from then on.
-inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number) noexcept
+/// time from then on. `key` is null where the lock is that of the whole constraint.
+inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number,
+                            const key_number *key = nullptr) noexcept
 {
     constraint_count &count = by.acquiring(number);
-    const bool timed = count.take();
+    const bool reads = how == mode::read;
+    const bool timed = count.take(reads);
     if (!what.try_acquire(how)) {
-        const waiting_time waits(count);
+        const waiting_time waits(count, reads);
         const time_away away(by.timing(), time_kind::waited);
+        if (key != nullptr) {
+            count.wait_for_key(*key);
+        }
         what.acquire(how, by.place());
     }
     by.hold_one();
-    return holding_time(timed ? &count : nullptr);
+    return {timed ? &count : nullptr, reads};
 }
 
 /// Holds a constraint for a flow from here to the end of the block.
@@ -136,7 +141,7 @@ class hold_keys
                 continue;
             }
             key_table::entry &found = table_.find(each.number, by.place());
-            const holding_time time = acquire(key_table::lock_of(found), each.how, by, what.number_);
+            const holding_time time = acquire(key_table::lock_of(found), each.how, by, what.number_, &each.number);
             held_[size_++] = {each.number, each.how, &found, time};
         }
     }

@@ -1,6 +1,6 @@
 /// \file
 /// How often a constraint was taken, how often and how long flows waited for it, and how long it was held, as counted
-/// by one thread.
+/// by one thread; of these how much was to read.
 ///
 /// Only the thread itself adds (`tally.hpp`). Reading the clock costs more than taking a free lock. A flow that waits
 /// reads it in any case; holds are timed only now and then, one in 61 on each thread, with or without a wait, so their
@@ -8,7 +8,9 @@
 /// turn, all of them are timed.)
 #pragma once
 
+#include "flux/flow/constraint_times.hpp"
 #include "flux/flow/tally.hpp"
+#include "flux/moment.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -31,6 +33,10 @@ struct constraint_totals {
     std::uint64_t timed = 0;
     /// How long those were held together, in nanoseconds.
     std::uint64_t held_ns = 0;
+    /// Of these, those that only read.
+    std::uint64_t taken_to_read = 0;
+    std::uint64_t waited_to_read = 0;
+    std::uint64_t waited_ns_to_read = 0;
 
     constraint_totals &operator+=(const constraint_totals &other) noexcept
     {
@@ -39,6 +45,9 @@ struct constraint_totals {
         waited_ns += other.waited_ns;
         timed += other.timed;
         held_ns += other.held_ns;
+        taken_to_read += other.taken_to_read;
+        waited_to_read += other.waited_to_read;
+        waited_ns_to_read += other.waited_ns_to_read;
         return *this;
     }
 };
@@ -50,10 +59,16 @@ class constraint_count
     /// Of so many holds one is timed, the first among them.
     static constexpr unsigned holds_for_each_timed = 61;
 
-    /// It is taken once more; true where that hold is to be timed.
-    bool take() noexcept
+    /// Its times go there, too, which outlive it.
+    void add_times_to(constraint_times &times) noexcept { times_ = &times; }
+
+    /// It is taken once more, to read or to change; true where that hold is to be timed.
+    bool take(bool reads) noexcept
     {
         taken_.add(1);
+        if (reads) {
+            taken_to_read_.add(1);
+        }
         if (--untimed_ != 0) {
             return false;
         }
@@ -62,23 +77,27 @@ class constraint_count
     }
 
     /// Once somebody waited so long for it.
-    void wait(std::chrono::nanoseconds time) noexcept
+    void wait(std::chrono::nanoseconds time, bool reads) noexcept;
+
+    /// It was for this key that somebody waited.
+    void wait_for_key(std::uint64_t key) noexcept
     {
-        waited_.add(1);
-        waited_ns_.add(static_cast<std::uint64_t>(time.count()));
+        if (times_ != nullptr) {
+            times_->waited_for(key);
+        }
     }
 
     /// A hold that was timed took so long.
-    void held(std::chrono::nanoseconds time) noexcept
-    {
-        timed_.add(1);
-        held_ns_.add(static_cast<std::uint64_t>(time.count()));
-    }
+    void held(std::chrono::nanoseconds time, bool reads) noexcept;
+
+    /// The time by which all that is timed: that of the I/O that runs here, so in a simulation one run is as the next.
+    static moment now() noexcept;
 
     /// What has been counted. Any thread may ask.
     constraint_totals totals() const noexcept
     {
-        return {taken_.value(), waited_.value(), waited_ns_.value(), timed_.value(), held_ns_.value()};
+        return {taken_.value(), waited_.value(), waited_ns_.value(), timed_.value(), held_ns_.value(),
+                taken_to_read_.value(), waited_to_read_.value(), waited_ns_to_read_.value()};
     }
 
   private:
@@ -87,6 +106,10 @@ class constraint_count
     tally waited_ns_;
     tally timed_;
     tally held_ns_;
+    tally taken_to_read_;
+    tally waited_to_read_;
+    tally waited_ns_to_read_;
+    constraint_times *times_ = nullptr;
     unsigned untimed_ = 1;
 };
 
@@ -94,16 +117,18 @@ class constraint_count
 class waiting_time
 {
   public:
-    explicit waiting_time(constraint_count &of) noexcept : count_(of), since_(clock::now()) {}
-    ~waiting_time() { count_.wait(clock::now() - since_); }
+    waiting_time(constraint_count &of, bool reads) noexcept
+        : count_(of), reads_(reads), since_(constraint_count::now())
+    {
+    }
+    ~waiting_time() { count_.wait(constraint_count::now() - since_, reads_); }
     waiting_time(const waiting_time &) = delete;
     waiting_time &operator=(const waiting_time &) = delete;
 
   private:
-    using clock = std::chrono::steady_clock;
-
     constraint_count &count_;
-    clock::time_point since_;
+    const bool reads_;
+    const moment since_;
 };
 
 /// Times a hold, where it is one of those that are timed.
@@ -114,10 +139,10 @@ class holding_time
     holding_time() noexcept = default;
 
     /// From here on, for `of`; not at all where that is null.
-    explicit holding_time(constraint_count *of) noexcept : count_(of)
+    holding_time(constraint_count *of, bool reads) noexcept : count_(of), reads_(reads)
     {
         if (count_ != nullptr) {
-            since_ = clock::now();
+            since_ = constraint_count::now();
         }
     }
 
@@ -125,15 +150,14 @@ class holding_time
     void end() const noexcept
     {
         if (count_ != nullptr) {
-            count_->held(clock::now() - since_);
+            count_->held(constraint_count::now() - since_, reads_);
         }
     }
 
   private:
-    using clock = std::chrono::steady_clock;
-
     constraint_count *count_ = nullptr;
-    clock::time_point since_;
+    bool reads_ = false;
+    moment since_;
 };
 
 } // namespace flux

@@ -20,7 +20,14 @@
 ///       ],
 ///       "constraints": [                      the time that flows waited, together; a keyed one's keys together;
 ///                                             one of 61 holds is timed, `held_ns` is how long those were together
-///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100}
+///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100,
+///          "readers": {                       those that read; `waits` and `holds` are histograms as of nodes, below
+///            "taken": 3, "waited": 0, "waited_ns": 0, "waits": {…}, "holds": {…}},
+///          "writers": {as above},
+///          "keys": [                          those that flows waited for most, as numbers that stand for them, 32 at
+///                                             most; `times` is too high by `surplus` at most (`flow/hot_keys.hpp`)
+///            {"key": "5851f42d4c957f2d", "times": 12, "surplus": 0}
+///          ]}
 ///       ],
 ///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
 ///       "stacks": [                           of nodes that ask for a stack: its size, and the most that was used
@@ -98,6 +105,8 @@ struct run_facts {
     /// As far as the flows that were timed show it.
     std::vector<divided_counts> node_times = {};
     std::vector<divided_counts> source_times = {};
+    /// One for each constraint of the program, or none.
+    std::vector<constraint_time_counts> constraint_times = {};
     /// How long the server has run, and how long it has had a processor, each of its threads.
     std::chrono::nanoseconds time{0};
     std::chrono::nanoseconds cpu_time{0};

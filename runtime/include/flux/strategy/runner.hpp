@@ -29,10 +29,15 @@ namespace flux {
 class runner : public listed<runner>
 {
   public:
-    /// Throws `std::bad_alloc`.
-    explicit runner(const program &of, const std::shared_ptr<server_io> &through = server_io::current())
+    /// The times of constraints go to `times`, one for each, which outlive it; nowhere if that is empty. Throws
+    /// `std::bad_alloc`.
+    explicit runner(const program &of, const std::shared_ptr<server_io> &through = server_io::current(),
+                    std::span<constraint_times> times = {})
         : io_(through), constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
     {
+        for (std::size_t number = 0; number < times.size(); ++number) {
+            constraint_counts_[number].add_times_to(times[number]);
+        }
     }
 
     /// Where waits what its thread runs now.
@@ -111,7 +116,8 @@ class runners
   public:
     /// Their threads belong to the server with this I/O. Throws `std::bad_alloc`.
     explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current())
-        : program_(of), io_(std::move(through)), times_(of.nodes.size(), of.sources.size())
+        : program_(of), io_(std::move(through)), times_(of.nodes.size(), of.sources.size()),
+          constraint_times_(of.constraints.size())
     {
     }
 
@@ -136,6 +142,9 @@ class runners
     /// What all threads have counted of each constraint so far. Throws `std::bad_alloc`.
     std::vector<constraint_totals> total_of_constraints();
 
+    /// How long flows waited for each constraint and held it. Throws `std::bad_alloc`.
+    std::vector<constraint_time_counts> times_of_constraints() const;
+
     /// What all threads have counted of errors so far. Throws `std::bad_alloc`.
     std::vector<failure_total> total_of_failures();
 
@@ -149,6 +158,7 @@ class runners
     const program &program_;
     const std::shared_ptr<server_io> io_;
     flow_times times_;
+    std::vector<constraint_times> constraint_times_;
     lock lock_;
     std::vector<std::unique_ptr<runner>> all_;
     intrusive_list<runner> idle_;

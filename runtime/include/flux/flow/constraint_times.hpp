@@ -1,0 +1,63 @@
+/// \file
+/// How long flows waited for a constraint and held it, in histograms, those that read apart from those that change; and
+/// for which keys they waited most.
+///
+/// There is one for each constraint of a server. All threads add to it, but only where a flow had to wait, and for the
+/// few holds that are timed (`constraint_counts.hpp`).
+#pragma once
+
+#include "flux/flow/hot_keys.hpp"
+#include "flux/flow/time_histogram.hpp"
+
+#include <vector>
+
+namespace flux {
+
+/// What they had counted when they were asked: of those that read or of those that change.
+struct hold_counts {
+    /// All waits, and those holds that were timed.
+    time_counts waits;
+    time_counts holds;
+};
+
+/// The same of a constraint.
+struct constraint_time_counts {
+    hold_counts readers;
+    hold_counts writers;
+    /// For which keys flows waited, the most first; none where there are none.
+    std::vector<hot_key> keys;
+};
+
+/// The times of one constraint.
+class constraint_times
+{
+  public:
+    /// A flow waited so long, to read or to change.
+    void waited(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).waits.add(time); }
+    /// It waited for this key.
+    void waited_for(std::uint64_t key) noexcept { keys_.add(key); }
+    /// A hold that was timed took so long.
+    void held(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).holds.add(time); }
+
+    /// What has been counted. Throws `std::bad_alloc`.
+    constraint_time_counts counts() const
+    {
+        return {{readers_.waits.counts(), readers_.holds.counts()},
+                {writers_.waits.counts(), writers_.holds.counts()},
+                keys_.most()};
+    }
+
+  private:
+    struct of_mode {
+        time_histogram waits;
+        time_histogram holds;
+    };
+
+    of_mode &of(bool reads) noexcept { return reads ? readers_ : writers_; }
+
+    of_mode readers_;
+    of_mode writers_;
+    hot_keys keys_;
+};
+
+} // namespace flux
