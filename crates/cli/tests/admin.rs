@@ -173,9 +173,11 @@ fn prometheus_reads_its_metrics_in_both_formats() {
              mode = ('mode', 'write')\n\
              print(1.0 * samples['flux_constraint_acquisitions_total', ('constraint', 'count'), mode],\n\
                  1.0 * samples['flux_node_errors_total', ('code', '5'), ('node', 'Check')],\n\
-                 samples['process_resident_memory_bytes',] > 1e6)"
+                 samples['process_resident_memory_bytes',] > 1e6,\n\
+                 samples['flux_constraint_hold_time_seconds_bucket', ('constraint', 'count'), \
+                 ('le', '+Inf'), mode] >= 1)"
         );
-        assert_eq!(python(&program, &metrics), "3.0 1.0 True", "{metrics}");
+        assert_eq!(python(&program, &metrics), "3.0 1.0 True True", "{metrics}");
     }
 }
 

@@ -295,9 +295,11 @@ function show(graph, flows) {
   rows("paths", ["path", "share", "flows"], graph.paths.slice(0, 8).map((path) =>
     [(path.labels || ["path " + path.number]).join(" → ") + (path.exit === "done" ? "" : " — " + path.exit),
      (100 * path.count / all).toFixed(1) + " %", path.count]));
-  rows("constraints", ["constraint", "waits", "waited", "taken"], [...graph.constraints]
-    .sort((a, b) => b.waited_ns - a.waited_ns).map((one) =>
-    [one.name, one.waited, (one.waited_ns / 1e6).toFixed(1) + " ms", one.taken]));
+  const ms = (ns) => (ns / 1e6).toFixed(1) + " ms";
+  rows("constraints", ["constraint", "waits", "waited to read", "to change", "taken to read", "to change"],
+    [...graph.constraints].sort((a, b) => b.waited_ns - a.waited_ns).map((one) =>
+    [one.name, one.waited, ms(one.waited_ns_to_read), ms(one.waited_ns - one.waited_ns_to_read), one.taken_to_read,
+     one.taken - one.taken_to_read]));
   rows("errors", ["error", "unhandled", "times"], graph.errors.map((one) =>
     [(one.name || "outside of nodes") + ": " + one.meaning, one.unhandled, one.times]));
   const at = new Map();

@@ -41,6 +41,39 @@ class metrics
         begin(family, "counter", help);
     }
 
+    // Of times, in seconds.
+    void begin_histogram(std::string_view name, const char *help)
+    {
+        name_ = name;
+        begin(name, "histogram", help);
+    }
+
+    void add_histogram(metric_label first, metric_label second, const time_counts &counts)
+    {
+        const std::string_view begun = name_;
+        const std::string family(begun);
+        const std::string bucket = family + "_bucket";
+        name_ = bucket;
+        std::uint64_t so_far = 0;
+        auto step = counts.steps().begin();
+        for (std::uint64_t end = shortest_bucket; end <= longest_bucket; end *= 4) {
+            for (; step != counts.steps().end() && step->begin < end; ++step) {
+                so_far += step->times;
+            }
+            formatted_text seconds;
+            seconds.add("%.15g", static_cast<double>(end) * 1e-9);
+            add({first, second, {"le", seconds.all}}, so_far);
+        }
+        add({first, second, {"le", "+Inf"}}, counts.times());
+        const std::string count = family + "_count";
+        name_ = count;
+        add({first, second}, counts.times());
+        const std::string sum = family + "_sum";
+        name_ = sum;
+        add_seconds({first, second}, static_cast<double>(counts.sum_ns()) * 1e-9);
+        name_ = begun;
+    }
+
     void begin_gauge(std::string_view name, const char *help)
     {
         name_ = name;
@@ -66,6 +99,10 @@ class metrics
     }
 
   private:
+    // In nanoseconds. Powers of two are where steps of histograms begin, so no step is in two buckets.
+    static constexpr std::uint64_t shortest_bucket = std::uint64_t{1} << 10;
+    static constexpr std::uint64_t longest_bucket = std::uint64_t{1} << 34;
+
     void begin(std::string_view family, const char *type, const char *help)
     {
         const std::string name(family);
@@ -200,6 +237,22 @@ void add_constraints(metrics &to, const program &of, const std::vector<constrain
     });
 }
 
+void add_constraint_times(metrics &to, const program &of, const std::vector<constraint_time_counts> &constraints)
+{
+    const auto add_each = [&](std::string_view family, const char *help, time_counts hold_counts::*times) {
+        to.begin_histogram(family, help);
+        for (std::size_t number = 0; number < constraints.size(); ++number) {
+            const metric_label name{"constraint", of.constraints[number].name};
+            to.add_histogram(name, {"mode", "read"}, constraints[number].readers.*times);
+            to.add_histogram(name, {"mode", "write"}, constraints[number].writers.*times);
+        }
+    };
+    add_each("flux_constraint_wait_time_seconds", "How long those waited for a constraint who had to.",
+             &hold_counts::waits);
+    add_each("flux_constraint_hold_time_seconds", "How long a constraint is held; of those holds that are timed.",
+             &hold_counts::holds);
+}
+
 void add_loops(metrics &to, const program &of, const loop_facts &loops)
 {
     const auto by_loop = [&](const std::vector<std::uint64_t> &counts) {
@@ -283,6 +336,7 @@ std::string metrics_text(const program &of, const run_facts &facts, const char *
     add_paths(all, of, facts.counts);
     add_errors(all, of, facts.failures);
     add_constraints(all, of, facts.constraints);
+    add_constraint_times(all, of, facts.constraint_times);
     add_loops(all, of, facts.loops);
     return std::move(all).whole();
 }

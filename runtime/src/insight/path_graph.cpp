@@ -311,8 +311,10 @@ std::string graph_json(const path_graph &graph, const program &of, const run_fac
     });
     add_list(json, "constraints", facts.constraints, ",", [&](const constraint_totals &one) {
         const constraint_info &constraint = of.constraints[static_cast<std::size_t>(&one - facts.constraints.data())];
-        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64,
-                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns);
+        json.add("\"name\": %s, \"taken\": %" PRIu64 ", \"waited\": %" PRIu64 ", \"waited_ns\": %" PRIu64
+                 ", \"taken_to_read\": %" PRIu64 ", \"waited_ns_to_read\": %" PRIu64,
+                 quoted(constraint.name).c_str(), one.taken, one.waited, one.waited_ns,
+                 one.taken_to_read, one.waited_ns_to_read);
     });
     add_list(json, "errors", first_of(facts.failures), "", [&](const failure_total &each) {
         json.add("\"name\": %s, \"meaning\": %s, \"times\": %" PRIu64 ", \"unhandled\": %" PRIu64,

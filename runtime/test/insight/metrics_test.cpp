@@ -20,6 +20,8 @@ flux::run_facts some_facts()
     }
     counts.started(sample::source_Listen);
     flux::run_facts facts = {std::move(counts), {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}}, {}};
+    facts.constraint_times.resize(1);
+    facts.constraint_times[0].writers.waits = {{{491'520, 507'904, 1}, {999'424, 1'015'808, 1}}, 1'500'000, 2};
     facts.loops.flows = {3, 1};
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, -7, 1, 0}};
     return facts;
@@ -58,6 +60,18 @@ TEST(Metrics, AreOfErrorsConstraintsAndLoops)
     expect_lines("flux_constraint_wait_seconds_total{constraint=\"shared\",mode=\"write\"} 0.001\n");
     expect_lines("flux_constraint_hold_seconds{constraint=\"shared\"} 7.5e-07\n");
     expect_lines("flux_loop_flows_total{loop=\"0\"} 3\nflux_loop_flows_total{loop=\"1\"} 1\n");
+}
+
+TEST(Metrics, AreHistogramsOfTimes)
+{
+    const std::string family = "flux_constraint_wait_time_seconds";
+    const std::string writers = "{constraint=\"shared\",mode=\"write\"";
+    expect_lines("# TYPE " + family + " histogram\n" + family + "_bucket{constraint=\"shared\",mode=\"read\",le=");
+    expect_lines(family + "_bucket" + writers + ",le=\"0.000262144\"} 0\n" + family + "_bucket" + writers +
+                 ",le=\"0.001048576\"} 2\n");
+    expect_lines(family + "_bucket" + writers + ",le=\"+Inf\"} 2\n" + family + "_count" + writers + "} 2\n" + family +
+                 "_sum" + writers + "} 0.0015\n");
+    expect_lines(family + "_count{constraint=\"shared\",mode=\"read\"} 0\n");
 }
 
 TEST(Metrics, AreOfTheProcess)

@@ -77,12 +77,14 @@ TEST(PathGraph, CountsWhatFlowsTook)
 
 TEST(PathGraph, IsToldAsJson)
 {
-    flux::run_facts facts = {flux::path_counts(sample::program), {{6, 2, 1'500'000, 2, 1500}}, {}};
+    flux::run_facts facts = {flux::path_counts(sample::program), {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}}, {}};
     facts.failures = {{sample::node_End, 5, 3, 2}};
     const std::string json = flux::graph_json(graph, sample::program, facts, "event");
     for (const char *const part :
          {"\"strategy\": \"event\"", "\"label\": \"End\", \"file\": \"sample.flux\", \"line\": 5, \"count\": 0, ",
-          "{\"name\": \"shared\", \"taken\": 6, \"waited\": 2, \"waited_ns\": 1500000}", "\"paths\": [],",
+          "{\"name\": \"shared\", \"taken\": 6, \"waited\": 2, \"waited_ns\": 1500000, "
+          "\"taken_to_read\": 4, \"waited_ns_to_read\": 500000}",
+          "\"paths\": [],",
           "{\"name\": \"End\", \"meaning\": \"error 5 (Input/output error)\", \"times\": 3, \"unhandled\": 2}"}) {
         EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
     }
