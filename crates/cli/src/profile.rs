@@ -225,6 +225,7 @@ fn objects(of: &Profile) -> Vec<Value> {
         json!({
             "constraint": one.name, "taken": one.taken, "waited": one.waited, "waited_ns": one.waited_ns,
             "readers": of(&one.readers), "writers": of(&one.writers), "keys": one.keys,
+            "distinct_keys": one.distinct_keys,
         })
     });
     let paths = of.paths.iter().map(|one| json!({"path": one.labels, "source": one.source, "flows": one.count}));

@@ -98,6 +98,8 @@ fn add_constraint(into: &mut Constraint, other: Constraint) {
             key.surplus += more.surplus;
         },
     );
+    // Which of them are the same keys is not known: there are as many at least.
+    into.distinct_keys = into.distinct_keys.max(other.distinct_keys);
     into.keys.sort_by_key(|key| std::cmp::Reverse(key.times));
 }
 

@@ -87,6 +87,8 @@ pub struct Constraint {
     pub writers: Holds,
     /// The keys that flows waited for most.
     pub keys: Vec<HotKey>,
+    /// How many keys were taken, to a few percent.
+    pub distinct_keys: u64,
 }
 
 /// How often a constraint was taken in one mode; how long each wait was, and each hold that was timed.

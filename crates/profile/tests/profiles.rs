@@ -26,7 +26,8 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
     let json = serde_json::json!({
         "format": 1, "program": "test", "strategy": "pool", "seconds": 2.5, "cpu_seconds": 0.5, "flows": flows,
         "sources": [source("Web"), source("Mail")],
-        "constraints": [{"name": "table", "taken": 10, "waited": 2, "waited_ns": 700, "timed": 1, "held_ns": 50}],
+        "constraints": [{"name": "table", "taken": 10, "waited": 2, "waited_ns": 700, "timed": 1, "held_ns": 50,
+                         "distinct_keys": look.len()}],
         "failures": [{"name": "Look", "code": 5, "meaning": "error 5", "times": failed, "unhandled": failed}],
         "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
         "node_times": [node("Look", look), node("Send", &[(64, 300)])],
@@ -78,6 +79,7 @@ fn what_is_merged_adds_up() {
     assert_eq!(all.node_times[0].times.whole.steps().collect::<Vec<_>>(), [(1024, 300), (2048, 100)]);
     assert_eq!(all.paths.iter().map(|path| path.count).collect::<Vec<_>>(), [400, 200]);
     assert_eq!((all.constraints[0].taken, all.constraints[0].waited_ns), (20, 1400));
+    assert_eq!(all.constraints[0].distinct_keys, 2);
     other.program = "other".to_owned();
     assert_eq!(merge(&mut all, other).unwrap_err(), "it is of the program `other`, and the first is of `test`");
 }

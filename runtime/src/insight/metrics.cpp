@@ -247,6 +247,12 @@ void add_constraint_times(metrics &to, const program &of, const std::vector<cons
             to.add_histogram(name, {"mode", "write"}, constraints[number].writers.*times);
         }
     };
+    to.begin_gauge("flux_constraint_distinct_keys", "How many keys of a constraint were taken, to 3.3 %.");
+    for (std::size_t number = 0; number < constraints.size(); ++number) {
+        if (of.constraints[number].scope != scope::program) {
+            to.add({{"constraint", of.constraints[number].name}}, constraints[number].distinct_keys);
+        }
+    }
     add_each("flux_constraint_wait_time_seconds", "How long those waited for a constraint who had to.",
              &hold_counts::waits);
     add_each("flux_constraint_hold_time_seconds", "How long a constraint is held; of those holds that are timed.",

@@ -271,7 +271,7 @@ void add_constraints(formatted_text &json, const program &of, const run_facts &f
                 json.add("%s{\"key\": \"%016" PRIx64 "\", \"times\": %" PRIu64 ", \"surplus\": %" PRIu64 "}",
                          std::exchange(separator, ", "), each.key, each.times, each.surplus);
             }
-            json.add("]");
+            json.add("], \"distinct_keys\": %" PRIu64, times.distinct_keys);
         }
     });
 }

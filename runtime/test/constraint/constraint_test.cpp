@@ -219,6 +219,11 @@ TEST(HoldKeys, CountsReadersBesideWritersAndTheKeysThatAreWaitedFor)
     ASSERT_EQ(counts.keys.size(), 1u);
     EXPECT_EQ(counts.keys[0].key, flux::key_of(3));
     EXPECT_EQ(counts.keys[0].times, second.totals().waited);
+    EXPECT_EQ(counts.distinct_keys, 1u);
+    {
+        const flux::hold_keys others(one.flow, lock, flux::key(flux::mode::read, 4), flux::key(flux::mode::read, 5));
+    }
+    EXPECT_EQ(times[0].counts().distinct_keys, 3u) << "also keys that nobody waits for";
 }
 
 TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)

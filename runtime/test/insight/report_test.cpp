@@ -233,7 +233,7 @@ TEST(Report, TellsReadersBesideWriters)
     flux::runner on(sample::program);
     flux::run_facts facts = some_facts(on);
     const flux::time_counts twice({{64, 66, 2}}, 130, 2);
-    facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1}}}};
+    facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1}}, 17}};
     const std::string none = R"({"times": 0, "measured": 0, "sum_ns": 0, "p50_ns": 0, "p90_ns": 0, "p99_ns": 0, )"
                              R"("steps": []})";
     const std::string two = R"({"times": 2, "measured": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
@@ -241,7 +241,8 @@ TEST(Report, TellsReadersBesideWriters)
     const std::string expected =
         R"("held_ns": 1500, "readers": {"taken": 4, "waited": 1, "waited_ns": 500000, "waits": )" + two +
         R"(, "holds": )" + none + R"(}, "writers": {"taken": 2, "waited": 1, "waited_ns": 1000000, "waits": )" + none +
-        R"(, "holds": )" + two + R"(}, "keys": [{"key": "000000000000beef", "times": 3, "surplus": 1}]})";
+        R"(, "holds": )" + two + R"(}, "keys": [{"key": "000000000000beef", "times": 3, "surplus": 1}], )"
+        R"("distinct_keys": 17})";
     const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find(expected), std::string::npos) << json;
 }

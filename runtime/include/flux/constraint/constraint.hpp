@@ -71,6 +71,9 @@ inline holding_time acquire(lock &what, mode how, flow &by, constraint_number nu
     constraint_count &count = by.acquiring(number);
     const bool reads = how == mode::read;
     const bool timed = count.take(reads);
+    if (key != nullptr) {
+        count.take_key(scatter(*key));
+    }
     if (!what.try_acquire(how)) {
         const waiting_time waits(count, reads);
         const time_away away(by.timing(), time_kind::waited);

@@ -79,6 +79,14 @@ class constraint_count
     /// Once somebody waited so long for it.
     void wait(std::chrono::nanoseconds time, bool reads) noexcept;
 
+    /// A key of it was taken that has this hash.
+    void take_key(std::uint64_t hash) noexcept
+    {
+        if (times_ != nullptr) {
+            times_->took(hash);
+        }
+    }
+
     /// It was for this key that somebody waited.
     void wait_for_key(std::uint64_t key) noexcept
     {

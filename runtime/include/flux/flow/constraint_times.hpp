@@ -1,11 +1,12 @@
 /// \file
 /// How long flows waited for a constraint and held it, in histograms, those that read apart from those that change; and
-/// for which keys they waited most.
+/// for which keys they waited most, and how many keys there are.
 ///
-/// There is one for each constraint of a server. All threads add to it, but only where a flow had to wait, and for the
-/// few holds that are timed (`constraint_counts.hpp`).
+/// There is one for each constraint of a server. All threads add to it, but only where a flow had to wait, for the few
+/// holds that are timed (`constraint_counts.hpp`), and for keys that have not come before.
 #pragma once
 
+#include "flux/flow/distinct_keys.hpp"
 #include "flux/flow/hot_keys.hpp"
 #include "flux/flow/time_histogram.hpp"
 
@@ -26,6 +27,8 @@ struct constraint_time_counts {
     hold_counts writers;
     /// For which keys flows waited, the most first; none where there are none.
     std::vector<hot_key> keys;
+    /// How many keys were taken, to a few percent (`distinct_keys.hpp`).
+    std::uint64_t distinct_keys = 0;
 };
 
 /// The times of one constraint.
@@ -36,6 +39,8 @@ class constraint_times
     void waited(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).waits.add(time); }
     /// It waited for this key.
     void waited_for(std::uint64_t key) noexcept { keys_.add(key); }
+    /// A key was taken that has this hash.
+    void took(std::uint64_t hash) noexcept { distinct_keys_.add(hash); }
     /// A hold that was timed took so long.
     void held(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).holds.add(time); }
 
@@ -44,7 +49,8 @@ class constraint_times
     {
         return {{readers_.waits.counts(), readers_.holds.counts()},
                 {writers_.waits.counts(), writers_.holds.counts()},
-                keys_.most()};
+                keys_.most(),
+                distinct_keys_.count()};
     }
 
   private:
@@ -58,6 +64,7 @@ class constraint_times
     of_mode readers_;
     of_mode writers_;
     hot_keys keys_;
+    distinct_keys distinct_keys_;
 };
 
 } // namespace flux
