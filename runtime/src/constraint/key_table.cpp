@@ -10,7 +10,7 @@ class key_table::entry
 {
   public:
     lock held;
-    key_number key = 0;
+    key_number scattered = 0;
     std::uint64_t users = 0;
     // In a chain: the next key, which is looked for anyway. Idle: the next that is.
     entry *next = nullptr;
@@ -28,11 +28,12 @@ key_table::~key_table()
 
 key_table::entry &key_table::find(key_number key, waiter &place) noexcept
 {
-    shard &in = shard_of(key);
+    const key_number scattered = scatter(key);
+    shard &in = shard_of(scattered);
     while (true) {
         {
             const locked alone(in.alone, mode::write, place);
-            if (entry *const found = use_existing(in, key)) {
+            if (entry *const found = use_existing(in, scattered)) {
                 return *found;
             }
         }
@@ -48,11 +49,11 @@ key_table::entry &key_table::find(key_number key, waiter &place) noexcept
 }
 
 // Null where the key is not in use and there is no idle entry to give it.
-key_table::entry *key_table::use_existing(shard &in, key_number key) noexcept
+key_table::entry *key_table::use_existing(shard &in, key_number scattered) noexcept
 {
-    entry *&chain = chain_of(in, key);
+    entry *&chain = chain_of(in, scattered);
     for (entry *each = chain; each != nullptr; each = each->next) {
-        if (each->key == key) {
+        if (each->scattered == scattered) {
             each->users += 1;
             return each;
         }
@@ -60,7 +61,7 @@ key_table::entry *key_table::use_existing(shard &in, key_number key) noexcept
     entry *const taken = in.idle;
     if (taken != nullptr) {
         in.idle = taken->next;
-        taken->key = key;
+        taken->scattered = scattered;
         taken->users = 1;
         taken->next = chain;
         chain = taken;
@@ -75,12 +76,12 @@ lock &key_table::lock_of(entry &of) noexcept
 
 void key_table::forget(entry &used, waiter &place) noexcept
 {
-    shard &in = shard_of(used.key);
+    shard &in = shard_of(used.scattered);
     const locked alone(in.alone, mode::write, place);
     if (--used.users != 0) {
         return;
     }
-    entry **link = &chain_of(in, used.key);
+    entry **link = &chain_of(in, used.scattered);
     while (*link != &used) {
         link = &(*link)->next;
     }

@@ -51,13 +51,14 @@ class key_table
         std::array<entry *, chain_count> chains = {};
     };
 
-    shard &shard_of(key_number key) noexcept { return shards_[scatter(key) % shard_count]; }
-    static entry *&chain_of(shard &in, key_number key) noexcept
+    // By the key as `scatter` has it, which differs where the key does.
+    shard &shard_of(key_number scattered) noexcept { return shards_[scattered % shard_count]; }
+    static entry *&chain_of(shard &in, key_number scattered) noexcept
     {
-        return in.chains[scatter(key) / shard_count % chain_count];
+        return in.chains[scattered / shard_count % chain_count];
     }
 
-    static entry *use_existing(shard &in, key_number key) noexcept;
+    static entry *use_existing(shard &in, key_number scattered) noexcept;
 
     std::array<shard, shard_count> shards_;
 };
