@@ -50,14 +50,14 @@ def profiled(subject):
         return page.read()
 
 
-def predict(flux, profile, rates, runtime, cpus=(1,), flows=20000):
-    """A prediction for each number of CPUs and each rate, in this order."""
+def predict(flux, profile, rates, runtime, cpus=(1,), flows=20000, clients=()):
+    """A prediction for each number of CPUs and each rate, in this order; or for clients, as `--clients` has them."""
     workers = ["--workers", "16"] if runtime == "pool" else []
     with tempfile.NamedTemporaryFile(suffix=".json") as kept:
         kept.write(profile)
         kept.flush()
         command = [flux, "sim", f"{ROOT}/examples/image/image.flux", "--profile", kept.name, "--json",
                    "--runtime", runtime, *workers, "--flows", str(flows), "--cpus", ",".join(map(str, cpus)),
-                   "--rate", ",".join(f"{rate:.1f}" for rate in rates)]
+                   *(clients or ["--rate", ",".join(f"{rate:.1f}" for rate in rates)])]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in said.splitlines()]
