@@ -1,6 +1,9 @@
 //! A reader/writer lock with the queue of the runtime's (`runtime/include/flux/constraint/lock.hpp`): first come, first
 //! served, and readers who stand next to each other go in together. A reader joins others only while nobody waits.
-//! That whoever runs may pass the first waiter in the microseconds of its waking is left out.
+//!
+//! A lock that becomes free while some wait is left free, and the first of them is woken. Whoever runs meanwhile may
+//! take it: where the loop of the one that was woken is busy, that is long. One that finds the lock taken asks for it,
+//! and the next release hands it over.
 
 use flux_ir::program::Mode;
 use std::collections::VecDeque;
@@ -11,12 +14,38 @@ pub struct FairLock {
     writer: bool,
     readers: usize,
     waiting: VecDeque<(usize, Mode)>,
+    /// What the first of those who wait has been told.
+    first: First,
+}
+
+/// The first of those who wait.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum First {
+    #[default]
+    Waits,
+    /// It is woken, and will try.
+    IsWoken,
+    /// It has tried in vain: the lock is handed to it.
+    Asks,
+}
+
+/// What comes of a release.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// These have the lock now; none where nobody waits or others still hold it.
+    To(Vec<usize>),
+    /// The lock is free, and this one is to try when it runs.
+    Wakes(usize),
 }
 
 impl FairLock {
     /// Takes the lock, or joins the queue: whether it is taken.
     pub fn acquire(&mut self, who: usize, mode: Mode) -> bool {
-        let taken = self.waiting.is_empty() && self.admits(mode);
+        let taken = match (self.waiting.is_empty(), self.first) {
+            (true, _) => self.admits(mode),
+            (false, First::IsWoken) => self.admits(Mode::Write),
+            (false, First::Waits | First::Asks) => false,
+        };
         match taken {
             true => self.admit(mode),
             false => self.waiting.push_back((who, mode)),
@@ -24,12 +53,35 @@ impl FairLock {
         taken
     }
 
-    /// Gives the lock back; those who have it now.
-    pub fn release(&mut self, mode: Mode) -> Vec<usize> {
+    /// One that was woken runs: those who have the lock now, itself among them, or none, and then it waits on.
+    pub fn try_again(&mut self) -> Vec<usize> {
+        let taken = self.admit_first();
+        self.first = if taken.is_empty() { First::Asks } else { First::Waits };
+        taken
+    }
+
+    /// Gives the lock back.
+    pub fn release(&mut self, mode: Mode) -> Passed {
         match mode {
             Mode::Read => self.readers = self.readers.saturating_sub(1),
             Mode::Write => self.writer = false,
         }
+        match (self.first, self.waiting.front()) {
+            (First::Waits, Some((who, mode))) if self.admits(*mode) => {
+                self.first = First::IsWoken;
+                Passed::Wakes(*who)
+            }
+            (First::Asks, _) => {
+                let admitted = self.admit_first();
+                self.first = if admitted.is_empty() { First::Asks } else { First::Waits };
+                Passed::To(admitted)
+            }
+            _ => Passed::To(vec![]),
+        }
+    }
+
+    /// The first of those who wait goes in, with those readers next to it, if it may.
+    fn admit_first(&mut self) -> Vec<usize> {
         let mut admitted = vec![];
         while let Some((who, mode)) = self.waiting.front().copied()
             && self.admits(mode)
@@ -50,5 +102,39 @@ impl FairLock {
             Mode::Read => self.readers += 1,
             Mode::Write => self.writer = true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_runs_may_pass_one_that_is_woken_once() {
+        let mut lock = FairLock::default();
+        assert!(lock.acquire(1, Mode::Write));
+        assert!(!lock.acquire(2, Mode::Write) && !lock.acquire(3, Mode::Write));
+        assert_eq!(lock.release(Mode::Write), Passed::Wakes(2));
+        assert!(lock.acquire(4, Mode::Write), "it is free until 2 runs");
+        assert_eq!(lock.try_again(), [0; 0]);
+        assert!(!lock.acquire(5, Mode::Write), "2 has asked");
+        assert_eq!(lock.release(Mode::Write), Passed::To(vec![2]));
+        assert!(!lock.acquire(6, Mode::Write));
+        assert_eq!(lock.release(Mode::Write), Passed::Wakes(3));
+        assert_eq!(lock.try_again(), [3]);
+        assert_eq!(lock.release(Mode::Write), Passed::Wakes(5));
+    }
+
+    #[test]
+    fn readers_go_in_together_and_join_nobody_past_a_writer() {
+        let mut lock = FairLock::default();
+        assert!(lock.acquire(1, Mode::Read) && lock.acquire(2, Mode::Read));
+        assert!(!lock.acquire(3, Mode::Write) && !lock.acquire(4, Mode::Read) && !lock.acquire(5, Mode::Read));
+        assert_eq!(lock.release(Mode::Read), Passed::To(vec![]));
+        assert_eq!(lock.release(Mode::Read), Passed::Wakes(3));
+        assert_eq!(lock.try_again(), [3]);
+        assert_eq!(lock.release(Mode::Write), Passed::Wakes(4));
+        assert_eq!(lock.try_again(), [4, 5]);
+        assert!(lock.acquire(6, Mode::Read));
     }
 }

@@ -2,13 +2,14 @@
 //! and the locks of constraints, all as `docs/runtime.md` says.
 
 use crate::agenda::Agenda;
-use crate::fair_lock::FairLock;
+use crate::fair_lock::{FairLock, Passed};
 use crate::fork::Forked;
 use crate::observe::{Observed, Observer, Reason};
 use crate::processors::Processors;
 use crate::random::{Distribution, Random};
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::threads::{Begins, Threads};
+use flux_ir::program::Mode;
 use std::collections::VecDeque;
 
 pub use crate::threads::Runtime;
@@ -114,6 +115,8 @@ struct Execution {
     then: Option<Actions>,
     is_branch: bool,
     holds: usize,
+    /// The lock that it is to try again for, as it was woken when that became free.
+    tries: Option<Lock>,
     /// Since when it waits, or has the loop.
     since: f64,
     /// What for.
@@ -268,6 +271,7 @@ impl Machine<'_> {
             then: run,
             is_branch: false,
             holds: 0,
+            tries: None,
             since: self.now,
             reason: Reason::Threads,
         });
@@ -303,6 +307,11 @@ impl Machine<'_> {
 
     /// Does what an execution does until it computes, waits or ends.
     fn advance(&mut self, at: usize) {
+        if let Some(lock) = self.executions[at].tries.take()
+            && !self.try_again(at, lock)
+        {
+            return;
+        }
         loop {
             let execution = &mut self.executions[at];
             let Some(frame) = execution.frames.last_mut() else { return self.end(at) };
@@ -338,13 +347,33 @@ impl Machine<'_> {
                 }
                 Action::Release(lock, mode) => {
                     execution.holds = execution.holds.saturating_sub(1);
-                    for admitted in self.lock(lock).release(mode) {
-                        self.resume(admitted);
-                    }
+                    self.release(lock, mode);
                 }
                 Action::Fork(fork) => self.fork(at, fork),
             }
         }
+    }
+
+    fn release(&mut self, lock: Lock, mode: Mode) {
+        match self.lock(lock).release(mode) {
+            Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one)),
+            Passed::Wakes(one) => {
+                self.executions[one].tries = Some(lock);
+                self.resume(one);
+            }
+        }
+    }
+
+    /// It was woken, as this lock was free: whether it has it now. If not, it waits on.
+    fn try_again(&mut self, at: usize, lock: Lock) -> bool {
+        let taken = self.lock(lock).try_again();
+        if taken.is_empty() {
+            self.park(at, Reason::Constraint(lock.constraint));
+            return false;
+        }
+        // Readers next to it came in with it.
+        taken.into_iter().filter(|one| *one != at).for_each(|one| self.resume(one));
+        true
     }
 
     fn lock(&mut self, lock: Lock) -> &mut FairLock {
@@ -442,6 +471,7 @@ impl Machine<'_> {
             then: None,
             is_branch: true,
             holds: 0,
+            tries: None,
             since: self.now,
             reason: Reason::Threads,
         }))

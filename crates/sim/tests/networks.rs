@@ -56,7 +56,7 @@ fn networks() -> Vec<Value> {
         // Branches, of which each goes to a lock.
         json!({ "rate": 0.5, "threads": 0, "loop": false, "routes": [
             [1.0, [["fork", [[["lock", 0, [["wait", 1.0]]]], [["wait", 0.5], ["lock", 1, [["wait", 0.8]]]], both]],
-                   ["lock", 0, [["wait", 0.3]]]]]] }),
+                   ["wait", 0.2], ["lock", 0, [["wait", 0.3]]]]]] }),
         // Branches within branches.
         json!({ "clients": 4, "think": 2.0, "threads": 0, "loop": false, "routes": [
             [0.5, [["fork", [[["fork", [[["wait", 1.0]], [["lock", 0, [["wait", 1.0]]]]]]], [["wait", 1.5]]]]]],
