@@ -28,11 +28,17 @@ pub fn top(arguments: &Top) -> Result {
             Ok(now) => now,
             // Who looks once wants to know; who has looked for long knows that servers end.
             Err(error) if arguments.once => return Err(error),
-            Err(_) => {
-                print(&format!("{} does not answer any more\n", before.program));
+            Err(error) => {
+                let why = error.message().unwrap_or_default();
+                print(&format!("{} has ended, or does not answer any more: {why}\n", before.program));
                 return Ok(());
             }
         };
+        // Another server has taken its place: what it does is known after the next look.
+        if now.seconds < before.seconds && !arguments.once {
+            before = now;
+            continue;
+        }
         let look = Look { before: &before, now: &now, seconds: (now.seconds - before.seconds).max(1e-3) };
         match arguments.json {
             true => print(&format!("{}\n", look.object())),

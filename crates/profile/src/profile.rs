@@ -146,6 +146,16 @@ pub struct Times {
 }
 
 impl Times {
+    /// A part that is left out took no time, each time.
+    fn fill(&mut self) {
+        let whole = &self.whole;
+        for part in [&mut self.ran, &mut self.parked, &mut self.waited, &mut self.queued, &mut self.branched] {
+            if part.is_empty() && !whole.is_empty() {
+                *part = Histogram::zeros_like(whole);
+            }
+        }
+    }
+
     /// The parts of the whole, with their names.
     pub fn parts(&self) -> [(&'static str, &Histogram); 5] {
         [
@@ -218,7 +228,13 @@ impl Profile {
             return Err("it is no profile: let a server write one with --flux-report=json:FILE".to_owned());
         }
         match member("format").and_then(serde_json::Value::as_u64) {
-            Some(FORMAT) => serde_json::from_value(value).map_err(|error| format!("it is no profile: {error}")),
+            Some(FORMAT) => {
+                let mut read: Self =
+                    serde_json::from_value(value).map_err(|error| format!("it is no profile: {error}"))?;
+                read.flow_times.iter_mut().for_each(|one| one.times.fill());
+                read.node_times.iter_mut().for_each(|one| one.times.fill());
+                Ok(read)
+            }
             Some(other) => Err(format!(
                 "it has format {other}, and this flux reads format {FORMAT}: use the flux that built the server"
             )),

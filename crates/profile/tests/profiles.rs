@@ -7,6 +7,7 @@ use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
 use flux_profile::profile::Profile;
+use serde_json::Value;
 
 /// Of a server with two sources, which both come to `Send`, one of them a third of the times.
 fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
@@ -101,6 +102,24 @@ fn a_node_that_has_become_slower_is_found_and_nothing_else() {
         .collect();
     assert_eq!(parts, ["failed", "failed", "failed", "whole", "ran"]);
     assert!(compare(&before, &before).unwrap().iter().all(|one| !one.is_significant));
+}
+
+#[test]
+fn a_part_that_took_no_time_before_is_found_and_merged() {
+    let before = profile(&[(1024, 200)], 0);
+    let mut waits: Value = serde_json::from_str(&before.write()).unwrap();
+    waits["node_times"][0]["waited"] = serde_json::to_value(Histogram::of(&[(0, 100), (4096, 100)])).unwrap();
+    let after = Profile::read(&waits.to_string()).unwrap();
+    let all = compare(&before, &after).unwrap();
+    let found: Vec<_> = all.iter().filter(|one| one.is_significant).collect();
+    assert!(
+        matches!(found.as_slice(), [one] if matches!(one.figures, Figures::Times { part: "waited", .. })),
+        "{all:?}"
+    );
+    let mut both = before;
+    merge(&mut both, after).unwrap();
+    let waited = &both.node_times[0].times.waited;
+    assert_eq!(waited.steps().collect::<Vec<_>>(), [(0, 300), (4096, 100)]);
 }
 
 #[test]

@@ -107,7 +107,9 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
 fn parts(node: &NodeTimes) -> Vec<Part> {
     let drawn = |times: &Measured| {
         let steps: Vec<_> = times.steps().collect();
-        (!steps.is_empty()).then(|| Distribution::Measured(Arc::new(Histogram::new(&steps))))
+        // Where it never took any time, nothing is drawn.
+        let has_any = steps.iter().any(|(begin, _)| *begin > 0);
+        has_any.then(|| Distribution::Measured(Arc::new(Histogram::new(&steps))))
     };
     let ran = drawn(&node.times.ran).map(Part::Compute);
     ran.into_iter().chain(drawn(&node.times.parked).map(Part::Wait)).collect()
