@@ -129,7 +129,7 @@ fn add_times(all: &mut Vec<Difference>, of: &Subject, before: &Times, after: &Ti
 }
 
 fn add_failures(all: &mut Vec<Difference>, of: Subject, before: (u64, u64), after: (u64, u64)) {
-    if before.0 + after.0 == 0 {
+    if before.0 == 0 && after.0 == 0 {
         return;
     }
     let part = |(failed, all): (u64, u64)| if all == 0 { 0.0 } else { failed as f64 / all as f64 };

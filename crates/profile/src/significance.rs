@@ -51,8 +51,8 @@ fn effective(of: &Histogram) -> f64 {
     let (mut left, mut weight, mut sum, mut squares) = (of.measured(), 1, 0.0, 0.0);
     while left > 0 {
         let alike = if weight == RAREST { left } else { left.min(ALIKE) };
-        sum += (alike * weight) as f64;
-        squares += (alike * weight * weight) as f64;
+        sum += alike as f64 * weight as f64;
+        squares += alike as f64 * (weight * weight) as f64;
         left -= alike;
         weight = (2 * weight).min(RAREST);
     }

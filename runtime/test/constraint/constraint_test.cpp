@@ -183,6 +183,26 @@ TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)
     EXPECT_EQ(one.flow.counted().acquisitions, 1u);
 }
 
+TEST(Hold, OfReadersThereAreNeverMoreThanOfAllWhileTheyAreCounted)
+{
+    running one;
+    flux::program_lock lock{0};
+    std::atomic<bool> ended{false};
+    std::thread reads([&] {
+        while (!ended) {
+            const flux::hold own(one.flow, lock, flux::mode::read);
+        }
+    });
+    int more = 0;
+    for (int look = 0; look < 1'000'000; ++look) {
+        const flux::constraint_totals totals = one.on.constraint_counts()[0].totals();
+        more += totals.taken_to_read > totals.taken ? 1 : 0;
+    }
+    ended = true;
+    reads.join();
+    EXPECT_EQ(more, 0);
+}
+
 TEST(HoldKeys, CountsReadersBesideWritersAndTheKeysThatAreWaitedFor)
 {
     std::array<flux::constraint_times, 1> times;

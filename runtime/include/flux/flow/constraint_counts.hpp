@@ -12,6 +12,7 @@
 #include "flux/flow/tally.hpp"
 #include "flux/moment.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -101,11 +102,15 @@ class constraint_count
     /// The time by which all that is timed: that of the I/O that runs here, so in a simulation one run is as the next.
     static moment now() noexcept;
 
-    /// What has been counted. Any thread may ask.
+    /// What has been counted. Any thread may ask, while the thread itself adds: of what is to read there is never more
+    /// than of all.
     constraint_totals totals() const noexcept
     {
-        return {taken_.value(), waited_.value(), waited_ns_.value(), timed_.value(), held_ns_.value(),
-                taken_to_read_.value(), waited_to_read_.value(), waited_ns_to_read_.value()};
+        constraint_totals of{taken_.value(), waited_.value(), waited_ns_.value(), timed_.value(), held_ns_.value()};
+        of.taken_to_read = std::min(of.taken, taken_to_read_.value());
+        of.waited_to_read = std::min(of.waited, waited_to_read_.value());
+        of.waited_ns_to_read = std::min(of.waited_ns, waited_ns_to_read_.value());
+        return of;
     }
 
   private:
