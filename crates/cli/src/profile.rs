@@ -174,7 +174,7 @@ fn constraint_row(name: &str, of: &Holds, hottest: f64) -> Vec<String> {
 }
 
 fn paths(of: &[Path], all: bool) -> String {
-    let sum = of.iter().map(|path| path.count).sum();
+    let sum = of.iter().map(|path| path.count).fold(0, u64::saturating_add);
     let mut lines = vec![["flows", "share", "path"].map(str::to_owned).to_vec()];
     for path in of {
         let labels =

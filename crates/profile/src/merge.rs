@@ -24,7 +24,7 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
         other.sources,
         |one| one.name.clone(),
         |one, more| {
-            one.nothing += more.nothing;
+            add(&mut one.nothing, more.nothing);
             add_flows(&mut one.flows, more.flows);
         },
     );
@@ -34,8 +34,8 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
         other.failures,
         |one| (one.name.clone(), one.code),
         |one, more| {
-            one.times += more.times;
-            one.unhandled += more.unhandled;
+            add(&mut one.times, more.times);
+            add(&mut one.unhandled, more.unhandled);
         },
     );
     add_each(
@@ -68,24 +68,24 @@ fn add_paths(into: &mut Profile, paths: Vec<Path>, cut: Vec<CutPath>) {
         &mut into.paths,
         paths,
         |one| of_path(&one.source, &one.exit, &one.labels, one.number),
-        |one, more| one.count += more.count,
+        |one, more| add(&mut one.count, more.count),
     );
     add_each(
         &mut into.cut,
         cut,
         |one| of_path(&one.function, &one.exit, &one.labels, one.number),
-        |one, more| one.count += more.count,
+        |one, more| add(&mut one.count, more.count),
     );
     into.paths.sort_by_key(|path| std::cmp::Reverse(path.count));
     into.cut.sort_by_key(|path| std::cmp::Reverse(path.count));
 }
 
 fn add_constraint(into: &mut Constraint, other: Constraint) {
-    into.taken += other.taken;
-    into.waited += other.waited;
-    into.waited_ns += other.waited_ns;
-    into.timed += other.timed;
-    into.held_ns += other.held_ns;
+    add(&mut into.taken, other.taken);
+    add(&mut into.waited, other.waited);
+    add(&mut into.waited_ns, other.waited_ns);
+    add(&mut into.timed, other.timed);
+    add(&mut into.held_ns, other.held_ns);
     add_holds(&mut into.readers, &other.readers);
     add_holds(&mut into.writers, &other.writers);
     // How often a key came where it has no count is not known, and left out.
@@ -94,8 +94,8 @@ fn add_constraint(into: &mut Constraint, other: Constraint) {
         other.keys,
         |key| key.key.clone(),
         |key, more| {
-            key.times += more.times;
-            key.surplus += more.surplus;
+            add(&mut key.times, more.times);
+            add(&mut key.surplus, more.surplus);
         },
     );
     // Which of them are the same keys is not known: there are as many at least.
@@ -104,19 +104,24 @@ fn add_constraint(into: &mut Constraint, other: Constraint) {
 }
 
 fn add_holds(into: &mut Holds, other: &Holds) {
-    into.taken += other.taken;
-    into.waited += other.waited;
-    into.waited_ns += other.waited_ns;
+    add(&mut into.taken, other.taken);
+    add(&mut into.waited, other.waited);
+    add(&mut into.waited_ns, other.waited_ns);
     into.waits.merge(&other.waits);
     into.holds.merge(&other.holds);
 }
 
+/// Counts so far that they cannot be counted stay at the most.
+fn add(into: &mut u64, other: u64) {
+    *into = into.saturating_add(other);
+}
+
 fn add_flows(into: &mut Flows, other: Flows) {
-    into.started += other.started;
-    into.done += other.done;
-    into.failed += other.failed;
-    into.ended += other.ended;
-    into.cancelled += other.cancelled;
+    add(&mut into.started, other.started);
+    add(&mut into.done, other.done);
+    add(&mut into.failed, other.failed);
+    add(&mut into.ended, other.ended);
+    add(&mut into.cancelled, other.cancelled);
 }
 
 fn add_times(into: &mut Times, other: &Times) {
@@ -134,13 +139,13 @@ fn add_times(into: &mut Times, other: &Times) {
 }
 
 /// Adds those that there are already, by their key, and appends the others.
-fn add_each<T, K: Hash + Eq>(into: &mut Vec<T>, other: Vec<T>, key: impl Fn(&T) -> K, add: impl Fn(&mut T, T)) {
+fn add_each<T, K: Hash + Eq>(into: &mut Vec<T>, other: Vec<T>, key: impl Fn(&T) -> K, join: impl Fn(&mut T, T)) {
     let mut at: std::collections::HashMap<K, usize> =
         into.iter().enumerate().map(|(place, one)| (key(one), place)).collect();
     for more in other {
         let place = *at.entry(key(&more)).or_insert(into.len());
         match into.get_mut(place) {
-            Some(one) => add(one, more),
+            Some(one) => join(one, more),
             None => into.push(more),
         }
     }

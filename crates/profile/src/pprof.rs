@@ -68,8 +68,10 @@ fn shares(of: &Profile) -> HashMap<(&str, &str), f64> {
     let mut all: HashMap<&str, u64> = HashMap::new();
     for path in &of.paths {
         for label in path.labels.iter().flatten() {
-            *visits.entry((&path.source, label)).or_default() += path.count;
-            *all.entry(label).or_default() += path.count;
+            let of_source = visits.entry((&path.source, label)).or_default();
+            *of_source = path.count.saturating_add(*of_source);
+            let of_all = all.entry(label).or_default();
+            *of_all = path.count.saturating_add(*of_all);
         }
     }
     let mut shares: HashMap<_, _> = HashMap::new();

@@ -53,7 +53,7 @@ pub struct Flows {
 impl Flows {
     /// Those that have come to an end.
     pub fn finished(&self) -> u64 {
-        self.done + self.failed + self.ended + self.cancelled
+        [self.done, self.failed, self.ended, self.cancelled].into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -250,6 +250,6 @@ impl Profile {
     /// How often nodes of this name failed.
     pub fn failures_of(&self, node: &str) -> u64 {
         let of_node = |failures: &&Failures| failures.name.as_deref() == Some(node);
-        self.failures.iter().filter(of_node).map(|failures| failures.times).sum()
+        self.failures.iter().filter(of_node).map(|failures| failures.times).fold(0, u64::saturating_add)
     }
 }

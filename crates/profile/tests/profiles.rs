@@ -60,6 +60,28 @@ fn what_is_no_profile_is_told() {
 }
 
 #[test]
+fn counts_that_are_too_many_stay_at_the_most() {
+    let most = u64::MAX;
+    let flows = format!(r#"{{"started": {most}, "done": {most}, "failed": {most}}}"#);
+    let times =
+        format!(r#"{{"times": {most}, "measured": {most}, "sum_ns": {most}, "steps": [[0, {most}], [{most}, 9]]}}"#);
+    let path = format!(r#"{{"source": "S", "count": {most}, "labels": ["N"]}}"#);
+    let json = format!(
+        r#"{{"format": 1, "program": "p", "flows": {flows}, "sources": [{{"name": "S", "flows": {flows}}}],
+            "constraints": [{{"name": "c", "taken": {most}, "readers": {{"taken": {most}, "waits": {times}}}}}],
+            "failures": [{{"name": "N", "times": {most}}}, {{"name": "N", "code": 1, "times": {most}}}],
+            "node_times": [{{"name": "N", "whole": {times}, "ran": {times}}}], "paths": [{path}, {path}]}}"#
+    );
+    let mut one = Profile::read(&json).unwrap();
+    let other = one.clone();
+    assert_eq!((one.flows.finished(), one.failures_of("N")), (most, most));
+    merge(&mut one, other.clone()).unwrap();
+    assert_eq!((one.flows.done, one.paths[0].count), (most, most));
+    assert!(compare(&one, &other).unwrap().iter().all(|one| !one.is_significant));
+    assert!(!pprof(&one).is_empty());
+}
+
+#[test]
 fn histograms_say_what_is_in_them() {
     let mut of = Histogram::of(&[(1024, 98), (1_048_576, 2)]);
     assert_eq!((of.times(), of.quantile_ns(0.5), of.quantile_ns(0.99)), (100, 1040, 1_064_960));
