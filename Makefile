@@ -31,7 +31,8 @@ install: flux
 bench: flux packages-test
 	@bench/run
 
-## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10), SOAK_SEED replaying one
+## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10), SOAK_SEED replaying one; then 2000
+##              updates of the live page in a browser
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
@@ -39,7 +40,7 @@ soak: flux packages-test
 ##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
 ##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
 ##              reference of the readers, and a hundredth of them through both; then changed requests, wild paths and
-##              random frames of HTTP/2 to examples/web
+##              random frames of HTTP/2 to examples/web, and wild requests to an admin interface under sanitizers
 fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
@@ -51,6 +52,7 @@ fuzz: cargo packages-test
 	@FLUX_MESSAGES=$$(($(or $(FUZZ_MESSAGES),1000000) / 100)) FLUX_MESSAGES_SEED=$$(date +%s) \
 	    cargo test --release --package flux_back_cpp --test messages
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored --test-threads 1 fuzz_
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test admin_fuzz -- --ignored fuzz_
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:

@@ -11,6 +11,7 @@ What is drawn is printed, too.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -42,36 +43,45 @@ def text(x, y, what, **attributes):
     return f'<text x="{x:.1f}" y="{y:.1f}"{rest}>{escape(str(what))}</text>'
 
 
-def round_up(value):
-    """The next of 1, 2 and 5 times a power of ten."""
-    power = 10 ** (len(str(int(value))) - 1)
-    return next(power * step for step in (1, 2, 5, 10) if power * step >= value)
+def steps(least, most):
+    """1, 2 and 5 times powers of ten, from the last not above the least to the first not below the most."""
+    all_steps = [number * 10.0**power for power in range(-3, 10) for number in (1, 2, 5)]
+    first = max(step for step in all_steps if step <= least)
+    last = min(step for step in all_steps if step >= most)
+    return [step for step in all_steps if first <= step <= last]
 
 
-def axes(left, top, width, height, most_x, most_y, names):
-    """A frame with five steps along each axis."""
-    parts = [f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="#888"/>']
-    for step in range(6):
-        x, y = left + width * step / 5, top + height * (1 - step / 5)
-        parts.append(text(x, top + height + 16, f"{most_x * step / 5:g}", text_anchor="middle"))
-        parts.append(text(left - 6, y + 4, f"{most_y * step / 5:g}", text_anchor="end"))
-        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" stroke="#ddd"/>')
-    parts.append(text(left + width / 2, top + height + 34, names[0], text_anchor="middle"))
+def axes(place, across, up, names):
+    """A frame with these steps along each axis, which is logarithmic."""
+    (left, bottom), (right, top) = place((across[0], up[0])), place((across[-1], up[-1]))
+    parts = [f'<rect x="{left}" y="{top}" width="{right - left}" height="{bottom - top}" fill="none" stroke="#888"/>']
+    for step in across:
+        x, _ = place((step, up[0]))
+        parts.append(text(x, bottom + 16, f"{step:g}", text_anchor="middle"))
+        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="#ddd"/>')
+    for step in up:
+        _, y = place((across[0], step))
+        parts.append(text(left - 6, y + 4, f"{step:g}", text_anchor="end"))
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>')
+    parts.append(text((left + right) / 2, bottom + 34, names[0], text_anchor="middle"))
     parts.append(text(left, top - 8, names[1]))
     return parts
 
 
 def figure_6(predicted, measured):
     """Lines of predictions, and points that were measured: both by CPUs, pairs of rate and throughput."""
-    left, top, width, height = 70, 60, 560, 360
+    left, top, width, height = 70, 60, 560, 400
     points = [point for of in (predicted, measured) for line in of.values() for point in line]
-    most_x, most_y = (round_up(max(point[which] for point in points)) for which in (0, 1))
+    across, up = (steps(*(of(point[which] for point in points) for of in (min, max))) for which in (0, 1))
+
+    def along(steps_of_axis, value):
+        return math.log(value / steps_of_axis[0]) / math.log(steps_of_axis[-1] / steps_of_axis[0])
 
     def place(point):
-        return left + width * point[0] / most_x, top + height * (1 - point[1] / most_y)
+        return left + width * along(across, point[0]), top + height * (1 - along(up, point[1]))
 
     parts = [text(left, 24, "The image server: predicted from one processor, and measured", font_size=15)]
-    parts += axes(left, top, width, height, most_x, most_y, ("requests a second that come", "requests a second"))
+    parts += axes(place, across, up, ("requests a second that come", "requests a second that are answered"))
     for at, (cpus, line) in enumerate(predicted.items()):
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, line))
         style = f'stroke="{COLORS[at]}" stroke-dasharray="{DASHES[at]}"'

@@ -57,7 +57,7 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "std.bittorrent",
     "std.channels",
     "std.compress",
@@ -65,6 +65,7 @@ const NAMES: [&str; 19] = [
     "std.dns_message",
     "std.fastcgi",
     "std.files",
+    "std.flick",
     "std.http",
     "std.http_message",
     "std.http_text",

@@ -498,6 +498,16 @@ bool connection::passes_over_input() noexcept
     return count.has_value() ? *count != 0 : count.error() == ETIMEDOUT;
 }
 
+stream *connection::send_through(std::shared_ptr<multiplexer> by) noexcept
+{
+    if (usable() != 0) {
+        return nullptr;
+    }
+    assert(carries_ == nullptr && !by->receives());
+    carries_ = std::move(by);
+    return through_.get();
+}
+
 io_result<void> connection::set_home(std::shared_ptr<connection_home> home) noexcept
 {
     if (const int error = usable(); error != 0) {
@@ -550,6 +560,9 @@ inline void connection::go_back() noexcept
 
 void connection::end() noexcept
 {
+    if (carries_ != nullptr && !carries_->receives() && !carries_->leave(false)) {
+        return belongs_to_any(); // the last flow that sends on it ends it
+    }
     if (feed_ != nullptr) {
         feed_->send_at_once();
     }

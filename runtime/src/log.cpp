@@ -3,6 +3,7 @@
 #include "flux/flow/flow.hpp"
 #include "flux/process/log_bell.hpp"
 #include "flux/process/log_ring.hpp"
+#include "flux/process/log_tail.hpp"
 #include "flux/moment.hpp"
 #include "flux/strategy/source.hpp"
 #include "flux/waiting/waiter.hpp"
@@ -116,6 +117,9 @@ class log_writer
     // Returns when all that was logged before is written; false where nobody reads.
     bool await_written() noexcept;
 
+    // For who asks what was logged.
+    const log_tail &tail() const noexcept { return tail_; }
+
   private:
     // Directly: nothing is kept in rings, whoever says something writes it.
     enum class emptied_by { callers, writer, nobody, directly };
@@ -151,10 +155,14 @@ class log_writer
     std::atomic<bool> ended_{false};
     thread_waiter place_;
 
-    // Who empties has this lock, and what follows: lines that were taken out, of which so much is written.
+    log_tail tail_;
+
+    // Who empties has this lock, and what follows: lines that were taken out, of which so much is in the tail, and so
+    // much written.
     std::mutex emptying_;
     std::uint32_t homeless_told_ = 0;
     std::size_t filled_ = 0;
+    std::size_t in_tail_ = 0;
     std::size_t written_ = 0;
     // A write of this size into a pipe that has room for something does not wait, and nobody else's comes between.
     std::array<char, PIPE_BUF> batch_{};
@@ -421,6 +429,10 @@ bool log_writer::make_room(std::size_t size, int patience_ms) noexcept
 
 bool log_writer::write_batch(int patience_ms) noexcept
 {
+    if (in_tail_ < filled_) {
+        tail_.add({batch_.data() + in_tail_, filled_ - in_tail_});
+        in_tail_ = filled_;
+    }
     while (written_ < filled_) {
         pollfd writable{STDERR_FILENO, POLLOUT, 0};
         const int ready = poll(&writable, 1, patience_ms);
@@ -437,6 +449,7 @@ bool log_writer::write_batch(int patience_ms) noexcept
         writes_.fetch_add(1);
     }
     filled_ = 0;
+    in_tail_ = 0;
     written_ = 0;
     for (log_ring *each = last_made_.load(std::memory_order_acquire); each != nullptr; each = each->made_before) {
         each->release();
@@ -592,6 +605,11 @@ void log_last_words(std::string_view text) noexcept
     if (poll(&writable, 1, the_log.await_written() ? log_patience_ms : 0) > 0) {
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
     }
+}
+
+const log_tail &tail_of_log() noexcept
+{
+    return the_log.tail();
 }
 
 void start_log()

@@ -1,5 +1,6 @@
 #include "flux/log.hpp"
 
+#include "flux/process/log_tail.hpp"
 #include "support/running_source.hpp"
 
 #include <algorithm>
@@ -277,6 +278,24 @@ TEST(Log, WaitsForNobodyAndCountsWhatItLeavesOut)
     EXPECT_EQ(all.written + all.left_out, 4 * 3000);
     EXPECT_GT(all.left_out, 0);
     EXPECT_GE(all.notes, 4);
+}
+
+TEST(Log, ItsTailIsReadWhileStandardErrorAcceptsNothing)
+{
+    unread_pipe pipe;
+    pipe.stuff();
+    flux::start_log();
+    flux::log_line("the one that is looked for");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    bool is_there = false;
+    while (!is_there && std::chrono::steady_clock::now() < end) {
+        is_there = flux::tail_of_log().last().text.ends_with("flux: the one that is looked for\n");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(is_there);
+    pipe.start_reading();
+    flux::finish_log();
+    EXPECT_TRUE(pipe.restore().ends_with("flux: the one that is looked for\n"));
 }
 
 TEST(Log, ATextIsWrittenHoweverLongItIs)

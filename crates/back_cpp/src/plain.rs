@@ -51,10 +51,12 @@ impl Context<'_> {
             _ => None,
         };
         let name = format!("::{}", cpp_name(external.map_or(&node.name, |external| &external.name)));
-        match external.map_or(&[][..], |external| &external.types) {
-            [] => Expression::name(name),
-            types => Expression::Instance(name, types.iter().map(|ty| Expression::name(ty.cpp())).collect()),
-        }
+        let Some(external) = external.filter(|external| !external.types.is_empty()) else {
+            return Expression::name(name);
+        };
+        let types = external.types.iter().map(|ty| Expression::name(ty.cpp()));
+        let functions = external.functions.iter().map(|node| Expression::name(self.names.computed(*node)));
+        Expression::Instance(name, types.chain(functions).collect())
     }
 }
 

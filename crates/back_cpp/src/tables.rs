@@ -33,7 +33,10 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     // The last one, and left out where there is none.
     let own = (!context.flow.program.options.is_empty()).then(|| table(&names.options));
     let name = Expression::Text(context.flow.program.name.clone());
-    let values = std::iter::once(name).chain(order.map(table)).chain(own).collect();
+    // Whoever has processes has options, which bind their channels.
+    let is_of_processes = context.flow.program.modules.iter().any(|(_, module)| module.name == PROCESSES);
+    let on_loops = is_of_processes.then(|| Expression::name("true"));
+    let values = std::iter::once(name).chain(order.map(table)).chain(own).chain(on_loops).collect();
     for (ty, name, comment, rows) in entries {
         if !rows.is_empty() {
             tables.push(Declaration::Comment(comment.to_owned()));
@@ -46,6 +49,8 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     tables
 }
 
+/// The module that processes run on, which has no locks.
+const PROCESSES: &str = "flick";
 const FUNCTIONS: &str = "Each function: how many paths lead to each exit, and the vertices of the exits.";
 const VERTICES: &str = "What happens at each vertex of the path graph, and which edges lead into it.";
 const EDGES: &str = "Where each edge comes from, and what it adds to the path number.";

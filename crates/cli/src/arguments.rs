@@ -306,7 +306,7 @@ pub struct Profile {
 #[command(after_help = "\
 Example: flux top 9100, for a server that was started with --flux-admin=9100
 
-It ends with Ctrl-C, or when the server does.
+It ends with q or Ctrl-C, or when the server does.
 
 Exit status: 0; 2 when the server cannot be asked.")]
 pub struct Top {

@@ -12,7 +12,6 @@ pub fn graph(arguments: &Graph, terminal: &Terminal) -> Result {
     let format = format(arguments)?;
     let program = compile(&arguments.program)?;
     program.report(Notes::Hidden, terminal)?;
-    program.require_lowered("drawn")?;
     let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
     let draw = if arguments.constraints { flux_picture::draw_with_constraints } else { flux_picture::draw };
     let drawn = draw(flow, &program.sources);

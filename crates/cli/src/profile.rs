@@ -1,16 +1,17 @@
 //! `flux profile`
 
 use crate::arguments::Profile as Arguments;
+use crate::compared;
 use crate::failure::{Failure, Result};
 use crate::profile_source::read;
 use crate::program::plain;
 use crate::sim::table;
 use crate::terminal::print;
-use flux_profile::compare::{Difference, Figures, Subject, compare};
+use flux_profile::compare::compare;
 use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
-use flux_profile::profile::{Constraint, Holds, Path, Profile, Times};
+use flux_profile::profile::{Constraint, Holds, HotKey, Path, Profile, Times};
 use serde_json::{Value, json};
 use std::path;
 
@@ -45,10 +46,10 @@ pub fn profile(arguments: &Arguments) -> Result {
             Ok(())
         }
         [before, after] if arguments.pprof.is_none() => {
-            let all = compare(before, after).map_err(Failure::Bytes)?;
+            let compared = compare(before, after).map_err(Failure::Bytes)?;
             match arguments.json {
-                true => all.iter().for_each(|one| print(&format!("{}\n", difference_object(one)))),
-                false => print(&differences(&all, arguments.all)),
+                true => compared::objects(&compared).iter().for_each(|row| print(&format!("{row}\n"))),
+                false => print(&compared::shown(&compared, arguments.all)),
             }
             Ok(())
         }
@@ -142,10 +143,18 @@ fn constraints(of: &[Constraint], all: bool) -> String {
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     for one in taken {
         // What is sure: a key that came late may have taken over the count of another.
-        let hottest = one.keys.iter().map(|key| key.times.saturating_sub(key.surplus)).max().unwrap_or_default();
+        let sure = |key: &&HotKey| key.times.saturating_sub(key.surplus);
+        let hottest = one.keys.iter().max_by_key(sure).filter(|key| sure(key) > 0 && one.waited > 0);
+        let hottest = hottest.map_or_else(
+            || "-".to_owned(),
+            |key| {
+                let name = key.text.as_ref().map(|text| format!("{text}: ")).unwrap_or_default();
+                format!("{name}{} of waits", percent(part(sure(&key), one.waited)))
+            },
+        );
         for (mode, holds) in [("to read", &one.readers), ("to change", &one.writers)] {
             if holds.taken > 0 {
-                lines.push(constraint_row(&format!("{} {mode}", one.name), holds, part(hottest, one.waited)));
+                lines.push(constraint_row(&format!("{} {mode}", one.name), holds, &hottest));
             }
         }
     }
@@ -155,8 +164,8 @@ fn constraints(of: &[Constraint], all: bool) -> String {
     }
 }
 
-/// One mode of a constraint; of all waits for it, this part was for its hottest key.
-fn constraint_row(name: &str, of: &Holds, hottest: f64) -> Vec<String> {
+/// One mode of a constraint; what is to be said of its hottest key is said of both.
+fn constraint_row(name: &str, of: &Holds, hottest: &str) -> Vec<String> {
     let at = |times: &Histogram, which: f64| match times.times() {
         0 => "-".to_owned(),
         _ => time(times.quantile_ns(which) as f64),
@@ -169,17 +178,27 @@ fn constraint_row(name: &str, of: &Holds, hottest: f64) -> Vec<String> {
         at(&of.waits, 0.99),
         at(&of.holds, 0.5),
         at(&of.holds, 0.99),
-        if hottest > 0.0 { format!("{} of waits", percent(hottest)) } else { "-".to_owned() },
+        hottest.to_owned(),
     ]
 }
 
 fn paths(of: &[Path], all: bool) -> String {
     let sum = of.iter().map(|path| path.count).fold(0, u64::saturating_add);
-    let mut lines = vec![["flows", "share", "path"].map(str::to_owned).to_vec()];
+    let head = ["flows", "share", "mean", "p50", "p99", "ran", "parked", "waited", "queued", "branches", "path"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
     for path in of {
+        let whole = &path.times;
+        let mut line = vec![path.count.to_string(), percent(part(path.count, sum))];
+        line.extend(match whole.times() {
+            0 => ["-"; 3].map(str::to_owned),
+            _ => [whole.mean_ns(), whole.quantile_ns(0.5) as f64, whole.quantile_ns(0.99) as f64].map(time),
+        });
+        line.extend(path.sums.parts().map(|ns| percent(part(ns, whole.sum_ns()))));
+        let end = if path.exit == "done" { String::new() } else { format!("  -- {}", path.exit) };
         let labels =
             path.labels.as_ref().map_or_else(|| format!("number {}", path.number), |labels| labels.join(" -> "));
-        lines.push(vec![path.count.to_string(), percent(part(path.count, sum)), labels]);
+        line.push(labels + &end);
+        lines.push(line);
     }
     match lines.len() {
         1 => String::new(),
@@ -228,67 +247,13 @@ fn objects(of: &Profile) -> Vec<Value> {
             "distinct_keys": one.distinct_keys,
         })
     });
-    let paths = of.paths.iter().map(|one| json!({"path": one.labels, "source": one.source, "flows": one.count}));
+    let paths = of.paths.iter().map(|one| {
+        json!({
+            "path": one.labels, "source": one.source, "exit": one.exit, "flows": one.count,
+            "measured": one.times.measured(), "mean_ns": one.times.mean_ns(), "p50_ns": one.times.quantile_ns(0.5),
+            "p99_ns": one.times.quantile_ns(0.99), "ran_ns": one.sums.ran_ns, "parked_ns": one.sums.parked_ns,
+            "waited_ns": one.sums.waited_ns, "queued_ns": one.sums.queued_ns, "branched_ns": one.sums.branched_ns,
+        })
+    });
     sources.chain(nodes).chain(constraints).chain(paths).collect()
-}
-
-/// What differs, for a person.
-fn differences(of: &[Difference], all: bool) -> String {
-    let significant = of.iter().filter(|one| one.is_significant).count();
-    let mut lines = vec![["", "what", "mean", "p50", "p99", "change", "by chance"].map(str::to_owned).to_vec()];
-    for one in of.iter().filter(|one| all || one.is_significant) {
-        lines.push(difference_row(one));
-    }
-    let rest = of.len() - significant;
-    let what = match (significant, rest) {
-        (0, 0) => return "nothing was measured in both profiles\n".to_owned(),
-        (0, _) => format!("nothing has changed by more than chance: {rest} compared\n"),
-        _ if all => format!("{significant} of {} have changed by more than chance\n", of.len()),
-        _ => format!("{significant} of {} have changed by more than chance (--all shows the others)\n", of.len()),
-    };
-    if lines.len() == 1 { what } else { format!("{what}\n{}", table(&lines)) }
-}
-
-fn difference_row(of: &Difference) -> Vec<String> {
-    let name = match &of.of {
-        Subject::Source(name) => format!("flows of {name}"),
-        Subject::Node(name) => name.clone(),
-    };
-    let chance = if of.chance < 1e-4 { "< 0.01 %".to_owned() } else { format!("{:.2} %", of.chance * 100.0) };
-    match &of.figures {
-        Figures::Times { part, before, after } => {
-            let [mean, p50, p99] = [0, 1, 2].map(|which: usize| {
-                let of = |figures: &[f64; 3]| time(figures.get(which).copied().unwrap_or_default());
-                format!("{} -> {}", of(before), of(after))
-            });
-            let [before, after] = [before, after].map(|figures| figures.first().copied().unwrap_or_default());
-            let change =
-                if before > 0.0 { format!("{:+.1} %", 100.0 * (after / before - 1.0)) } else { "new".to_owned() };
-            vec![name, (*part).to_owned(), mean, p50, p99, change, chance]
-        }
-        Figures::Failed { before, after } => {
-            let parts = format!("{} -> {}", percent(*before), percent(*after));
-            vec![name, "failed".to_owned(), parts, String::new(), String::new(), String::new(), chance]
-        }
-    }
-}
-
-fn difference_object(of: &Difference) -> Value {
-    let (kind, name) = match &of.of {
-        Subject::Source(name) => ("source", name),
-        Subject::Node(name) => ("node", name),
-    };
-    let mut row = match &of.figures {
-        Figures::Times { part, before, after } => {
-            let times = |[mean, p50, p99]: &[f64; 3]| json!({"mean_ns": mean, "p50_ns": p50, "p99_ns": p99});
-            json!({"what": part, "before": times(before), "after": times(after)})
-        }
-        Figures::Failed { before, after } => json!({"what": "failed", "before": before, "after": after}),
-    };
-    if let Some(row) = row.as_object_mut() {
-        row.insert(kind.to_owned(), json!(name));
-        row.insert("chance".to_owned(), json!(of.chance));
-        row.insert("significant".to_owned(), json!(of.is_significant));
-    }
-    row
 }

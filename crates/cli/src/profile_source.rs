@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::program::plain;
+use flux_profile::places::{Place, places};
 use flux_profile::profile::Profile;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -39,8 +40,18 @@ fn is_address(text: &str) -> bool {
 
 /// Asks the server whose admin interface is at this address.
 pub fn asked(address: &str) -> Result<Profile> {
-    let json = page(address, "/profile").map_err(|wrong| Failure::usage(format!("{address}: {wrong}")))?;
-    Profile::read(&json).map_err(|wrong| Failure::Bytes(format!("{address}: {wrong}")))
+    ask_for(address, "/profile", Profile::read)
+}
+
+/// Asks it where its flows in progress are.
+pub fn asked_for_places(address: &str) -> Result<Vec<Place>> {
+    ask_for(address, "/flows", places)
+}
+
+/// Asks it for a page, which is read by this.
+fn ask_for<T>(address: &str, path: &str, read: impl FnOnce(&str) -> std::result::Result<T, String>) -> Result<T> {
+    let json = page(address, path).map_err(|wrong| Failure::usage(format!("{address}: {wrong}")))?;
+    read(&json).map_err(|wrong| Failure::Bytes(format!("{address}: {wrong}")))
 }
 
 /// A page of an admin interface.

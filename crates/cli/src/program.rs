@@ -4,7 +4,7 @@ use crate::arguments::MessageFormat;
 use crate::failure::{Failure, Result};
 use crate::terminal::Terminal;
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity, json, render};
-use flux_driver::{Compilation, FRONTS, ONLY_CHECKED};
+use flux_driver::{Compilation, FRONTS};
 use flux_source::{FileId, SourceMap};
 use std::path::{Path, PathBuf};
 
@@ -117,19 +117,6 @@ impl Program {
     /// Shows what the compiler has to say, and fails where something is an error.
     pub fn report(&self, notes: Notes, terminal: &Terminal) -> Result {
         self.show(&self.compilation.diagnostics, notes, terminal)
-    }
-
-    /// Fails where the program is in FLICK, of which processes are checked and not yet lowered; `what` says what was
-    /// wanted: "built".
-    pub fn require_lowered(&self, what: &str) -> Result {
-        if self.path.extension().is_none_or(|ending| ending != ONLY_CHECKED) {
-            return Ok(());
-        }
-        let path = self.path.display();
-        Err(Failure::usage(format!(
-            "{path} cannot be {what} yet: of FLICK there are `flux check` and `flux fmt` so far; programs in .flux can \
-             use the records and messages of a .flick file"
-        )))
     }
 
     /// Shows diagnostics of this program, and fails where one is an error.

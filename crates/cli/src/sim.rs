@@ -48,7 +48,6 @@ impl Server {
     pub fn read(arguments: &Simulated, noted: bool, terminal: &Terminal) -> Result<Self> {
         let program = compile(&arguments.program)?;
         program.report(Notes::Hidden, terminal)?;
-        program.require_lowered("simulated")?;
         let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
         let estimates = estimates(arguments, flow)?;
         let loads = loads(arguments, flow)?;
@@ -211,7 +210,7 @@ fn row(flow: &Flow, one: &Predicted) -> Vec<String> {
     vec![
         one.cpus.to_string(),
         load,
-        number(of.throughput, 1.0),
+        number(of.throughput, 1.0) + if of.overloaded { " (capacity)" } else { "" },
         latency(of.p50),
         latency(of.p95),
         latency(of.p99),

@@ -20,7 +20,6 @@ use std::path::Path;
 pub fn stubs(arguments: &Stubs, terminal: &Terminal) -> Result {
     let mut program = compile(&arguments.program)?;
     program.report(Notes::Hidden, terminal)?;
-    program.require_lowered("given stubs")?;
     let home = files::parent(&program.path);
     let modules = Modules::of(&program);
     let mut sources = sources::find(&arguments.sources, &home)?;

@@ -1,62 +1,120 @@
 //! `flux top`
 
 use crate::arguments::Top;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::profile::{percent, time};
-use crate::profile_source::asked;
+use crate::profile_source::{asked, asked_for_places};
+use crate::program::plain;
+use crate::screen::{Event, Screen};
 use crate::sim::table;
 use crate::terminal::print;
-use flux_profile::profile::{Flows, Profile, Times};
+use flux_profile::places::Place;
+use flux_profile::profile::{Flows, NodeTimes, Profile, Times};
 use serde_json::{Value, json};
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::emulate_default_handler;
 use std::io::IsTerminal as _;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// What has happened between two looks.
-struct Look<'a> {
-    before: &'a Profile,
-    now: &'a Profile,
+/// The looks at a server, one after the other.
+struct Looks {
+    address: String,
+    interval: f64,
+    before: Profile,
+}
+
+/// What has happened between two looks, and where flows are at the second.
+struct Look {
+    before: Profile,
+    now: Profile,
+    places: Vec<Place>,
     seconds: f64,
 }
 
 /// Looks at a server until it ends.
 pub fn top(arguments: &Top) -> Result {
-    let mut before = asked(&arguments.address)?;
-    let draws = !arguments.json && !arguments.once && std::io::stdout().is_terminal();
+    let before = asked(&arguments.address)?;
+    let mut looks = Looks { address: arguments.address.clone(), interval: arguments.interval, before };
+    if !arguments.json && !arguments.once && std::io::stdout().is_terminal() {
+        return draw(looks);
+    }
     loop {
-        std::thread::sleep(Duration::from_secs_f64(arguments.interval));
-        let now = match asked(&arguments.address) {
-            Ok(now) => now,
+        match looks.next() {
+            Ok(look) if arguments.json => print(&format!("{}\n", look.object())),
+            Ok(look) => print(&format!("{}\n", look.text())),
             // Who looks once wants to know; who has looked for long knows that servers end.
             Err(error) if arguments.once => return Err(error),
             Err(error) => {
-                let why = error.message().unwrap_or_default();
-                print(&format!("{} has ended, or does not answer any more: {why}\n", before.program));
+                print(&looks.end(&error));
                 return Ok(());
             }
-        };
-        // Another server has taken its place: what it does is known after the next look.
-        if now.seconds < before.seconds && !arguments.once {
-            before = now;
-            continue;
-        }
-        let look = Look { before: &before, now: &now, seconds: (now.seconds - before.seconds).max(1e-3) };
-        match arguments.json {
-            true => print(&format!("{}\n", look.object())),
-            // From the first place on, each line to its end, and nothing below.
-            false if draws => {
-                let text = look.text().replace('\n', "\x1b[K\n");
-                print(&format!("\x1b[H{text}\x1b[J"));
-            }
-            false => print(&format!("{}\n", look.text())),
         }
         if arguments.once {
             return Ok(());
         }
-        before = now;
     }
 }
 
-impl Look<'_> {
+/// Draws each look in place, until the server ends or somebody has seen enough.
+fn draw(mut looks: Looks) -> Result {
+    let cannot = |error: std::io::Error| Failure::usage(format!("cannot draw on this terminal: {}", plain(&error)));
+    let mut text = format!("{}: the first look takes {} s; q ends them\n", looks.before.program, looks.interval);
+    let (to, events) = channel();
+    let screen = Screen::take(&to).map_err(cannot)?;
+    std::thread::spawn(move || {
+        loop {
+            let look = looks.next().map(|look| look.text()).map_err(|error| looks.end(&error));
+            let is_last = look.is_err();
+            if to.send(Event::New(look)).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    loop {
+        screen.draw(&text).map_err(cannot)?;
+        match events.recv() {
+            Ok(Event::Key(b'q' | b'Q') | Event::Signal(SIGINT)) | Err(_) => return Ok(()),
+            Ok(Event::Key(_) | Event::Resized) => {}
+            Ok(Event::New(Ok(look))) => text = look,
+            Ok(Event::New(Err(end))) => {
+                drop(screen);
+                print(&end);
+                return Ok(());
+            }
+            Ok(Event::Signal(signal)) => {
+                drop(screen);
+                // Who waits for us is to see what has ended us.
+                return emulate_default_handler(signal).map_err(cannot);
+            }
+        }
+    }
+}
+
+impl Looks {
+    /// Waits, and looks again.
+    fn next(&mut self) -> Result<Look> {
+        loop {
+            std::thread::sleep(Duration::from_secs_f64(self.interval));
+            let now = asked(&self.address)?;
+            let places = asked_for_places(&self.address)?;
+            let before = std::mem::replace(&mut self.before, now.clone());
+            // Where another server has taken its place, what it does is known after the next look.
+            if now.seconds >= before.seconds {
+                let seconds = (now.seconds - before.seconds).max(1e-3);
+                return Ok(Look { before, now, places, seconds });
+            }
+        }
+    }
+
+    /// What is said of a server that was looked at and answers no more.
+    fn end(&self, error: &Failure) -> String {
+        let why = error.message().unwrap_or_default();
+        format!("{} has ended, or does not answer any more: {why}\n", self.before.program)
+    }
+}
+
+impl Look {
     fn per_second(&self, now: u64, before: u64) -> f64 {
         now.saturating_sub(before) as f64 / self.seconds
     }
@@ -82,6 +140,9 @@ impl Look<'_> {
             sources.push([vec![current.name.clone()], row.to_vec()].concat());
         }
         text += &format!("\n{}", table(&sources));
+        if !self.places.is_empty() {
+            text += &format!("\n{}", table(&self.places()));
+        }
         text += &format!("\n{}", table(&self.nodes()));
         let constraints = self.constraints();
         if constraints.len() > 1 {
@@ -92,7 +153,7 @@ impl Look<'_> {
 
     /// The times of each node since the last look, by its name.
     fn times(&self) -> Vec<(&str, Times)> {
-        let since = |now: &flux_profile::profile::NodeTimes| {
+        let since = |now: &NodeTimes| {
             let before = self.before.node_times.iter().find(|before| before.name == now.name);
             let before = before.map(|before| before.times.clone()).unwrap_or_default();
             Times {
@@ -131,6 +192,20 @@ impl Look<'_> {
         rows
     }
 
+    /// Where most flows are is first.
+    fn places(&self) -> Vec<Vec<String>> {
+        let mut rows = vec![["in progress at", "source", "flows", "longest"].map(str::to_owned).to_vec()];
+        for place in &self.places {
+            rows.push(vec![
+                place.node.clone().unwrap_or_else(|| "(before the first node)".to_owned()),
+                place.source.clone(),
+                place.flows.to_string(),
+                if place.longest_ms == 0 { "-".to_owned() } else { time(place.longest_ms as f64 * 1e6) },
+            ]);
+        }
+        rows
+    }
+
     fn constraints(&self) -> Vec<Vec<String>> {
         let head = ["constraint", "taken/s", "waits/s", "flows that wait"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -158,16 +233,22 @@ impl Look<'_> {
                 })
             })
             .collect();
+        let places = self.places.iter().map(|place| {
+            json!({
+                "node": place.node, "source": place.source, "flows": place.flows, "longest_ms": place.longest_ms,
+            })
+        });
         json!({
             "program": self.now.program, "seconds": self.now.seconds, "flows_per_s": started, "failed_per_s": failed,
             "in_progress": in_progress(&self.now.flows),
             "cpus": (self.now.cpu_seconds - self.before.cpu_seconds) / self.seconds, "nodes": nodes,
+            "places": places.collect::<Vec<_>>(),
         })
     }
 }
 
 /// Flows that began and that failed, a second.
-fn rates(look: &Look<'_>, now: &Flows, before: &Flows) -> (f64, f64) {
+fn rates(look: &Look, now: &Flows, before: &Flows) -> (f64, f64) {
     (look.per_second(now.started, before.started), look.per_second(now.failed, before.failed))
 }
 

@@ -6,11 +6,15 @@
 
 mod support;
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, OnceLock, RwLock};
 use support::{RUNTIMES, Server, text, wait_for};
 
 /// The server, built once.
@@ -62,6 +66,76 @@ impl Asked {
     }
 }
 
+/// `flux top` on a terminal.
+struct Top {
+    process: Child,
+    /// What a person has of it, and what the command has.
+    ours: File,
+    theirs: File,
+    shown: Arc<RwLock<Vec<u8>>>,
+}
+
+impl Top {
+    fn start(arguments: &[&str]) -> Self {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, vec![]).unwrap().into_string().unwrap();
+        let theirs = File::options().read(true).write(true).open(name).unwrap();
+        let side = || theirs.try_clone().unwrap();
+        // A session of its own, so that signals come from this terminal.
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", env!("CARGO_BIN_EXE_flux"), "top"]).args(arguments);
+        let process = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        let (shown, mut reads) = (Arc::<RwLock<Vec<u8>>>::default(), File::from(ours.try_clone().unwrap()));
+        let all = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut some = [0; 4096];
+            while let Ok(got) = reads.read(&mut some) {
+                all.write().unwrap().extend_from_slice(&some[..got]);
+            }
+        });
+        let top = Self { process, ours: File::from(ours), theirs, shown };
+        assert!(top.has_echo());
+        top
+    }
+
+    /// Whether keys are shown as they come: not while it draws.
+    fn has_echo(&self) -> bool {
+        tcgetattr(&self.theirs).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.ours.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.ours, size).unwrap();
+    }
+
+    /// Waits until it has written this.
+    fn wait_for(&self, what: &str) {
+        wait_for(what, || text(&self.shown.read().unwrap()).contains(what).then_some(()));
+    }
+
+    /// How it has ended, and what it has written after it gave the terminal back.
+    fn end(mut self) -> (ExitStatus, String) {
+        let status = wait_for("the end of flux top", || self.process.try_wait().unwrap());
+        assert!(self.has_echo());
+        self.wait_for("\x1b[?1049l");
+        let shown = text(&self.shown.read().unwrap());
+        (status, shown.split_once("\x1b[?1049l").unwrap().1.to_owned())
+    }
+}
+
+impl Drop for Top {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// What a program in Python says of this text, which it has as `given`.
 fn python(program: &str, given: &str) -> String {
     let mut command = Command::new("/usr/bin/python3");
@@ -98,6 +172,14 @@ fn its_pages_tell_what_flows_take() {
         assert_eq!(profile["program"], "words", "{runtime:?}");
         assert_eq!(profile["constraints"][0]["taken"], 5, "{runtime:?}");
         assert_eq!(asked.page(&[], "/healthz"), "ok\n", "{runtime:?}");
+        let logged = wait_for("lines of the log", || {
+            let log = asked.page(&[], "/log");
+            (log.matches("Check: what was said is \"wrong\"\n").count() == 2).then_some(log)
+        });
+        let log = asked.json("/log?json");
+        let lines: Vec<_> = log["lines"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+        assert_eq!((log["before"].as_u64(), lines), (Some(0), logged.lines().collect()), "{runtime:?}");
+        assert!(logged.contains(&format!("the admin interface listens at {}\n", asked.address)), "{logged}");
 
         // One that takes its time is seen where it is, and the server that waits for it says that it ends.
         let mut slow = BufReader::new(asked.server.connect());
@@ -152,12 +234,51 @@ fn its_profile_is_shown_compared_merged_and_converted() {
     let looked = flux(&["top", &asked.address, "--once", "--interval", "0.1", "--json"]);
     let looked: Value = serde_json::from_str(&looked).unwrap();
     assert_eq!((looked["program"].as_str(), looked["flows_per_s"].as_f64()), (Some("words"), Some(0.0)));
+    assert!(looked["places"].is_array(), "{looked}");
     let nobody = support::flux(Path::new("."), &["top", "127.0.0.1:1"]);
     assert_eq!(nobody.status.code(), Some(2));
     assert!(text(&nobody.stderr).contains("was the server started with --flux-admin"), "{nobody:?}");
     let none = support::flux(Path::new("."), &["profile", "Cargo.toml"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(text(&none.stderr).contains("Cargo.toml: it is no JSON: "), "{none:?}");
+}
+
+#[test]
+fn a_terminal_is_as_before_when_top_ends() {
+    let mut asked = Asked::start(RUNTIMES[1]);
+    let mut slow = BufReader::new(asked.server.connect());
+    slow.get_ref().write_all(b"slow\nslow\nslow\n").unwrap();
+    let mut top = Top::start(&[&asked.address, "--interval=0.1"]);
+    top.wait_for(" 0 failures/s, 1 in progress; ");
+    top.wait_for("Rest            tcp.Listen  1");
+    assert!(!top.has_echo());
+    top.press("xq");
+    let (status, left) = top.end();
+    assert_eq!((status.code(), left.as_str()), (Some(0), ""));
+
+    let long = || {
+        let top = Top::start(&[&asked.address, "--interval=60"]);
+        top.wait_for("words: the first look takes 60 s; q ends them\x1b[K\x1b[J");
+        top
+    };
+    let mut interrupted = long();
+    let terminated = long();
+    interrupted.resize(9, 5);
+    interrupted.wait_for("\x1b[Hwords: th\x1b[K\x1b[J");
+    interrupted.press("\x1a\x03");
+    assert_eq!(interrupted.end().0.code(), Some(0));
+    let id = terminated.process.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(terminated.end().0.signal(), Some(15));
+
+    let left = Top::start(&[&asked.address, "--interval=0.1"]);
+    left.wait_for("words under pool");
+    asked.server.terminate();
+    slow.read_line(&mut String::new()).unwrap();
+    assert!(asked.server.wait().success());
+    let (status, said) = left.end();
+    assert_eq!(status.code(), Some(0));
+    assert!(said.starts_with("words has ended, or does not answer any more: "), "{said}");
 }
 
 #[test]
@@ -206,6 +327,33 @@ fn a_browser_draws_the_graph_with_what_flows_take() {
     );
     let row = |label: &str, number: u64| format!("<td class=\"\">{label}</td><td class=\"number\">{number}</td>");
     assert!(shown.contains(&row("Check: error 5 (Input/output error)", 0)), "{shown}");
+}
+
+/// FLUX_PAGE_UPDATES times, as fast as they come; one a second is usual.
+#[test]
+fn the_live_page_stays_quick_small_and_readable_under_load() {
+    let folder = support::folder("admin", "live_page");
+    let asked = Asked::start(RUNTIMES[2]);
+    let updates = std::env::var("FLUX_PAGE_UPDATES").unwrap_or_else(|_| "150".to_owned());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/admin/live_page.py");
+    let mut browser = Command::new("/usr/bin/python3");
+    browser.arg(script).arg(format!("http://{}/graph", asked.address)).arg(&folder).arg(&updates);
+    let mut browser = browser.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    while browser.try_wait().unwrap().is_none() {
+        asked.say(&["a", "b", "wrong", "c"]);
+    }
+    let seen = browser.wait_with_output().unwrap();
+    assert!(seen.status.success());
+    let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
+    // Script, styles and layout of one update, in milliseconds; then what a quarter of them left behind, and all.
+    assert!(seen["median_ms"].as_f64().unwrap() < 4.0, "{seen}");
+    // The rows of flows in progress come and go.
+    let more = |what: &str| seen[what][1].as_f64().unwrap() - seen[what][0].as_f64().unwrap();
+    assert!(more("heap_bytes") < 100_000.0 && more("nodes") < 60.0, "{seen}");
+    // On a phone; and what fails has a mark, what nothing came to a line of dots, beside their colours.
+    assert!(seen["wide"] == 360 && seen["smallest"].as_f64().unwrap() >= 11.0, "{seen}");
+    assert_eq!((&seen["marked"], &seen["marked"]), (&serde_json::json!(["Check"]), &seen["red"]), "{seen}");
+    assert!(seen["dashed"] == seen["cold"] && seen["dashed"].as_array().unwrap().contains(&"Rest".into()), "{seen}");
 }
 
 #[test]

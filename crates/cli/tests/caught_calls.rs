@@ -22,13 +22,14 @@ source Begin(library) => Sleep;
 /// Four flows sleep: one after the other where the call is not caught. Each forks, too; the child has no loop.
 const NODES: &str = "
 #include \"caught.flux.h\"
+#include <atomic>
 #include <csignal>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static int begun = 0;
-static int ended = 0;
+static std::atomic<int> ended = 0;
 
 int Begin(Begin_in *in, Begin_out *out)
 {
@@ -72,7 +73,8 @@ fn compile(test: &str, link: &str) -> (PathBuf, Output) {
     let compile = ["-shared", "-fPIC", "deep.c", "-o", "libdeep.so"];
     assert!(Command::new("cc").args(compile).current_dir(&folder).status().unwrap().success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
-    let built = command.args(["build", "caught.flux", "nodes.cpp"]).env("LDFLAGS", link).current_dir(&folder);
+    let built =
+        command.args(["build", "--debug", "caught.flux", "nodes.cpp"]).env("LDFLAGS", link).current_dir(&folder);
     let built = built.output().unwrap();
     (folder, built)
 }

@@ -34,7 +34,7 @@ fn build() -> PathBuf {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compress/compressed.flux");
     let server = folder.join("compressed");
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build"));
+    flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(folder.join("build"));
     let said = flux.arg("-o").arg(&server).output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
     server

@@ -24,7 +24,7 @@ fn build(path: &str, name: &str) -> PathBuf {
     let folder = support::folder("computed_messages", name);
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    flux.args(["build", "--debug"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
     server

@@ -21,7 +21,12 @@ fn responder() -> &'static Path {
         let folder = support::folder("dns_responder", "responder");
         let server = folder.join("responder");
         let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg(example()).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
+        flux.args(["build", "--debug"])
+            .arg(example())
+            .arg("--build-dir")
+            .arg(folder.join("build"))
+            .arg("-o")
+            .arg(&server);
         let said = flux.output().unwrap();
         assert!(said.status.success(), "{}", text(&said.stderr));
         server

@@ -1,66 +1,374 @@
-//! FLICK through the command: what it checks and lays out, and what it says that it cannot do yet.
+//! FLICK through the command: what it checks and lays out, and the services of `examples` between real clients and real
+//! servers, on event loops with both kinds of I/O.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command on files")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::path::Path;
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use support::{Server, flux, folder, free_port, text};
 
-const PROXY: &str = "\
-use std.memcached
-
-type cmd : record of memcached.command
-  key : string
-
-proc Proxy : (cmd/cmd client, [cmd/cmd] backends)
-  | backends => client
-  | client => target_backend(backends)
-
-fun target_backend : ([-/cmd] backends, req : cmd) -> ()
-  let target = hash(req.key) mod len(backends)
-  req => backends[target]
-";
+/// Both kinds of I/O; processes run on event loops alone.
+const LOOPS: [&[&str]; 2] = [&["--flux-workers=2", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];
 
 const SHOP: &str = "\
 use \"proxy.flick\";
 use std.memcached;
 record entry { first : proxy.kv; };
+Is (entry of) => (bool is) { is = proxy.is_long(of.first.key); };
 Make () => (int n);
 End (int n) => ();
 source Make => End;
 ";
 
-/// Runs the command in a folder of the test's own; whether it succeeds, and all that it prints.
-fn flux(arguments: &[&str]) -> (bool, String) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flick");
-    let output = Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap();
-    let printed = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
+#[test]
+fn a_program_is_checked_laid_out_and_drawn() {
+    let folder = folder("flick", "command");
+    let listing = std::fs::read_to_string(examples().join("memcached_proxy/listing_1.flick")).unwrap();
+    let file = folder.join("proxy.flick");
+    std::fs::write(&file, &listing).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = flux(&folder, arguments);
+        (output.status.success(), text(&output.stdout) + &text(&output.stderr))
+    };
+    assert!(said(&["check", "proxy.flick"]).1.starts_with("proxy.flick: no errors"));
+    assert_eq!(said(&["fmt", "--check", "proxy.flick"]), (true, String::new()));
+    let (success, drawn) = said(&["graph", "proxy.flick"]);
+    assert!(success && drawn.contains("Memcached_client"), "{drawn}");
+
+    std::fs::write(&file, listing.replace("req.key", "req . opcode")).unwrap();
+    for command in ["check", "build"] {
+        let (success, printed) = said(&[command, "proxy.flick"]);
+        assert!(!success && printed.contains("the record `cmd` shows no field `opcode`"), "{command}: {printed}");
+    }
+    assert!(!said(&["fmt", "--check", "proxy.flick"]).0);
+
+    // Records and functions of FLICK are those of the model, which programs in .flux use.
+    let module = "type kv : record\n  key : string\nfun is_long : (key : string) -> (bool)\n  len(key) > 10\n";
+    std::fs::write(&file, module).unwrap();
+    std::fs::write(folder.join("shop.flux"), SHOP).unwrap();
+    let (success, printed) = said(&["check", "shop.flux"]);
+    assert!(success, "{printed}");
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// A service of the examples, built once.
+fn service(once: &'static OnceLock<PathBuf>, folder: &str, name: &str) -> &'static Path {
+    once.get_or_init(|| {
+        let to = support::folder("flick", name);
+        let program = examples().join(folder).join(name).with_extension("flick");
+        let built = to.join(name);
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").arg("--debug").arg(program).arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
+        let said = flux.output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        built
+    })
+}
+
+fn memcached() -> Server {
+    let port = free_port();
+    let mut command = Command::new("memcached");
+    command.args(["-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p", &port.to_string()]);
+    let server = Server::start(&mut command, port);
+    drop(server.connect());
+    server
+}
+
+fn addresses(of: &[Server]) -> String {
+    of.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect::<Vec<_>>().join(",")
+}
+
+/// The proxy before these.
+fn proxy(backends: &[Server], loops: &[&str]) -> Server {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let mut command = Command::new(service(&ONCE, "memcached_proxy", "proxy"));
+    command.args(["--client=0", &format!("--backends={}", addresses(backends))]).args(loops);
+    Server::listening(&mut command)
+}
+
+/// A request of the binary protocol.
+fn request(opcode: u8, opaque: u32, [extras, key, value]: [&[u8]; 3]) -> Vec<u8> {
+    let size = u32::try_from(extras.len() + key.len() + value.len()).unwrap();
+    let mut head = vec![0x80, opcode];
+    head.extend(u16::try_from(key.len()).unwrap().to_be_bytes());
+    head.extend([u8::try_from(extras.len()).unwrap(), 0, 0, 0]);
+    head.extend(size.to_be_bytes());
+    head.extend(opaque.to_be_bytes());
+    head.extend([0; 8]);
+    [&head, extras, key, value].concat()
+}
+
+const NO_OPERATION: u8 = 0x0a;
+
+/// The next reply, without the version of the item, of which each memcached has its own.
+fn reply(from: &mut TcpStream) -> Vec<u8> {
+    let mut reply = vec![0; 24];
+    from.read_exact(&mut reply).unwrap();
+    let size = u32::from_be_bytes(reply[8..12].try_into().unwrap()) as usize;
+    reply.resize(24 + size, 0);
+    from.read_exact(&mut reply[24..]).unwrap();
+    reply[16..24].fill(0);
+    reply
+}
+
+fn opaque_of(reply: &[u8]) -> u32 {
+    u32::from_be_bytes(reply[12..16].try_into().unwrap())
+}
+
+/// Requests of each kind on many keys, many of them sent at once; to one memcached, and to the proxy before three.
+#[test]
+fn a_proxy_answers_as_one_memcached_does() {
+    for loops in LOOPS {
+        let backends = [memcached(), memcached(), memcached()];
+        let (theirs, ours) = (memcached(), proxy(&backends, loops));
+        let mut connections = [theirs.connect(), ours.connect()];
+        for batch in 0..60_u32 {
+            let first = batch * 100;
+            let of = |at: u32| {
+                let (key, number) = (format!("key {}", (at * 7) % 23), at.to_string());
+                let change = [&1_u64.to_be_bytes()[..], &5_u64.to_be_bytes(), &[0; 4]].concat();
+                let number_key = format!("number {}", at % 5);
+                match at % 7 {
+                    0 | 1 => request(0x01, at, [&[0; 8], key.as_bytes(), number.as_bytes()]),
+                    2 => request(0x04, at, [&[], key.as_bytes(), &[]]),
+                    3 => request(0x05, at, [&change, number_key.as_bytes(), &[]]),
+                    // Quietly, with the key.
+                    4 => request(0x0d, at, [&[], key.as_bytes(), &[]]),
+                    _ => request(0x00, at, [&[], key.as_bytes(), &[]]),
+                }
+            };
+            let count = if batch % 2 == 0 { 1 } else { 40 };
+            let mut sent: Vec<u8> = (first..first + count).flat_map(of).collect();
+            sent.extend(request(NO_OPERATION, first + 99, [&[], &[], &[]]));
+            let [wanted, given] = connections.each_mut().map(|connection| {
+                connection.write_all(&sent).unwrap();
+                let mut all = vec![reply(connection)];
+                while all.last().is_some_and(|last| opaque_of(last) != first + 99) {
+                    all.push(reply(connection));
+                }
+                // Of two keys the replies come from two memcacheds.
+                all.sort_by_key(|one| opaque_of(one));
+                all
+            });
+            assert_eq!(wanted, given, "{loops:?}: batch {batch}");
+        }
+        let items: usize = backends.iter().map(|backend| usize::from(has_items(backend))).sum();
+        assert_eq!(items, 3, "each has some of the keys");
+    }
+}
+
+fn has_items(of: &Server) -> bool {
+    !of.ask_and_end("stats\r\nquit\r\n").contains("curr_items 0\r")
 }
 
 #[test]
-fn a_program_is_checked_and_laid_out_and_not_built() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flick");
+fn the_clients_of_memcached_are_content_with_the_proxy() {
+    let files = folder("flick", "values");
+    for loops in LOOPS {
+        let backends = [memcached(), memcached()];
+        let server = proxy(&backends, loops);
+        let client = |name: &str, arguments: &[&str]| {
+            let address = format!("--servers=127.0.0.1:{}", server.port);
+            let mut command = Command::new(name);
+            let output = command.args(["--binary", &address]).args(arguments).current_dir(&files).output();
+            let output = output.expect("the clients of memcached: apt-get install libmemcached-tools");
+            (output.status.success(), text(&output.stdout))
+        };
+        let words = ["one", "two", "three", "four", "five"];
+        for word in words {
+            std::fs::write(files.join(word), format!("the word {word}")).unwrap();
+        }
+        assert!(client("memccp", &words).0, "{loops:?}");
+        let all: String = words.iter().map(|word| format!("the word {word}\n")).collect();
+        assert_eq!(client("memccat", &words), (true, all), "{loops:?}: all at once");
+        assert!(client("memcrm", &["two"]).0 && !client("memcexist", &["two"]).0, "{loops:?}");
+        assert!(client("memcflush", &[]).0 && !client("memcexist", &["one"]).0, "{loops:?}: of both backends");
+        let mut capable = Command::new("memccapable");
+        let said = capable.args(["-b", "-h", "127.0.0.1", "-p", &server.port.to_string()]).output().unwrap();
+        assert!(said.status.success(), "{loops:?}: {}", text(&said.stdout));
+    }
+}
+
+/// What no client of its kind sends ends that client alone; where a backend ends so do the clients that it has.
+#[test]
+fn mistakes_and_ends_are_of_those_who_have_them() {
+    for loops in LOOPS {
+        let mut backends = [memcached()];
+        let server = proxy(&backends, loops);
+        let mut good = server.connect();
+        good.write_all(&request(NO_OPERATION, 1, [&[]; 3])).unwrap();
+        assert_eq!(opaque_of(&reply(&mut good)), 1);
+
+        let mut bad = server.connect();
+        bad.write_all(b"this is no message of memcached").unwrap();
+        let mut rest = vec![];
+        let _ = bad.read_to_end(&mut rest);
+        assert!(rest.is_empty(), "{loops:?}");
+
+        // One that ends what it sends has its answers.
+        let mut half = server.connect();
+        half.write_all(&request(NO_OPERATION, 2, [&[]; 3])).unwrap();
+        half.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(opaque_of(&reply(&mut half)), 2, "{loops:?}");
+        assert_eq!(half.read(&mut [0]).unwrap(), 0, "{loops:?}");
+
+        good.write_all(&request(NO_OPERATION, 3, [&[]; 3])).unwrap();
+        assert_eq!(opaque_of(&reply(&mut good)), 3, "{loops:?}: the others go on");
+        backends[0].terminate();
+        backends[0].wait();
+        let _ = good.read_to_end(&mut rest);
+        assert!(rest.is_empty(), "{loops:?}: its backend has ended");
+    }
+}
+
+/// An nginx that says which it is, and has a large file.
+fn nginx(home: &Path, name: &str) -> Server {
+    let port = free_port();
+    let folder = home.join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("proxy.flick"), PROXY).unwrap();
-    assert_eq!(flux(&["check", "proxy.flick"]), (true, "proxy.flick: no errors\n".to_owned()));
-    assert_eq!(flux(&["fmt", "--check", "proxy.flick"]), (true, String::new()));
-    for (command, what) in [("build", "built"), ("run", "built"), ("graph", "drawn"), ("stubs", "given stubs")] {
-        let (success, printed) = flux(&[command, "proxy.flick"]);
-        assert!(!success && printed.contains(&format!("proxy.flick cannot be {what} yet")), "{command}: {printed}");
-    }
+    std::fs::write(folder.join("large"), name.repeat(300_000)).unwrap();
+    let configuration = format!(
+        "daemon off; worker_processes 1; pid {0}/pid; error_log /dev/null;
+events {{ worker_connections 512; }}
+http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/proxy; fastcgi_temp_path {0}/fastcgi;
+uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi; client_max_body_size 100m;
+server {{ listen 127.0.0.1:{port}; root {0}; location = / {{ return 200 \"{name}\\n\"; }} }} }}",
+        folder.display()
+    );
+    let file = folder.join("nginx.conf");
+    std::fs::write(&file, configuration).unwrap();
+    let mut command = Command::new("/usr/sbin/nginx");
+    let server = Server::start(command.args(["-e", "/dev/null", "-g", "user root;", "-c"]).arg(&file), port);
+    drop(server.connect());
+    server
+}
 
-    std::fs::write(folder.join("proxy.flick"), PROXY.replace("req.key", "req . opcode")).unwrap();
-    for command in ["check", "build"] {
-        let (success, printed) = flux(&[command, "proxy.flick"]);
-        assert!(!success && printed.contains("the record `cmd` shows no field `opcode`"), "{command}: {printed}");
-        assert!(!printed.contains("yet"), "{printed}");
-    }
-    assert!(!flux(&["fmt", "--check", "proxy.flick"]).0);
+#[test]
+fn a_balancer_gives_each_client_one_server() {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let home = folder("flick", "nginx");
+    for loops in LOOPS {
+        let servers = [nginx(&home, "first"), nginx(&home, "second")];
+        let mut command = Command::new(service(&ONCE, "balancer", "balancer"));
+        command.args(["--client=127.0.0.1:0", &format!("--servers={}", addresses(&servers))]).args(loops);
+        let balancer = Server::listening(&mut command);
+        let curl = |arguments: &[&str], path: &str| {
+            let url = format!("http://127.0.0.1:{}{path}", balancer.port);
+            let output =
+                Command::new("curl").args(["-s", "--max-time", "20"]).args(arguments).arg(url).output().unwrap();
+            text(&output.stdout)
+        };
+        let mut seen = vec![];
+        for _ in 0..12 {
+            let said = curl(&[], "/");
+            assert!(said == "first\n" || said == "second\n", "{loops:?}: {said}");
+            seen.push(said);
+        }
+        assert!(seen.contains(&"first\n".to_owned()) && seen.contains(&"second\n".to_owned()), "{seen:?}");
+        // On one connection it is always the same.
+        let mut one = balancer.connect();
+        let mut answers = String::new();
+        for _ in 0..5 {
+            one.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        }
+        one.shutdown(Shutdown::Write).unwrap();
+        one.read_to_string(&mut answers).unwrap();
+        let bodies: Vec<&str> = answers.lines().filter(|line| ["first", "second"].contains(line)).collect();
+        assert!(bodies.len() == 5 && bodies.iter().all(|body| body == &bodies[0]), "{loops:?}: {answers}");
 
-    // Records of FLICK are those of the model, which programs in .flux use.
-    std::fs::write(folder.join("proxy.flick"), "type kv : record\n  key : string\n").unwrap();
-    std::fs::write(folder.join("shop.flux"), SHOP).unwrap();
-    let (success, printed) = flux(&["check", "shop.flux"]);
-    assert!(success, "{printed}");
+        let large = curl(&[], "/large");
+        assert!(large == "first".repeat(300_000) || large == "second".repeat(300_000), "{loops:?}");
+        assert!(curl(&["-I"], "/").starts_with("HTTP/1.1 200"), "{loops:?}: an answer without a body");
+        let sent = curl(&["-d", &"x".repeat(100_000)], "/large");
+        assert!(sent.contains("405 Not Allowed"), "{loops:?}: a request with a body: {sent}");
+    }
+}
+
+/// What goes over the wire of a word and its number.
+fn counted(word: &str, times: i64) -> Vec<u8> {
+    let size = u32::try_from(word.len()).unwrap();
+    [&size.to_be_bytes()[..], word.as_bytes(), &times.to_be_bytes()].concat()
+}
+
+/// An aggregator before a reducer, for so many mappers.
+fn aggregator(mappers: usize, loops: &[&str]) -> (Server, TcpListener) {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
+    let mut command = Command::new(service(&ONCE, "word_count", "word_count"));
+    (Server::listening(command.args([&format!("--mappers=0*{mappers}"), &to]).args(loops)), reducer)
+}
+
+/// All that the reducer is sent until its end.
+fn reduced(reducer: &TcpListener) -> Vec<u8> {
+    let mut all = vec![];
+    let _ = reducer.accept().unwrap().0.read_to_end(&mut all);
+    all
+}
+
+#[test]
+fn an_aggregator_merges_and_sums() {
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(5, loops);
+        for round in 0..3_i64 {
+            let mut wanted = std::collections::BTreeMap::new();
+            let mappers: Vec<Vec<u8>> = (0..5_i64)
+                .map(|mapper| {
+                    // The last mapper of the last round has nothing to send.
+                    let words = if round == 2 && mapper == 4 { 0 } else { 3_000 };
+                    let words = (0..words).filter(|word| (word * 7 + mapper * 3 + round) % 4 != 0);
+                    let pairs = words.map(|word| (format!("word {word:06}"), word % 10 + mapper));
+                    pairs
+                        .flat_map(|(word, times)| {
+                            *wanted.entry(word.clone()).or_insert(0) += times;
+                            counted(&word, times)
+                        })
+                        .collect()
+                })
+                .collect();
+            let sent = std::thread::scope(|scope| {
+                for bytes in &mappers {
+                    let server = &server;
+                    scope.spawn(move || {
+                        let mut mapper = server.connect();
+                        // In pieces that end anywhere.
+                        bytes.chunks(1_021).for_each(|piece| mapper.write_all(piece).unwrap());
+                        mapper.shutdown(Shutdown::Write).unwrap();
+                        let _ = mapper.read(&mut [0]);
+                    });
+                }
+                reduced(&reducer)
+            });
+            let wanted: Vec<u8> = wanted.iter().flat_map(|(word, times)| counted(word, *times)).collect();
+            assert!(sent == wanted, "{loops:?}: round {round}: {} bytes and not {}", sent.len(), wanted.len());
+        }
+    }
+}
+
+#[test]
+fn a_mapper_that_is_not_sorted_ends_its_run_alone() {
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(2, loops);
+        let sends = |first: &[Vec<u8>], second: &[Vec<u8>]| {
+            for all in [first, second] {
+                let mut mapper = server.connect();
+                mapper.write_all(&all.concat()).unwrap();
+                mapper.shutdown(Shutdown::Write).unwrap();
+            }
+            reduced(&reducer)
+        };
+        sends(&[counted("b", 1), counted("a", 1)], &[counted("c", 1)]);
+        support::wait_for("what is said of it", || server.said().contains("is not sorted").then_some(()));
+        let again = sends(&[counted("a", 1), counted("b", 1)], &[counted("b", 2)]);
+        assert_eq!(again, [counted("a", 1), counted("b", 3)].concat(), "{loops:?}: the next is right");
+    }
 }

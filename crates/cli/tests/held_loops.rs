@@ -73,7 +73,7 @@ int Stay(Stay_in *in)
 fn build(folder: &Path, program: &str, nodes: &str) -> PathBuf {
     std::fs::write(folder.join("held.flux"), program).unwrap();
     std::fs::write(folder.join("nodes.cpp"), nodes).unwrap();
-    let built = flux(folder, &["build", "held.flux"]);
+    let built = flux(folder, &["build", "--debug", "held.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     folder.join("build/held/held")
 }

@@ -49,7 +49,7 @@ fn makefile(folder: &Path) -> String {
 #[test]
 fn a_server_is_linked_with_what_its_program_and_its_modules_name() {
     let folder = project("found");
-    let built = flux(&folder, &["build", "roots.flux", "root.cpp"]);
+    let built = flux(&folder, &["build", "--debug", "roots.flux", "root.cpp"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     assert!(makefile(&folder).contains("\nLINKS = uring m\n"), "{}", makefile(&folder));
     let server = Command::new(folder.join("build/roots/roots")).output().unwrap();
@@ -60,7 +60,7 @@ fn a_server_is_linked_with_what_its_program_and_its_modules_name() {
 fn a_library_that_is_missing_is_named_before_anything_is_compiled() {
     let folder = project("missing");
     std::fs::write(folder.join("kernel.flux"), format!("link \"no_such_library\";\n{MODULE}")).unwrap();
-    let built = flux(&folder, &["build", "roots.flux", "root.cpp", "--quiet"]);
+    let built = flux(&folder, &["build", "--debug", "roots.flux", "root.cpp", "--quiet"]);
     assert_eq!(built.status.code(), Some(1));
     let said = text(&built.stderr);
     let wanted = "error[missing-library]: the library `no_such_library` is not installed\n --> kernel.flux:1:1\n";

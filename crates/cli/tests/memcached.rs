@@ -20,7 +20,7 @@ fn cache() -> &'static Path {
         let folder = support::folder("memcached", "cache");
         let server = folder.join("cache");
         let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached"));
+        flux.args(["build", "--debug"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached"));
         let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
         assert!(said.status.success(), "{}", text(&said.stderr));
         server

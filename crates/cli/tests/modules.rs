@@ -108,7 +108,7 @@ fn a_standard_module_is_compiled_once_for_all_programs() {
         let program = format!("use std.timer;\nTime () => (long time_ms) {{ time_ms = {time}; }};\n");
         let program = program + "source every 1s => Wait;\nWait = Time -> timer.Wait;\n";
         std::fs::write(folder.join(name).join("late.flux"), program).unwrap();
-        let built = flux(&folder, &["build", &format!("{name}/late.flux")]);
+        let built = flux(&folder, &["build", "--debug", &format!("{name}/late.flux")]);
         assert!(built.status.success(), "{}", text(&built.stderr));
         text(&built.stderr)
     };
@@ -136,11 +136,11 @@ fn stubs_of_a_module_are_in_its_namespace_and_build() {
                     // store.flux:2\nnamespace store {\n\n\
                     int Drop(struct Drop_in *in)\n{\n    (void)in;\n    return 0;\n}\n\n} // namespace store\n";
     assert_eq!(text(&stubs.stdout), expected);
-    let missing = flux(&folder, &["build", "shop.flux"]);
+    let missing = flux(&folder, &["build", "--debug", "shop.flux"]);
     let said = text(&missing.stderr);
     assert!(said.contains("the function `store::Drop` is not defined in any source\n --> lib/store.flux:2:"), "{said}");
     std::fs::write(folder.join("missing.cpp"), &stubs.stdout).unwrap();
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
 }
 
@@ -163,7 +163,7 @@ fn a_module_in_c_is_refused() {
     std::fs::write(folder.join("lib/store.c"), "int Find(void) { return 0; }\n").unwrap();
     let program = "use \"lib/store.flux\";\nsource store.Find => Show;\nShow (int value) => ();\n";
     std::fs::write(folder.join("shop.flux"), program).unwrap();
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     assert_eq!(built.status.code(), Some(2));
     let said = "error: lib/store.c is C, and a module is C++: call it lib/store.cpp\n";
     assert_eq!(text(&built.stderr), said);
@@ -190,7 +190,7 @@ fn nodes_in_c_use_connections() {
                  \x20   return error == 0 ? flux_give_back(in->connection) : error;\n}\n";
     std::fs::write(folder.join("count.flux"), program).unwrap();
     std::fs::write(folder.join("nodes.c"), nodes).unwrap();
-    let built = flux(&folder, &["build", "count.flux"]);
+    let built = flux(&folder, &["build", "--debug", "count.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     for strategy in ["thread", "pool", "event"] {
         let mut command = Command::new(folder.join("build/count/count"));

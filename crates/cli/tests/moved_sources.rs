@@ -20,7 +20,7 @@ int Use(Use_in *) { return 0; }
 #[test]
 fn a_project_that_has_moved_is_built_in_the_folder_that_it_was_built_in_before() {
     let folder = support::folder("moved_sources", "moved");
-    let build = ["build", "here.flux", "--build-dir", "../made"];
+    let build = ["build", "--debug", "here.flux", "--build-dir", "../made"];
     for place in ["before", "after"] {
         if place == "before" {
             std::fs::create_dir(folder.join(place)).unwrap();

@@ -28,7 +28,7 @@ fn names() -> &'static Path {
             let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/names").join(file);
             std::fs::copy(from, folder.join(file)).unwrap();
         }
-        let built = flux(&folder, &["build", "names.flux"]);
+        let built = flux(&folder, &["build", "--debug", "names.flux"]);
         assert!(built.status.success(), "{}", text(&built.stderr));
         folder.join("build/names/names")
     })

@@ -60,7 +60,7 @@ fn built() -> &'static Path {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelined_upstream/relay.flux");
         let built = folder.join("relay");
         let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&built);
+        flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&built);
         let said = flux.output().unwrap();
         assert!(said.status.success(), "{}", text(&said.stderr));
         built

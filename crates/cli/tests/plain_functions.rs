@@ -52,7 +52,7 @@ fn first_lines(folder: &Path, strategy: &str) -> Vec<String> {
 fn every_way_to_take_and_give_runs() {
     let folder = folder("runs");
     for compiler in ["g++", "clang++-16"] {
-        let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
+        let built = flux(&folder, &["build", "--debug", "shop.flux", "--cxx", compiler]);
         assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
         for strategy in ["thread", "pool", "event"] {
             let said = first_lines(&folder, strategy);
@@ -88,7 +88,7 @@ fn one_that_returns_no_error_goes_on_after_a_fallback() {
     ] {
         std::fs::write(folder.join(file), text).unwrap();
     }
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     assert_eq!(first_lines(&folder, "pool"), ["2", "4", "74", "8"]);
 }
@@ -141,7 +141,7 @@ fn those_of_a_module_are_in_its_namespace() {
         std::fs::write(folder.join(file), text).unwrap();
     }
     for compiler in ["g++", "clang++-16"] {
-        let built = flux(&folder, &["build", "shop.flux", "--cxx", compiler]);
+        let built = flux(&folder, &["build", "--debug", "shop.flux", "--cxx", compiler]);
         assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
         assert_eq!(first_lines(&folder, "pool"), ["100", "300", "400!", "no 2: 7"], "{compiler}");
     }
@@ -155,7 +155,7 @@ fn what_is_missing_is_named_once_with_its_stub() {
     let folder = folder("missing");
     let missing = ["flux::expected<item, int> Find(", "bool IsDear(", "int Old("];
     remove(&folder, &missing);
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     let said = String::from_utf8_lossy(&built.stderr);
     assert_eq!(built.status.code(), Some(1), "{said}");
     for (function, place, stub) in [
@@ -170,7 +170,7 @@ fn what_is_missing_is_named_once_with_its_stub() {
     }
     assert_eq!(said.matches("error[").count(), 3, "{said}");
     assert!(flux(&folder, &["stubs", "shop.flux", "-o", "rest.cpp"]).status.success());
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
 }
 
@@ -199,7 +199,7 @@ fn stubs_of_plain_functions_come_with_their_header_and_never_overwrite() {
     }
     let program = std::fs::read_to_string(folder.join("shop.flux")).unwrap();
     std::fs::write(folder.join("shop.flux"), format!("include \"nodes.h\";\n{program}")).unwrap();
-    let built = flux(&folder, &["build", "shop.flux"]);
+    let built = flux(&folder, &["build", "--debug", "shop.flux"]);
     let said = String::from_utf8_lossy(&built.stderr);
     assert!(built.status.success() && !said.contains("warning"), "{said}");
     let code = std::fs::read_to_string(folder.join("build/shop/shop.flux.cpp")).unwrap();

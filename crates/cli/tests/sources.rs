@@ -24,7 +24,7 @@ fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
 
 /// Builds the program in a folder, and gives what was said.
 fn build(folder: &Path) -> String {
-    let built = flux(folder, &["build"]);
+    let built = flux(folder, &["build", "--debug"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     text(&built.stderr)
 }

@@ -80,7 +80,7 @@ fn a_program_is_told_its_options_and_may_refuse_and_is_told_the_end() {
     std::fs::write(folder.join("library.flux"), PROGRAM).unwrap();
     std::fs::write(folder.join("library.h"), "int Next(int &number);\nint Read(int number);\n").unwrap();
     std::fs::write(folder.join("library.cpp"), NODES).unwrap();
-    let built = flux(&folder, &["build", "library.flux"]);
+    let built = flux(&folder, &["build", "--debug", "library.flux"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     support::compile(&folder.join("build/library"), &["library.flux.o", "library.cpp.o"], "-Werror");
 

@@ -32,7 +32,7 @@ fn build(program: &str) -> PathBuf {
     let folder = support::folder("streams", name.to_str().unwrap());
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(&program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
+    flux.args(["build", "--debug"]).arg(&program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
     let said = flux.output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
     server

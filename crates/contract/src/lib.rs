@@ -284,6 +284,9 @@ symbols! {
     /// Where a text has another in it; fails where it has not.
     COMPUTE_POSITION = Function "flux::compute::position",
         "static_assert(std::is_same_v<decltype(flux::compute::position(std::string(), \"a\")), std::uint64_t>);";
+    /// A number of a text, or of an integer.
+    COMPUTE_HASH = Function "flux::compute::hash",
+        "static_assert(std::is_same_v<decltype(flux::compute::hash(std::string())), std::int64_t>);";
     /// A text in small letters.
     COMPUTE_LOWER = Function "flux::compute::lower",
         "static_assert(std::is_same_v<decltype(flux::compute::lower(\"A\")), std::string>);";
@@ -528,12 +531,14 @@ symbols! {
              flux::make_option(\"verbose\", flux::option_kind::truth, \"false\", \"\", verbose),\n\
          };";
     /// All that the runtime must know of a program: its name and the tables, each of which may be empty (`{}`); that of
-    /// the options comes last and may be left out.
+    /// the options comes last and may be left out; so may, behind it, whether flows run on event loops alone.
     PROGRAM = Type "flux::program",
         "constexpr flux::program full{\"a\", nodes, constraints, sources, path_functions, path_vertices, path_edges};\n\
          constexpr flux::program bare{\"a\", {}, {}, {}, {}, {}, {}};\n\
          constexpr flux::program told{\"a\", {}, {}, {}, {}, {}, {}, options};\n\
-         static_assert(told.options.size() == 3);";
+         static_assert(told.options.size() == 3 && !told.on_loops);\n\
+         constexpr flux::program looped{\"a\", {}, {}, {}, {}, {}, {}, options, true};\n\
+         static_assert(looped.on_loops);";
     /// Calls the program's own start with its options, where it defines one: `start<Options>(init, options, why)`.
     START = Function "flux::start",
         "static_assert(std::is_same_v<int, decltype(flux::start<int>(\n    \

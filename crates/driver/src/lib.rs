@@ -19,9 +19,6 @@ use std::collections::BTreeSet;
 /// The notations. What has no ending is in that of the paper, as many programs of 2006 have none.
 pub const FRONTS: [&dyn Front; 2] = [&FluxFront, &FlickFront];
 
-/// What programs end in that are checked, and whose processes are not in the model yet.
-pub const ONLY_CHECKED: &str = "flick";
-
 /// What came of a compilation.
 #[derive(Default)]
 pub struct Compilation {

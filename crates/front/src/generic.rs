@@ -119,6 +119,19 @@ impl Scope<'_> {
         id
     }
 
+    /// As [`Self::instance`], one that calls these computed nodes. It is nobody else's.
+    pub fn instance_calling(&mut self, generic: &Generic, types: &[Type], functions: Vec<NodeId>) -> NodeId {
+        let key = (generic.name.clone(), types.to_vec());
+        let known = self.instances.remove(&key);
+        let id = self.instance(generic, types);
+        self.instances.remove(&key);
+        self.instances.extend(known.map(|known| (key, known)));
+        if let Body::External(external) = self.program.nodes[id].body {
+            self.program.externals[external].functions = functions;
+        }
+        id
+    }
+
     /// A step with types in the place of names.
     fn step(&mut self, GenericStep { step, callee }: &GenericStep, names: &[(&str, &Type)]) -> Step {
         let mut step = step.clone();

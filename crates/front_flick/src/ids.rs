@@ -22,6 +22,10 @@ ids! {
     CHANNEL_DIRECTION = "channel-direction";
     /// Something that is sent where nothing can be sent.
     SEND_TARGET = "send-target";
+    /// Something that is checked, and that no server can do yet.
+    NOT_LOWERED = "not-lowered";
+    /// A channel whose values have no form on the wire.
+    CHANNEL_TYPE = "channel-type";
     /// Functions that call each other in a circle.
     RECURSION = "recursion";
     /// A call whose values do not fit what the function takes.

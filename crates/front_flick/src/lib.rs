@@ -36,7 +36,15 @@ impl Front for FlickFront {
             Declaration::Use(used) => Some(wanted(used)),
             _ => None,
         });
-        used.collect()
+        let mut used: Vec<Use> = used.collect();
+        let process = syntax.declarations.iter().find_map(|declaration| match declaration {
+            Declaration::Process(process) => Some(process.head),
+            _ => None,
+        });
+        // What processes run on.
+        let standard = |name: &str| Wanted::Standard { folder: Some("std".to_owned()), name: name.to_owned() };
+        used.extend(process.map(|span| Use { module: standard("flick"), alias: None, span, name_span: span }));
+        used
     }
 
     fn read(&self, file: FileId, text: &str, scope: &mut Scope<'_>) {

@@ -2,59 +2,61 @@
 
 use crate::syntax::{Expression, Form, Statement};
 
-/// Tells `visit` the name of every function that statements may call, in order, whatever it is a name of.
-pub fn calls<'syntax>(block: &'syntax [Statement<'syntax>], visit: &mut dyn FnMut(&'syntax str)) {
+/// Tells `visit` every name that statements have of something that is there, and whether it may be a function that is
+/// called there: values, channels, functions.
+pub fn names<'syntax>(block: &'syntax [Statement<'syntax>], visit: &mut dyn FnMut(&'syntax str, bool)) {
     for statement in block {
         match statement {
-            Statement::Let(_, value) | Statement::Value(value) => calls_of(value, visit),
+            Statement::Let(_, value) | Statement::Value(value) => names_of(value, visit),
             Statement::Set(place, value) => {
-                calls_of(place, visit);
-                calls_of(value, visit);
+                names_of(place, visit);
+                names_of(value, visit);
             }
             Statement::If(branches, otherwise, _) => {
                 for (condition, block) in branches {
-                    calls_of(condition, visit);
-                    calls(block, visit);
+                    names_of(condition, visit);
+                    names(block, visit);
                 }
-                calls(otherwise.as_deref().unwrap_or_default(), visit);
+                names(otherwise.as_deref().unwrap_or_default(), visit);
             }
             Statement::For(_, list, block) => {
-                calls_of(list, visit);
-                calls(block, visit);
+                names_of(list, visit);
+                names(block, visit);
             }
             Statement::Send(value, steps) => {
-                calls_of(value, visit);
+                names_of(value, visit);
                 for step in steps {
                     // A function may stand there without parentheses.
-                    if let Form::Name(name) = &step.form {
-                        visit(&name.own);
+                    match &step.form {
+                        Form::Name(name) => visit(&name.own, true),
+                        _ => names_of(step, visit),
                     }
-                    calls_of(step, visit);
                 }
             }
         }
     }
 }
 
-fn calls_of<'syntax>(value: &'syntax Expression<'syntax>, visit: &mut dyn FnMut(&'syntax str)) {
+fn names_of<'syntax>(value: &'syntax Expression<'syntax>, visit: &mut dyn FnMut(&'syntax str, bool)) {
     match &value.form {
-        Form::Number(_) | Form::Text(_) | Form::Truth(_) | Form::Name(_) => {}
-        Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => calls_of(one, visit),
-        Form::Element(two) | Form::Binary(_, two) | Form::In(two) => two.iter().for_each(|one| calls_of(one, visit)),
-        Form::List(all) => all.iter().for_each(|one| calls_of(one, visit)),
+        Form::Number(_) | Form::Text(_) | Form::Truth(_) => {}
+        Form::Name(name) => visit(&name.own, false),
+        Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => names_of(one, visit),
+        Form::Element(two) | Form::Binary(_, two) | Form::In(two) => two.iter().for_each(|one| names_of(one, visit)),
+        Form::List(all) => all.iter().for_each(|one| names_of(one, visit)),
         Form::Call(name, arguments) => {
-            visit(&name.own);
-            arguments.iter().for_each(|argument| calls_of(&argument.value, visit));
+            visit(&name.own, true);
+            arguments.iter().for_each(|argument| names_of(&argument.value, visit));
         }
         Form::Over(over) => {
-            calls_of(&over.list, visit);
-            over.from.iter().for_each(|from| calls_of(from, visit));
-            calls(&over.block, visit);
+            names_of(&over.list, visit);
+            over.from.iter().for_each(|from| names_of(from, visit));
+            names(&over.block, visit);
         }
         Form::Foldt(foldt) => {
-            calls_of(&foldt.channels, visit);
-            calls_of(&foldt.key, visit);
-            calls(&foldt.block, visit);
+            names_of(&foldt.channels, visit);
+            names_of(&foldt.key, visit);
+            names(&foldt.block, visit);
         }
     }
 }

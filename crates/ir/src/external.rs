@@ -7,6 +7,7 @@
 use crate::arena::{Arena, ArenaId};
 use crate::effects::Effects;
 use crate::name::Name;
+use crate::program::NodeId;
 use crate::types::Type;
 use std::collections::HashMap;
 
@@ -20,6 +21,8 @@ pub struct External {
     pub name: Name,
     /// Of a function template: the types that it is for. One that has some is called with values, one by one.
     pub types: Vec<Type>,
+    /// Of such a one: the computed nodes that it calls, which are given to it after its types.
+    pub functions: Vec<NodeId>,
     /// What it is for.
     pub role: ExternalRole,
     /// What its author promises.
@@ -163,7 +166,7 @@ impl External {
     /// A function of which nothing is promised, and nothing known.
     pub fn new(name: Name, role: ExternalRole) -> Self {
         let (language, convention) = (Language::default(), Convention::default());
-        Self { name, types: vec![], role, effects: Effects::Unknown, language, convention }
+        Self { name, types: vec![], functions: vec![], role, effects: Effects::Unknown, language, convention }
     }
 
     /// How it takes values one by one, if it does.

@@ -24,6 +24,7 @@
 //! | `record hit`           | `struct hit`, which compares by its fields |
 //! | `enum method`          | `enum class method`                      |
 //! | a message `command`    | `class command`, the bytes that it is    |
+//! | `flux::message`        | the same: any message                    |
 //!
 //! `text` and `bytes` are both `std::string`, as that is what functions take and give, what `std.tcp` reads and sends,
 //! and what hashes and compares by its content. They stay apart in the language, where they mean different things to
@@ -88,6 +89,8 @@ pub enum TypeKind {
     Map(Type, Type),
     /// `value`: of which type a value is, only it itself says.
     Value,
+    /// `flux::message`: any message, without its type.
+    AnyMessage,
     /// A type of C++.
     Foreign(Form),
 }
@@ -134,7 +137,7 @@ const fn integer(signed: bool, bits: u8) -> TypeKind {
 }
 
 /// The types that have a name by themselves, here and in C++. A name of C++ means the first that has it.
-static BUILT_IN: [(TypeKind, &str, &str); 14] = [
+static BUILT_IN: [(TypeKind, &str, &str); 15] = [
     (TypeKind::Bool, "bool", "bool"),
     (integer(true, 8), "int8", "int8_t"),
     (integer(true, 16), "int16", "int16_t"),
@@ -149,11 +152,13 @@ static BUILT_IN: [(TypeKind, &str, &str); 14] = [
     (TypeKind::Text, "text", "std::string"),
     (TypeKind::Bytes, "bytes", "std::string"),
     (TypeKind::Value, "value", "flux::value"),
+    (TypeKind::AnyMessage, "flux::message", "flux::message"),
 ];
 
 /// The names of the types that nobody declares, for whoever guesses what was meant.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(_, name, _)| *name).chain(["list", "optional", "map"])
+    let own = BUILT_IN.iter().map(|(_, name, _)| *name).filter(|name| !name.contains(':'));
+    own.chain(["list", "optional", "map"])
 }
 
 impl Type {
@@ -330,9 +335,9 @@ impl Type {
         }
     }
 
-    /// Whether it is the C++ type of any message, which takes the values of all of them.
+    /// Whether it is the type of any message, which takes the values of all of them.
     pub fn is_any_message(&self) -> bool {
-        self.0.spelling == "flux::message" && !self.is_array()
+        *self.kind() == TypeKind::AnyMessage && !self.is_array()
     }
 
     /// Whether a value of `given` is one of this type: it is of this type, or a message where any will do.
@@ -356,6 +361,7 @@ impl Type {
             TypeKind::Integer(_) => vec!["stdint.h"],
             TypeKind::Text | TypeKind::Bytes => vec!["string"],
             TypeKind::Value => vec!["flux/value.hpp"],
+            TypeKind::AnyMessage => vec!["flux/message.hpp"],
             TypeKind::List(element) => with("vector", &[element]),
             TypeKind::Optional(element) => with("optional", &[element]),
             TypeKind::Map(key, value) => with("map", &[key, value]),

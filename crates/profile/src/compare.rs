@@ -1,12 +1,13 @@
 //! What is different between two profiles of one program, and whether that is more than chance.
 //!
-//! The times of each source and node are compared whole and by what they went to, and how often each fails. Of many
-//! comparisons some look different by chance, so chances are corrected for how many there are (Holm, "A simple
-//! sequentially rejective multiple test procedure", 1979).
+//! The times of each source and node are compared whole and by what they went to, and how often each fails; of each
+//! constraint, for those who read and those who change, how often they wait, how long each wait is and each hold. What
+//! is in one of the profiles alone has appeared or gone. Of many comparisons some look different by chance, so chances
+//! are corrected for how many there are (Holm, "A simple sequentially rejective multiple test procedure", 1979).
 
 use crate::histogram::Histogram;
-use crate::profile::{Flows, Profile, Times};
-use crate::significance::{chance_of, chance_of_parts};
+use crate::profile::{Flows, Holds, Profile, Times};
+use crate::significance::{Sampled, chance_of, chance_of_parts};
 
 /// What chance alone would show less often than this is taken for a difference.
 pub const RARE: f64 = 0.01;
@@ -21,13 +22,24 @@ pub enum Subject {
     Source(String),
     /// The calls of a node.
     Node(String),
+    /// Those who take a constraint to read, or to change.
+    Constraint(String, Mode),
+}
+
+/// What a constraint is taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Others may read at once.
+    Read,
+    /// Nobody else has it.
+    Change,
 }
 
 impl Subject {
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
-            Self::Source(name) | Self::Node(name) => name,
+            Self::Source(name) | Self::Node(name) | Self::Constraint(name, _) => name,
         }
     }
 }
@@ -35,17 +47,19 @@ impl Subject {
 /// A figure of it in both profiles.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Figures {
-    /// Times: whole, or what they went to, by its name.
+    /// Times: whole, or what they went to, by its name; of constraints, waits and holds.
     Times {
-        /// `whole`, `ran`, …
+        /// `whole`, `ran`, …; `wait`, `held`
         part: &'static str,
         /// In nanoseconds: the mean, the median and the 99th percentile.
         before: [f64; 3],
         /// The same.
         after: [f64; 3],
     },
-    /// The part that failed.
-    Failed {
+    /// The part that failed, or had to wait.
+    Part {
+        /// `failed`, `waited for`
+        of_what: &'static str,
         /// From 0 to 1.
         before: f64,
         /// The same.
@@ -66,44 +80,50 @@ pub struct Difference {
     pub is_significant: bool,
 }
 
+/// What is in one of two profiles alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alone {
+    /// What.
+    pub of: Subject,
+    /// Whether it is in the second: it has appeared. Else it has gone.
+    pub is_new: bool,
+    /// How often it was called, begun or taken.
+    pub times: u64,
+    /// In nanoseconds, the mean of its times; of a constraint, of its holds.
+    pub mean_ns: f64,
+}
+
+/// Two profiles of one program.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Comparison {
+    /// First those that are significant, of these the largest first.
+    pub differences: Vec<Difference>,
+    /// What came most often is first.
+    pub alone: Vec<Alone>,
+}
+
 impl Difference {
-    /// What it makes of a call or flow, in nanoseconds; of failures, their part.
+    /// What it makes of a call or flow, in nanoseconds; of parts, their part.
     fn weight(&self) -> f64 {
         match &self.figures {
             Figures::Times { before, after, .. } => (after[0] - before[0]).abs(),
-            Figures::Failed { before, after } => (after - before).abs(),
+            Figures::Part { before, after, .. } => (after - before).abs(),
         }
     }
 }
 
-/// All comparisons of two profiles; first those that are significant, of these the largest first.
+/// What is found in both profiles is compared, and what is in one of them alone is named.
 ///
 /// # Errors
 /// Where they are of different programs.
-pub fn compare(before: &Profile, after: &Profile) -> Result<Vec<Difference>, String> {
+pub fn compare(before: &Profile, after: &Profile) -> Result<Comparison, String> {
     if before.program != after.program {
         return Err(format!("the programs are not the same: `{}` and `{}`", before.program, after.program));
     }
     let mut all = vec![];
-    for one in &before.flow_times {
-        if let Some(other) = after.flow_times.iter().find(|other| other.source == one.source) {
-            add_times(&mut all, &Subject::Source(one.source.clone()), &one.times, &other.times);
-        }
-    }
-    for one in &before.sources {
-        if let Some(other) = after.sources.iter().find(|other| other.name == one.name) {
-            let of = |flows: &Flows| (flows.failed, flows.finished());
-            add_failures(&mut all, Subject::Source(one.name.clone()), of(&one.flows), of(&other.flows));
-        }
-    }
-    for one in &before.node_times {
-        if let Some(other) = after.node_times.iter().find(|other| other.name == one.name) {
-            let of = Subject::Node(one.name.clone());
-            add_times(&mut all, &of, &one.times, &other.times);
-            let failed = |profile: &Profile, times: &Times| (profile.failures_of(&one.name), times.whole.times());
-            add_failures(&mut all, of, failed(before, &one.times), failed(after, &other.times));
-        }
-    }
+    add_sources(&mut all, before, after);
+    add_nodes(&mut all, before, after);
+    add_constraints(&mut all, before, after);
     correct(&mut all);
     for one in &mut all {
         one.is_significant = one.chance < RARE && is_beyond_steps(&one.figures);
@@ -112,28 +132,108 @@ pub fn compare(before: &Profile, after: &Profile) -> Result<Vec<Difference>, Str
         let rank = |of: &Difference| (!of.is_significant, matches!(of.figures, Figures::Times { .. }));
         rank(one).cmp(&rank(other)).then(other.weight().total_cmp(&one.weight()))
     });
-    Ok(all)
+    let (old, new) = (present(before), present(after));
+    let only = |of: &[Alone], others: &[Alone], is_new: bool| {
+        let is_alone = |one: &&Alone| !others.iter().any(|other| other.of == one.of);
+        of.iter().filter(is_alone).map(|one| Alone { is_new, ..one.clone() }).collect::<Vec<_>>()
+    };
+    let mut alone = [only(&new, &old, true), only(&old, &new, false)].concat();
+    alone.sort_by_key(|one| std::cmp::Reverse(one.times));
+    Ok(Comparison { differences: all, alone })
+}
+
+/// All that flows came to.
+fn present(in_profile: &Profile) -> Vec<Alone> {
+    let of_times =
+        |of: Subject, times: &Histogram| Alone { of, is_new: false, times: times.times(), mean_ns: times.mean_ns() };
+    let sources = in_profile.flow_times.iter();
+    let sources = sources.map(|one| of_times(Subject::Source(one.source.clone()), &one.times.whole));
+    let nodes = in_profile.node_times.iter();
+    let nodes = nodes.map(|one| of_times(Subject::Node(one.name.clone()), &one.times.whole));
+    let constraints = in_profile.constraints.iter().flat_map(|one| {
+        modes(&one.readers, &one.writers).map(|(mode, holds)| Alone {
+            times: holds.taken,
+            ..of_times(Subject::Constraint(one.name.clone(), mode), &holds.holds)
+        })
+    });
+    sources.chain(nodes).chain(constraints).filter(|one| one.times > 0).collect()
+}
+
+fn modes<'a>(readers: &'a Holds, writers: &'a Holds) -> [(Mode, &'a Holds); 2] {
+    [(Mode::Read, readers), (Mode::Change, writers)]
+}
+
+fn add_sources(all: &mut Vec<Difference>, before: &Profile, after: &Profile) {
+    for one in &before.flow_times {
+        if let Some(other) = after.flow_times.iter().find(|other| other.source == one.source) {
+            add_times(all, &Subject::Source(one.source.clone()), &one.times, &other.times);
+        }
+    }
+    for one in &before.sources {
+        if let Some(other) = after.sources.iter().find(|other| other.name == one.name) {
+            let of = |flows: &Flows| (flows.failed, flows.finished());
+            add_part(all, Subject::Source(one.name.clone()), "failed", of(&one.flows), of(&other.flows));
+        }
+    }
+}
+
+fn add_nodes(all: &mut Vec<Difference>, before: &Profile, after: &Profile) {
+    for one in &before.node_times {
+        if let Some(other) = after.node_times.iter().find(|other| other.name == one.name) {
+            let of = Subject::Node(one.name.clone());
+            add_times(all, &of, &one.times, &other.times);
+            let failed = |profile: &Profile, times: &Times| (profile.failures_of(&one.name), times.whole.times());
+            add_part(all, of, "failed", failed(before, &one.times), failed(after, &other.times));
+        }
+    }
+}
+
+fn add_constraints(all: &mut Vec<Difference>, before: &Profile, after: &Profile) {
+    for one in &before.constraints {
+        let Some(other) = after.constraints.iter().find(|other| other.name == one.name) else { continue };
+        let pairs = modes(&one.readers, &one.writers).into_iter().zip(modes(&other.readers, &other.writers));
+        for ((mode, one_holds), (_, other_holds)) in pairs {
+            if one_holds.taken == 0 || other_holds.taken == 0 {
+                continue;
+            }
+            let of = Subject::Constraint(one.name.clone(), mode);
+            let waited = |holds: &Holds| (holds.waited, holds.taken);
+            add_part(all, of.clone(), "waited for", waited(one_holds), waited(other_holds));
+            add_histograms(all, &of, "wait", Sampled::Each, (&one_holds.waits, &other_holds.waits));
+            add_histograms(all, &of, "held", Sampled::Holds, (&one_holds.holds, &other_holds.holds));
+        }
+    }
 }
 
 fn add_times(all: &mut Vec<Difference>, of: &Subject, before: &Times, after: &Times) {
     let whole = [("whole", &before.whole, &after.whole)];
     let parts = before.parts().into_iter().zip(after.parts()).map(|((name, one), (_, other))| (name, one, other));
     for (part, one, other) in whole.into_iter().chain(parts) {
-        if one.is_empty() && other.is_empty() {
-            continue;
-        }
-        let figures = |of: &Histogram| [of.mean_ns(), of.quantile_ns(0.5) as f64, of.quantile_ns(0.99) as f64];
-        let figures = Figures::Times { part, before: figures(one), after: figures(other) };
-        all.push(Difference { of: of.clone(), figures, chance: chance_of(one, other), is_significant: false });
+        add_histograms(all, of, part, Sampled::Flows, (one, other));
     }
 }
 
-fn add_failures(all: &mut Vec<Difference>, of: Subject, before: (u64, u64), after: (u64, u64)) {
+fn add_histograms(
+    all: &mut Vec<Difference>,
+    of: &Subject,
+    part: &'static str,
+    sampled: Sampled,
+    (one, other): (&Histogram, &Histogram),
+) {
+    if one.is_empty() && other.is_empty() {
+        return;
+    }
+    let figures = |of: &Histogram| [of.mean_ns(), of.quantile_ns(0.5) as f64, of.quantile_ns(0.99) as f64];
+    let figures = Figures::Times { part, before: figures(one), after: figures(other) };
+    all.push(Difference { of: of.clone(), figures, chance: chance_of(one, other, sampled), is_significant: false });
+}
+
+fn add_part(all: &mut Vec<Difference>, of: Subject, of_what: &'static str, before: (u64, u64), after: (u64, u64)) {
     if before.0 == 0 && after.0 == 0 {
         return;
     }
-    let part = |(failed, all): (u64, u64)| if all == 0 { 0.0 } else { failed as f64 / all as f64 };
-    let figures = Figures::Failed { before: part(before), after: part(after) };
+    let part = |(some, all): (u64, u64)| if all == 0 { 0.0 } else { some as f64 / all as f64 };
+    let figures = Figures::Part { of_what, before: part(before), after: part(after) };
     let chance = chance_of_parts(before.0, before.1, after.0, after.1);
     all.push(Difference { of, figures, chance, is_significant: false });
 }
@@ -152,7 +252,7 @@ fn correct(all: &mut [Difference]) {
 
 fn is_beyond_steps(figures: &Figures) -> bool {
     match figures {
-        Figures::Failed { .. } => true,
+        Figures::Part { .. } => true,
         Figures::Times { before, after, .. } => {
             let [mean, median, _] = [0, 1, 2].map(|which: usize| {
                 let pair = before.get(which).zip(after.get(which));

@@ -6,6 +6,7 @@
 pub mod compare;
 pub mod histogram;
 pub mod merge;
+pub mod places;
 pub mod pprof;
 pub mod profile;
 mod significance;

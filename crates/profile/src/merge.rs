@@ -2,7 +2,7 @@
 //! up, and so do the steps of histograms, so nothing is lost by it.
 
 use crate::histogram::Histogram;
-use crate::profile::{Constraint, CutPath, Flows, Holds, Path, Profile, Times};
+use crate::profile::{Constraint, CutPath, Flows, Holds, Path, Profile, Sums, Times};
 use std::hash::Hash;
 
 /// Adds what another has measured.
@@ -55,6 +55,7 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
         },
     );
     add_paths(into, other.paths, other.cut);
+    add(&mut into.path_times_left_out, other.path_times_left_out);
     Ok(())
 }
 
@@ -68,7 +69,11 @@ fn add_paths(into: &mut Profile, paths: Vec<Path>, cut: Vec<CutPath>) {
         &mut into.paths,
         paths,
         |one| of_path(&one.source, &one.exit, &one.labels, one.number),
-        |one, more| add(&mut one.count, more.count),
+        |one, more| {
+            add(&mut one.count, more.count);
+            one.times.merge(&more.times);
+            add_sums(&mut one.sums, more.sums);
+        },
     );
     add_each(
         &mut into.cut,
@@ -122,6 +127,14 @@ fn add_flows(into: &mut Flows, other: Flows) {
     add(&mut into.failed, other.failed);
     add(&mut into.ended, other.ended);
     add(&mut into.cancelled, other.cancelled);
+}
+
+fn add_sums(into: &mut Sums, other: Sums) {
+    add(&mut into.ran_ns, other.ran_ns);
+    add(&mut into.parked_ns, other.parked_ns);
+    add(&mut into.waited_ns, other.waited_ns);
+    add(&mut into.queued_ns, other.queued_ns);
+    add(&mut into.branched_ns, other.branched_ns);
 }
 
 fn add_times(into: &mut Times, other: &Times) {

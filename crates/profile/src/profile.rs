@@ -34,6 +34,8 @@ pub struct Profile {
     pub node_times: Vec<NodeTimes>,
     /// The paths that whole flows took.
     pub paths: Vec<Path>,
+    /// So many of the flows that were timed, with those that they stand for, took paths whose times are not known.
+    pub path_times_left_out: u64,
     /// Those through functions that are counted by themselves.
     pub cut: Vec<CutPath>,
 }
@@ -103,12 +105,14 @@ pub struct Holds {
     pub holds: Histogram,
 }
 
-/// A key, as a number that stands for it, and how often flows waited for it; that is too high by `surplus` at most.
+/// A key, as a number that stands for it, and how often flows waited for it; that is too high by `surplus` at most. Its
+/// text is the beginning of a string, or a number; other keys have none.
 #[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "their names say what they are")]
 pub struct HotKey {
     pub key: String,
+    pub text: Option<String>,
     pub times: u64,
     pub surplus: u64,
 }
@@ -201,6 +205,30 @@ pub struct Path {
     pub count: u64,
     /// None where the program does not know it.
     pub labels: Option<Vec<String>>,
+    /// What those of its flows took that were timed.
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub times: Histogram,
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// What the times of a path went to, together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "`docs/admin.md` says what they are")]
+pub struct Sums {
+    pub ran_ns: u64,
+    pub parked_ns: u64,
+    pub waited_ns: u64,
+    pub queued_ns: u64,
+    pub branched_ns: u64,
+}
+
+impl Sums {
+    /// The parts, in the order of [`Times::parts`].
+    pub fn parts(&self) -> [u64; 5] {
+        [self.ran_ns, self.parked_ns, self.waited_ns, self.queued_ns, self.branched_ns]
+    }
 }
 
 /// A path through a function that is counted by itself.

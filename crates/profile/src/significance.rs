@@ -3,14 +3,27 @@
 use crate::histogram::Histogram;
 use std::collections::BTreeMap;
 
+/// Which times were measured of all, so that those that were stand for the others.
+#[derive(Clone, Copy)]
+pub enum Sampled {
+    /// Each was.
+    Each,
+    /// Those of some flows: the first 64, then 64 of which each stands for two, and so on, until each stands for 251
+    /// (`runtime/include/flux/flow/flow_timing.hpp`). Where several sources do so, it is more.
+    Flows,
+    /// The first hold of each thread, and of the others each that stands for 61
+    /// (`runtime/include/flux/flow/constraint_counts.hpp`).
+    Holds,
+}
+
 /// How likely chance alone would make two samples of the same times as different as these: the test of Mann and Whitney
 /// ("On a test of whether one of two random variables is stochastically larger than the other", 1947), by its normal
 /// approximation, corrected for ties, as all times of a step are alike. It asks nothing of how times are distributed,
 /// so a few that are very long decide nothing. 1 where one of them has none.
 ///
 /// Times that stand for others count as many times alike would that say as much ([`effective`]).
-pub fn chance_of(one: &Histogram, other: &Histogram) -> f64 {
-    let (n1, n2) = (effective(one), effective(other));
+pub fn chance_of(one: &Histogram, other: &Histogram, sampled: Sampled) -> f64 {
+    let (n1, n2) = (effective(one, sampled), effective(other, sampled));
     let (all1, all2) = (one.times() as f64, other.times() as f64);
     if n1 == 0.0 || n2 == 0.0 || all1 == 0.0 || all2 == 0.0 {
         return 1.0;
@@ -40,15 +53,22 @@ pub fn chance_of(one: &Histogram, other: &Histogram) -> f64 {
 }
 
 /// How many times that count alike say as much as those that were measured (Kish, "Survey Sampling", 1965: the square
-/// of the sum of weights by the sum of their squares). A server times its first 64 flows, then 64 of which each stands
-/// for two, and so on (`runtime/include/flux/flow/flow_timing.hpp`). Where several sources do so, it is more.
-fn effective(of: &Histogram) -> f64 {
-    const ALIKE: u64 = 64;
-    const RAREST: u64 = 251;
+/// of the sum of weights by the sum of their squares).
+fn effective(of: &Histogram, sampled: Sampled) -> f64 {
     if of.times() <= of.measured() {
         return of.measured() as f64;
     }
-    let (mut left, mut weight, mut sum, mut squares) = (of.measured(), 1, 0.0, 0.0);
+    match sampled {
+        Sampled::Each => of.measured() as f64,
+        Sampled::Flows => effective_flows(of.measured()),
+        Sampled::Holds => effective_holds(of.measured() as f64, of.times() as f64),
+    }
+}
+
+fn effective_flows(measured: u64) -> f64 {
+    const ALIKE: u64 = 64;
+    const RAREST: u64 = 251;
+    let (mut left, mut weight, mut sum, mut squares) = (measured, 1, 0.0, 0.0);
     while left > 0 {
         let alike = if weight == RAREST { left } else { left.min(ALIKE) };
         sum += alike as f64 * weight as f64;
@@ -57,6 +77,13 @@ fn effective(of: &Histogram) -> f64 {
         weight = (2 * weight).min(RAREST);
     }
     sum * sum / squares
+}
+
+fn effective_holds(measured: f64, times: f64) -> f64 {
+    const EACH: f64 = 61.0;
+    // So many stand for 61, and the rest for themselves.
+    let heavy = ((times - measured) / (EACH - 1.0)).min(measured);
+    times * times / (heavy * EACH * EACH + measured - heavy)
 }
 
 /// How likely chance alone would make parts as different as `k1` of `n1` and `k2` of `n2`, by the normal approximation
@@ -108,11 +135,11 @@ mod tests {
         // From the ranks of 1 to 8 and of 4 to 13, three of these twice: U = 23, z = 2.07344.
         let one = Histogram::of(&(1..=8).map(|ns| (ns, 1)).collect::<Vec<_>>());
         let other = Histogram::of(&(4..=13).map(|ns| (ns, if ns < 7 { 2 } else { 1 })).collect::<Vec<_>>());
-        let chance = chance_of(&one, &other);
+        let chance = chance_of(&one, &other, Sampled::Each);
         assert!((chance - 0.038_132).abs() < 1e-6, "{chance}");
-        assert!((chance_of(&other, &one) - chance).abs() < 1e-12);
-        assert!(chance_of(&one, &one) > 0.9);
-        assert!((chance_of(&one, &Histogram::default()) - 1.0).abs() < 1e-12);
+        assert!((chance_of(&other, &one, Sampled::Each) - chance).abs() < 1e-12);
+        assert!(chance_of(&one, &one, Sampled::Each) > 0.9);
+        assert!((chance_of(&one, &Histogram::default(), Sampled::Each) - 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -120,8 +147,12 @@ mod tests {
         // 64 of 1, 64 of 2 and 64 of 4: (64 + 128 + 256)^2 / (64 + 256 + 1024).
         let json = r#"{"times": 448, "measured": 192, "sum_ns": 1, "steps": [[7, 448]]}"#;
         let of: Histogram = serde_json::from_str(json).unwrap_or_default();
-        assert!((effective(&of) - 149.333).abs() < 1e-3, "{}", effective(&of));
-        assert!((effective(&Histogram::of(&[(7, 192)])) - 192.0).abs() < 1e-9);
+        assert!((effective(&of, Sampled::Flows) - 149.333).abs() < 1e-3, "{}", effective(&of, Sampled::Flows));
+        assert!((effective(&Histogram::of(&[(7, 192)]), Sampled::Flows) - 192.0).abs() < 1e-9);
+        // 2 threads' first, and 3 of 61: 185^2 / (2 + 3 * 61^2).
+        let json = r#"{"times": 185, "measured": 5, "sum_ns": 1, "steps": [[7, 185]]}"#;
+        let of: Histogram = serde_json::from_str(json).unwrap_or_default();
+        assert!((effective(&of, Sampled::Holds) - 3.065_4).abs() < 1e-3, "{}", effective(&of, Sampled::Holds));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
-use flux_profile::compare::{Figures, Subject, compare};
+use flux_profile::compare::{Figures, Mode, Subject, compare};
 use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
@@ -20,7 +20,8 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
     let flows = serde_json::json!({"started": 300, "done": done, "failed": failed, "ended": 0, "cancelled": 0});
     let path = |source: &str, count: u64, labels: &[&str]| {
         let labels = labels.to_vec();
-        serde_json::json!({"source": source, "exit": "done", "number": 1, "count": count, "labels": labels})
+        serde_json::json!({"source": source, "exit": "done", "number": 1, "count": count, "labels": labels,
+            "times": histogram(&[(4096, count)]), "ran_ns": 7, "waited_ns": 3})
     };
     let source =
         |name: &str| serde_json::json!({"name": name, "file": "test.flux", "line": 1, "nothing": 0, "flows": flows});
@@ -28,6 +29,7 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
         "format": 1, "program": "test", "strategy": "pool", "seconds": 2.5, "cpu_seconds": 0.5, "flows": flows,
         "sources": [source("Web"), source("Mail")],
         "constraints": [{"name": "table", "taken": 10, "waited": 2, "waited_ns": 700, "timed": 1, "held_ns": 50,
+                         "keys": [{"key": "2a", "text": "alice", "times": 2, "surplus": 0}],
                          "distinct_keys": look.len()}],
         "failures": [{"name": "Look", "code": 5, "meaning": "error 5", "times": failed, "unhandled": failed}],
         "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
@@ -77,7 +79,7 @@ fn counts_that_are_too_many_stay_at_the_most() {
     assert_eq!((one.flows.finished(), one.failures_of("N")), (most, most));
     merge(&mut one, other.clone()).unwrap();
     assert_eq!((one.flows.done, one.paths[0].count), (most, most));
-    assert!(compare(&one, &other).unwrap().iter().all(|one| !one.is_significant));
+    assert!(compare(&one, &other).unwrap().differences.iter().all(|one| !one.is_significant));
     assert!(!pprof(&one).is_empty());
 }
 
@@ -101,8 +103,11 @@ fn what_is_merged_adds_up() {
     assert_eq!((all.strategy.as_str(), all.flows.started, all.flows.failed), ("several", 600, 3));
     assert_eq!(all.node_times[0].times.whole.steps().collect::<Vec<_>>(), [(1024, 300), (2048, 100)]);
     assert_eq!(all.paths.iter().map(|path| path.count).collect::<Vec<_>>(), [400, 200]);
+    assert_eq!((all.paths[0].times.times(), all.paths[0].sums.parts()), (400, [14, 0, 6, 0, 0]));
     assert_eq!((all.constraints[0].taken, all.constraints[0].waited_ns), (20, 1400));
     assert_eq!(all.constraints[0].distinct_keys, 2);
+    let key = &all.constraints[0].keys[0];
+    assert_eq!((all.constraints[0].keys.len(), key.text.as_deref(), key.times), (1, Some("alice"), 4));
     other.program = "other".to_owned();
     assert_eq!(merge(&mut all, other).unwrap_err(), "it is of the program `other`, and the first is of `test`");
 }
@@ -111,19 +116,19 @@ fn what_is_merged_adds_up() {
 fn a_node_that_has_become_slower_is_found_and_nothing_else() {
     let before = profile(&[(1024, 100), (1056, 100)], 3);
     let after = profile(&[(1152, 100), (1184, 100)], 30);
-    let all = compare(&before, &after).unwrap();
+    let all = compare(&before, &after).unwrap().differences;
     let found: Vec<_> = all.iter().filter(|one| one.is_significant).map(|one| (&one.of, &one.figures)).collect();
     let look = Subject::Node("Look".to_owned());
-    assert!(found.iter().all(|(of, figures)| **of == look || matches!(figures, Figures::Failed { .. })), "{found:?}");
+    assert!(found.iter().all(|(of, figures)| **of == look || matches!(figures, Figures::Part { .. })), "{found:?}");
     let parts: Vec<_> = found
         .iter()
         .map(|(_, figures)| match figures {
             Figures::Times { part, .. } => *part,
-            Figures::Failed { .. } => "failed",
+            Figures::Part { of_what, .. } => of_what,
         })
         .collect();
     assert_eq!(parts, ["failed", "failed", "failed", "whole", "ran"]);
-    assert!(compare(&before, &before).unwrap().iter().all(|one| !one.is_significant));
+    assert!(compare(&before, &before).unwrap().differences.iter().all(|one| !one.is_significant));
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn a_part_that_took_no_time_before_is_found_and_merged() {
     let mut waits: Value = serde_json::from_str(&before.write()).unwrap();
     waits["node_times"][0]["waited"] = serde_json::to_value(Histogram::of(&[(0, 100), (4096, 100)])).unwrap();
     let after = Profile::read(&waits.to_string()).unwrap();
-    let all = compare(&before, &after).unwrap();
+    let all = compare(&before, &after).unwrap().differences;
     let found: Vec<_> = all.iter().filter(|one| one.is_significant).collect();
     assert!(
         matches!(found.as_slice(), [one] if matches!(one.figures, Figures::Times { part: "waited", .. })),
@@ -144,11 +149,57 @@ fn a_part_that_took_no_time_before_is_found_and_merged() {
     assert_eq!(waited.steps().collect::<Vec<_>>(), [(0, 300), (4096, 100)]);
 }
 
+/// The same, with a constraint that was taken a thousand times to change, and as often to read in one that `reads`; of
+/// those who changed it so many `waited`, and held it so long.
+fn with_constraint(waited: u64, held_ns: u64, reads: bool) -> Profile {
+    let mut json: Value = serde_json::from_str(&profile(&[(1024, 200)], 0).write()).unwrap();
+    let holds = |taken: u64, waited: u64, held_ns: u64| {
+        let (waits, holds) = (Histogram::of(&[(8192, waited)]), Histogram::of(&[(held_ns, taken)]));
+        let waited_ns = waited * 8192;
+        serde_json::json!({"taken": taken, "waited": waited, "waited_ns": waited_ns, "waits": waits, "holds": holds})
+    };
+    json["constraints"][0]["writers"] = holds(1000, waited, held_ns);
+    json["constraints"][0]["readers"] = holds(if reads { 1000 } else { 0 }, 0, 64);
+    Profile::read(&json.to_string()).unwrap()
+}
+
+#[test]
+fn a_constraint_that_is_waited_for_more_often_or_held_longer_is_found() {
+    let found = |before: &Profile, after: &Profile| {
+        let all = compare(before, after).unwrap().differences;
+        let found = all.into_iter().filter(|one| one.is_significant).map(|one| {
+            assert_eq!(one.of, Subject::Constraint("table".to_owned(), Mode::Change));
+            match one.figures {
+                Figures::Times { part, .. } => part,
+                Figures::Part { of_what, .. } => of_what,
+            }
+        });
+        found.collect::<Vec<_>>()
+    };
+    let before = with_constraint(20, 256, true);
+    assert!(found(&before, &with_constraint(25, 256, true)).is_empty());
+    assert_eq!(found(&before, &with_constraint(200, 256, true)), ["waited for"]);
+    assert_eq!(found(&before, &with_constraint(20, 512, true)), ["held"]);
+    assert!(found(&before, &before).is_empty());
+}
+
+#[test]
+fn what_is_in_one_profile_alone_has_appeared_or_gone() {
+    let (before, mut after) = (with_constraint(20, 256, true), with_constraint(20, 256, false));
+    assert!(compare(&before, &before).unwrap().alone.is_empty());
+    after.node_times[1].name = "Post".to_owned();
+    let alone = compare(&before, &after).unwrap().alone;
+    let alone: Vec<_> = alone.iter().map(|one| (one.of.clone(), one.is_new, one.times)).collect();
+    let node = |name: &str| Subject::Node(name.to_owned());
+    let read = Subject::Constraint("table".to_owned(), Mode::Read);
+    assert_eq!(alone, [(read, false, 1000), (node("Post"), true, 300), (node("Send"), false, 300)]);
+}
+
 #[test]
 fn a_few_that_are_long_decide_nothing() {
     let before = profile(&[(1024, 200)], 0);
     let after = profile(&[(1024, 199), (1_048_576, 1)], 0);
-    assert!(compare(&before, &after).unwrap().iter().all(|one| !one.is_significant));
+    assert!(compare(&before, &after).unwrap().differences.iter().all(|one| !one.is_significant));
 }
 
 /// The fields of a message: numbers, and bytes.

@@ -56,29 +56,21 @@ pub enum Arrivals {
 }
 
 /// Runs a server until enough flows have ended.
-pub fn run(setting: &Setting, workload: &mut dyn Workload, mut random: Random) -> Observed {
-    let arriving = random.split();
-    let mut machine = Machine {
-        setting,
-        workload,
-        random,
-        arriving,
-        now: 0.0,
-        agenda: Agenda::default(),
-        processors: Processors::new(setting.cpus),
-        threads: Threads::new(setting.runtime),
-        sources: setting.arrivals.iter().map(|_| SourceThread::default()).collect(),
-        locks: vec![],
-        executions: vec![],
-        free: vec![],
-        forks: vec![],
-        free_forks: vec![],
-        runnable: VecDeque::new(),
-        observer: Observer::default(),
-        arrived: 0.0,
-    };
-    machine.open();
-    machine.go_on()
+pub fn run(setting: &Setting, workload: &mut dyn Workload, random: Random) -> Observed {
+    Machine::new(setting, workload, random, setting.rate()).run()
+}
+
+/// Runs one to which more flows come than can end. What is to warm up and what is counted are flows that end, however
+/// long that takes; of those who wait to begin only so many are kept as make sure that somebody does.
+pub fn run_saturated(setting: &Setting, workload: &mut dyn Workload, random: Random) -> Observed {
+    Machine::new(setting, workload, random, None).run()
+}
+
+/// How many flows are to warm up until as many are in progress as may be, where so many come in a second and so many
+/// end, and twice as many have ended since.
+pub fn saturating(rate: f64, throughput: f64) -> f64 {
+    const MOST: f64 = 40.0;
+    MOST_FLOWS as f64 * (2.0 + (throughput / (rate - throughput).max(f64::MIN_POSITIVE)).min(MOST))
 }
 
 /// So many flows of a source may be in progress; then it waits. The default of `--flux-max-flows`.
@@ -142,6 +134,8 @@ struct SourceThread {
 
 struct Machine<'a> {
     setting: &'a Setting,
+    /// As `Setting::rate`; none where flows that end are counted and not those that come.
+    rate: Option<f64>,
     workload: &'a mut dyn Workload,
     random: Random,
     /// Of when flows arrive: the same whatever they do.
@@ -163,7 +157,36 @@ struct Machine<'a> {
     arrived: f64,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    fn new(setting: &'a Setting, workload: &'a mut dyn Workload, mut random: Random, rate: Option<f64>) -> Self {
+        let arriving = random.split();
+        Self {
+            setting,
+            rate,
+            workload,
+            random,
+            arriving,
+            now: 0.0,
+            agenda: Agenda::default(),
+            processors: Processors::new(setting.cpus),
+            threads: Threads::new(setting.runtime),
+            sources: setting.arrivals.iter().map(|_| SourceThread::default()).collect(),
+            locks: vec![],
+            executions: vec![],
+            free: vec![],
+            forks: vec![],
+            free_forks: vec![],
+            runnable: VecDeque::new(),
+            observer: Observer::default(),
+            arrived: 0.0,
+        }
+    }
+
+    fn run(mut self) -> Observed {
+        self.open();
+        self.go_on()
+    }
+
     fn open(&mut self) {
         for (source, arrivals) in self.setting.arrivals.iter().enumerate() {
             match arrivals {
@@ -189,7 +212,7 @@ impl Machine<'_> {
 
     fn go_on(mut self) -> Observed {
         // An open load goes on for as long as that many flows take to come, also where fewer end.
-        let rate = self.setting.rate();
+        let rate = self.rate;
         let begin = rate.map_or(f64::INFINITY, |rate| self.setting.warm_up / rate);
         let mut end =
             rate.filter(|_| self.observer.is_counting()).map_or(f64::INFINITY, |rate| self.setting.flows / rate);
@@ -212,7 +235,7 @@ impl Machine<'_> {
                 self.agenda.put(at, Event::Computed(changes));
             }
             if rate.is_none() {
-                // Where sources fail again and again, clients would ask for ever.
+                // Where sources fail again and again, or nothing ends, they would come for ever.
                 if self.arrived > 100.0 * (self.setting.warm_up + self.setting.flows) {
                     break;
                 }
@@ -262,6 +285,11 @@ impl Machine<'_> {
     /// A flow arrives: its source makes it, when it has made those before.
     fn arrive(&mut self, source: usize) {
         self.arrived += 1.0;
+        let is_open = !matches!(self.setting.arrivals[source], Arrivals::Clients(..));
+        if self.rate.is_none() && is_open && self.sources[source].waiting.len() >= MOST_FLOWS {
+            // The source has enough of them, whatever this one would do.
+            return;
+        }
         let Script { produce, run } = self.workload.flow(source, &mut self.random);
         let execution = self.execution(Execution {
             source,

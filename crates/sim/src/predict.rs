@@ -3,7 +3,7 @@
 
 use crate::estimates::Estimates;
 use crate::interval::Interval;
-use crate::machine::{Runtime, Setting, run};
+use crate::machine::{Runtime, Setting, run, run_saturated, saturating};
 use crate::observe::Observed;
 use crate::random::Random;
 use crate::walk::Flows;
@@ -15,7 +15,7 @@ pub(crate) const RUNS: usize = 10;
 /// What is predicted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
-    /// Flows that end, a second.
+    /// Flows that end, a second. Where more come than can end, as many as can: the capacity.
     pub throughput: Interval,
     /// How long a flow takes, in seconds.
     pub mean: Interval,
@@ -56,11 +56,14 @@ pub enum Limiting {
 /// Predicts one point.
 pub fn predict(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64) -> Prediction {
     let mut random = Random::new(seed);
-    let runs: Vec<_> = (0..RUNS).map(|_| run(setting, &mut Flows::new(flow, estimates), random.split())).collect();
+    let mut runs: Vec<_> = (0..RUNS).map(|_| run(setting, &mut Flows::new(flow, estimates), random.split())).collect();
+    let overloaded = is_overloaded(setting, &runs);
+    if overloaded && let Some(saturated) = saturated(flow, estimates, setting, &runs, &mut random) {
+        runs = saturated;
+    }
     let interval = |figure: &dyn Fn(&Observed) -> f64| Interval::of(&runs.iter().map(figure).collect::<Vec<_>>());
     let throughput = interval(&Observed::throughput);
     let cpus = interval(&|seen| seen.cpus);
-    let overloaded = is_overloaded(setting, &runs);
     let waiting = |what: &Limiting| interval(&|seen| waiting(seen, what));
     let limit = limiting(&runs, cpus.mean, setting).map(|(what, line)| Limit { what, waiting: waiting(&line) });
     Prediction {
@@ -73,6 +76,27 @@ pub fn predict(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64)
         overloaded,
         limit,
     }
+}
+
+/// No run of a server to which more flows come than can end counts fewer: they end in waves, as thousands of them take
+/// turns, and a run begins and ends somewhere in one.
+const SATURATED_FLOWS: f64 = 20_480.0;
+
+/// Runs the server again, in the steady state that it comes to under a load beyond what it can do: as many flows are in
+/// progress as may be. None where too few flows end to see it.
+fn saturated(
+    flow: &Flow,
+    estimates: &Estimates,
+    setting: &Setting,
+    runs: &[Observed],
+    random: &mut Random,
+) -> Option<Vec<Observed>> {
+    let throughput = Interval::of(&runs.iter().map(Observed::throughput).collect::<Vec<_>>()).mean;
+    let warm_up = setting.warm_up.max(saturating(setting.rate()?, throughput));
+    let setting = Setting { warm_up, flows: setting.flows.max(SATURATED_FLOWS), ..setting.clone() };
+    let runs = (0..RUNS).map(|_| run_saturated(&setting, &mut Flows::new(flow, estimates), random.split()));
+    let runs: Vec<_> = runs.collect();
+    runs.iter().all(|seen| seen.latencies.len() as f64 >= 0.1 * setting.flows).then_some(runs)
 }
 
 /// Whether more flows come than can end.

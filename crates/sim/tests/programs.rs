@@ -145,8 +145,8 @@ fn the_cpus_limit() {
         let seen = predicted(&flow, &estimates, 2, runtime, 150.0);
         assert_eq!(seen.limit.unwrap().what, Limiting::Cpus, "{runtime:?}");
         let seen = predicted(&flow, &estimates, 2, runtime, 400.0);
-        // On loops the flows in progress give way to each other in waves, and a run ends somewhere in one.
-        assert!((seen.throughput.mean / 200.0 - 1.0).abs() < 0.03, "{runtime:?}: {seen:?}");
+        let off = (seen.throughput.mean - 200.0).abs();
+        assert!(off < 2.0 * seen.throughput.within && seen.throughput.within < 2.0, "{runtime:?}: {seen:?}");
         assert_eq!((seen.overloaded, seen.limit.unwrap().what), (true, Limiting::Cpus), "{runtime:?}");
     }
 }

@@ -8,7 +8,7 @@
 
 use flux_ir::program::Mode;
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting, run};
+use flux_sim::machine::{Arrivals, Runtime, Setting, run, run_saturated, saturating};
 use flux_sim::observe::Observed;
 use flux_sim::random::{Distribution, Random};
 use flux_sim::script::{Action, Branch, Fork, Lock, Script};
@@ -81,6 +81,28 @@ fn several_servers() {
         check(&setting(servers, Runtime::Pool(servers), rate), computing(UNIT), Observed::mean, mean);
         let waiting = |_, random: &mut Random| script([Action::Wait(UNIT.sample(random))]);
         check(&setting(1, Runtime::Pool(servers), rate), waiting, Observed::mean, mean);
+    }
+}
+
+/// As much as all servers can do (M/M/c beyond its capacity), in each way to share them.
+#[test]
+fn more_than_several_servers_can_do() {
+    for (servers, rate) in [(1, 1.2), (2, 8.0)] {
+        for runtime in [Runtime::Event(servers), Runtime::Pool(servers), Runtime::Thread] {
+            let capacity = servers as f64;
+            let open = setting(servers, runtime, rate);
+            let full = Setting { warm_up: saturating(rate, capacity), flows: 8000.0, ..open };
+            let mut random = Random::new(3);
+            let runs: Vec<_> = (0..20)
+                .map(|_| {
+                    let mut workload = |at, random: &mut _| computing(UNIT)(at, random);
+                    run_saturated(&full, &mut workload, random.split()).throughput()
+                })
+                .collect();
+            let all = Interval::of(&runs);
+            let off = (all.mean - capacity).abs();
+            assert!(off < 2.0 * all.within && all.within < 0.01 * capacity, "{runtime:?} {rate}: {all:?}");
+        }
     }
 }
 

@@ -180,6 +180,10 @@ class connection final : private belonging, private listed<connection>
     /// sent before (RFC 9112, 9.6). Meanwhile it costs no flow.
     io_result<void> close_softly(std::string_view last = {}) noexcept;
 
+    /// What flows that do not have it send on it goes through this from now on, which receives nothing
+    /// (`io/multiplexer.hpp`). Gives its stream, which lasts as long as it; null where the caller does not own it.
+    stream *send_through(std::shared_ptr<multiplexer> by) noexcept;
+
     /// From now on it goes back there; one that the flow has made. EBADF where the caller does not own it.
     io_result<void> set_home(std::shared_ptr<connection_home> home) noexcept;
 

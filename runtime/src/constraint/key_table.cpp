@@ -26,9 +26,8 @@ key_table::~key_table()
     }
 }
 
-key_table::entry &key_table::find(key_number key, waiter &place) noexcept
+key_table::entry &key_table::find(key_number scattered, waiter &place) noexcept
 {
-    const key_number scattered = scatter(key);
     shard &in = shard_of(scattered);
     while (true) {
         {

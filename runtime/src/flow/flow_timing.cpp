@@ -116,10 +116,10 @@ void flow_timing::ended(node_number last) noexcept
     end();
 }
 
-void flow_timing::ended(node_number last, std::size_t source) noexcept
+void flow_timing::ended(node_number last, const flow_end &how) noexcept
 {
     called(last);
-    to_->add_flow(source, of_flow_, flows_);
+    to_->add_flow(how, of_flow_, flows_);
     end();
 }
 

@@ -205,8 +205,9 @@ void add_errors(metrics &to, const program &of, const std::vector<failure_total>
     each_failure([](const failure_total &each) { return each.unhandled; });
 }
 
-void add_constraints(metrics &to, const program &of, const std::vector<constraint_totals> &constraints)
+void add_constraints(metrics &to, const program &of, const run_facts &facts)
 {
+    const std::vector<constraint_totals> &constraints = facts.constraints;
     const auto each_constraint = [&](auto add) {
         for (std::size_t number = 0; number < constraints.size(); ++number) {
             add(metric_label{"constraint", of.constraints[number].name}, constraints[number]);
@@ -231,10 +232,9 @@ void add_constraints(metrics &to, const program &of, const std::vector<constrain
             });
     // Not all holds are timed, so this one estimates their sum, which may shrink a little: it is no counter.
     to.begin_gauge("flux_constraint_hold_seconds", "How long a constraint is held each time; the mean of those timed.");
-    each_constraint([&](metric_label name, const constraint_totals &one) {
-        const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
-        to.add_seconds({name}, static_cast<double>(one.held_ns) * nanoseconds / timed);
-    });
+    for (constraint_number number = 0; number < constraints.size(); ++number) {
+        to.add_seconds({{"constraint", of.constraints[number].name}}, facts.held_each_ns(number) * nanoseconds);
+    }
 }
 
 void add_constraint_times(metrics &to, const program &of, const std::vector<constraint_time_counts> &constraints)
@@ -255,7 +255,7 @@ void add_constraint_times(metrics &to, const program &of, const std::vector<cons
     }
     add_each("flux_constraint_wait_time_seconds", "How long those waited for a constraint who had to.",
              &hold_counts::waits);
-    add_each("flux_constraint_hold_time_seconds", "How long a constraint is held; of those holds that are timed.",
+    add_each("flux_constraint_hold_time_seconds", "How long a constraint is held, as holds that are timed show it.",
              &hold_counts::holds);
 }
 
@@ -341,7 +341,7 @@ std::string metrics_text(const program &of, const run_facts &facts, const char *
     add_flows(all, of, facts.counts);
     add_paths(all, of, facts.counts);
     add_errors(all, of, facts.failures);
-    add_constraints(all, of, facts.constraints);
+    add_constraints(all, of, facts);
     add_constraint_times(all, of, facts.constraint_times);
     add_loops(all, of, facts.loops);
     return std::move(all).whole();

@@ -27,10 +27,10 @@ source_counts sum_over_sources(const program &of, const path_counts &counts)
     return sum;
 }
 
-// Those that were cancelled, and those that have not done so.
-std::uint64_t cancelled(const source_counts &counts) noexcept
+// Those that were cancelled; at the end also those that were and have not done so.
+std::uint64_t cancelled(const source_counts &counts, const run_facts &of) noexcept
 {
-    return counts.cancelled + counts.in_progress();
+    return counts.cancelled + (of.is_running ? 0 : counts.in_progress());
 }
 
 // The node that the first flow ended in which had forgotten a connection; null where none had.
@@ -95,18 +95,40 @@ void add_function_paths(formatted_text &into, const program &of, const std::vect
     }
 }
 
-void add_constraints(formatted_text &into, const program &of, std::span<const constraint_totals> constraints)
+// How often a constraint was taken in one mode, how long those waited who had to, and how long it was held.
+std::string mode_text(const char *what, std::uint64_t taken, const hold_counts &times)
 {
-    if (constraints.empty()) {
+    formatted_text text;
+    text.add("%s %" PRIu64 " times", what, taken);
+    const auto add = [&](const char *before, const time_counts &of, const char *after) {
+        if (of.times() != 0) {
+            text.add("%s half of them for %.1f us at most, 99 %% for %.1f%s", before,
+                     static_cast<double>(of.quantile_ns(0.5)) / 1e3, static_cast<double>(of.quantile_ns(0.99)) / 1e3,
+                     after);
+        }
+    };
+    add(", held", times.holds, "");
+    add((" (" + std::to_string(times.waits.times()) + " waited,").c_str(), times.waits, ")");
+    return text.all;
+}
+
+void add_constraints(formatted_text &into, const program &of, const run_facts &facts)
+{
+    if (facts.constraints.empty()) {
         return;
     }
     into.add("\n%12s  %12s  %12s  %12s  constraint\n", "taken", "waited", "ms waited", "us held each");
-    for (std::size_t number = 0; number < constraints.size(); ++number) {
-        const constraint_totals &one = constraints[number];
-        const auto timed = static_cast<double>(std::max<std::uint64_t>(one.timed, 1));
+    for (constraint_number number = 0; number < facts.constraints.size(); ++number) {
+        const constraint_totals &one = facts.constraints[number];
         into.add("%12" PRIu64 "  %12" PRIu64 "  %12.3f  %12.3f  %s\n", one.taken, one.waited,
-                 static_cast<double>(one.waited_ns) / 1e6, static_cast<double>(one.held_ns) / timed / 1e3,
+                 static_cast<double>(one.waited_ns) / 1e6, facts.held_each_ns(number) / 1e3,
                  of.constraints[number].name);
+        const bool is_of_both = one.taken_to_read != 0 && one.taken_to_read != one.taken;
+        if (is_of_both && number < facts.constraint_times.size()) {
+            const constraint_time_counts &times = facts.constraint_times[number];
+            into.add("%12s  %s\n", "", mode_text("read", one.taken_to_read, times.readers).c_str());
+            into.add("%12s  %s\n", "", mode_text("changed", one.taken - one.taken_to_read, times.writers).c_str());
+        }
     }
 }
 
@@ -252,7 +274,7 @@ void add_holds(formatted_text &json, const char *name, std::uint64_t taken, std:
              name, taken, waited, waited_ns, json_times(times.waits).c_str(), json_times(times.holds).c_str());
 }
 
-void add_constraints(formatted_text &json, const program &of, const run_facts &facts)
+void add_json_constraints(formatted_text &json, const program &of, const run_facts &facts)
 {
     add_list(json, "constraints", facts.constraints, ",", [&](const constraint_totals &one) {
         const auto number = static_cast<std::size_t>(&one - facts.constraints.data());
@@ -268,26 +290,62 @@ void add_constraints(formatted_text &json, const program &of, const run_facts &f
             json.add(", \"keys\": [");
             const char *separator = "";
             for (const hot_key &each : times.keys) {
-                json.add("%s{\"key\": \"%016" PRIx64 "\", \"times\": %" PRIu64 ", \"surplus\": %" PRIu64 "}",
-                         std::exchange(separator, ", "), each.key, each.times, each.surplus);
+                const std::string text = each.text.is_known() ? flux::quoted(each.text.shown()) : "null";
+                json.add("%s{\"key\": \"%016" PRIx64 "\", \"text\": %s, \"times\": %" PRIu64
+                         ", \"surplus\": %" PRIu64 "}",
+                         std::exchange(separator, ", "), each.key, text.c_str(), each.times, each.surplus);
             }
             json.add("], \"distinct_keys\": %" PRIu64, times.distinct_keys);
         }
     });
 }
 
-std::string json_flows(const source_counts &counts)
+// `all` flows have come to their end.
+void add_json_paths(formatted_text &json, const program &of, const run_facts &facts, double all)
+{
+    add_list(json, "paths", paths_of_flows(of, facts.counts), ",", [&](const taken_path &path) {
+        json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
+                 ", \"share\": %.6f, \"labels\": %s",
+                 quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,
+                 static_cast<double>(path.count) / all, json_texts(labels_of_flow(of, path)).c_str());
+        const flow_end end{path.of, path.exit, path.is_input_end, path.number};
+        const auto timed = std::ranges::find(facts.path_times, end, &path_time_counts::of);
+        if (timed == facts.path_times.end()) {
+            return;
+        }
+        json.add(", \"times\": %s", json_times(timed->whole).c_str());
+        for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+            json.add(", \"%s_ns\": %" PRIu64, time_kind_name(static_cast<time_kind>(kind)), timed->sums_ns[kind]);
+        }
+    });
+    json.add("  \"path_times_left_out\": %" PRIu64 ",\n", facts.path_times_left_out);
+}
+
+std::string json_flows(const source_counts &counts, const run_facts &of)
 {
     formatted_text json;
     json.add("{\"started\": %" PRIu64, counts.started);
     for (const outcome exit : all_outcomes) {
         json.add(", \"%s\": %" PRIu64, outcome_name(exit), counts.finished[index_of(exit)]);
     }
-    json.add(", \"cancelled\": %" PRIu64 "}", cancelled(counts));
+    json.add(", \"cancelled\": %" PRIu64 "}", cancelled(counts, of));
     return json.all;
 }
 
 } // namespace
+
+double run_facts::held_each_ns(constraint_number number) const noexcept
+{
+    const auto mean_of = [](std::uint64_t sum_ns, std::uint64_t times) {
+        return static_cast<double>(sum_ns) / static_cast<double>(std::max<std::uint64_t>(times, 1));
+    };
+    if (number < constraint_times.size()) {
+        const time_counts &read = constraint_times[number].readers.holds;
+        const time_counts &changed = constraint_times[number].writers.holds;
+        return mean_of(read.sum_ns() + changed.sum_ns(), read.times() + changed.times());
+    }
+    return mean_of(constraints[number].held_ns, constraints[number].timed);
+}
 
 std::string text_report(const program &of, const run_facts &facts)
 {
@@ -295,8 +353,12 @@ std::string text_report(const program &of, const run_facts &facts)
     const source_counts sum = sum_over_sources(of, counts);
     formatted_text report;
     report.add("flux: %s: %" PRIu64 " flows: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
-               " ended by an error handler, %" PRIu64 " cancelled\n",
-               of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum));
+               " ended by an error handler, %" PRIu64 " cancelled",
+               of.name, sum.started, sum.finished[0], sum.finished[1], sum.finished[2], cancelled(sum, facts));
+    if (facts.is_running) {
+        report.add(", %" PRIu64 " in progress", sum.in_progress());
+    }
+    report.all += '\n';
     report.add("      %" PRIu64 " calls, %" PRIu64 " dispatches, %" PRIu64 " acquisitions, %" PRIu64 " parks, %" PRIu64
                " failures; %" PRIu64 " times a source had nothing\n",
                sum.counted.calls, sum.counted.dispatches, sum.counted.acquisitions, sum.counted.parks,
@@ -313,7 +375,7 @@ std::string text_report(const program &of, const run_facts &facts)
     add_function_paths(report, of, paths_of_functions(of, counts));
     add_failures(report, of, facts.failures);
     add_abandoned(report, of, facts.abandoned);
-    add_constraints(report, of, facts.constraints);
+    add_constraints(report, of, facts);
     add_loops(report, of, facts.loops);
     add_stacks(report, of, facts.stacks);
     return report.all;
@@ -330,7 +392,7 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
              "  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"flows\": %s,\n",
              version, quoted(of.name).c_str(), strategy, std::chrono::duration<double>(facts.time).count(),
              std::chrono::duration<double>(facts.cpu_time).count(),
-             json_flows(sum).c_str());
+             json_flows(sum, facts).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
              ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"forgotten\": %" PRIu64 "},\n"
              "  \"first_to_forget\": %s,\n  \"lost\": %" PRIu64 ",\n",
@@ -341,9 +403,9 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
         const source_counts own = counts.of_source(static_cast<source_number>(&source - of.sources.data()));
         json.add("\"name\": %s, \"file\": %s, \"line\": %u, \"nothing\": %" PRIu64 ", \"flows\": %s",
                  quoted(source.node.name).c_str(), quoted(source.node.file).c_str(), source.node.line, own.nothing,
-                 json_flows(own).c_str());
+                 json_flows(own, facts).c_str());
     });
-    add_constraints(json, of, facts);
+    add_json_constraints(json, of, facts);
     json.add("  \"stack_bytes\": %zu,\n", facts.loops.stack_bytes);
     add_list(json, "stacks", facts.stacks, ",", [&](const node_stack_mark &each) {
         json.add("\"name\": %s, \"bytes\": %zu, \"used\": %zu", quoted(of.nodes[each.node].name).c_str(), each.size,
@@ -370,12 +432,7 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
                  static_cast<std::uint64_t>(each.longest.count()));
     });
     add_times(json, of, facts);
-    add_list(json, "paths", paths_of_flows(of, counts), ",", [&](const taken_path &path) {
-        json.add("\"source\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64
-                 ", \"share\": %.6f, \"labels\": %s",
-                 quoted(of.sources[path.of].node.name).c_str(), path.end(), path.number, path.count,
-                 static_cast<double>(path.count) / all, json_texts(labels_of_flow(of, path)).c_str());
-    });
+    add_json_paths(json, of, facts, all);
     add_list(json, "cut", paths_of_functions(of, counts), "", [&](const taken_path &path) {
         json.add("\"function\": %s, \"exit\": \"%s\", \"number\": %" PRIu64 ", \"count\": %" PRIu64 ", \"labels\": %s",
                  quoted(of.path_functions[path.of].name).c_str(), outcome_name(path.exit), path.number, path.count,

@@ -54,6 +54,16 @@ connections::connections(io &through, listener &from, first_given first, silence
     }
 }
 
+connections::connections(io &through, silence_limits limits)
+    : arrivals_(through.make_arrivals()), first_given_(first_given::with_input), look_period_(period_of(limits)),
+      idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
+      message_limit_(limits.message), layer_(nullptr), through_(through), on_loop_(through.is_of_one_thread()),
+      look_at_(through.now() + look_period_), adopts_(true)
+{
+    assert(on_loop_);
+    close_entrance();
+}
+
 connections::~connections()
 {
     // Each connection owns a share of this, so there is none.
@@ -83,7 +93,7 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
             return ready;
         }
         connection &of = **ready;
-        is_carried_ = of.carries_ != nullptr;
+        is_carried_ = of.carries_ != nullptr && of.carries_->receives();
         if (!is_carried_ && has_whole(of, into)) {
             return ready;
         }
@@ -181,6 +191,10 @@ bool connections::has_whole(connection &of, message_parse &into) noexcept
         return false;
     }
     served(of);
+    if (of.carries_ != nullptr) {
+        end_carried(of, come.error(), into);
+        return false;
+    }
     if (come.error() == EBADMSG && speaks_other(of, into)) {
         return false;
     }
@@ -189,6 +203,25 @@ bool connections::has_whole(connection &of, message_parse &into) noexcept
         of.end();
     }
     return false;
+}
+
+// One on which others send. Where its peer has ended what it sends, they may go on.
+void connections::end_carried(connection &ending, int error, const message_parse &wanted) noexcept
+{
+    const bool has_ended = error == end_of_input || error == ENODATA;
+    if (!has_ended) {
+        running_flow->count_failure(error);
+    }
+    if (error == EBADMSG) {
+        log_wrong_message(ending.peer(), wanted);
+    }
+    reclaim(ending);
+    const std::shared_ptr<multiplexer> carries = ending.carries_; // which may end it
+    ending.belongs_to_any();
+    if (has_ended ? carries->input_ended() : carries->leave(false)) {
+        ending.belongs_to_none();
+        ending.end();
+    }
 }
 
 // Its first bytes are no message: whether they begin the other protocol, which carries it from now on.
@@ -330,6 +363,12 @@ connection *connections::add(arrivals::newcomer somebody) noexcept
     return fresh;
 }
 
+void connections::adopt(connection &made) noexcept
+{
+    made.home_ = shared_from_this();
+    append(made, through_.now());
+}
+
 void connections::take_back(connection &unused) noexcept
 {
     if (unused.is_leaving_) [[unlikely]] {
@@ -358,7 +397,8 @@ void connections::keep(connection &idle, bool soon) noexcept
     {
         const auto alone = alone_here();
         const stream::held_input held = idle.through_->held();
-        const bool is_used = idle.carries_ == nullptr || idle.carries_->is_in_use();
+        const bool is_used =
+            idle.carries_ == nullptr || !idle.carries_->receives() || idle.carries_->is_in_use();
         if (held != stream::held_input::part && is_used) {
             idle.quiet_looks_ = 0; // a handshake that does not end is as silent as none, and so is talk of nothing
         }
@@ -405,7 +445,8 @@ void connections::look_at_all(moment now) noexcept
             append(longest, now);
         }
     }
-    look_at_ = all_.empty() ? never : all_.first()->look_at_;
+    const moment none = adopts_ ? now + look_period_ : never;
+    look_at_ = all_.empty() ? none : all_.first()->look_at_;
 }
 
 // Its message has not come in time; it is closed next.

@@ -4,6 +4,8 @@
 #include "flux/insight/json_text.hpp"
 #include "flux/insight/metrics.hpp"
 #include "flux/insight/report.hpp"
+#include "flux/log.hpp"
+#include "flux/process/log_tail.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -31,6 +33,7 @@ const admin_pages_of_server::page admin_pages_of_server::all_pages[] = {
     {"/profile", "the same as JSON", &admin_pages_of_server::profile},
     {"/flows", "the flows that are in progress, and where, as JSON", &admin_pages_of_server::flows},
     {"/metrics", "counts for Prometheus and for what reads OpenMetrics", &admin_pages_of_server::metrics},
+    {"/log", "the last lines of the log; /log?json as JSON", &admin_pages_of_server::log},
     {"/healthz", "status 200 while the server serves, 503 before and after", &admin_pages_of_server::health},
     {"/graph.json", "what the graph is drawn of", &admin_pages_of_server::graph_data},
     {"/", "this list", &admin_pages_of_server::index},
@@ -68,14 +71,21 @@ admin_answer admin_pages_of_server::health(const admin_request &)
     return {503, plain, "ends\n"};
 }
 
+run_facts admin_pages_of_server::facts_so_far()
+{
+    run_facts facts = server_.facts(facts_wanted::all_but_stacks);
+    facts.is_running = true;
+    return facts;
+}
+
 admin_answer admin_pages_of_server::profile(const admin_request &)
 {
-    return {200, json, json_report(program_, server_.facts(facts_wanted::all_but_stacks), strategy_)};
+    return {200, json, json_report(program_, facts_so_far(), strategy_)};
 }
 
 admin_answer admin_pages_of_server::report(const admin_request &)
 {
-    return {200, plain, text_report(program_, server_.facts(facts_wanted::all_but_stacks))};
+    return {200, plain, text_report(program_, facts_so_far())};
 }
 
 admin_answer admin_pages_of_server::metrics(const admin_request &request)
@@ -83,7 +93,25 @@ admin_answer admin_pages_of_server::metrics(const admin_request &request)
     const bool open = request.accept.find("application/openmetrics-text") != std::string_view::npos;
     const metrics_format as = open ? metrics_format::open_metrics : metrics_format::prometheus;
     return {200, media_type(as),
-            metrics_text(program_, server_.facts(facts_wanted::all_but_stacks), strategy_, usage_of_process(), as)};
+            metrics_text(program_, facts_so_far(), strategy_, usage_of_process(), as)};
+}
+
+// As JSON one object: `lines` are the last ones, and `before` says how many were logged before these.
+admin_answer admin_pages_of_server::log(const admin_request &request)
+{
+    log_tail::lines last = tail_of_log().last();
+    if (request.query != "json") {
+        return {200, plain, std::move(last.text)};
+    }
+    formatted_text text;
+    text.add("{\n  \"before\": %" PRIu64 ",\n  \"lines\": [", last.before);
+    const char *separator = "\n    ";
+    for (std::string_view rest = last.text; !rest.empty(); separator = ",\n    ") {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        text.all += separator + quoted(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return {200, json, text.all + "\n  ]\n}\n"};
 }
 
 // One object: `flows` are those in progress, each with the name of its source, its number there, the node that it is at
@@ -109,7 +137,7 @@ admin_answer admin_pages_of_server::graph(const admin_request &)
 
 admin_answer admin_pages_of_server::graph_data(const admin_request &)
 {
-    return {200, json, graph_json(graph_, program_, server_.facts(facts_wanted::all_but_stacks), strategy_)};
+    return {200, json, graph_json(graph_, program_, facts_so_far(), strategy_)};
 }
 
 // The names of the pages are the runtime's own, so nothing in them needs an escape.

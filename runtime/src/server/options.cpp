@@ -101,6 +101,12 @@ std::string set_report(options &into, std::string_view value)
     return {};
 }
 
+std::string set_keys(options &into, std::string_view value)
+{
+    into.names_keys = value == "on";
+    return into.names_keys || value == "off" ? "" : "on or off";
+}
+
 // A port alone is one of this machine: who wants to let in others says so.
 std::string set_admin(options &into, std::string_view value)
 {
@@ -133,6 +139,8 @@ const option all_options[] = {
      set_takeover},
     {"admin", "PORT|ADDRESS|unix:PATH", "where to ask by HTTP how the server runs: its graph, paths, flows, metrics",
      set_admin},
+    {"keys", "on|off", "whether the profile names keys of constraints: who may read it reads them, too (on)",
+     set_keys},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"trace", "[N]", "say of each flow, or of one in N, what happens to it, as it happens, on standard error",
      [](options &into, std::string_view value) {

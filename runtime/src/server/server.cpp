@@ -188,7 +188,11 @@ class served_process
 int serve(const program &served, int argc, char **argv, start_function start)
 {
     options chosen;
+    chosen.strategy = served.on_loops ? strategy_kind::event : chosen.strategy;
     std::string problem = read_options(chosen, argc, argv, std::getenv);
+    if (problem.empty() && served.on_loops && chosen.strategy != strategy_kind::event) {
+        problem = "this server runs on event loops alone: leave out --flux-runtime";
+    }
     if (!problem.empty()) {
         log_line("%s", problem.c_str());
         return 2;

@@ -33,7 +33,7 @@ class simulated_server
 {
   public:
     simulated_server(const program &served, const options &chosen)
-        : program_(served), options_(chosen), runners_(served),
+        : program_(served), options_(chosen), runners_(served, server_io::current(), chosen.names_keys),
           made_(std::make_unique<simulation>(chosen.seed, faults_of(chosen.seed), start_of_peers)), world_(*made_)
     {
         if (simulated_peers != nullptr) {
@@ -85,6 +85,7 @@ class simulated_server
         const run_facts facts = {runners_.total(), runners_.total_of_constraints(), strategy_->facts(),
                                  runners_.total_of_failures(), {}, runners_.marks_of_stacks(),
                                  runners_.times().of_nodes(), runners_.times().of_sources(),
+                                 runners_.times().of_paths().counts(), runners_.times().of_paths().left_out(),
                                  runners_.times_of_constraints(), world_.now().time_since_epoch()};
         report_end(program_, facts, options_);
     }

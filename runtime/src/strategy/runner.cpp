@@ -6,6 +6,15 @@
 
 namespace flux {
 
+runners::runners(const program &of, std::shared_ptr<server_io> through, bool names_keys)
+    : program_(of), io_(std::move(through)), times_(of.nodes.size(), of.sources.size()),
+      constraint_times_(of.constraints.size())
+{
+    if (!names_keys) {
+        std::ranges::for_each(constraint_times_, &constraint_times::leave_out_keys);
+    }
+}
+
 runner *runners::borrow() noexcept
 {
     thread_waiter place;

@@ -79,7 +79,8 @@ void source::run(flow &started, runner &on) noexcept
     started.end_owned(exit);
     started.end_trace(exit);
     if (started.timing().is_on()) [[unlikely]] {
-        started.timing().ended(started.position(), number_);
+        const bool is_input_end = exit == outcome::failed && started.error() == end_of_input;
+        started.timing().ended(started.position(), {number_, exit, is_input_end, started.path()});
     }
     if (exit == outcome::failed) [[unlikely]] {
         count_unhandled(started, on);

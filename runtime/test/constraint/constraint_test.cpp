@@ -238,12 +238,23 @@ TEST(HoldKeys, CountsReadersBesideWritersAndTheKeysThatAreWaitedFor)
     EXPECT_EQ(counts.readers.holds.times() + counts.writers.holds.times(), 2u) << "the first of each thread";
     ASSERT_EQ(counts.keys.size(), 1u);
     EXPECT_EQ(counts.keys[0].key, flux::key_of(3));
+    EXPECT_EQ(counts.keys[0].text.shown(), "3");
     EXPECT_EQ(counts.keys[0].times, second.totals().waited);
     EXPECT_EQ(counts.distinct_keys, 1u);
     {
         const flux::hold_keys others(one.flow, lock, flux::key(flux::mode::read, 4), flux::key(flux::mode::read, 5));
     }
     EXPECT_EQ(times[0].counts().distinct_keys, 3u) << "also keys that nobody waits for";
+}
+
+TEST(HoldKeys, RemembersNoKeysWhereTheyAreLeftOut)
+{
+    flux::constraint_times times;
+    times.leave_out_keys();
+    times.waited_for(3, flux::shown_as(3));
+    times.took(flux::scatter(3));
+    EXPECT_TRUE(times.counts().keys.empty());
+    EXPECT_EQ(times.counts().distinct_keys, 1u) << "how many there are is no secret";
 }
 
 TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
@@ -262,6 +273,25 @@ TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
     }
     EXPECT_EQ(totals().timed, 2u);
     EXPECT_EQ(totals().taken, 2 * flux::constraint_count::holds_for_each_timed);
+}
+
+TEST(Hold, TimesStandForThoseSinceTheOneBeforeSoTheFirstOfAThreadWeighsNoMoreThanItself)
+{
+    std::array<flux::constraint_times, 1> times;
+    running one;
+    one.on.constraint_counts()[0].add_times_to(times[0]);
+    flux::program_lock lock{0};
+    {
+        const flux::hold first(one.flow, lock, flux::mode::write);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    for (unsigned again = 0; again < 2 * flux::constraint_count::holds_for_each_timed; ++again) {
+        const flux::hold next(one.flow, lock, flux::mode::read);
+    }
+    const flux::constraint_time_counts counts = times[0].counts();
+    EXPECT_EQ(counts.writers.holds.times(), 1u);
+    EXPECT_EQ(counts.readers.holds.times(), 2 * flux::constraint_count::holds_for_each_timed);
+    EXPECT_EQ(counts.readers.holds.measured(), 2u);
 }
 
 TEST(HoldKeys, TimesKeysToo)

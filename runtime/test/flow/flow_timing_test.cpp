@@ -126,6 +126,9 @@ added_up lives_and_parts(flux::strategy_kind strategy, std::size_t at_once)
         parts += each.sum_ns();
     }
     EXPECT_EQ(parts, flows.whole.sum_ns());
+    const auto paths = running.all.times().of_paths().counts();
+    EXPECT_EQ(paths.size(), 1u) << "they all took one";
+    EXPECT_EQ(paths.front().whole.sum_ns(), flows.whole.sum_ns());
     return {lives.load(), std::chrono::nanoseconds(parts)};
 }
 

@@ -21,6 +21,7 @@ flux::run_facts some_facts()
     counts.started(sample::source_Listen);
     flux::run_facts facts = {std::move(counts), {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}}, {}};
     facts.constraint_times.resize(1);
+    facts.constraint_times[0].readers.holds = {{{64, 66, 4}}, 3000, 2};
     facts.constraint_times[0].writers.waits = {{{491'520, 507'904, 1}, {999'424, 1'015'808, 1}}, 1'500'000, 2};
     facts.loops.flows = {3, 1};
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, -7, 1, 0}};

@@ -58,6 +58,21 @@ flux::run_facts some_facts(flux::runner &on)
     return facts;
 }
 
+TEST(Report, FlowsOfAServerThatRunsAreInProgressAndNotCancelled)
+{
+    flux::runner on(sample::program);
+    flux::run_facts facts = some_facts(on);
+    facts.is_running = true;
+    const std::string text = flux::text_report(sample::program, facts);
+    EXPECT_NE(text.find(" 11 flows: 7 done, 3 failed, 0 ended by an error handler, 0 cancelled, 1 in progress\n"),
+              std::string::npos)
+        << text;
+    const std::string json = flux::json_report(sample::program, facts, "pool");
+    EXPECT_NE(json.find(R"("flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 0})"),
+              std::string::npos)
+        << json;
+}
+
 TEST(Report, ForPeople)
 {
     flux::runner on(sample::program);
@@ -175,6 +190,7 @@ TEST(Report, ForPrograms)
     {"source": "Spread", "exit": "done", "number": 1, "count": 1, "share": 0.100000, )"
         R"("labels": ["Listen", "Begin", "Choose:[two]", "Choose", "End"]}
   ],
+  "path_times_left_out": 0,
   "cut": [
     {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 1, "labels": ["Listen", "ERROR"]}
   ]
@@ -213,7 +229,8 @@ TEST(Report, OfNothing)
 {
     const flux::run_facts facts = facts_of(flux::path_counts(sample::program));
     const std::string json = flux::json_report(sample::program, facts, "pool");
-    EXPECT_NE(json.find("  \"paths\": [],\n  \"cut\": []\n}"), std::string::npos) << json;
+    const std::string end = "  \"paths\": [],\n  \"path_times_left_out\": 0,\n  \"cut\": []\n}\n";
+    EXPECT_TRUE(json.ends_with(end)) << json;
     EXPECT_EQ(flux::text_report(sample::program, facts).find("nan"), std::string::npos);
 }
 
@@ -228,12 +245,29 @@ TEST(Report, AnUnknownNumberIsShownAsANumber)
     EXPECT_NE(json.find("\"number\": 77, \"count\": 1, \"labels\": null"), std::string::npos) << json;
 }
 
+TEST(Report, TellsWhatFlowsOfAPathTook)
+{
+    flux::runner on(sample::program);
+    flux::run_facts facts = some_facts(on);
+    facts.path_times = {{{sample::source_Listen, flux::outcome::done, false, 1},
+                         flux::time_counts({{64, 66, 2}}, 130, 2),
+                         {100, 20, 0, 10, 0}}};
+    facts.path_times_left_out = 17;
+    const std::string json = flux::json_report(sample::program, facts, "pool");
+    const std::string expected = R"(], "times": {"times": 2, "measured": 2, "sum_ns": 130, "p50_ns": 65, )"
+                                 R"("p90_ns": 65, "p99_ns": 65, "steps": [[64, 2]]}, "ran_ns": 100, )"
+                                 R"("parked_ns": 20, "waited_ns": 0, "queued_ns": 10, "branched_ns": 0},)";
+    EXPECT_NE(json.find(expected), std::string::npos) << json;
+    EXPECT_NE(json.find("\"path_times_left_out\": 17,"), std::string::npos) << json;
+}
+
 TEST(Report, TellsReadersBesideWriters)
 {
     flux::runner on(sample::program);
     flux::run_facts facts = some_facts(on);
     const flux::time_counts twice({{64, 66, 2}}, 130, 2);
-    facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1}}, 17}};
+    const flux::key_text key(std::string_view("a \"b\""));
+    facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1, key}, {1, 2, 0}}, 17}};
     const std::string none = R"({"times": 0, "measured": 0, "sum_ns": 0, "p50_ns": 0, "p90_ns": 0, "p99_ns": 0, )"
                              R"("steps": []})";
     const std::string two = R"({"times": 2, "measured": 2, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
@@ -241,10 +275,18 @@ TEST(Report, TellsReadersBesideWriters)
     const std::string expected =
         R"("held_ns": 1500, "readers": {"taken": 4, "waited": 1, "waited_ns": 500000, "waits": )" + two +
         R"(, "holds": )" + none + R"(}, "writers": {"taken": 2, "waited": 1, "waited_ns": 1000000, "waits": )" + none +
-        R"(, "holds": )" + two + R"(}, "keys": [{"key": "000000000000beef", "times": 3, "surplus": 1}], )"
+        R"(, "holds": )" + two +
+        R"(}, "keys": [{"key": "000000000000beef", "text": "a \"b\"", "times": 3, "surplus": 1}, )"
+        R"({"key": "0000000000000001", "text": null, "times": 2, "surplus": 0}], )"
         R"("distinct_keys": 17})";
     const std::string json = flux::json_report(sample::program, facts, "pool");
     EXPECT_NE(json.find(expected), std::string::npos) << json;
+    const std::string text = flux::text_report(sample::program, facts);
+    EXPECT_NE(text.find("           6             2         1.500         0.065  shared\n"
+                        "              read 4 times (2 waited, half of them for 0.1 us at most, 99 % for 0.1)\n"
+                        "              changed 2 times, held half of them for 0.1 us at most, 99 % for 0.1\n"),
+              std::string::npos)
+        << text;
 }
 
 TEST(Report, EscapesNames)

@@ -133,6 +133,10 @@ TEST_F(Options, ChooseTheReport)
 
 TEST_F(Options, ChooseWhichFlowsAreTraced)
 {
+    EXPECT_TRUE(read({}).options.names_keys);
+    EXPECT_FALSE(read({"--flux-keys=off"}).options.names_keys);
+    EXPECT_TRUE(read({"--flux-keys", "on"}).options.names_keys);
+    EXPECT_EQ(read({"--flux-keys=no"}).problem, "--flux-keys is to be on or off, not `no`");
     EXPECT_EQ(read({}).options.trace_one_in, 0u);
     EXPECT_EQ(read({"--flux-trace"}).options.trace_one_in, 1u);
     EXPECT_EQ(read({"--flux-trace=100"}).options.trace_one_in, 100u);

@@ -245,6 +245,10 @@ impl<'a> Writer<'a> {
             let read = Cpp::Instance(contract::COMPUTE_AS.spelling.to_owned(), vec![Cpp::name(to.cpp())]);
             return read.call(vec![self.value(inner)]);
         }
+        if to.is_any_message() {
+            return Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(format!("const {} &", to.cpp()))])
+                .call(vec![self.look(inner)]);
+        }
         if is_message(from) {
             return self.look(inner).member("wire").call(vec![]);
         }
@@ -329,6 +333,7 @@ impl<'a> Writer<'a> {
             Called::Has => return member("has_value"),
             Called::Contains => contract::COMPUTE_CONTAINS,
             Called::Position => contract::COMPUTE_POSITION,
+            Called::Hash => contract::COMPUTE_HASH,
             Called::Lower => contract::COMPUTE_LOWER,
             Called::Upper => contract::COMPUTE_UPPER,
             Called::Trim => contract::COMPUTE_TRIM,

@@ -71,6 +71,9 @@ fn needed(context: &Context<'_>) -> (BTreeSet<NodeId>, BTreeSet<Callable>) {
     let applied: BTreeSet<NodeId> = steps.filter_map(|step| context.flow.callee_node(&step.callee)).collect();
     let mut asked = vec![];
     context.flow.functions.iter().for_each(|(_, function)| tested(&function.body, &mut asked));
+    for (_, external) in context.flow.program.externals.iter() {
+        asked.extend(external.functions.iter().copied().map(Callable::Node));
+    }
     let used = used(&context.flow.program, &applied, asked);
     (applied, used)
 }

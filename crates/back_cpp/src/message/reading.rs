@@ -305,7 +305,14 @@ impl<'m, 'p> Reading<'m, 'p> {
             taken = taken.union(own);
             match own.iter().count() > MOST_LABELS {
                 true => wide.push((own, index)),
-                false => cases.push((own.iter().map(byte).collect(), way(index))),
+                false => {
+                    let labels: Vec<_> = own.iter().collect();
+                    let inner = match labels.as_slice() {
+                        [first] => passing(*first, way(index)),
+                        _ => way(index),
+                    };
+                    cases.push((labels.into_iter().map(byte).collect(), inner));
+                }
             }
         }
         let otherwise = match empty.or(default) {
@@ -718,6 +725,23 @@ impl<'m, 'p> Reading<'m, 'p> {
         self.arguments(unit, arguments, &name, &field.name, body);
         Some(Cpp::name(name))
     }
+}
+
+/// What follows where this byte is known to be next: a literal that is only that byte needs no second look.
+fn passing(byte: u8, mut way: Vec<Statement>) -> Vec<Statement> {
+    let wanted = Cpp::name(literal(&[byte]));
+    let is_it = |condition: &Cpp| match condition {
+        Cpp::Prefix("!", read) => matches!(&**read, Cpp::Call(function, given)
+            if **function == Cpp::name("in.literal") && given.first() == Some(&wanted)),
+        _ => false,
+    };
+    // Before it stands which way was chosen.
+    if let Some(first @ Statement::If(..)) = way.get_mut(1)
+        && matches!(first, Statement::If(condition, ..) if is_it(condition))
+    {
+        *first = Statement::Run(call("in.skip", vec![Cpp::name(1)]));
+    }
+    way
 }
 
 fn wide_of(known: &Known) -> &'static str {

@@ -37,9 +37,6 @@ use std::process::{Command, Stdio};
 pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let terminal = &terminal.with_progress(!arguments.quiet).with_format(arguments.format);
     let mut program = compile(&arguments.program)?;
-    if !program.compilation.diagnostics.has_errors() {
-        program.require_lowered("built")?;
-    }
     flux_driver::require_source(&mut program.compilation, program.file);
     program.report(Notes::Hidden, terminal)?;
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 #include "words.flux.h"
 
+#include "flux/log.hpp"
 #include "flux/sleep.hpp"
 
 #include <chrono>
@@ -22,7 +23,11 @@ int Rest(std::string line, std::string &out)
 int Check(std::string line, std::string &out)
 {
     out = std::move(line);
-    return out == "wrong" ? 5 : 0;
+    if (out == "wrong") {
+        flux::log("what was said is \"%s\"", out.c_str());
+        return 5;
+    }
+    return 0;
 }
 
 void Excuse(const std::string &line, int, std::string &out)

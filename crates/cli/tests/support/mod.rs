@@ -21,6 +21,10 @@ pub const RUNTIMES: [&[&str]; 4] = [
     &["--flux-runtime=event", "--flux-workers=2", "--flux-io=proactor"],
 ];
 
+/// The servers of these files are built as users build them, as they are under load. What others are tested for does
+/// not depend on it, and to build them for a debugger takes less.
+const OPTIMISED: [&str; 2] = ["restart", "web"];
+
 /// How often it is looked whether something has come about.
 const STEP: Duration = Duration::from_millis(10);
 
@@ -83,7 +87,8 @@ fn build(home: &Path, file: &str, name: &str, sources: &[&str]) -> PathBuf {
     let folder = folder(file, name);
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg(home.join(format!("{name}.flux"))).args(sources.iter().map(|source| home.join(source)));
+    flux.arg("build").args((!OPTIMISED.contains(&file)).then_some("--debug"));
+    flux.arg(home.join(format!("{name}.flux"))).args(sources.iter().map(|source| home.join(source)));
     flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
     let said = flux.output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));

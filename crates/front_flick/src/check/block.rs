@@ -1,12 +1,15 @@
 //! Blocks: their statements, and the value that the last one gives.
 
 use super::kind::Kind;
-use super::value::{Typed, of_type, truth};
-use super::{Checked, Checker, Reported};
+use super::made::{End, Made, no_value, read, some, value_of};
+use super::value::{Typed, truth};
+use super::{Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
 use crate::syntax::{Expression, Form, Function, Statement};
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
+use flux_front_flux::syntax::Name;
+use flux_ir::compute::{self, Walk};
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
@@ -18,21 +21,42 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             // Declared twice, as was said.
             return;
         }
-        self.scoped(|checker| {
+        self.made = Made::default();
+        let result = self.scoped(|checker| {
             for (parameter, (_, kind, is_state)) in function.parameters.iter().zip(signature.parameters) {
-                checker.bind(parameter.name(), kind);
+                let stands = match &kind {
+                    Some(Kind::Value(ty)) => Stands::Variable(checker.new_variable(parameter.name().as_str(), ty)),
+                    _ => Stands::Nothing,
+                };
+                checker.bind(parameter.name(), kind, stands);
                 if let Some(binding) = checker.bound.last_mut() {
                     binding.is_state = is_state;
                 }
             }
             match signature.result {
-                None => checker.block(body),
-                Some(Some(result)) => checker.block_value(body, Some(&result), function.head).map(|_| ()),
+                None => checker.block(body).map(|()| None),
+                Some(Some(result)) => checker.node_body(body, &result, function.head).map(Some),
                 // What it gives was reported.
                 Some(None) => Err(Reported),
             }
-            .ok();
         });
+        if let Ok(Some(computation)) = result {
+            self.define_pure(function.name.as_str(), computation);
+        }
+    }
+
+    /// The statements of a function that gives a value, as those of a node that has it for its output.
+    fn node_body(
+        &mut self,
+        body: &'syntax [Statement<'syntax>],
+        result: &Type,
+        what: Span,
+    ) -> Checked<compute::Computation> {
+        let output = self.new_variable("result", result);
+        let value = self.block_value(body, Some(result), what)?;
+        self.set(output, value);
+        let made = std::mem::take(&mut self.made);
+        Ok(compute::Computation { variables: made.variables, block: made.block, says: None })
     }
 
     /// Statements that give nothing.
@@ -52,7 +76,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         block: &'syntax [Statement<'syntax>],
         wanted: Option<&Type>,
         what: Span,
-    ) -> Checked<Type> {
+    ) -> Checked<compute::Expression> {
         let Some((last, before)) = block.split_last() else { return Err(Reported) };
         self.scoped(|checker| {
             let mut result = Ok(());
@@ -65,25 +89,25 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// The value of the last statement.
-    fn last(&mut self, last: &'syntax Statement<'syntax>, wanted: Option<&Type>, what: Span) -> Checked<Type> {
+    fn last(
+        &mut self,
+        last: &'syntax Statement<'syntax>,
+        wanted: Option<&Type>,
+        what: Span,
+    ) -> Checked<compute::Expression> {
         match last {
             Statement::Value(value) => {
                 let typed = self.value(value)?;
-                let ty = wanted.cloned().unwrap_or_else(|| typed.ty.clone());
-                self.fits(typed, &ty).map(|()| ty)
-            }
-            Statement::If(branches, Some(otherwise), _) => {
-                let mut ty = wanted.cloned();
-                let mut result = Ok(());
-                for (condition, block) in branches {
-                    result = self.wanted(condition, &truth()).and(result);
-                    match self.block_value(block, ty.as_ref(), what) {
-                        Ok(found) => ty = Some(found),
-                        Err(reported) => result = Err(reported),
+                match wanted {
+                    Some(wanted) => self.fits(typed, wanted),
+                    None => {
+                        let settled = self.typing().settle(typed);
+                        self.typed(settled)
                     }
                 }
-                let last = self.block_value(otherwise, ty.as_ref(), what);
-                result.and(last)
+            }
+            Statement::If(branches, Some(otherwise), span) => {
+                self.chosen((branches, otherwise), wanted.cloned(), what, *span)
             }
             other => {
                 let error = Diagnostic::error(own_ids::BLOCK_VALUE, "the block ends without a value", other.span());
@@ -96,41 +120,68 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
+    /// The value of an `if` with an `else`. There is a variable for it, which has none at first.
+    fn chosen(
+        &mut self,
+        (branches, otherwise): (
+            &'syntax [(Expression<'syntax>, Vec<Statement<'syntax>>)],
+            &'syntax [Statement<'syntax>],
+        ),
+        wanted: Option<Type>,
+        what: Span,
+        span: Span,
+    ) -> Checked<compute::Expression> {
+        let mut ty = wanted;
+        let (mut conditions, mut result) = (vec![], Ok(()));
+        let mut blocks = vec![];
+        for (condition, block) in branches {
+            let (condition, before) = self.apart(|checker| checker.wanted(condition, &truth()));
+            let (value, inner) = self.apart(|checker| checker.block_value(block, ty.as_ref(), what));
+            match (condition, value) {
+                (Ok(condition), Ok(value)) => {
+                    ty = Some(value.ty.clone());
+                    conditions.push((before, condition));
+                    blocks.push((inner, value));
+                }
+                _ => result = Err(Reported),
+            }
+        }
+        let (last, inner) = self.apart(|checker| checker.block_value(otherwise, ty.as_ref(), what));
+        let last = last.and_then(|last| result.map(|()| last))?;
+        let ty = last.ty.clone();
+        blocks.push((inner, last));
+        let chosen = self.let_variable("chosen", no_value(&ty, span));
+        let optional = Type::of_kind(TypeKind::Optional(ty.clone()));
+        let blocks = blocks.into_iter().map(|(mut block, value)| {
+            block.push(compute::Statement::Set { variable: chosen, is_new: false, value: some(value) });
+            block
+        });
+        let statements = joined(conditions, blocks.collect());
+        self.made.block.extend(statements);
+        Ok(value_of(read(chosen, &optional, span), &ty))
+    }
+
     pub(super) fn statement(&mut self, statement: &'syntax Statement<'syntax>) -> Checked<()> {
         match statement {
-            Statement::Let(name, value) => {
-                let kind = self.expression(value);
-                let kind = match kind {
-                    Ok(Typed::Value(value)) => Some(Kind::Value(value.ty)),
-                    Ok(Typed::Other(kind)) => Some(kind),
-                    Ok(Typed::Nothing) => {
-                        let headline = format!("`{}` is given no value: this gives nothing", name.text);
-                        let error = Diagnostic::error(own_ids::BLOCK_VALUE, headline, value.span);
-                        self.report(error.help("call it on a line of its own, without `let`"));
-                        None
-                    }
-                    Err(Reported) => None,
-                };
-                let known = kind.is_some();
-                self.bind(name, kind);
-                if known { Ok(()) } else { Err(Reported) }
-            }
-            Statement::Set(place, value) => self.set(place, value),
+            Statement::Let(name, value) => self.let_name(name, value),
+            Statement::Set(place, value) => self.set_state(place, value),
             Statement::If(branches, otherwise, _) => {
-                let mut result = Ok(());
+                let (mut conditions, mut blocks, mut result) = (vec![], vec![], Ok(()));
                 for (condition, block) in branches {
-                    result = self.wanted(condition, &truth()).and(result);
-                    result = self.block(block).and(result);
+                    let (condition, before) = self.apart(|checker| checker.wanted(condition, &truth()));
+                    let (done, inner) = self.apart(|checker| checker.block(block));
+                    result = condition.map(|condition| conditions.push((before, condition))).and(result).and(done);
+                    blocks.push(inner);
                 }
-                otherwise.as_ref().map_or(Ok(()), |block| self.block(block)).and(result)
+                let (done, inner) =
+                    self.apart(|checker| otherwise.as_ref().map_or(Ok(()), |block| checker.block(block)));
+                blocks.push(inner);
+                result.and(done)?;
+                let statements = joined(conditions, blocks);
+                self.made.block.extend(statements);
+                Ok(())
             }
-            Statement::For(name, list, block) => {
-                let element = self.elements(list);
-                self.scoped(|checker| {
-                    checker.bind(name, element.as_ref().ok().cloned());
-                    checker.block(block).and(element.map(|_| ()))
-                })
-            }
+            Statement::For(name, list, block) => self.go_through(name, list, block),
             Statement::Send(value, steps) => self.send(value, steps),
             Statement::Value(value) => match self.expression(value)? {
                 Typed::Nothing => Ok(()),
@@ -144,24 +195,91 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// What a `for` goes through.
-    fn elements(&mut self, list: &'syntax Expression<'syntax>) -> Checked<Kind> {
-        match self.expression(list)? {
-            Typed::Other(Kind::Channels(ways)) => return Ok(Kind::Channel(ways)),
-            Typed::Value(value) => {
-                if let TypeKind::List(element) = value.ty.kind() {
-                    return Ok(Kind::Value(element.clone()));
-                }
+    /// `let target = …`
+    fn let_name(&mut self, name: &'syntax Name<'syntax>, value: &'syntax Expression<'syntax>) -> Checked<()> {
+        let (kind, stands) = match self.expression(value) {
+            Ok(Typed::Value(value)) => {
+                let settled = self.typing().settle(value);
+                let value = self.typed(settled)?;
+                let ty = value.ty.clone();
+                (Some(Kind::Value(ty)), Stands::Variable(self.let_variable(name.as_str(), value)))
             }
-            _ => {}
+            Ok(Typed::Other(kind, end)) => {
+                let end =
+                    end.map(|end| End { element: end.element.map(|index| self.once(name.as_str(), index)), ..end });
+                (Some(kind), end.map_or(Stands::Nothing, Stands::End))
+            }
+            Ok(Typed::Nothing) => {
+                let headline = format!("`{}` is given no value: this gives nothing", name.text);
+                let error = Diagnostic::error(own_ids::BLOCK_VALUE, headline, value.span);
+                self.report(error.help("call it on a line of its own, without `let`"));
+                (None, Stands::Nothing)
+            }
+            Err(Reported) => (None, Stands::Nothing),
+        };
+        let known = kind.is_some();
+        self.bind(name, kind, stands);
+        if known { Ok(()) } else { Err(Reported) }
+    }
+
+    /// `for x in …:`
+    fn go_through(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        list: &'syntax Expression<'syntax>,
+        block: &'syntax [Statement<'syntax>],
+    ) -> Checked<()> {
+        let over = match self.expression(list) {
+            Ok(Typed::Other(Kind::Channels(ways), end)) => return self.go_through_channels(name, ways, end, block),
+            Ok(Typed::Value(value)) if matches!(value.ty.kind(), TypeKind::List(_)) => Ok(value),
+            Ok(_) => {
+                let headline = "`for` goes through a list, or an array of channels";
+                let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, list.span);
+                Err(self.report(error.help("write a list to the right of `in`: what is gone through is finite")))
+            }
+            Err(Reported) => Err(Reported),
+        };
+        let before = self.bound.len();
+        let element = match over.as_ref().map(|over| over.ty.kind()) {
+            Ok(TypeKind::List(element)) => Some(self.bind_variable(name, element)),
+            _ => {
+                self.bind(name, None, Stands::Nothing);
+                None
+            }
+        };
+        let (done, inner) = self.apart(|checker| checker.block(block));
+        self.bound.truncate(before);
+        let over = done.and(over)?;
+        if let Some(element) = element {
+            self.emit(compute::Statement::For(Walk { element, value: None, over }, inner));
         }
-        let error =
-            Diagnostic::error(ids::EXPRESSION_TYPE, "`for` goes through a list, or an array of channels", list.span);
-        Err(self.report(error.help("write a list to the right of `in`: what is gone through is finite")))
+        Ok(())
+    }
+
+    /// `for backend in backends:`
+    fn go_through_channels(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        ways: super::kind::Ways,
+        end: Option<End>,
+        block: &'syntax [Statement<'syntax>],
+    ) -> Checked<()> {
+        let index_type = Type::new("uint64");
+        let channel = end.as_ref().map_or(0, |end| end.channel);
+        let over = self.fact(super::made::Fact::All(channel), &Type::list_of(&index_type), name.span);
+        let index = self.new_variable(name.as_str(), &index_type);
+        let before = self.bound.len();
+        let index_of = |end: End| Stands::End(End { element: Some(read(index, &index_type, name.span)), ..end });
+        self.bind(name, Some(Kind::Channel(ways)), end.map_or(Stands::Nothing, index_of));
+        let (done, inner) = self.apart(|checker| checker.block(block));
+        self.bound.truncate(before);
+        done?;
+        self.emit(compute::Statement::For(Walk { element: index, value: None, over }, inner));
+        Ok(())
     }
 
     /// `hits[key] := …`
-    fn set(&mut self, place: &'syntax Expression<'syntax>, value: &'syntax Expression<'syntax>) -> Checked<()> {
+    fn set_state(&mut self, place: &'syntax Expression<'syntax>, value: &'syntax Expression<'syntax>) -> Checked<()> {
         let (name, key) = match &place.form {
             Form::Name(name) => (Some(name), None),
             Form::Element(two) => match &**two {
@@ -178,11 +296,36 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                         of a function";
             return Err(self.report(error.help(help)));
         };
+        let variable = self.variable_of(&binding.stands);
         let Some(Kind::Value(ty)) = binding.kind else { return Err(Reported) };
-        let Some(key) = key else { return self.wanted(value, &ty) };
+        let Some(key) = key else {
+            let value = self.wanted(value, &ty)?;
+            self.set(variable, value);
+            return Ok(());
+        };
         let (key, value) = (self.value(key), self.value(value));
         let (key, value) = (key?, value?);
         let put = self.typing().put((&ty, place.span), key, value);
-        self.typed(put.map(|_| of_type(ty, place.span))).map(|_| ())
+        match put {
+            Ok((key, value)) => {
+                self.emit(compute::Statement::Put { variable, key, value });
+                Ok(())
+            }
+            Err(mistake) => self.typed(Err(mistake)).map(|_| ()),
+        }
     }
+}
+
+/// An `if` whose conditions, each after the statements that it takes, are asked one after the other; then what is done
+/// where none holds, which is the last block.
+fn joined(
+    mut conditions: Vec<(Vec<compute::Statement>, compute::Expression)>,
+    mut blocks: Vec<Vec<compute::Statement>>,
+) -> Vec<compute::Statement> {
+    let mut otherwise = blocks.pop().unwrap_or_default();
+    while let (Some((mut before, condition)), Some(block)) = (conditions.pop(), blocks.pop()) {
+        before.push(compute::Statement::If(condition, block, otherwise));
+        otherwise = before;
+    }
+    otherwise
 }

@@ -1,19 +1,20 @@
 //! Calls: of functions of the language, of the program, and of types, whose values they make.
 
-use super::kind::{Kind, spelled};
+use super::kind::{Kind, Signature, spelled};
+use super::made::{End, Fact, read};
 use super::types::built_in;
-use super::value::{Typed, of_type, truth};
-use super::{Checked, Checker, Reported};
+use super::value::{Typed, truth};
+use super::{Binding, Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
-use crate::syntax::{Argument, Expression, Form};
+use crate::syntax::{Argument, Expression as Written, Form, Function};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_front::scope::{Kind as NameKind, Located};
 use flux_front_flux::ids;
 use flux_front_flux::syntax::QualifiedName;
-use flux_ir::compute;
+use flux_ir::compute::{self, Callable, Expression, Term, VariableId};
 use flux_ir::message::{Given, MessageId, given_type};
 use flux_ir::program::{TypeBody, TypeId};
-use flux_ir::types::{Declared, Type, TypeKind};
+use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
 /// The functions of the language: what each is called, and how it is written.
@@ -42,7 +43,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (module, own) = name.parts();
         if module.is_none() {
             if is_built_in(own) {
-                return self.built_in_call(own, arguments, span).map(|ty| Typed::Value(of_type(ty, span)));
+                return self.built_in_call(own, arguments, span).map(Typed::Value);
             }
             if let Some(ty) = built_in(own) {
                 return self.conversion(&ty, arguments, span).map(Typed::Value);
@@ -86,34 +87,53 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.report(error.help(help))
     }
 
-    /// The type of what a function of the language gives.
-    fn built_in_call(&mut self, name: &str, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Type> {
+    /// What a function of the language gives.
+    fn built_in_call(
+        &mut self,
+        name: &str,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<Expression> {
         let wanted = if matches!(name, "min" | "max") { 2 } else { 1 };
         let integer = built_in("integer").ok_or(Reported)?;
         let (Some(first), true) = (arguments.first(), arguments.len() == wanted) else {
             return Err(self.report_built_in(name, span));
         };
         if let [first, second] = arguments {
-            let (first, second) = (self.value(&first.value), self.value(&second.value));
-            let (first, second) = (first?, second?);
-            let sum = self.typing().binary(compute::Operator::Subtract, first, second);
-            return self.typed(sum).map(|sum| sum.ty);
+            return self.one_of_two(name, [&first.value, &second.value], span);
         }
-        let given = self.expression(&first.value)?;
-        match (name, given) {
-            ("len", Typed::Other(Kind::Channels(_))) | ("hash", Typed::Value(_)) => Ok(integer),
-            ("len", Typed::Value(value))
-                if matches!(
-                    value.ty.kind(),
-                    TypeKind::Text | TypeKind::Bytes | TypeKind::List(_) | TypeKind::Map(..)
-                ) =>
-            {
-                Ok(integer)
+        let function = if name == "len" { compute::Function::Length } else { compute::Function::Hash };
+        let called = match (name, self.expression(&first.value)?) {
+            ("len" | "hash", Typed::Value(value)) => self.typing().call(function, vec![value], span),
+            ("len", Typed::Other(Kind::Channels(_), end)) => {
+                Ok(self.fact(Fact::Count(channel(end.as_ref())), &integer, span))
             }
-            ("all_ready", Typed::Other(Kind::Channels(ways))) if ways.gives.is_some() => Ok(truth()),
-            ("peer", Typed::Other(Kind::Channel(_))) => built_in("string").ok_or(Reported),
-            _ => Err(self.report_built_in(name, first.value.span)),
-        }
+            ("all_ready", Typed::Other(Kind::Channels(ways), end)) if ways.gives.is_some() => {
+                Ok(self.fact(Fact::Ready(channel(end.as_ref())), &truth(), span))
+            }
+            ("peer", Typed::Other(Kind::Channel(_), end)) => {
+                let text = built_in("string").ok_or(Reported)?;
+                Ok(self.fact(Fact::Peer(channel(end.as_ref())), &text, span))
+            }
+            _ => return Err(self.report_built_in(name, first.value.span)),
+        };
+        let Ok(called) = called else { return Err(self.report_built_in(name, first.value.span)) };
+        // A length is an index in the model, and any number here.
+        let converted =
+            if called.ty.integer().is_some() { self.typing().convert(called, &integer, span) } else { Ok(called) };
+        self.typed(converted)
+    }
+
+    /// `min(a, b)`, which is of a list in the model.
+    fn one_of_two(&mut self, name: &str, two: [&'syntax Written<'syntax>; 2], span: Span) -> Checked<Expression> {
+        let (first, second) = (self.value(two[0]), self.value(two[1]));
+        let list = self.typing().list(vec![first?, second?], span);
+        let list = self.typed(list)?;
+        let settled = self.typing().settle(list);
+        let list = self.typed(settled)?;
+        let function = if name == "min" { compute::Function::Min } else { compute::Function::Max };
+        let called = self.typing().call(function, vec![list], span);
+        called.map_err(|_| self.report_built_in(name, span))
     }
 
     fn report_built_in(&mut self, name: &str, span: Span) -> Reported {
@@ -123,12 +143,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// `string(e)`: the value as one of another type.
-    fn conversion(
-        &mut self,
-        to: &Type,
-        arguments: &'syntax [Argument<'syntax>],
-        span: Span,
-    ) -> Checked<compute::Expression> {
+    fn conversion(&mut self, to: &Type, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let [only] = arguments else {
             let headline = format!("`{}` converts one value", spelled(to));
             let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, span);
@@ -139,12 +154,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.typed(converted)
     }
 
-    /// A call of a function of the program, which a rule may have given its last value: that stands at `piped`.
+    /// A call of a function of the program, which a rule may have given its last value: that is `piped`.
     pub(super) fn function_call(
         &mut self,
         name: &'syntax QualifiedName<'syntax>,
         arguments: &'syntax [Argument<'syntax>],
-        piped: Option<(Type, Span)>,
+        piped: Option<Expression>,
     ) -> Checked<Typed> {
         let (_, own) = name.parts();
         let Some(signature) = self.functions.get(own).cloned() else {
@@ -152,23 +167,18 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         };
         let given = arguments.len() + usize::from(piped.is_some());
         if given != signature.parameters.len() {
-            let wanted = signature.parameters.len();
-            let things = if wanted == 1 { "thing" } else { "things" };
-            let headline = format!("`{own}` takes {wanted} {things}, and is given {given}");
-            let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
-            let help = match piped {
-                Some(_) => "what comes along `=>` is the last of them".to_owned(),
-                None => format!("give it {}", parameters(&signature.parameters)),
-            };
-            return Err(self.report(error.mark(signature.span, "declared here").help(help)));
+            return Err(self.report_count(name, &signature, given, piped.is_some()));
         }
-        let mut result = Ok(());
+        let (mut found, mut result) = (vec![], Ok(()));
         for (argument, (parameter, kind, is_state)) in arguments.iter().zip(&signature.parameters) {
-            result = self.argument(argument, (own, parameter), kind.as_ref(), *is_state).and(result);
+            match self.argument(argument, (own, parameter), kind.as_ref(), *is_state) {
+                Ok(argument) => found.push(argument),
+                Err(Reported) => result = Err(Reported),
+            }
         }
-        if let (Some((ty, span)), Some((parameter, kind, is_state))) = (piped, signature.parameters.last()) {
+        if let (Some(value), Some((parameter, kind, is_state))) = (piped, signature.parameters.last()) {
             let fits = match kind {
-                Some(Kind::Value(wanted)) if !is_state => self.fits(of_type(ty, span), wanted),
+                Some(Kind::Value(wanted)) if !is_state => self.fits(value, wanted),
                 Some(_) => {
                     let headline = format!("`{parameter}`, the last of what `{own}` takes, is no value");
                     let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
@@ -177,14 +187,83 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 }
                 None => Err(Reported),
             };
-            result = fits.and(result);
+            result = fits.map(|value| found.push(Taken::Value(value))).and(result);
         }
         result?;
-        match signature.result {
-            None => Ok(Typed::Nothing),
-            Some(Some(ty)) => Ok(Typed::Value(of_type(ty, name.span))),
-            Some(None) => Err(Reported),
+        self.called(name, &signature, found)
+    }
+
+    /// What a call gives that fits: a pure function is called in the model; another is made a part of the rule.
+    fn called(
+        &mut self,
+        name: &'syntax QualifiedName<'syntax>,
+        signature: &Signature<'syntax>,
+        arguments: Vec<Taken>,
+    ) -> Checked<Typed> {
+        let (_, own) = name.parts();
+        let result = match &signature.result {
+            Some(Some(ty)) => Some(ty.clone()),
+            Some(None) => return Err(Reported),
+            None => None,
+        };
+        if let (Some(node), Some(ty)) = (self.pure.get(own), &result) {
+            let values = arguments.into_iter().filter_map(Taken::value).collect();
+            return Ok(Typed::Value(self.typing().apply(Callable::Node(*node), values, ty, name.span)));
         }
+        match (self.lowers, self.bodies.get(own).copied()) {
+            (true, Some(function)) => self.inlined(function, arguments, result),
+            // In a function that is only checked the type alone matters.
+            _ => Ok(result.map_or(Typed::Nothing, |ty| Typed::Value(read(VariableId::new(0), &ty, name.span)))),
+        }
+    }
+
+    /// The statements of a function, for what a call gives it, and its value.
+    fn inlined(
+        &mut self,
+        function: &'syntax Function<'syntax>,
+        arguments: Vec<Taken>,
+        result: Option<Type>,
+    ) -> Checked<Typed> {
+        let Some(signature) = self.functions.get(function.name.as_str()).cloned() else { return Err(Reported) };
+        let mut inside = vec![];
+        for (argument, (parameter, kind, is_state)) in arguments.into_iter().zip(signature.parameters) {
+            let stands = match argument {
+                Taken::State(variable) => Stands::Variable(variable),
+                Taken::End(end) => end.map_or(Stands::Nothing, |end| {
+                    Stands::End(End { element: end.element.map(|index| self.once(parameter, index)), ..end })
+                }),
+                Taken::Value(Expression { term: Term::Variable(variable), .. }) => Stands::Variable(variable),
+                Taken::Value(value) => Stands::Variable(self.let_variable(parameter, value)),
+            };
+            inside.push(Binding { name: parameter, kind, is_state, stands, span: function.head });
+        }
+        let outside = std::mem::replace(&mut self.bound, inside);
+        let body = function.body.as_deref().unwrap_or_default();
+        let done = match result {
+            None => self.block(body).map(|()| Typed::Nothing),
+            Some(ty) => self.block_value(body, Some(&ty), function.head).map(Typed::Value),
+        };
+        self.bound = outside;
+        done
+    }
+
+    fn report_count(
+        &mut self,
+        name: &QualifiedName<'_>,
+        signature: &Signature<'syntax>,
+        given: usize,
+        is_piped: bool,
+    ) -> Reported {
+        let (_, own) = name.parts();
+        let wanted = signature.parameters.len();
+        let things = if wanted == 1 { "thing" } else { "things" };
+        let headline = format!("`{own}` takes {wanted} {things}, and is given {given}");
+        let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
+        let help = match is_piped {
+            true => "what comes along `=>` is the last of them".to_owned(),
+            false => format!("give it {}", parameters(&signature.parameters)),
+        };
+        self.report(error.mark(signature.span, "declared here").help(help))
     }
 
     fn argument(
@@ -193,7 +272,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         (function, parameter): (&str, &str),
         kind: Option<&Kind>,
         is_state: bool,
-    ) -> Checked<()> {
+    ) -> Checked<Taken> {
         if let Some(field) = &argument.field {
             let headline = format!("what `{function}` takes has no names in a call");
             let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, field.span);
@@ -203,11 +282,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         match kind {
             None => self.expression(&argument.value).and(Err(Reported)),
             Some(Kind::Value(wanted)) if is_state => self.state_argument(&argument.value, wanted, parameter),
-            Some(Kind::Value(wanted)) => self.wanted(&argument.value, wanted),
+            Some(Kind::Value(wanted)) => self.wanted(&argument.value, wanted).map(Taken::Value),
             Some(kind) => {
-                let (ways, given) = match (kind, self.expression(&argument.value)?) {
-                    (Kind::Channel(ways), Typed::Other(Kind::Channel(given)))
-                    | (Kind::Channels(ways), Typed::Other(Kind::Channels(given))) => (ways.clone(), given),
+                let (ways, given, end) = match (kind, self.expression(&argument.value)?) {
+                    (Kind::Channel(ways), Typed::Other(Kind::Channel(given), end))
+                    | (Kind::Channels(ways), Typed::Other(Kind::Channels(given), end)) => (ways.clone(), given, end),
                     _ => {
                         let headline = format!("`{parameter}` of `{function}` is {kind}, and this is none");
                         let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, span);
@@ -215,7 +294,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     }
                 };
                 if given.serves(&ways) {
-                    return Ok(());
+                    return Ok(Taken::End(end));
                 }
                 let headline = format!("`{parameter}` of `{function}` is a channel `{ways}`, and this is `{given}`");
                 let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, span);
@@ -225,14 +304,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// What stands for a `ref`: the name of state.
-    fn state_argument(&mut self, value: &'syntax Expression<'syntax>, wanted: &Type, parameter: &str) -> Checked<()> {
+    fn state_argument(&mut self, value: &'syntax Written<'syntax>, wanted: &Type, parameter: &str) -> Checked<Taken> {
         let named = match &value.form {
             Form::Name(name) => self.find(name.parts().1).cloned(),
             _ => None,
         };
         match named {
             Some(binding) if binding.is_state => match binding.kind {
-                Some(Kind::Value(ty)) if ty == *wanted => Ok(()),
+                Some(Kind::Value(ty)) if ty == *wanted => Ok(Taken::State(self.variable_of(&binding.stands))),
                 Some(kind) => {
                     let headline = format!("`{parameter}` is of the type `{}`, and this of {kind}", spelled(wanted));
                     let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, value.span);
@@ -250,18 +329,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// `kv(e_key, v)`, or `kv(key: e_key, value: v)`
-    fn record(
-        &mut self,
-        id: TypeId,
-        arguments: &'syntax [Argument<'syntax>],
-        span: Span,
-    ) -> Checked<compute::Expression> {
+    fn record(&mut self, id: TypeId, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let declared = &self.scope.program.types[id];
         let (name, declared_at) = (declared.name.to_string(), declared.span);
         let TypeBody::Record(fields) = declared.body.clone() else { return Err(Reported) };
         let ty = Type::declared(self.scope.program, Declared::Record(id));
         let named = arguments.iter().any(|argument| argument.field.is_some());
         let mut left: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let mut values: Vec<(usize, Expression)> = vec![];
         let mut result = Ok(());
         for (index, argument) in arguments.iter().enumerate() {
             let field = match &argument.field {
@@ -280,7 +355,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 return Err(self.report(error.mark(declared_at, "the record").help(how(&name, &fields))));
             };
             left.retain(|one| *one != field.name);
-            result = self.wanted(&argument.value, &field.ty).and(result);
+            let at = fields.iter().position(|one| one.name == field.name).unwrap_or_default();
+            result = self.wanted(&argument.value, &field.ty).map(|value| values.push((at, value))).and(result);
         }
         result?;
         if let Some(missing) = left.first() {
@@ -288,26 +364,27 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span);
             return Err(self.report(error.mark(declared_at, "the record").help(how(&name, &fields))));
         }
-        Ok(of_type(ty, span))
+        values.sort_by_key(|(at, _)| *at);
+        let term = Term::Record(values.into_iter().map(|(_, value)| value).collect());
+        Ok(Expression { term, ty, span })
     }
 
     /// `cmd(opcode: 1, key: k)`: fields by their names; what is left out is 0 or empty.
-    fn message(
-        &mut self,
-        id: MessageId,
-        arguments: &'syntax [Argument<'syntax>],
-        span: Span,
-    ) -> Checked<compute::Expression> {
+    fn message(&mut self, id: MessageId, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let ty = Type::declared(self.scope.program, Declared::Message(id));
-        let mut seen: Vec<Given> = vec![];
-        for argument in arguments {
+        let view = self.views.values().find(|view| view.message == id && view.is_whole);
+        let whole = view.map_or(vec![], |view| view.fields.clone());
+        let mut seen: Vec<(Given, Expression)> = vec![];
+        for (index, argument) in arguments.iter().enumerate() {
             let message = self.scope.program.messages[id].clone();
-            let field = argument.field.as_ref().map(|field| field.as_str());
+            let field = argument.field.as_ref().map(|field| field.as_str()).or_else(|| whole.get(index).copied());
             let named = |name: &str| {
                 let parameter = message.parameters.iter().position(|one| one.name == name).map(Given::Parameter);
                 parameter.or_else(|| message.field_named(name).map(Given::Field))
             };
-            let given = field.and_then(named).filter(|given| message.given().contains(given) && !seen.contains(given));
+            let given = field
+                .and_then(named)
+                .filter(|given| message.given().contains(given) && !seen.iter().any(|(one, _)| one == given));
             let wanted = given.and_then(|given| given_type(&self.scope.program.messages, &message, given));
             let (Some(given), Some(wanted)) = (given, wanted) else {
                 let (headline, at) = match &argument.field {
@@ -318,18 +395,48 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 let error = Diagnostic::error(ids::MESSAGE_FIELDS, headline, at).mark(message.span, "the message");
                 return Err(self.report(error.help(help)));
             };
-            seen.push(given);
-            self.wanted(&argument.value, &wanted)?;
+            let value = self.wanted(&argument.value, &wanted)?;
+            seen.push((given, value));
         }
         let message = &self.scope.program.messages[id];
-        let is_missing = |given: &Given| matches!(given, Given::Parameter(_)) && !seen.contains(given);
+        let is_given = |given: &Given| seen.iter().any(|(one, _)| one == given);
+        let left = |name: &&&str| message.field_named(name).is_some_and(|field| !is_given(&Given::Field(field)));
+        if let Some(missing) = whole.iter().find(left) {
+            let headline = format!("the record `{}` lacks its field `{missing}`", message.name);
+            let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span).mark(message.span, "the record");
+            return Err(self.report(error.help("a value has all fields, in their order or by their names")));
+        }
+        let is_missing = |given: &Given| matches!(given, Given::Parameter(_)) && !is_given(given);
         if message.given().iter().any(is_missing) {
             let error = Diagnostic::error(ids::MESSAGE_FIELDS, format!("`{ty}` lacks a parameter"), span);
             let error = error.mark(message.span, "the message");
             return Err(self.report(error.help("parameters of a message have to be given")));
         }
-        Ok(of_type(ty, span))
+        seen.sort_by_key(|(given, _)| *given);
+        Ok(Expression { term: Term::Message(seen), ty, span })
     }
+}
+
+/// What a parameter of a call is given.
+enum Taken {
+    Value(Expression),
+    /// State, which the function may change.
+    State(VariableId),
+    /// A channel, or an array of them; which, where that is known.
+    End(Option<End>),
+}
+
+impl Taken {
+    fn value(self) -> Option<Expression> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::State(_) | Self::End(_) => None,
+        }
+    }
+}
+
+fn channel(end: Option<&End>) -> u32 {
+    end.map_or(0, |end| end.channel)
 }
 
 /// What a function is given, as a message lists it.

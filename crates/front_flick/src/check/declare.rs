@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Signature};
 use super::types::built_in;
-use super::{Binding, Checker, call};
+use super::{Binding, Checker, Stands, call};
 use crate::ids as own_ids;
 use crate::syntax::{Declaration, Field, Function, Parameter, Record, State, Syntax};
 use flux_diagnostic::Diagnostic;
@@ -25,7 +25,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         for declaration in &syntax.declarations {
             let Declaration::Record(record) = declaration else { continue };
             let is_first = self.names.get(record.name.as_str()).is_some_and(|(span, _)| *span == record.name.span);
-            if is_first && !self.declare_view(record, syntax) {
+            if is_first && !self.declare_view(record, syntax) && !self.declare_wire(record, syntax) {
                 let name = model_name::Name::of(self.scope.module(), record.name.as_str());
                 let body = TypeBody::Record(vec![]);
                 records.push((self.scope.add_type(TypeDeclaration { name, body, span: record.span }), record));
@@ -144,7 +144,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             self.wanted(first, ty).ok();
         }
         let name = &state.field.name;
-        Binding { name: name.as_str(), kind: ty.map(Kind::Value), is_state: true, span: name.span }
+        let (kind, stands) = (ty.map(Kind::Value), Stands::Nothing);
+        Binding { name: name.as_str(), kind, is_state: true, stands, span: name.span }
     }
 
     fn declare_function(&mut self, function: &'syntax Function<'syntax>) {
@@ -156,6 +157,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let parameters = parameters.iter().map(|it| (it.name, it.kind.clone(), it.is_state)).collect();
         let signature = Signature { parameters, result, span: function.head };
         self.functions.entry(function.name.as_str()).or_insert(signature);
+        if function.body.is_some() {
+            self.bodies.entry(function.name.as_str()).or_insert(function);
+        }
     }
 
     /// A function in C++ is pure: it is given values, and gives one.
@@ -184,7 +188,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 self.report(error);
             }
             let (kind, is_state) = self.parameter(parameter);
-            found.push(Binding { name: name.as_str(), kind, is_state, span: name.span });
+            found.push(Binding { name: name.as_str(), kind, is_state, stands: Stands::Nothing, span: name.span });
         }
         found
     }

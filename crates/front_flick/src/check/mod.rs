@@ -7,20 +7,30 @@
 mod block;
 mod call;
 mod declare;
+mod fold;
 pub mod kind;
+mod lower;
+mod made;
+mod over;
 mod process;
+mod pure;
 mod recursion;
 mod send;
 mod types;
 mod value;
 mod view;
+mod wire;
 
 use crate::check::kind::{Kind, Signature};
-use crate::syntax::{Declaration, Syntax};
-use flux_diagnostic::Diagnostic;
+use crate::check::made::{End, Made};
+use crate::syntax::{Declaration, Function, Syntax};
+use flux_diagnostic::{Diagnostic, Severity};
 use flux_front::scope::Scope;
-use flux_ir::compute::Typing;
+use flux_front_flux::syntax::Name;
+use flux_ir::compute::{Typing, VariableId};
 use flux_ir::message::MessageId;
+use flux_ir::program::NodeId;
+use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::HashMap;
 
@@ -40,8 +50,15 @@ pub fn check(syntax: &Syntax<'_>, scope: &mut Scope<'_>) {
         functions: HashMap::new(),
         globals: vec![],
         bound: vec![],
+        bodies: HashMap::new(),
+        pure: HashMap::new(),
+        made: Made::default(),
+        lowers: false,
     };
+    let before = checker.scope.diagnostics.count(Severity::Error);
     checker.declare(syntax);
+    checker.check_recursion(syntax);
+    checker.declare_pure(syntax);
     for declaration in &syntax.declarations {
         match declaration {
             Declaration::Process(process) => checker.process(process),
@@ -49,7 +66,9 @@ pub fn check(syntax: &Syntax<'_>, scope: &mut Scope<'_>) {
             _ => {}
         }
     }
-    checker.check_recursion(syntax);
+    if checker.scope.diagnostics.count(Severity::Error) == before {
+        checker.lower(syntax);
+    }
 }
 
 struct Checker<'syntax, 'run, 'scope> {
@@ -62,6 +81,14 @@ struct Checker<'syntax, 'run, 'scope> {
     globals: Vec<Binding<'syntax>>,
     /// What the names stand for that are bound where something is checked, the last one first.
     bound: Vec<Binding<'syntax>>,
+    /// The functions that are written here.
+    bodies: HashMap<&'syntax str, &'syntax Function<'syntax>>,
+    /// Those without effects, which are nodes.
+    pure: HashMap<&'syntax str, NodeId>,
+    /// What is made of the body that is being checked.
+    made: Made,
+    /// Whether all was checked, and rules are lowered: nothing is reported again.
+    lowers: bool,
 }
 
 /// A record that shows some of the fields of a message.
@@ -69,6 +96,8 @@ struct View<'syntax> {
     message: MessageId,
     fields: Vec<&'syntax str>,
     span: Span,
+    /// Whether the message has no others, so that a value is made by all of them, as of a record.
+    is_whole: bool,
 }
 
 /// What a name stands for.
@@ -79,11 +108,36 @@ struct Binding<'syntax> {
     kind: Option<Kind>,
     /// Whether it is state, and may be changed.
     is_state: bool,
+    stands: Stands,
     span: Span,
+}
+
+impl Binding<'_> {
+    /// Which channel it is, where that is known.
+    fn end(&self) -> Option<End> {
+        match &self.stands {
+            Stands::End(end) => Some(end.clone()),
+            Stands::Variable(_) | Stands::Nothing => None,
+        }
+    }
+}
+
+/// What there is in the model for a name.
+#[derive(Clone)]
+enum Stands {
+    /// Nothing yet: of a channel, or state, in a function that is only checked.
+    Nothing,
+    /// A variable of the body.
+    Variable(VariableId),
+    /// A channel of the process.
+    End(End),
 }
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        if self.lowers {
+            return Reported;
+        }
         self.scope.diagnostics.push(diagnostic);
         Reported
     }
@@ -98,9 +152,16 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         bound.or_else(|| self.globals.iter().find(|binding| binding.name == name))
     }
 
-    /// Binds a name to a value.
-    fn bind(&mut self, name: &'syntax flux_front_flux::syntax::Name<'syntax>, kind: Option<Kind>) {
-        self.bound.push(Binding { name: name.as_str(), kind, is_state: false, span: name.span });
+    /// Binds a name, which is no state.
+    fn bind(&mut self, name: &'syntax Name<'syntax>, kind: Option<Kind>, stands: Stands) {
+        self.bound.push(Binding { name: name.as_str(), kind, is_state: false, stands, span: name.span });
+    }
+
+    /// Binds a name to a new variable, which the node is given, or which a walk has.
+    fn bind_variable(&mut self, name: &'syntax Name<'syntax>, ty: &Type) -> VariableId {
+        let variable = self.new_variable(name.as_str(), ty);
+        self.bind(name, Some(Kind::Value(ty.clone())), Stands::Variable(variable));
+        variable
     }
 
     /// Runs a rule; what it binds is bound there alone.

@@ -1,13 +1,15 @@
 //! Processes: their channels, their state, and their rules.
 
-use super::kind::Kind;
+use super::kind::{Kind, spelled};
+use super::made::{Made, read};
 use super::types::built_in;
 use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
 use crate::syntax::{Parameter, Process, Rule};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_front_flux::ids;
-use flux_ir::types::Type;
+use flux_ir::compute::VariableId;
+use flux_ir::types::{Type, TypeKind};
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn process(&mut self, process: &'syntax Process<'syntax>) {
@@ -19,8 +21,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 self.report(error.help("state is declared inside: `local count : integer = 0`"));
             }
         }
+        self.made = Made::default();
         self.scoped(|checker| {
             let channels = checker.parameters(&process.parameters, &process.name.text);
+            for (channel, parameter) in channels.iter().zip(&process.parameters) {
+                checker.check_wire(channel.kind.as_ref(), parameter);
+            }
             checker.bound.extend(channels);
             for local in &process.locals {
                 let binding = checker.state(local);
@@ -39,14 +45,28 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         });
     }
 
+    /// Reports a channel whose values have no form on the wire.
+    fn check_wire(&mut self, kind: Option<&Kind>, parameter: &Parameter<'syntax>) {
+        let Some(Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return };
+        let without = ways.gives.iter().chain(&ways.takes).find(|ty| !matches!(ty.kind(), TypeKind::Message(_)));
+        if let Some(ty) = without {
+            let (spelled, name) = (spelled(ty), parameter.name());
+            let headline = format!("nothing says how a `{spelled}` goes through the channel `{}`", name.text);
+            let error = Diagnostic::error(own_ids::CHANNEL_TYPE, headline, name.span);
+            let help =
+                "a channel has messages, `type kv = unit { … };`, or records of numbers, strings and bytes alone";
+            self.report(error.help(help));
+        }
+    }
+
     /// `| client => target_backend(backends)`
     fn rule(&mut self, rule: &'syntax Rule<'syntax>) -> Checked<()> {
         let given = self.given(rule)?;
-        self.steps((given, rule.channel.span), &rule.steps)
+        self.steps(read(VariableId::new(0), &given, rule.channel.span), &rule.steps)
     }
 
     /// What comes along a rule.
-    fn given(&mut self, rule: &'syntax Rule<'syntax>) -> Checked<Type> {
+    pub(super) fn given(&mut self, rule: &'syntax Rule<'syntax>) -> Checked<Type> {
         let name = &rule.channel;
         let binding = self.bound.iter().rev().find(|binding| binding.name == name.as_str()).cloned();
         let kind = match binding {

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::ids as own_ids;
 use crate::syntax::{Declaration, Function, Syntax};
-use crate::walk::calls;
+use crate::walk::names;
 use flux_diagnostic::Diagnostic;
 use std::collections::{HashMap, HashSet};
 
@@ -60,8 +60,9 @@ fn called<'syntax>(
     functions: &HashMap<&'syntax str, &Function<'syntax>>,
 ) -> Vec<&'syntax str> {
     let mut found = vec![];
-    calls(function.body.as_deref().unwrap_or_default(), &mut |name| {
-        found.extend(functions.get_key_value(name).map(|(name, _)| *name));
+    names(function.body.as_deref().unwrap_or_default(), &mut |name, is_called| {
+        let known = functions.get_key_value(name).filter(|_| is_called);
+        found.extend(known.map(|(name, _)| *name));
     });
     found.reverse();
     found

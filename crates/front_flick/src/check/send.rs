@@ -1,12 +1,14 @@
 //! Sending: a value, through functions, to a channel.
 
 use super::kind::{Kind, Ways, spelled};
-use super::value::{Typed, of_type};
+use super::made::{End, read, with_one_more};
+use super::value::Typed;
 use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
 use crate::syntax::{Argument, Expression, Form};
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::syntax::QualifiedName;
+use flux_ir::compute::{Term, VariableId};
 use flux_ir::types::Type;
 use flux_source::Span;
 
@@ -18,8 +20,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         steps: &'syntax [Expression<'syntax>],
     ) -> Checked<()> {
         match self.expression(value)? {
-            Typed::Other(Kind::Stream(ty)) => self.send_stream(&ty, steps),
-            Typed::Other(kind) => {
+            Typed::Other(Kind::Stream(ty), _) => self.send_stream(&ty, steps),
+            Typed::Other(kind, _) => {
                 let headline = format!("what is sent is a value, and this is {kind}");
                 let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, value.span);
                 Err(self.report(error.help("what comes out of a channel is sent by a rule of the `proc`: `| a => b`")))
@@ -30,13 +32,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 Err(self.report(error.help("call it on a line of its own")))
             }
             // A literal has no type yet, and takes that of the channel.
-            Typed::Value(value) => match steps {
-                [only] if self.call_of(only).is_none() => {
-                    let ways = self.target(only)?;
-                    self.takes(&ways, value, only.span)
-                }
-                _ => self.steps((value.ty, value.span), steps),
-            },
+            Typed::Value(value) => self.steps(value, steps),
         }
     }
 
@@ -48,24 +44,29 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let error = Diagnostic::error(own_ids::SEND_TARGET, headline, span);
             return Err(self.report(error.help("make of each what is sent in the block of the `foldt`")));
         };
-        let ways = self.target(only)?;
-        self.takes(&ways, of_type(ty.clone(), only.span), only.span)
+        let (ways, _) = self.target(only)?;
+        // Each element is sent by what merges them.
+        self.takes((&ways, None), read(VariableId::new(0), ty, only.span), only.span)
     }
 
-    /// Where a value goes that is of the type `ty`: through functions, to a channel.
-    pub(super) fn steps(&mut self, from: (Type, Span), steps: &'syntax [Expression<'syntax>]) -> Checked<()> {
+    /// Where a value goes: through functions, to a channel.
+    pub(super) fn steps(
+        &mut self,
+        from: flux_ir::compute::Expression,
+        steps: &'syntax [Expression<'syntax>],
+    ) -> Checked<()> {
         let mut current = from;
         let mut rest = steps;
         while let Some((step, after)) = rest.split_first() {
             let Some((name, arguments)) = self.call_of(step) else {
-                let ways = self.target(step)?;
+                let (ways, end) = self.target(step)?;
                 if let Some(next) = after.first() {
                     let headline = "a channel is the end of the way, and more follows";
                     let error = Diagnostic::error(own_ids::SEND_TARGET, headline, next.span);
                     let error = error.mark(step.span, "the channel");
                     return Err(self.report(error.help("send it on a line of its own, or in a rule of its own")));
                 }
-                return self.takes(&ways, of_type(current.0, current.1), step.span);
+                return self.takes((&ways, end), current, step.span);
             };
             match (self.function_call(name, arguments, Some(current))?, after.first()) {
                 (Typed::Nothing, None) => return Ok(()),
@@ -75,14 +76,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     let error = error.mark(step.span, "the function");
                     return Err(self.report(error.help("let it give a value, or end the way here")));
                 }
-                (Typed::Value(value), Some(_)) => current = (value.ty, step.span),
+                (Typed::Value(value), Some(_)) => current = value,
                 (Typed::Value(value), None) => {
                     let headline = format!("what `{}` gives goes nowhere", name.own);
                     let error = Diagnostic::error(own_ids::SEND_TARGET, headline, step.span);
                     let help = format!("send the `{}` to a channel: `=> client`", spelled(&value.ty));
                     return Err(self.report(error.help(help)));
                 }
-                (Typed::Other(_), _) => return Err(Reported),
+                (Typed::Other(..), _) => return Err(Reported),
             }
             rest = after;
         }
@@ -104,14 +105,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// The channel that a step is.
-    fn target(&mut self, step: &'syntax Expression<'syntax>) -> Checked<Ways> {
+    fn target(&mut self, step: &'syntax Expression<'syntax>) -> Checked<(Ways, Option<End>)> {
         let (headline, help) = match self.expression(step)? {
-            Typed::Other(Kind::Channel(ways)) => return Ok(ways),
-            Typed::Other(kind @ Kind::Channels(_)) => (
+            Typed::Other(Kind::Channel(ways), end) => return Ok((ways, end)),
+            Typed::Other(kind @ Kind::Channels(_), _) => (
                 format!("this is {kind}, and not one channel"),
                 "say which one, `backends[0]`, or send to each: `for backend in backends: x => backend`",
             ),
-            Typed::Other(kind) => (format!("nothing can be sent to {kind}"), "send to a channel"),
+            Typed::Other(kind, _) => (format!("nothing can be sent to {kind}"), "send to a channel"),
             Typed::Value(value) => (
                 format!("nothing can be sent to a value of the type `{}`", spelled(&value.ty)),
                 "send to a channel, or through a function: `x => rewrite => client`",
@@ -121,15 +122,43 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Err(self.report(Diagnostic::error(own_ids::SEND_TARGET, headline, step.span).help(help)))
     }
 
-    /// Whether a channel takes a value.
-    fn takes(&mut self, ways: &Ways, value: flux_ir::compute::Expression, at: Span) -> Checked<()> {
+    /// A value goes to a channel, if that takes it.
+    fn takes(
+        &mut self,
+        (ways, end): (&Ways, Option<End>),
+        value: flux_ir::compute::Expression,
+        at: Span,
+    ) -> Checked<()> {
         let Some(wanted) = &ways.takes else {
             let headline = format!("nothing can be sent to a channel `{ways}`");
             let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, at);
             let help = "declare what it takes, behind the `/`: `cmd/cmd` or `-/cmd`";
             return Err(self.report(error.help(help)));
         };
-        let span = value.span;
-        self.fits(flux_ir::compute::Expression { span: if span == at { at } else { span }, ..value }, wanted)
+        let value = self.fits(value, wanted)?;
+        if let Some(end) = end {
+            self.add_sending(end, value, at)?;
+        }
+        Ok(())
+    }
+
+    /// Adds to what the rule sends at its end.
+    fn add_sending(&mut self, end: End, value: flux_ir::compute::Expression, at: Span) -> Checked<()> {
+        let Some(rule) = self.made.rule.as_mut() else { return Ok(()) };
+        rule.targets.insert(end.channel);
+        let (sends, sending) = (rule.sends, rule.sending.clone());
+        let index = |value: i128| {
+            let term = Term::Integer(value);
+            flux_ir::compute::Expression { term, ty: Type::new("uint64"), span: at }
+        };
+        if let (Some(element), Some(rule)) = (&end.element, self.made.rule.as_mut()) {
+            rule.elements.push((end.channel, element.clone()));
+        }
+        let element = end.element.unwrap_or_else(|| index(0));
+        let what = self.fits(value, &Type::new("flux::message"))?;
+        let term = Term::Record(vec![index(i128::from(end.channel)), element, what]);
+        let one = flux_ir::compute::Expression { term, ty: sending.clone(), span: at };
+        self.set(sends, with_one_more(sends, &Type::list_of(&sending), one, at));
+        Ok(())
     }
 }

@@ -1,16 +1,17 @@
 //! Values: what each name stands for, and the type that each expression has by the rules of the model.
 //!
-//! Literals have no type of their own until they meet one, so an expression is a term of the model. Of what the model
-//! has no term for, a variable of its type stands there: only its type matters here.
+//! Literals have no type of their own until they meet one, so an expression is a term of the model. What takes more
+//! than one term makes statements that come before it, such as a call of a function that sends.
 
 use super::kind::Kind;
+use super::made::{End, read};
 use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
-use crate::syntax::{Expression, Foldt, Form, Over, OverKind};
+use crate::syntax::{Expression, Foldt, Form};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_front_flux::ids;
 use flux_front_flux::syntax::{Name, QualifiedName};
-use flux_ir::compute::{self, Mistake, Term, VariableId};
+use flux_ir::compute::{self, Function, Mistake, Operator, Term, VariableId};
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
@@ -18,19 +19,14 @@ use flux_source::Span;
 pub(super) enum Typed {
     /// A value.
     Value(compute::Expression),
-    /// Channels, or the elements of a `foldt`.
-    Other(Kind),
+    /// Channels, or the elements of a `foldt`; which channels, where that is known.
+    Other(Kind, Option<End>),
     /// Nothing: a function that gives nothing was called.
     Nothing,
 }
 
 /// The fewest letters that a field is shortened to.
 const SHORTEST: usize = 3;
-
-/// A value of a type, whatever it is.
-pub(super) fn of_type(ty: Type, span: Span) -> compute::Expression {
-    compute::Expression { term: Term::Variable(VariableId::new(0)), ty, span }
-}
 
 pub(super) fn truth() -> Type {
     Type::of_kind(TypeKind::Bool)
@@ -51,15 +47,19 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// A value of the type `wanted`.
-    pub(super) fn wanted(&mut self, value: &'syntax Expression<'syntax>, wanted: &Type) -> Checked<()> {
+    pub(super) fn wanted(
+        &mut self,
+        value: &'syntax Expression<'syntax>,
+        wanted: &Type,
+    ) -> Checked<compute::Expression> {
         let value = self.value(value)?;
         self.fits(value, wanted)
     }
 
-    /// Whether a value is of the type `wanted`, or one that has all of its values.
-    pub(super) fn fits(&mut self, value: compute::Expression, wanted: &Type) -> Checked<()> {
+    /// A value as one of the type `wanted`, which has all of its values.
+    pub(super) fn fits(&mut self, value: compute::Expression, wanted: &Type) -> Checked<compute::Expression> {
         let result = self.typing().coerce(value, wanted);
-        self.typed(result).map(|_| ())
+        self.typed(result)
     }
 
     /// Something that is a value, and no channel.
@@ -67,11 +67,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (headline, help) = match self.expression(value)? {
             Typed::Value(typed) => return Ok(typed),
             Typed::Nothing => ("this gives nothing".to_owned(), "call it on a line of its own".to_owned()),
-            Typed::Other(kind @ Kind::Stream(_)) => (
+            Typed::Other(kind @ Kind::Stream(_), _) => (
                 format!("this is no value, but {kind}"),
                 "send them on: `let result = foldt …`, `result => reducer`".into(),
             ),
-            Typed::Other(kind) => (
+            Typed::Other(kind, _) => (
                 format!("this is no value, but {kind}"),
                 "values come out of channels by rules: `| client => …`".into(),
             ),
@@ -85,7 +85,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let result = match &value.form {
             Form::Number(number) => Ok(compute::integer(i128::from(*number), span)),
             Form::Text(text) => Ok(compute::text(text.clone(), span)),
-            Form::Truth(_) => Ok(of_type(truth(), span)),
+            Form::Truth(is) => Ok(compute::Expression { term: Term::Truth(*is), ty: truth(), span }),
             Form::Name(name) => return self.named(name),
             Form::Field(of, name) => return self.field(of, name).map(Typed::Value),
             Form::Element(two) => return self.element(two, span),
@@ -105,6 +105,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 let inner = self.value(inner)?;
                 self.typing().negate(inner, span)
             }
+            Form::Binary(operator @ (Operator::And | Operator::Or), two) => return self.lazily(*operator, two),
             Form::Binary(operator, two) => {
                 let [left, right] = &**two;
                 // Both are looked at, so that both mistakes are found.
@@ -117,10 +118,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     fn named(&mut self, name: &'syntax QualifiedName<'syntax>) -> Checked<Typed> {
         let (_, own) = name.parts();
-        if let Some(binding) = self.find(own) {
+        if let Some(binding) = self.find(own).cloned() {
             return match binding.kind.clone() {
-                Some(Kind::Value(ty)) => Ok(Typed::Value(of_type(ty, name.span))),
-                Some(other) => Ok(Typed::Other(other)),
+                Some(Kind::Value(ty)) => Ok(Typed::Value(read(self.variable_of(&binding.stands), &ty, name.span))),
+                Some(other) => Ok(Typed::Other(other, binding.end())),
                 None => Err(Reported),
             };
         }
@@ -150,6 +151,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             && !shown.fields.contains(&name.as_str())
         {
             let (view, span, fields) = (*view, shown.span, shown.fields.clone());
+            if let Some(meant) = short_for(&name.text, &fields) {
+                return self.shortened(value, name, meant);
+            }
             let headline = format!("the record `{view}` shows no field `{}`", name.text);
             let help = match nearest(&name.text, fields) {
                 Some(meant) => format!("did you mean `{meant}`?"),
@@ -162,13 +166,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             Ok(field) => return Ok(field),
             Err(mistake) => mistake,
         };
-        let mut longer = names.iter().filter(|one| name.text.len() >= SHORTEST && one.starts_with(&*name.text));
-        if let (Some(meant), None) = (longer.next(), longer.next()) {
-            let headline = format!("`{}` is short for the field `{meant}`", name.text);
-            let warning = Diagnostic::warning(own_ids::FIELD_SHORTENED, headline, name.span);
-            self.report(warning.help(format!("write `{meant}`: a field that comes later may begin like it")));
-            let field = self.typing().field(value, meant, name.span);
-            return self.typed(field.map_err(|(mistake, _)| mistake));
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        if let Some(meant) = short_for(&name.text, &known) {
+            return self.shortened(value, name, meant);
         }
         let id = if names.is_empty() { ids::EXPRESSION_TYPE } else { ids::UNKNOWN_FIELD };
         let help = match nearest(&name.text, names.iter().map(String::as_str)) {
@@ -178,6 +178,20 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Err(self.report(Diagnostic::error(id, in_own_words(&mistake.headline), mistake.span).help(help)))
     }
 
+    /// A field that is written with the beginning of its name.
+    fn shortened(
+        &mut self,
+        value: compute::Expression,
+        name: &'syntax Name<'syntax>,
+        meant: &str,
+    ) -> Checked<compute::Expression> {
+        let headline = format!("`{}` is short for the field `{meant}`", name.text);
+        let warning = Diagnostic::warning(own_ids::FIELD_SHORTENED, headline, name.span);
+        self.report(warning.help(format!("write `{meant}`: a field that comes later may begin like it")));
+        let field = self.typing().field(value, meant, name.span);
+        self.typed(field.map_err(|(mistake, _)| mistake))
+    }
+
     /// `e[e]`: of a list, a dictionary, or an array of channels.
     fn element(&mut self, two: &'syntax [Expression<'syntax>; 2], span: Span) -> Checked<Typed> {
         let [of, key] = two;
@@ -185,13 +199,21 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (of, key) = (of?, key?);
         let of = match of {
             Typed::Value(of) => of,
-            Typed::Other(Kind::Channels(ways)) => {
-                let list = of_type(Type::list_of(&truth()), span);
-                let index = self.typing().element(list, key, span);
-                self.typed(index)?;
-                return Ok(Typed::Other(Kind::Channel(ways)));
+            Typed::Other(Kind::Channels(ways), end) => {
+                // An index is what finds the element of a list.
+                let list = read(VariableId::new(0), &Type::list_of(&truth()), span);
+                let found = self.typing().element(list, key, span);
+                let index = match self.typed(found)?.term {
+                    Term::Element(two) => {
+                        let [_, index] = *two;
+                        index
+                    }
+                    _ => return Err(Reported),
+                };
+                let end = end.map(|end| End { element: Some(index), ..end });
+                return Ok(Typed::Other(Kind::Channel(ways), end));
             }
-            Typed::Other(kind) => {
+            Typed::Other(kind, _) => {
                 let error = Diagnostic::error(ids::EXPRESSION_TYPE, format!("{kind} has no elements"), span);
                 return Err(self.report(error.help("lists, dictionaries and arrays of channels have elements")));
             }
@@ -220,44 +242,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 return Err(self.report(error.help("write a list or a dictionary to the right of `in`")));
             }
         };
-        self.fits(typed, &wanted)?;
-        Ok(of_type(truth(), span))
-    }
-
-    /// `map on xs as x: …` and its like.
-    fn over(&mut self, over: &'syntax Over<'syntax>, span: Span) -> Checked<compute::Expression> {
-        let list = self.value(&over.list)?;
-        let TypeKind::List(element) = list.ty.kind().clone() else {
-            let headline = format!("`{}` goes through a list, and this is none", over.kind.name());
-            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, over.list.span);
-            return Err(
-                self.report(error.help("of channels `for` goes through each, and `foldt` through what they give"))
-            );
-        };
-        let from = over.from.as_ref().map(|from| self.value(from)).transpose()?;
-        self.scoped(|checker| {
-            let sum = from.map(|from| from.ty);
-            if let (Some(name), Some(sum)) = (&over.sum, &sum) {
-                checker.bind(name, Some(Kind::Value(sum.clone())));
-            }
-            checker.bind(&over.element, Some(Kind::Value(element.clone())));
-            let made = match (over.kind, sum) {
-                (OverKind::Map, _) => Type::list_of(&checker.block_value(&over.block, None, over.list.span)?),
-                (OverKind::Filter, _) => {
-                    checker.block_value(&over.block, Some(&truth()), over.list.span)?;
-                    Type::list_of(&element)
-                }
-                (OverKind::Fold, Some(sum)) => checker.block_value(&over.block, Some(&sum), over.list.span)?,
-                (OverKind::Fold, None) => return Err(Reported),
-            };
-            Ok(of_type(made, span))
-        })
+        let typed = self.fits(typed, &wanted)?;
+        let term = Term::Call(Function::Contains, vec![list, typed]);
+        Ok(compute::Expression { term, ty: truth(), span })
     }
 
     /// `foldt on mappers ordering elem e1, e2 by elem.key as e_key: …`
     fn foldt(&mut self, foldt: &'syntax Foldt<'syntax>) -> Checked<Typed> {
         let given = match self.expression(&foldt.channels)? {
-            Typed::Other(Kind::Channels(ways)) => ways.gives,
+            Typed::Other(Kind::Channels(ways), _) => ways.gives,
             _ => {
                 let headline = "`foldt` is of an array of channels";
                 let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, foldt.channels.span);
@@ -269,9 +262,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, foldt.channels.span);
             return Err(self.report(error.help("declare what they give: `[kv/-] mappers`")));
         };
-        let value = || Some(Kind::Value(element.clone()));
         let key = self.scoped(|checker| {
-            checker.bind(&foldt.element, value());
+            checker.bind_variable(&foldt.element, &element);
             checker.value(&foldt.key)
         })?;
         if !matches!(key.ty.kind(), TypeKind::Integer(_) | TypeKind::Text | TypeKind::Bytes) {
@@ -280,12 +272,20 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             return Err(self.report(error.help("order them by a field: `by elem.key`")));
         }
         self.scoped(|checker| {
-            foldt.two.iter().for_each(|name| checker.bind(name, value()));
+            for name in &foldt.two {
+                checker.bind_variable(name, &element);
+            }
             if let Some(name) = &foldt.key_name {
-                checker.bind(name, Some(Kind::Value(key.ty.clone())));
+                checker.bind_variable(name, &key.ty);
             }
             checker.block_value(&foldt.block, Some(&element), foldt.key.span)
         })?;
-        Ok(Typed::Other(Kind::Stream(element)))
+        Ok(Typed::Other(Kind::Stream(element), None))
     }
+}
+
+/// The only one of `names` that begins so.
+fn short_for<'names>(short: &str, names: &[&'names str]) -> Option<&'names str> {
+    let mut longer = names.iter().filter(|one| short.len() >= SHORTEST && one.starts_with(short));
+    longer.next().copied().filter(|_| longer.next().is_none())
 }

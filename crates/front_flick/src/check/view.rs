@@ -24,7 +24,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         };
         let Some(message) = message else { return false };
         let fields = record.fields.iter().map(|field| field.name.as_str()).collect();
-        self.views.insert(name, View { message, fields, span: record.span });
+        self.views.insert(name, View { message, fields, span: record.span, is_whole: false });
         true
     }
 

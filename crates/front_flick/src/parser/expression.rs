@@ -231,16 +231,24 @@ impl<'text> Parser<'text, '_> {
         Ok(Form::Foldt(Box::new(Foldt { channels, element, two: [first, second], key, key_name, block })))
     }
 
-    /// `80`, `64k`
+    /// `80`, `64k`, `0x1f`
     fn number(&mut self) -> Parsed<Form<'text>> {
         let token: Token = self.bump();
         let spelling = self.spelling(token);
+        if let Some(digits) = spelling.strip_prefix("0x")
+            && let Ok(value) = i64::from_str_radix(digits, 16)
+        {
+            return Ok(Form::Number(value));
+        }
         let (headline, help) = match quantity::read(spelling, false) {
             Ok(quantity) if quantity.unit != Unit::Millisecond => return Ok(Form::Number(quantity.value)),
             Err(Fault::TooLarge) => {
                 (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807")
             }
-            _ => (format!("`{spelling}` is not a number that FLICK knows"), "numbers are whole: `80`, `64k`, `2M`"),
+            _ => (
+                format!("`{spelling}` is not a number that FLICK knows"),
+                "numbers are whole: `80`, `64k`, `2M`, `0x1f`",
+            ),
         };
         self.fail(Diagnostic::error(ids::BAD_NUMBER, headline, token.span).help(help))
     }

@@ -105,6 +105,10 @@ pub(super) fn call(function: Function, arguments: &[Cow<'_, Value>], ty: &Type) 
             let found = position(first.bytes()?, second()?.bytes()?);
             count(found.ok_or_else(|| no_element("a text does not contain another"))?)
         }
+        Function::Hash => Value::Integer(match first {
+            Value::Integer(number) => hash(&(*number as u64).to_le_bytes()),
+            text => hash(text.bytes()?),
+        }),
         Function::Lower => Value::Bytes(first.bytes()?.to_ascii_lowercase()),
         Function::Upper => Value::Bytes(first.bytes()?.to_ascii_uppercase()),
         Function::Trim => Value::Bytes(trim(first.bytes()?).to_vec()),
@@ -137,6 +141,17 @@ pub(super) fn call(function: Function, arguments: &[Cow<'_, Value>], ty: &Type) 
             made.value()?
         }
     })
+}
+
+/// As in the runtime: FNV-1a of 64 bits (`draft-eastlake-fnv`), whose bits are then mixed as MurmurHash3 ends, so that
+/// each depends on all; without the last one.
+fn hash(bytes: &[u8]) -> i128 {
+    let step = |so_far: u64, byte: &u8| (so_far ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    let mut hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        hash = (hash ^ (hash >> 33)).wrapping_mul(factor);
+    }
+    i128::from((hash ^ (hash >> 33)) >> 1)
 }
 
 fn optional(value: &Value) -> Result<Option<&Value>, Failure> {

@@ -329,7 +329,7 @@ impl Evaluator<'_> {
     /// A value as one of the type `to`.
     fn convert(&mut self, from: &Expression, to: &Type, scope: &Scope<'_>) -> Result<Value, Failure> {
         let value = self.value(from, scope)?;
-        if let (TypeKind::Message(message), TypeKind::Bytes) = (from.ty.kind(), to.kind()) {
+        if let (TypeKind::Message(message), TypeKind::Bytes | TypeKind::AnyMessage) = (from.ty.kind(), to.kind()) {
             return self.around.wire(*message, value.into_owned());
         }
         match &*value {

@@ -69,6 +69,8 @@ impl Typing<'_> {
             Function::StartsWith | Function::EndsWith | Function::Position => {
                 return refuse("it takes a text or bytes");
             }
+            Function::Hash if is_sequence || of.integer().is_some() => (Type::new("int64"), vec![]),
+            Function::Hash => return refuse("it takes a text, bytes or an integer"),
             Function::Lower | Function::Upper | Function::Trim if is_text => (of.clone(), vec![]),
             Function::Split if is_text => (Type::of_kind(TypeKind::List(of.clone())), vec![of.clone()]),
             Function::Lower | Function::Upper | Function::Trim | Function::Split => {

@@ -319,6 +319,8 @@ pub enum Function {
     Contains,
     /// Where a text has another in it; fails where it has not.
     Position,
+    /// A number of a text, bytes or an integer, from 0 on, the same wherever it is computed.
+    Hash,
     /// The text with small letters for the capitals of ASCII.
     Lower,
     /// The text with capitals for the small letters of ASCII.
@@ -361,12 +363,13 @@ pub enum Function {
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Length,
         Self::StartsWith,
         Self::EndsWith,
         Self::Contains,
         Self::Position,
+        Self::Hash,
         Self::Lower,
         Self::Upper,
         Self::Trim,
@@ -396,6 +399,7 @@ impl Function {
             Self::EndsWith => "ends_with",
             Self::Contains => "contains",
             Self::Position => "position",
+            Self::Hash => "hash",
             Self::Lower => "lower",
             Self::Upper => "upper",
             Self::Trim => "trim",
@@ -421,7 +425,7 @@ impl Function {
     /// How many values it takes.
     pub fn arity(self) -> usize {
         match self {
-            Self::Length | Self::Lower | Self::Upper | Self::Trim | Self::Has | Self::Value => 1,
+            Self::Length | Self::Hash | Self::Lower | Self::Upper | Self::Trim | Self::Has | Self::Value => 1,
             Self::Sum | Self::Min | Self::Max | Self::Any | Self::All => 1,
             _ if self.asks_for().is_some() => 1,
             Self::Get => 3,

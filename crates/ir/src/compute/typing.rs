@@ -536,7 +536,9 @@ fn widens(from: &Type, to: &Type) -> bool {
     match (from.integer(), to.integer()) {
         (Some(from), Some(to)) => to.includes(from),
         _ => {
-            matches!((from.kind(), to.kind()), (TypeKind::Float(Float::Single), TypeKind::Float(Float::Double)))
+            let pair = (from.kind(), to.kind());
+            let is_wider = matches!(pair, (TypeKind::Float(Float::Single), TypeKind::Float(Float::Double)));
+            is_wider || to.takes(from)
         }
     }
 }

@@ -55,12 +55,17 @@ impl Printer {
         if self.names.are_named {
             return;
         }
-        for (_, External { name, types, role, effects, language, convention }) in program.externals.iter() {
+        for (_, External { name, types, functions, role, effects, language, convention }) in program.externals.iter() {
             self.write(format!("external {} ", lexical::declared(name)));
             if !types.is_empty() {
                 self.write("<");
                 self.separated(", ", types, |printer, ty| printer.write(lexical::quoted(ty.written())));
                 self.write("> ");
+            }
+            if !functions.is_empty() {
+                self.write("(");
+                self.separated(", ", functions, |printer, node| printer.write(format!("#{}", node.index())));
+                self.write(") ");
             }
             self.write(role.name());
             self.effects(*effects);
@@ -207,13 +212,17 @@ pub(super) fn declare(mut line: Cursor<'_>, types: &TypeNames, program: &mut Pro
         true => line.list("<", ">", |line| line.text().map(|spelling| types.read(&spelling, "")))?,
         false => vec![],
     };
+    let functions = match line.at("(") {
+        true => line.list("(", ")", |line| line.mention(&Labels::default(), "a node").map(NodeId::new))?,
+        false => vec![],
+    };
     let role = line.word().and_then(|word| ExternalRole::ALL.into_iter().find(|role| role.name() == word));
     let role =
         role.ok_or_else(|| line.error("a function is for a `node`, a `predicate`, a `handler` or a `session`"))?;
     let effects = effects(&mut line);
     let language = if line.eat_word("c") { Language::C } else { Language::Cpp };
     let convention = convention(&mut line)?;
-    program.externals.add(External { name, types, role, effects, language, convention });
+    program.externals.add(External { name, types, functions, role, effects, language, convention });
     line.finish()
 }
 

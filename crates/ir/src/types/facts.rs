@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 /// Whether values of type `ty` can be keys of constraints, or parts of them: they have a number each that equal ones
 /// share. Of a C++ type the C++ compiler says it. O(fields of the records in it · log).
 pub fn can_be_key(program: &Program, ty: &Type) -> bool {
-    use TypeKind::{Float, List, Map, Message, Optional};
-    let is_key = |kind: &TypeKind| !matches!(kind, Float(_) | List(_) | Optional(_) | Map(..) | Message(_));
+    use TypeKind::{AnyMessage, Float, List, Map, Message, Optional};
+    let is_key =
+        |kind: &TypeKind| !matches!(kind, Float(_) | List(_) | Optional(_) | Map(..) | Message(_) | AnyMessage);
     every_part(program, ty, &mut BTreeSet::new(), &is_key)
 }
 

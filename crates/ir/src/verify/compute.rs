@@ -409,6 +409,7 @@ fn is_converted(from: &Type, to: &Type) -> bool {
         _ if from.is_dynamic() => is_read_from_value(to),
         TypeKind::Text => is_number(from) || matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Bool),
         TypeKind::Bytes => matches!(from.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Message(_)),
+        TypeKind::AnyMessage => matches!(from.kind(), TypeKind::Message(_)),
         _ => is_number(to) && (is_number(from) || *from.kind() == TypeKind::Text),
     }
 }
@@ -433,6 +434,10 @@ fn is_called(function: Function, arguments: &[&Type], ty: &Type) -> bool {
             is_bool && has_key
         }
         Function::Position => is_index(ty) && is_string && same(),
+        Function::Hash => {
+            let is_integer = arguments.first().is_some_and(|argument| argument.integer().is_some());
+            (is_string || is_integer) && *ty == Type::new("int64")
+        }
         Function::Lower | Function::Upper | Function::Trim => {
             kind(0) == Some(&TypeKind::Text) && *ty.kind() == TypeKind::Text
         }

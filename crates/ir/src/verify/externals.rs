@@ -5,7 +5,7 @@
 use super::Violations;
 use crate::effects::Effects;
 use crate::external::{ExternalId, ExternalRole, Language};
-use crate::program::{Body, HandlerTarget, Program};
+use crate::program::{Body, HandlerTarget, NodeId, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
     let mut names = HashSet::new();
     for (_, external) in program.externals.iter() {
         let (name, role) = (&external.name, external.role);
-        violations.require(names.insert((role, name, &external.types)), Span::default(), || {
+        violations.require(names.insert((role, name, &external.types, &external.functions)), Span::default(), || {
             format!("two functions of the role {} are called `{name}`", role.name())
         });
     }
@@ -27,6 +27,13 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         let is_right = external.types.is_empty() || takes_values && external.role == ExternalRole::Node;
         violations.require(is_right, Span::default(), || {
             format!("the function template `{}` is no node that takes values one by one", external.name)
+        });
+        let is_computed =
+            |node: &NodeId| program.nodes.find(*node).is_some_and(|node| matches!(node.body, Body::Computed(_)));
+        let is_right =
+            external.functions.iter().all(is_computed) && (external.functions.is_empty() || !external.types.is_empty());
+        violations.require(is_right, Span::default(), || {
+            format!("`{}` calls what is no computed node, or is no function template", external.name)
         });
         let is_right = !takes_values || external.role != ExternalRole::Handler;
         violations

@@ -194,7 +194,10 @@ fn any_external(choices: &mut Choices) -> External {
         choices.types.read(named.written(), "")
     };
     let types = choices.list(1, ty);
-    External { name: choices.declared(), types, role: choices.of(&ExternalRole::ALL), effects, language, convention }
+    // Any text of it is read back, whatever there is at these places.
+    let functions = if types.is_empty() { vec![] } else { vec![NodeId::new(3), NodeId::new(0)] };
+    let role = choices.of(&ExternalRole::ALL);
+    External { name: choices.declared(), types, functions, role, effects, language, convention }
 }
 
 /// The name of a type; every other one is of a module.

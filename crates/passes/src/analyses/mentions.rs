@@ -13,7 +13,7 @@ pub fn applications(program: &Program) -> impl Iterator<Item = &Application> {
     in_chains.chain(in_sources)
 }
 
-/// The nodes that flows, sources, handlers and bodies name, each as often as they do.
+/// The nodes that flows, sources, handlers, bodies and functions name, each as often as they do.
 pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
     let applied = applications(program).map(|application| application.node);
     let targets = program.sources.iter().map(|source| source.target);
@@ -28,5 +28,6 @@ pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
         Callable::Node(node) => Some(node),
         Callable::Predicate(_) => None,
     });
-    applied.chain(targets).chain(handled).chain(called)
+    let given = program.externals.iter().flat_map(|(_, external)| external.functions.iter().copied());
+    applied.chain(targets).chain(handled).chain(called).chain(given)
 }

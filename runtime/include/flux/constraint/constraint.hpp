@@ -63,22 +63,37 @@ class session_lock
     keyed_lock keyed_;
 };
 
+/// A key to hold, and how. Its value is where it was said until it is held.
+struct wanted_key {
+    key_number number = 0;
+    mode how = mode::read;
+    shown_key shown;
+};
+
+/// The key made of these values, to hold in this mode.
+template <class... Parts>
+wanted_key key(mode how, const Parts &...parts) noexcept
+{
+    return {key_of(parts...), how, shown_as(parts...)};
+}
+
 /// Takes the lock for a flow, waiting as the flow, and counts that; the flow is notified when it is released. Gives the
-/// time from then on. `key` is null where the lock is that of the whole constraint.
-inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number,
-                            const key_number *key = nullptr) noexcept
+/// time from then on. `key` is null where the lock is that of the whole constraint; else `scattered` is its number as
+/// `scatter` has it.
+inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number, const wanted_key *key = nullptr,
+                            key_number scattered = 0) noexcept
 {
     constraint_count &count = by.acquiring(number);
     const bool reads = how == mode::read;
     const bool timed = count.take(reads);
     if (key != nullptr) {
-        count.take_key(scatter(*key));
+        count.take_key(scattered);
     }
     if (!what.try_acquire(how)) {
         const waiting_time waits(count, reads);
         const time_away away(by.timing(), time_kind::waited);
         if (key != nullptr) {
-            count.wait_for_key(*key);
+            count.wait_for_key(key->number, key->shown);
         }
         what.acquire(how, by.place());
     }
@@ -111,19 +126,6 @@ class hold
     holding_time time_;
 };
 
-/// A key to hold, and how.
-struct wanted_key {
-    key_number number = 0;
-    mode how = mode::read;
-};
-
-/// The key made of these values, to hold in this mode.
-template <class... Parts>
-wanted_key key(mode how, const Parts &...parts) noexcept
-{
-    return {key_of(parts...), how};
-}
-
 /// Holds keys of one constraint for a flow from here to the end of the block.
 template <std::size_t count>
 class hold_keys
@@ -143,8 +145,10 @@ class hold_keys
             if (size_ != 0 && held_[size_ - 1].number == each.number) {
                 continue;
             }
-            key_table::entry &found = table_.find(each.number, by.place());
-            const holding_time time = acquire(key_table::lock_of(found), each.how, by, what.number_, &each.number);
+            const key_number scattered = scatter(each.number);
+            key_table::entry &found = table_.find(scattered, by.place());
+            const holding_time time =
+                acquire(key_table::lock_of(found), each.how, by, what.number_, &each, scattered);
             held_[size_++] = {each.number, each.how, &found, time};
         }
     }

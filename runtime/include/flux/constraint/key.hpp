@@ -7,9 +7,12 @@
 /// nothing else: the number is what is held, merged, ordered and released.
 #pragma once
 
+#include "flux/flow/key_text.hpp"
+
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -92,6 +95,38 @@ key_number key_of(const First &first, const Others &...others) noexcept
         return number_of(first);
     } else {
         return number_of(std::tie(first, others...));
+    }
+}
+
+/// The text of a value that is a number or a string.
+template <class Part>
+key_text text_of_key(const void *value) noexcept
+{
+    const Part &part = *static_cast<const Part *>(value);
+    if constexpr (std::is_integral_v<Part>) {
+        return key_text(+part);
+    } else if constexpr (std::is_enum_v<Part>) {
+        return key_text(+static_cast<std::underlying_type_t<Part>>(part));
+    } else {
+        if constexpr (std::is_pointer_v<Part>) {
+            if (part == nullptr) {
+                return {};
+            }
+        }
+        return key_text(std::string_view(part));
+    }
+}
+
+/// How a key of one value is shown, which is a number or a string; others are not. The value is to be there as long as
+/// what this gives is used.
+template <class First, class... Others>
+shown_key shown_as(const First &first, const Others &...) noexcept
+{
+    if constexpr (sizeof...(Others) == 0 && (std::is_integral_v<First> || std::is_enum_v<First> ||
+                                             std::is_convertible_v<const First &, std::string_view>)) {
+        return {std::addressof(first), text_of_key<First>};
+    } else {
+        return {};
     }
 }
 

@@ -28,9 +28,9 @@ class key_table
     key_table &operator=(const key_table &) = delete;
     ~key_table();
 
-    /// The lock of the key, in use by one more. Waits at `place` as long as it must: for the shard, and for memory
-    /// where there is none.
-    entry &find(key_number key, waiter &place) noexcept;
+    /// The lock of the key whose number `scatter` makes this, in use by one more. Waits at `place` as long as it must:
+    /// for the shard, and for memory where there is none.
+    entry &find(key_number scattered, waiter &place) noexcept;
 
     /// The lock itself.
     static lock &lock_of(entry &of) noexcept;

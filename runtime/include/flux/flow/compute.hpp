@@ -471,6 +471,33 @@ bool all(Elements &&elements, Value value, Condition condition = {})
 /// Where a text has a part; fails with `flux::no_element` where it has not.
 std::uint64_t position(std::string_view text, std::string_view part);
 
+/// A number of a text, from 0 to 2^63 - 1, the same on every machine: FNV-1a of 64 bits (`draft-eastlake-fnv`), whose
+/// bits are then mixed as MurmurHash3 ends, so that each depends on all; without the last one. It is not meant to
+/// withstand those who choose texts of one number.
+inline std::int64_t hash(std::string_view text) noexcept
+{
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char each : text) {
+        hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+    }
+    for (const std::uint64_t factor : {0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53}) {
+        hash = (hash ^ (hash >> 33)) * factor;
+    }
+    return static_cast<std::int64_t>((hash ^ (hash >> 33)) >> 1);
+}
+
+/// That of an integer: of its eight bytes, the lowest first, in two's complement.
+template <class Number>
+    requires std::is_integral_v<Number>
+std::int64_t hash(Number number) noexcept
+{
+    char bytes[8];
+    for (int at = 0; at != 8; ++at) {
+        bytes[at] = static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * at));
+    }
+    return hash(std::string_view(bytes, sizeof bytes));
+}
+
 /// The text with small letters for the capitals of ASCII, and the other way round.
 std::string lower(std::string text);
 std::string upper(std::string text);

@@ -5,7 +5,8 @@
 /// Only the thread itself adds (`tally.hpp`). Reading the clock costs more than taking a free lock. A flow that waits
 /// reads it in any case; holds are timed only now and then, one in 61 on each thread, with or without a wait, so their
 /// mean is an estimate of the mean of all. (61 is prime, so if a program takes a constraint at two or three places in
-/// turn, all of them are timed.)
+/// turn, all of them are timed.) In histograms each stands for those since the one before, so the first of each thread
+/// stands for itself alone: it often is the longest, and there are as many of them as threads.
 #pragma once
 
 #include "flux/flow/constraint_times.hpp"
@@ -89,10 +90,10 @@ class constraint_count
     }
 
     /// It was for this key that somebody waited.
-    void wait_for_key(std::uint64_t key) noexcept
+    void wait_for_key(std::uint64_t key, shown_key shown) noexcept
     {
         if (times_ != nullptr) {
-            times_->waited_for(key);
+            times_->waited_for(key, shown);
         }
     }
 

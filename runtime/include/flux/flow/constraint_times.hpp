@@ -16,7 +16,7 @@ namespace flux {
 
 /// What they had counted when they were asked: of those that read or of those that change.
 struct hold_counts {
-    /// All waits, and those holds that were timed.
+    /// All waits, and all holds as far as those that were timed show them.
     time_counts waits;
     time_counts holds;
 };
@@ -25,7 +25,7 @@ struct hold_counts {
 struct constraint_time_counts {
     hold_counts readers;
     hold_counts writers;
-    /// For which keys flows waited, the most first; none where there are none.
+    /// For which keys flows waited, the most first; none where there are none, or where they are left out.
     std::vector<hot_key> keys;
     /// How many keys were taken, to a few percent (`distinct_keys.hpp`).
     std::uint64_t distinct_keys = 0;
@@ -38,11 +38,21 @@ class constraint_times
     /// A flow waited so long, to read or to change.
     void waited(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).waits.add(time); }
     /// It waited for this key.
-    void waited_for(std::uint64_t key) noexcept { keys_.add(key); }
+    void waited_for(std::uint64_t key, shown_key shown) noexcept
+    {
+        if (names_keys_) {
+            keys_.add(key, shown);
+        }
+    }
+    /// Keys are left out from now on: they may be what nobody is to know. Before any comes.
+    void leave_out_keys() noexcept { names_keys_ = false; }
     /// A key was taken that has this hash.
     void took(std::uint64_t hash) noexcept { distinct_keys_.add(hash); }
-    /// A hold that was timed took so long.
-    void held(std::chrono::nanoseconds time, bool reads) noexcept { of(reads).holds.add(time); }
+    /// A hold that was timed took so long, and stands for so many, itself among them.
+    void held(std::chrono::nanoseconds time, bool reads, std::uint32_t holds) noexcept
+    {
+        of(reads).holds.add(time, holds);
+    }
 
     /// What has been counted. Throws `std::bad_alloc`.
     constraint_time_counts counts() const
@@ -63,6 +73,7 @@ class constraint_times
 
     of_mode readers_;
     of_mode writers_;
+    bool names_keys_ = true;
     hot_keys keys_;
     distinct_keys distinct_keys_;
 };

@@ -4,6 +4,8 @@
 /// There is one of these for a server. Few flows are timed, so any thread adds to the same histograms.
 #pragma once
 
+#include "flux/flow/divided_time.hpp"
+#include "flux/flow/path_times.hpp"
 #include "flux/flow/time_histogram.hpp"
 #include "flux/waiting/node_number.hpp"
 
@@ -14,35 +16,6 @@
 #include <vector>
 
 namespace flux {
-
-/// What a flow's time goes to, apart from one another.
-enum class time_kind : unsigned char {
-    /// It ran on a processor.
-    ran,
-    /// It waited for the world, or for what else its node asked for: I/O, a sleep, a lock of the node's own. Its thread
-    /// slept in the kernel.
-    parked,
-    /// It waited for a constraint.
-    waited,
-    /// It was ready to run, and its thread, its loop or all processors ran others.
-    queued,
-    /// Its branches ran, and it waited for them.
-    branched,
-};
-
-/// How many kinds there are.
-inline constexpr std::size_t time_kind_count = 5;
-
-/// The name of a kind, as reports have it.
-const char *time_kind_name(time_kind of) noexcept;
-
-/// A time of each kind.
-struct divided_time {
-    std::array<std::chrono::nanoseconds, time_kind_count> of = {};
-
-    std::chrono::nanoseconds &operator[](time_kind kind) noexcept { return of[static_cast<std::size_t>(kind)]; }
-    std::chrono::nanoseconds whole() const noexcept;
-};
 
 /// Histograms of times, whole and divided.
 struct divided_times {
@@ -77,14 +50,17 @@ class flow_times
     {
         add(nodes_, node, time, times);
     }
-    void add_flow(std::size_t source, const divided_time &time, std::uint32_t times) noexcept
+    void add_flow(const flow_end &of, const divided_time &time, std::uint32_t times) noexcept
     {
-        add(sources_, source, time, times);
+        add(sources_, of.source, time, times);
+        paths_.add(of, time, times);
     }
 
     /// All, as far as those that were timed show it. Throws `std::bad_alloc`.
     std::vector<divided_counts> of_nodes() const { return counts_of(nodes_); }
     std::vector<divided_counts> of_sources() const { return counts_of(sources_); }
+    /// Of the paths of flows.
+    const path_times &of_paths() const noexcept { return paths_; }
 
   private:
     using table = std::vector<std::atomic<divided_times *>>;
@@ -94,6 +70,7 @@ class flow_times
 
     table nodes_;
     table sources_;
+    path_times paths_;
 };
 
 } // namespace flux

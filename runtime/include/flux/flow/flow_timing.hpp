@@ -54,7 +54,7 @@ class flow_timing
     void branched() noexcept;
     /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
     void ended(node_number last) noexcept;
-    void ended(node_number last, std::size_t source) noexcept;
+    void ended(node_number last, const flow_end &how) noexcept;
 
   private:
     std::chrono::nanoseconds lap() noexcept;

@@ -19,14 +19,17 @@
 ///         {"name": "Listen", "file": "image.flux", "line": 20, "nothing": 0, "flows": {as above}}
 ///       ],
 ///       "constraints": [                      the time that flows waited, together; a keyed one's keys together;
-///                                             one of 61 holds is timed, `held_ns` is how long those were together
+///                                             one of 61 holds is timed, `held_ns` is how long those were together; in
+///                                             `holds` each of them stands for those since the one before
 ///         {"name": "cache", "taken": 4, "waited": 1, "waited_ns": 81250, "timed": 1, "held_ns": 2100,
 ///          "readers": {                       those that read; `waits` and `holds` are histograms as of nodes, below
 ///            "taken": 3, "waited": 0, "waited_ns": 0, "waits": {…}, "holds": {…}},
 ///          "writers": {as above},
-///          "keys": [                          those that flows waited for most, as numbers that stand for them, 32 at
-///                                             most; `times` is too high by `surplus` at most (`flow/hot_keys.hpp`)
-///            {"key": "5851f42d4c957f2d", "times": 12, "surplus": 0}
+///          "keys": [                          those that flows waited for most, 32 at most, as numbers that stand for
+///                                             them; `text` is the beginning of a string, or a number in decimal, and
+///                                             null for other keys; `times` is too high by `surplus` at most
+///                                             (`flow/hot_keys.hpp`). None with --flux-keys=off
+///            {"key": "5851f42d4c957f2d", "text": "alice", "times": 12, "surplus": 0}
 ///          ],
 ///          "distinct_keys": 5120}             how many keys were taken, with a standard error of 3.3 %
 ///       ],
@@ -62,16 +65,23 @@
 ///                                             time of a step, in nanoseconds, and how many times are in it
 ///         {"name": "Compress", "file": "image.flux", "line": 9, "whole": {as above}, "ran": {…}, …}
 ///       ],
-///       "paths": [                            of whole flows, most frequent first
+///       "paths": [                            of whole flows, most frequent first; what those took that were timed,
+///                                             and what that went to, together, for those 256 paths that timed flows
+///                                             took first (`flow/path_times.hpp`)
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
-///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"]}
+///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"],
+///          "times": {as "whole" above}, "ran_ns": 61250, "parked_ns": 20000, "waited_ns": 0, "queued_ns": 0,
+///          "branched_ns": 0}
 ///       ],
+///       "path_times_left_out": 0,             flows that were timed on other paths, with those that they stand for
 ///       "cut": [                              of functions that are counted by themselves, most frequent first
 ///         {"function": "Listen_produce", "exit": "failed", "number": 0, "count": 2, "labels": ["Listen", "ERROR"]}
 ///       ]
 ///     }
 ///
 /// The labels "(", "&" and ")" stand around the branches of a parallel step.
+///
+/// Of a server that runs, those flows that were started and that did not end in any of these ways are in progress.
 ///
 /// A flow that was cancelled, and then came to its end through its error handlers, is counted as cancelled, and its
 /// path with the exit that it took. Numbers are exact up to 2^53; `share` is the share of the flows that came to their
@@ -106,11 +116,19 @@ struct run_facts {
     /// As far as the flows that were timed show it.
     std::vector<divided_counts> node_times = {};
     std::vector<divided_counts> source_times = {};
+    /// Those that have room (`flow/path_times.hpp`), and how many flows took others.
+    std::vector<path_time_counts> path_times = {};
+    std::uint64_t path_times_left_out = 0;
     /// One for each constraint of the program, or none.
     std::vector<constraint_time_counts> constraint_times = {};
     /// How long the server has run, and how long it has had a processor, each of its threads.
     std::chrono::nanoseconds time{0};
     std::chrono::nanoseconds cpu_time{0};
+    /// Flows that have not ended are in progress: they were not cancelled.
+    bool is_running = false;
+
+    /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
+    double held_each_ns(constraint_number number) const noexcept;
 };
 
 /// The report for people.

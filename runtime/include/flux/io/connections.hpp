@@ -57,7 +57,13 @@ class connections final : public connection_home, public std::enable_shared_from
     /// limit, or longer by up to a quarter of the shortest one. Where there is a layer, which stays, the streams are of
     /// that. Throws `std::bad_alloc` and `std::system_error`.
     connections(io &through, listener &from, first_given first, silence_limits limits, stream_layer *layer = nullptr);
+    /// Those that flows of the same loop make, and that are adopted.
+    connections(io &through, silence_limits limits);
     ~connections() override;
+
+    /// The calling flow has made it, on the same loop, and it has no home yet: it is one of these from now on, so that
+    /// `next` gives its messages when it has been given back.
+    void adopt(connection &made) noexcept;
 
     /// Waits for the next connection that has input: for the source alone.
     io_result<connection *> next() noexcept;
@@ -84,6 +90,7 @@ class connections final : public connection_home, public std::enable_shared_from
     bool has_whole(connection &of, message_parse &into) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
     bool refuse(connection &bad, int error, const message_parse &wanted) noexcept;
+    void end_carried(connection &ending, int error, const message_parse &wanted) noexcept;
     bool speaks_other(connection &on, const message_parse &wanted) noexcept;
     void carry(connection &on) noexcept;
     static bool leaves(connection &ending, bool stops) noexcept;
@@ -116,6 +123,8 @@ class connections final : public connection_home, public std::enable_shared_from
     const bool on_loop_;
     // When to look at the first again, and how many came since the time was last asked for.
     moment look_at_ = never;
+    // Whether others make them: then any may be the first, while the source waits.
+    const bool adopts_ = false;
     unsigned came_ = 0;
     // On a loop: whether the source waits; and the connection that it gives next, as it has asked more already, and how
     // many requests of that one were in a row.

@@ -6,6 +6,9 @@
 /// flow, and what comes reaches the flow that it is for, whichever that is. What a flow has to send it sends through
 /// the multiplexer, which has the connection's stream for that; on an event loop all of it happens there.
 ///
+/// One that receives nothing leaves what comes to the source, which reads messages: only what is sent goes through it,
+/// by flows that do not have the connection.
+///
 /// When the source is done with the connection, as its peer has ended it or the source stops, it `leaves`. Then the
 /// multiplexer alone has the connection, until the last flow is done with it: that one attaches it, and closes it.
 #pragma once
@@ -36,6 +39,9 @@ class multiplexer
     multiplexer(const multiplexer &) = delete;
     multiplexer &operator=(const multiplexer &) = delete;
 
+    /// Whether it receives what comes; the same at any time.
+    virtual bool receives() const noexcept { return true; }
+
     /// There is input: receives some of it, without waiting. For the source of the connection.
     virtual state receive() noexcept = 0;
 
@@ -45,6 +51,10 @@ class multiplexer
     /// The source is done with the connection. Where it `stops` exchanges may go on to their end; else they end now.
     /// Whether nobody uses it any more, so that the source ends it.
     virtual bool leave(bool stops) noexcept = 0;
+
+    /// Of one that receives nothing: the peer has ended what it sends, between two messages. Whether nothing is sent to
+    /// it any more either, so that the source ends the connection; else it is as after `leave`.
+    virtual bool input_ended() noexcept { return leave(false); }
 
   protected:
     multiplexer() noexcept = default;

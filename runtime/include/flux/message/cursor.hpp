@@ -209,7 +209,16 @@ class message_cursor
     template <class Automaton>
     [[gnu::always_inline]] bool token(message_part &part, std::uint64_t most, const char *field) noexcept
     {
-        return is_passed(part) || goes_on(reader_->token<Automaton>(next_, part, most, field));
+        if (is_passed(part)) {
+            return true;
+        }
+        // One that may be empty, and is.
+        if (Automaton::accepts(0) && next_ < reader_->end_ &&
+            Automaton::next(0, static_cast<unsigned char>(*next_)) < 0) {
+            part = part_from(next_);
+            return true;
+        }
+        return goes_on(reader_->token<Automaton>(next_, part, most, field));
     }
 
     /// An integer as digits.
@@ -469,11 +478,13 @@ class message_cursor
         const char *const begin = next_;
         if constexpr (is_bounded_inside<Unit>()) {
             const region outer = {reader_->limit_, reader_->in_region_};
-            reader_->enter_bounded(begin, Unit::facts.max_size);
+            const bool is_bounded = reader_->enter_bounded(begin, Unit::facts.max_size);
             if (!goes_on(Unit::parse(*this, at))) {
                 return false;
             }
-            reader_->restore(outer);
+            if (is_bounded) {
+                reader_->restore(outer);
+            }
         } else if (!goes_on(Unit::parse(*this, at))) {
             return false;
         }
@@ -593,7 +604,7 @@ reading message_reader::read(typename Message::places &at) noexcept
         }
     } catch (const std::bad_alloc &) {
         // A formula makes a text.
-        end_wrong(at_, "", "there is no memory to compute what it says");
+        end_wrong(0, "", "there is no memory to compute what it says");
     }
     end_within(Message::facts.name, message_fault::no_index);
     unfinished_->is_open_ = result_ == reading::unfinished;

@@ -35,9 +35,15 @@ Integer add(std::type_identity_t<Integer> left, std::type_identity_t<Integer> ri
 template <class Integer>
 Integer subtract(std::type_identity_t<Integer> left, std::type_identity_t<Integer> right, bool &fits) noexcept
 {
-    Integer result;
-    fits = !__builtin_sub_overflow(left, right, &result) && fits;
-    return result;
+    if constexpr (std::is_unsigned_v<Integer>) {
+        // One comparison and one jump.
+        fits = left >= right && fits;
+        return left - right;
+    } else {
+        Integer result;
+        fits = !__builtin_sub_overflow(left, right, &result) && fits;
+        return result;
+    }
 }
 
 /// `left * right`

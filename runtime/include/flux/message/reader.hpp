@@ -183,15 +183,17 @@ class message_reader
         end_ = bytes_ + std::min(available_, limit_);
         return true;
     }
-    // A message begins that may have at most so many bytes, also where there is room for more.
-    void enter_bounded(const char *next, std::size_t most) noexcept
+    // A message begins that may have at most so many bytes, also where there is room for more: then it gives true.
+    bool enter_bounded(const char *next, std::size_t most) noexcept
     {
         const std::size_t at = offset_of(next);
-        if (most < limit_ - at) {
-            limit_ = at + most;
-            in_region_ = false;
-            end_ = bytes_ + std::min(available_, limit_);
+        if (most >= limit_ - at) {
+            return false;
         }
+        limit_ = at + most;
+        in_region_ = false;
+        end_ = bytes_ + std::min(available_, limit_);
+        return true;
     }
     // What is before `end` is looked at again.
     void enter_back(std::size_t end) noexcept
@@ -282,20 +284,21 @@ class message_reader
     // What a look back must be before.
     std::size_t floor_ = std::numeric_limits<std::size_t>::max();
     unfinished_message *unfinished_;
+    // What begins with zeros stands together, 8 bytes: one store sets it.
     // Whether `limit_` is the end of a field; else it is how large the message may be.
     bool in_region_ = false;
-    bool is_end_;
-    // Whether an earlier reading of the same message has noted anything.
-    bool resumes_;
     // Whether it has stopped before a stream.
     bool stops_ = false;
     reading result_ = reading::whole;
     // Only so many of the depths have a value.
     std::uint8_t depths_known_ = 0;
-    std::uint16_t depth_ = 0;
+    std::uint32_t depth_ = 0;
+    bool is_end_;
+    // Whether an earlier reading of the same message has noted anything.
+    bool resumes_;
     std::array<std::uint8_t, most_depths> depths_;
-    // Where the reading has ended.
-    std::size_t at_ = 0;
+    // Where the reading has ended; no value before.
+    std::size_t at_;
     // These have a value where the reading is unfinished, and `fault_` where the bytes are wrong.
     std::size_t wanted_;
     union {

@@ -34,10 +34,12 @@ class admin_pages_of_server
     admin_answer profile(const admin_request &);
     admin_answer report(const admin_request &);
     admin_answer metrics(const admin_request &);
+    admin_answer log(const admin_request &);
     admin_answer flows(const admin_request &);
     admin_answer graph(const admin_request &);
     admin_answer graph_data(const admin_request &);
     admin_answer index(const admin_request &);
+    run_facts facts_so_far();
 
     struct page;
     static const page all_pages[];

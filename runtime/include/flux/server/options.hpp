@@ -55,6 +55,8 @@ struct options {
     report_kind report = report_kind::none;
     /// `--flux-admin`: where the server can be asked how it runs; nothing where it cannot.
     std::optional<address> admin;
+    /// `--flux-keys`: whether what the server says of itself names keys that flows wait for.
+    bool names_keys = true;
     /// `--flux-trace`: one flow in so many says what happens to it; 0 for none.
     std::uint64_t trace_one_in = 0;
     /// Where the report goes; empty for standard error.

@@ -28,7 +28,7 @@ class running_server
     /// With this I/O, or one of its own. Throws `std::bad_alloc`.
     running_server(const program &served, const options &chosen,
                    std::shared_ptr<server_io> through = std::make_shared<server_io>())
-        : program_(served), options_(chosen), runners_(served, std::move(through))
+        : program_(served), options_(chosen), runners_(served, std::move(through), chosen.names_keys)
     {
     }
 

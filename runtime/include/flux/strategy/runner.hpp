@@ -114,12 +114,10 @@ class on_runner
 class runners
 {
   public:
-    /// Their threads belong to the server with this I/O. Throws `std::bad_alloc`.
-    explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current())
-        : program_(of), io_(std::move(through)), times_(of.nodes.size(), of.sources.size()),
-          constraint_times_(of.constraints.size())
-    {
-    }
+    /// Their threads belong to the server with this I/O. Keys of constraints that flows wait for are remembered, or
+    /// not. Throws `std::bad_alloc`.
+    explicit runners(const program &of, std::shared_ptr<server_io> through = server_io::current(),
+                     bool names_keys = true);
 
     /// The program whose flows they run.
     const program &of() const noexcept { return program_; }

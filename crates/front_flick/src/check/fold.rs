@@ -1,0 +1,146 @@
+//! A process that merges sorted channels (the paper's Listing 3): its channels are connected, and then there is one
+//! flow, which reads them to their ends:
+//!
+//! ```text
+//! source flick.Gather("Hadoop([mappers], reducer): mappers > reducer", 0, mappers) => Hadoop;
+//! Hadoop = flick.Bind(1, reducer) -> flick.Ready -> flick.Merge<kv, Hadoop_key, Hadoop_combine>(0, 1);
+//! ```
+//!
+//! What elements are ordered by, and what is made of two of one key, are computed nodes, which the merge calls.
+
+use super::kind::Kind;
+use super::lower::{Channel, MODULE, applied, described, number, parameter, parameter_of};
+use super::made::Made;
+use super::{Checked, Checker, Reported};
+use crate::syntax::{Expression, Foldt, Form, Process, Statement};
+use flux_ir::compute::Computation;
+use flux_ir::program::{Body, Constant, NodeId, Origin, Source};
+use flux_ir::types::Type;
+use flux_source::Span;
+use std::collections::BTreeSet;
+
+/// What such a process consists of.
+pub(super) struct Fold<'syntax> {
+    foldt: &'syntax Foldt<'syntax>,
+    /// Where what is merged goes.
+    to: &'syntax Expression<'syntax>,
+    /// Whether it waits until all channels have something.
+    awaits_all: bool,
+}
+
+/// What a process consists of that merges and sends; none of any other.
+pub(super) fn of<'syntax>(process: &'syntax Process<'syntax>) -> Option<Fold<'syntax>> {
+    let (block, awaits_all) = match process.block.as_slice() {
+        [Statement::If(branches, None, _)] => match branches.as_slice() {
+            [(Expression { form: Form::Call(name, _), .. }, block)] if &*name.own == "all_ready" => {
+                (block.as_slice(), true)
+            }
+            _ => return None,
+        },
+        block => (block, false),
+    };
+    let (value, steps) = match block {
+        [Statement::Let(name, value), Statement::Send(Expression { form: Form::Name(sent), .. }, steps)]
+            if name.text == sent.own =>
+        {
+            (value, steps)
+        }
+        [Statement::Send(value, steps)] => (value, steps),
+        _ => return None,
+    };
+    match (&value.form, steps.as_slice()) {
+        (Form::Foldt(foldt), [to]) => Some(Fold { foldt, to, awaits_all }),
+        _ => None,
+    }
+}
+
+impl<'syntax> Checker<'syntax, '_, '_> {
+    pub(super) fn lower_fold(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        channels: &[Channel<'syntax>],
+        fold: Fold<'syntax>,
+    ) -> Checked<()> {
+        let named = |value: &Expression<'_>| match &value.form {
+            Form::Name(name) => channels.iter().position(|channel| channel.name == &*name.own),
+            _ => None,
+        };
+        let (from, to) = (named(&fold.foldt.channels).ok_or(Reported)?, named(fold.to).ok_or(Reported)?);
+        let (source, target) = (channels.get(from).ok_or(Reported)?, channels.get(to).ok_or(Reported)?);
+        let Kind::Channels(ways) = &source.kind else { return Err(Reported) };
+        let element = ways.gives.clone().ok_or(Reported)?;
+        let span = process.span;
+
+        let functions = self.fold_functions(process, fold.foldt, &element)?;
+        let generic = self.scope.generic(Some(MODULE), "Merge").cloned().ok_or(Reported)?;
+        let merge = self.scope.instance_calling(&generic, &[element], functions);
+        let option = |checker: &Self, module, own| checker.scope.option(Some(module), own).ok_or(Reported);
+        let options = [option(self, MODULE, "connect")?, option(self, "dns", "servers")?].map(Constant::Option);
+        let constants = [number(from), number(to)].into_iter().chain(options).collect();
+        let mut steps = vec![(self.standard("Bind")?, vec![number(to), Constant::Option(target.binding)])];
+        if fold.awaits_all {
+            steps.push((self.standard("Ready")?, vec![number(from)]));
+        }
+        steps.push((merge, constants));
+        let inputs = vec![parameter("flick::instance", "self", span)];
+        let all = self.chain_node(process.name.as_str(), (inputs, vec![]), steps, vec![], span);
+
+        let targets = BTreeSet::from([u32::try_from(to).unwrap_or(u32::MAX)]);
+        let what = described(process.name.as_str(), channels, [(from, &targets)].into_iter());
+        let constants = vec![Constant::Text(what), number(from), Constant::Option(source.binding)];
+        let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
+        self.scope.program.sources.push(Source { origin, session: None, target: all, arguments: None, span });
+        Ok(())
+    }
+
+    /// `Hadoop_key (kv elem) => (text result)`, and `Hadoop_combine (kv e1, kv e2, text e_key) => (kv result)`.
+    fn fold_functions(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        foldt: &'syntax Foldt<'syntax>,
+        element: &Type,
+    ) -> Checked<Vec<NodeId>> {
+        let span = foldt.key.span;
+        self.made = Made::default();
+        self.bind_variable(&foldt.element, element);
+        let result = self.new_variable("result", &Type::new("int64"));
+        let key = self.value(&foldt.key)?;
+        let key_type = key.ty.clone();
+        if let Some(variable) = self.made.variables.get_mut(result.index()) {
+            variable.ty = key_type.clone();
+        }
+        self.set(result, key);
+        let inputs = [(foldt.element.as_str(), element.clone())];
+        let key = self.fold_function(&format!("{}_key", process.name.text), &inputs, &key_type, span);
+
+        self.made = Made::default();
+        for name in &foldt.two {
+            self.bind_variable(name, element);
+        }
+        let name = foldt.key_name.as_ref();
+        match name {
+            Some(name) => self.bind_variable(name, &key_type),
+            None => self.new_variable("key", &key_type),
+        };
+        let result = self.new_variable("result", element);
+        let value = self.block_value(&foldt.block, Some(element), span)?;
+        self.set(result, value);
+        let [first, second] = &foldt.two;
+        let inputs = [
+            (first.as_str(), element.clone()),
+            (second.as_str(), element.clone()),
+            (name.map_or("key", |name| name.as_str()), key_type),
+        ];
+        let combine = self.fold_function(&format!("{}_combine", process.name.text), &inputs, element, span);
+        self.bound.clear();
+        Ok(vec![key, combine])
+    }
+
+    fn fold_function(&mut self, name: &str, inputs: &[(&str, Type)], result: &Type, span: Span) -> NodeId {
+        let made = std::mem::take(&mut self.made);
+        let computation = Computation { variables: made.variables, block: made.block, says: None };
+        let inputs = inputs.iter().map(|(name, ty)| parameter_of(ty, name, span)).collect();
+        let outputs = vec![parameter_of(result, "result", span)];
+        self.add_node(name, (inputs, outputs), Body::Computed(computation), span)
+    }
+}

@@ -1,0 +1,603 @@
+//! Processes in the model. A channel from which values come is a source of flows, one for each value, in their order;
+//! its rules are one computation, which says what is to be sent, and then that is sent:
+//!
+//! ```text
+//! source flick.Messages("Proxy(client, [backends]): …", 0, client, command) => Proxy_client;
+//! Proxy_client = Proxy_backends_count -> Proxy_client_rules -> flick.Deliver;
+//! ```
+//!
+//! State is loaded before the computation and stored after it. What is global is held from the one to the other.
+
+use super::fold;
+use super::kind::Kind;
+use super::made::{End, Fact, Made, MadeRule, first_value, read};
+use super::{Binding, Checked, Checker, Reported, Stands};
+use crate::ids as own_ids;
+use crate::syntax::{Declaration, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
+use flux_diagnostic::Diagnostic;
+use flux_ir::compute::{self, Computation, Term, VariableId, any_expression, sets};
+use flux_ir::name;
+use flux_ir::program::{
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Mode, Node, NodeId, OptionId, OptionKind,
+    Origin, Parameter as ModelParameter, Requirement, Scope as ConstraintScope, ServerOption, Signature, Source, Step,
+    StepNumber,
+};
+use flux_ir::types::Type;
+use flux_source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What processes run on.
+pub(super) const MODULE: &str = "flick";
+
+/// A channel of a process.
+pub(super) struct Channel<'syntax> {
+    pub name: &'syntax str,
+    pub kind: Kind,
+    /// What it is bound to.
+    pub binding: OptionId,
+}
+
+/// State that rules may name: a `local` of the process, or a `global`.
+struct Known<'syntax> {
+    state: &'syntax State<'syntax>,
+    ty: Type,
+    /// The constraint of one that is global.
+    guard: Option<ConstraintId>,
+    slot: usize,
+}
+
+/// What the rules of one channel take beside their message.
+#[derive(Clone, Default, PartialEq)]
+struct Needs {
+    /// What they are told of their instance.
+    facts: BTreeSet<Fact>,
+    /// The state that they name, by its place, and whether they change it.
+    state: BTreeMap<usize, bool>,
+    /// The channels that they send to.
+    targets: BTreeSet<u32>,
+    /// The arrays of which they may send to several channels in one instance.
+    varied: BTreeSet<u32>,
+}
+
+impl<'syntax> Checker<'syntax, '_, '_> {
+    /// Puts the processes into the program, which was checked.
+    pub(super) fn lower(&mut self, syntax: &'syntax Syntax<'syntax>) {
+        if self.scope.module_called(MODULE).is_none() {
+            return; // no process, or a file that is read alone
+        }
+        self.lowers = true;
+        let mut globals = vec![];
+        for declaration in &syntax.declarations {
+            if let Declaration::Global(state) = declaration {
+                let name = name::Name::of(self.scope.module(), state.field.name.as_str());
+                let scope = ConstraintScope::Program;
+                let guard = self.scope.add_constraint(Constraint { name, scope, span: state.span });
+                globals.push((state, Some(guard)));
+            }
+        }
+        for declaration in &syntax.declarations {
+            if let Declaration::Process(process) = declaration
+                && !self.report_unlowered(process)
+                && self.lower_process(process, &globals).is_err()
+            {
+                debug_assert!(false, "what was checked can be lowered");
+            }
+        }
+    }
+
+    /// Whether a process has what no server can do yet, which is reported.
+    fn report_unlowered(&mut self, process: &'syntax Process<'syntax>) -> bool {
+        let events = process.rules.iter().filter(|rule| rule.event.is_some()).map(|rule| rule.span);
+        let is_fold = process.block.is_empty() || fold::of(process).is_some();
+        let statements = process.block.iter().filter(|_| !is_fold).map(Statement::span);
+        let found: Vec<Span> = events.chain(statements).collect();
+        self.lowers = false;
+        for span in &found {
+            let headline = "this is checked, and no server can do it yet";
+            let error = Diagnostic::error(own_ids::NOT_LOWERED, headline, *span);
+            let help = "rules for what comes out of channels work, and one `foldt` that is sent to a channel";
+            self.report(error.help(help));
+        }
+        self.lowers = true;
+        !found.is_empty()
+    }
+
+    fn lower_process(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        globals: &[(&'syntax State<'syntax>, Option<ConstraintId>)],
+    ) -> Checked<()> {
+        let channels = self.channels(process)?;
+        if let Some(fold) = fold::of(process) {
+            return self.lower_fold(process, &channels, fold);
+        }
+        let all = globals.iter().copied().chain(process.locals.iter().map(|local| (local, None)));
+        let mut known = vec![];
+        for (slot, (state, guard)) in all.enumerate() {
+            known.push(Known { state, ty: self.ty(&state.field.ty)?, guard, slot });
+        }
+        let mut lowered = vec![];
+        for (at, channel) in channels.iter().enumerate() {
+            let rules: Vec<&Rule<'_>> = process
+                .rules
+                .iter()
+                .filter(|rule| rule.channel.as_str() == channel.name && rule.event.is_none())
+                .collect();
+            if rules.is_empty() {
+                continue;
+            }
+            // Once to see what they take, and then with that.
+            let mut needs = Needs { state: (0..known.len()).map(|at| (at, true)).collect(), ..Needs::default() };
+            let mut body = self.body_of(&channels, &rules, &known, &needs)?;
+            while body.1 != needs {
+                needs = body.1;
+                body = self.body_of(&channels, &rules, &known, &needs)?;
+            }
+            lowered.push((at, (body.0, body.2), needs));
+        }
+        let feeds = lowered.iter().map(|(at, _, needs)| (*at, &needs.targets));
+        let what = described(process.name.as_str(), &channels, feeds);
+        let varied: BTreeSet<u32> = lowered.iter().flat_map(|(_, _, needs)| needs.varied.clone()).collect();
+        let fed_by = |to: u32| lowered.iter().filter(|(_, _, needs)| needs.targets.contains(&to)).count();
+        let relayed: Vec<Option<u32>> = lowered
+            .iter()
+            .map(|(at, _, _)| {
+                let (to, from) = (passed_on(process, &channels, *at)?, u32::try_from(*at).ok()?);
+                let is_array = channels.get(*at).is_some_and(|from| matches!(from.kind, Kind::Channels(_)));
+                // Of an array there is one connection where always the same is sent to, and no other is made.
+                let is_one = !is_array || fed_by(from) != 0 && !varied.contains(&from);
+                (is_one && fed_by(to) == 1).then_some(to)
+            })
+            .collect();
+        for ((at, (computation, given), needs), relayed) in lowered.into_iter().zip(relayed) {
+            if let Some(to) = relayed {
+                self.add_relay(process, (&channels, at), &what, to)?;
+                continue;
+            }
+            self.add_source(process, (&channels, at), &what, &given)?;
+            self.add_rules(process, (&channels, at), &known, (computation, &needs), &given)?;
+        }
+        Ok(())
+    }
+
+    /// The channels of a process, each with the option that binds it.
+    fn channels(&mut self, process: &'syntax Process<'syntax>) -> Checked<Vec<Channel<'syntax>>> {
+        let mut found = vec![];
+        for parameter in &process.parameters {
+            let (Parameter::Channel(channel), (Some(kind), _)) = (parameter, self.parameter(parameter)) else {
+                return Err(Reported);
+            };
+            let own = channel.name.as_str();
+            let module = self.scope.module().map(str::to_owned);
+            let is_taken = self.scope.option(module.as_deref(), own).is_some();
+            let name = if is_taken { format!("{}_{own}", process.name.text) } else { own.to_owned() };
+            let option = ServerOption {
+                name: name::Name::of(module, name),
+                kind: OptionKind::Text,
+                default: None,
+                about: format!("The addresses of the channel `{own}` of `{}`", process.name.text),
+                span: channel.span,
+            };
+            let binding = self.scope.add_option(option, channel.name.span);
+            found.push(Channel { name: own, kind, binding });
+        }
+        Ok(found)
+    }
+
+    /// What the rules of a channel compute, with what they take as far as that is known; and what they take.
+    fn body_of(
+        &mut self,
+        channels: &[Channel<'syntax>],
+        rules: &[&'syntax Rule<'syntax>],
+        known: &[Known<'syntax>],
+        needs: &Needs,
+    ) -> Checked<(Computation, Needs, Type)> {
+        self.made = Made::default();
+        let sending = self.scope.declared_type(Some(MODULE), "sending").ok_or(Reported)?;
+        let sending = Type::declared(self.scope.program, sending);
+        let mut told = BTreeMap::new();
+        for fact in &needs.facts {
+            told.insert(*fact, self.new_variable(&fact.name(channels), &fact.ty()));
+        }
+        let loaded: Vec<VariableId> = self.state_variables(known, needs.state.keys());
+        let first = rules.first().ok_or(Reported)?;
+        self.bound = channels.iter().enumerate().map(|(at, channel)| channel.binding_at(at, first.span)).collect();
+        let given = self.given(first)?;
+        let message = self.new_variable("message", &given);
+        let stored = self.state_variables(known, needs.state.iter().filter(|(_, changes)| **changes).map(|(at, _)| at));
+        let sends = self.new_variable("sends", &Type::list_of(&sending));
+        let (told, asked) = (told, BTreeSet::new());
+        self.made.rule = Some(MadeRule {
+            sends,
+            sending: sending.clone(),
+            known: told,
+            asked,
+            targets: BTreeSet::new(),
+            elements: vec![],
+        });
+        let mut stored = stored.into_iter();
+        let mut places = BTreeMap::new();
+        for ((state, changes), loaded) in needs.state.iter().zip(loaded) {
+            let Some(one) = known.get(*state) else { continue };
+            let place = if *changes { stored.next().ok_or(Reported)? } else { loaded };
+            if *changes {
+                self.set(place, read(loaded, &one.ty, one.state.span));
+            }
+            places.insert(*state, place);
+            self.bind_state(one, place);
+        }
+        self.set(sends, first_value(&Type::list_of(&sending), first.span).ok_or(Reported)?);
+        let before = self.made.block.len();
+        for rule in rules {
+            self.scoped(|checker| checker.steps(read(message, &given, rule.channel.span), &rule.steps))?;
+        }
+        self.bound.clear();
+        let made = std::mem::take(&mut self.made);
+        let rule = made.rule.ok_or(Reported)?;
+        let computation = Computation { variables: made.variables, block: made.block, says: None };
+        let own = computation.block.get(before..).unwrap_or_default();
+        let used = places.into_iter().filter_map(|(state, place)| {
+            let changes = sets(own, place);
+            let reads = any_expression(own, &mut |one| one.term == Term::Variable(place));
+            (changes || reads).then_some((state, changes))
+        });
+        let told: BTreeSet<VariableId> = rule.known.values().copied().collect();
+        let varied = rule.elements.iter().filter(|(_, element)| !is_settled(element, own, &told));
+        let varied = varied.map(|(channel, _)| *channel).collect();
+        let needs = Needs { facts: rule.asked, state: used.collect(), targets: rule.targets, varied };
+        Ok((computation, needs, given))
+    }
+
+    fn state_variables<'at>(
+        &mut self,
+        known: &[Known<'_>],
+        which: impl Iterator<Item = &'at usize>,
+    ) -> Vec<VariableId> {
+        let which: Vec<_> = which.filter_map(|at| known.get(*at)).collect();
+        which.into_iter().map(|one| self.new_variable(one.state.field.name.as_str(), &one.ty)).collect()
+    }
+
+    /// From here on a name stands for this variable.
+    fn bind_state(&mut self, one: &Known<'syntax>, place: VariableId) {
+        let name = one.state.field.name.as_str();
+        let (kind, stands) = (Some(Kind::Value(one.ty.clone())), Stands::Variable(place));
+        match self.globals.iter_mut().find(|global| one.guard.is_some() && global.name == name) {
+            Some(global) => global.stands = stands,
+            None => self.bound.push(Binding { name, kind, is_state: true, stands, span: one.state.span }),
+        }
+    }
+
+    /// `source flick.Messages("Proxy(…): …", 0, client, command) => Proxy_client;`
+    fn add_source(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        (channels, at): (&[Channel<'syntax>], usize),
+        what: &str,
+        given: &Type,
+    ) -> Checked<()> {
+        let channel = channels.get(at).ok_or(Reported)?;
+        let generic = self.scope.generic(Some(MODULE), "Messages").cloned().ok_or(Reported)?;
+        let node = self.scope.instance(&generic, std::slice::from_ref(given));
+        let constants = vec![Constant::Text(what.to_owned()), number(at), Constant::Option(channel.binding)];
+        let origin = Origin::Node(applied(node, constants, process.span));
+        let inputs = vec![
+            parameter("flux::connection *", "connection", process.span),
+            parameter("flick::instance", "self", process.span),
+            ModelParameter { ty: given.clone(), name: "message".to_owned(), span: process.span },
+        ];
+        let name = format!("{}_{}", process.name.text, channel.name);
+        let target = self.add_node(&name, (inputs, vec![]), Body::Dispatch(vec![]), process.span);
+        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span: process.span });
+        Ok(())
+    }
+
+    /// A channel whose bytes go on as they are: `source flick.Bytes("Proxy(…): …", 1, servers) => Proxy_servers;`
+    fn add_relay(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        (channels, at): (&[Channel<'syntax>], usize),
+        what: &str,
+        to: u32,
+    ) -> Checked<()> {
+        let (span, channel) = (process.span, channels.get(at).ok_or(Reported)?);
+        let target = channels.get(to as usize).ok_or(Reported)?;
+        let node = self.standard("Bytes")?;
+        let constants = vec![Constant::Text(what.to_owned()), number(at), Constant::Option(channel.binding)];
+        let origin = Origin::Node(applied(node, constants, span));
+        let inputs =
+            vec![parameter("flux::connection *", "connection", span), parameter("flick::instance", "self", span)];
+        let steps = vec![
+            (self.standard("Bind")?, vec![number(to as usize), Constant::Option(target.binding)]),
+            (self.standard("Relay")?, vec![number(to as usize)]),
+        ];
+        let name = format!("{}_{}", process.name.text, channel.name);
+        let target = self.chain_node(&name, (inputs, vec![]), steps, vec![], span);
+        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span });
+        Ok(())
+    }
+
+    /// What follows the source: what the rules take, the rules, and what is sent.
+    fn add_rules(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        (channels, at): (&[Channel<'syntax>], usize),
+        known: &[Known<'syntax>],
+        (computation, needs): (Computation, &Needs),
+        given: &Type,
+    ) -> Checked<()> {
+        let span = process.span;
+        let name = format!("{}_{}", process.name.text, channels.get(at).ok_or(Reported)?.name);
+        let instance = || parameter("flick::instance", "self", span);
+        let message = ModelParameter { ty: given.clone(), name: "message".to_owned(), span };
+        let (mut steps, mut inputs, mut outputs) = (vec![], vec![], vec![]);
+        for fact in &needs.facts {
+            let told = parameter_of(&fact.ty(), &fact.name(channels), span);
+            let channel = channels.get(fact.channel() as usize).ok_or(Reported)?;
+            let asks = self.standard(fact.node())?;
+            let constants = vec![number(fact.channel() as usize), Constant::Option(channel.binding)];
+            let own = format!("{}_{}", process.name.text, told.name);
+            let signature = (vec![instance()], vec![told.clone()]);
+            steps.push((self.chain_node(&own, signature, vec![(asks, constants)], vec![], span), vec![]));
+            inputs.push(told);
+        }
+        for at in needs.state.keys() {
+            let one = known.get(*at).ok_or(Reported)?;
+            inputs.push(parameter_of(&one.ty, one.state.field.name.as_str(), span));
+            steps.push((self.load(process, one)?, vec![]));
+        }
+        inputs.push(message.clone());
+        let changed: Vec<&Known<'_>> =
+            needs.state.iter().filter(|(_, changes)| **changes).filter_map(|(at, _)| known.get(*at)).collect();
+        outputs.extend(changed.iter().map(|one| parameter_of(&one.ty, one.state.field.name.as_str(), span)));
+        let sending = self.scope.declared_type(Some(MODULE), "sending").ok_or(Reported)?;
+        let sends = parameter_of(&Type::list_of(&Type::declared(self.scope.program, sending)), "sends", span);
+        outputs.push(sends.clone());
+        let body = Body::Computed(computation);
+        steps.push((self.add_node(&format!("{name}_rules"), (inputs, outputs), body, span), vec![]));
+        for one in &changed {
+            steps.push((self.store(process, one)?, vec![]));
+        }
+        let requirements = self.requirements(known, needs);
+        if !requirements.is_empty() {
+            // What is global is held from when it is loaded until it is stored.
+            let signature = (vec![instance(), message], vec![sends]);
+            let guarded = self.chain_node(&format!("{name}_state"), signature, steps, requirements, span);
+            steps = vec![(guarded, vec![])];
+        }
+        let binds = self.standard("Bind")?;
+        for target in &needs.targets {
+            let channel = channels.get(*target as usize).ok_or(Reported)?;
+            steps.push((binds, vec![number(*target as usize), Constant::Option(channel.binding)]));
+        }
+        steps.push((self.standard("Deliver")?, vec![]));
+        let module = self.scope.module().map(str::to_owned);
+        let target = self.scope.node(module.as_deref(), &name).ok_or(Reported)?;
+        self.scope.program.nodes[target].body = Body::Chain(chain(steps, span));
+        Ok(())
+    }
+
+    fn requirements(&self, known: &[Known<'_>], needs: &Needs) -> Vec<Requirement> {
+        let guarded = needs.state.iter().filter_map(|(at, changes)| Some((known.get(*at)?, *changes)));
+        let required = guarded.filter_map(|(one, changes)| {
+            let mode = if changes { Mode::Write } else { Mode::Read };
+            Some(Requirement { constraint: one.guard?, mode, key: vec![], span: one.state.span })
+        });
+        required.collect()
+    }
+
+    /// `Proxy_load_seen`: the state of an instance, or of all.
+    fn load(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
+        let span = one.state.span;
+        let name = format!("{}_load_{}", process.name.text, one.state.field.name.text);
+        let module = self.scope.module().map(str::to_owned);
+        if let Some(known) = self.scope.node(module.as_deref(), &name) {
+            return Ok(known);
+        }
+        self.made = Made::default();
+        let output = self.new_variable("first", &one.ty);
+        let value = match &one.state.first {
+            Some(first) => self.wanted(first, &one.ty)?,
+            None => first_value(&one.ty, span).ok_or(Reported)?,
+        };
+        self.set(output, value);
+        let made = std::mem::take(&mut self.made);
+        let computation = Computation { variables: made.variables, block: made.block, says: None };
+        let first = format!("{}_first_{}", process.name.text, one.state.field.name.text);
+        let signature = (vec![], vec![parameter_of(&one.ty, "first", span)]);
+        let first = self.add_node(&first, signature, Body::Computed(computation), span);
+        let load = self.standard_of(if one.guard.is_some() { "LoadGlobal" } else { "Load" }, &one.ty)?;
+        let outputs = vec![parameter_of(&one.ty, one.state.field.name.as_str(), span)];
+        let inputs = vec![parameter("flick::instance", "self", span)];
+        let steps = vec![(first, vec![]), (load, vec![number(one.slot)])];
+        Ok(self.chain_node(&name, (inputs, outputs), steps, vec![], span))
+    }
+
+    /// `Proxy_store_seen`
+    fn store(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
+        let span = one.state.span;
+        let name = format!("{}_store_{}", process.name.text, one.state.field.name.text);
+        let module = self.scope.module().map(str::to_owned);
+        if let Some(known) = self.scope.node(module.as_deref(), &name) {
+            return Ok(known);
+        }
+        let store = self.standard_of(if one.guard.is_some() { "StoreGlobal" } else { "Store" }, &one.ty)?;
+        let inputs = vec![
+            parameter("flick::instance", "self", span),
+            parameter_of(&one.ty, one.state.field.name.as_str(), span),
+        ];
+        Ok(self.chain_node(&name, (inputs, vec![]), vec![(store, vec![number(one.slot)])], vec![], span))
+    }
+
+    /// A node of the module that processes run on.
+    pub(super) fn standard(&mut self, own: &str) -> Checked<NodeId> {
+        self.scope.node(Some(MODULE), own).ok_or(Reported)
+    }
+
+    /// One that has a type.
+    fn standard_of(&mut self, own: &str, ty: &Type) -> Checked<NodeId> {
+        let generic = self.scope.generic(Some(MODULE), own).cloned().ok_or(Reported)?;
+        Ok(self.scope.instance(&generic, std::slice::from_ref(ty)))
+    }
+
+    pub(super) fn chain_node(
+        &mut self,
+        name: &str,
+        signature: (Vec<ModelParameter>, Vec<ModelParameter>),
+        steps: Vec<(NodeId, Vec<Constant>)>,
+        requirements: Vec<Requirement>,
+        span: Span,
+    ) -> NodeId {
+        let id = self.add_node(name, signature, Body::Chain(chain(steps, span)), span);
+        self.scope.program.nodes[id].requirements = requirements;
+        id
+    }
+
+    pub(super) fn add_node(
+        &mut self,
+        name: &str,
+        (inputs, outputs): (Vec<ModelParameter>, Vec<ModelParameter>),
+        body: Body,
+        span: Span,
+    ) -> NodeId {
+        let node = Node {
+            name: name::Name::of(self.scope.module(), name),
+            signature: Some(Signature { inputs, outputs, inferred: false }),
+            body,
+            requirements: vec![],
+            blocking: false,
+            replicable: false,
+            stack: None,
+            span,
+        };
+        let id = self.scope.add_node(node, span);
+        self.scope.declare_node(id, span);
+        id
+    }
+}
+
+impl<'syntax> Channel<'syntax> {
+    /// What its name stands for in rules, where it is the parameter at this place.
+    fn binding_at(&self, at: usize, span: Span) -> Binding<'syntax> {
+        let end = End { channel: u32::try_from(at).unwrap_or(u32::MAX), element: None };
+        let (kind, stands) = (Some(self.kind.clone()), Stands::End(end));
+        Binding { name: self.name, kind, is_state: false, stands, span }
+    }
+}
+
+impl Fact {
+    fn channel(self) -> u32 {
+        match self {
+            Self::Count(channel) | Self::All(channel) | Self::Peer(channel) | Self::Ready(channel) => channel,
+        }
+    }
+
+    /// The node that tells it.
+    fn node(self) -> &'static str {
+        match self {
+            Self::Count(_) => "Count",
+            Self::All(_) => "All",
+            Self::Peer(_) => "Peer",
+            Self::Ready(_) => "Ready",
+        }
+    }
+
+    fn ty(self) -> Type {
+        Type::new(match self {
+            Self::Count(_) => "int64",
+            Self::All(_) => "list<uint64>",
+            Self::Peer(_) => "text",
+            Self::Ready(_) => "bool",
+        })
+    }
+
+    /// `backends_count`
+    fn name(self, channels: &[Channel<'_>]) -> String {
+        let channel = channels.get(self.channel() as usize).map_or("", |channel| channel.name);
+        format!("{channel}_{}", self.node().to_lowercase())
+    }
+}
+
+/// The channel to which the only rule of another sends all that comes, as it is.
+fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Option<u32> {
+    let from = channels.get(at)?;
+    let mut rules = process.rules.iter().filter(|rule| rule.channel.as_str() == from.name && rule.event.is_none());
+    let (rule, None) = (rules.next()?, rules.next()) else { return None };
+    let [Expression { form: Form::Name(name), .. }] = rule.steps.as_slice() else { return None };
+    let to = channels.iter().position(|channel| channel.name == &*name.own)?;
+    let (Kind::Channel(from) | Kind::Channels(from), Kind::Channel(into)) = (&from.kind, &channels.get(to)?.kind)
+    else {
+        return None;
+    };
+    (from.gives == into.takes).then(|| u32::try_from(to).ok()).flatten()
+}
+
+/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone.
+fn is_settled(value: &compute::Expression, block: &[compute::Statement], told: &BTreeSet<VariableId>) -> bool {
+    let is_open = &mut |part: &compute::Expression| match part.term {
+        Term::Variable(variable) if told.contains(&variable) => false,
+        Term::Variable(variable) => match lets(block, variable) {
+            Some(value) => !is_settled(value, block, told),
+            None => true,
+        },
+        _ => false,
+    };
+    !value.any(is_open)
+}
+
+/// The only value that a variable ever has, where `let` gives it that outside of all other blocks.
+fn lets(block: &[compute::Statement], variable: VariableId) -> Option<&compute::Expression> {
+    let mut given = block.iter().filter_map(|statement| match statement {
+        compute::Statement::Set { variable: set, is_new: true, value } if *set == variable => Some(value),
+        _ => None,
+    });
+    let is_changed = |statement: &compute::Statement| match statement {
+        compute::Statement::Set { is_new: true, .. } => false,
+        other => sets(std::slice::from_ref(other), variable),
+    };
+    given.next().filter(|_| !block.iter().any(is_changed))
+}
+
+/// `Proxy(client, [backends]): client > backends, backends > client`: what a process has, and which channel sends to
+/// which.
+pub(super) fn described<'of>(
+    name: &str,
+    channels: &[Channel<'_>],
+    feeds: impl Iterator<Item = (usize, &'of BTreeSet<u32>)>,
+) -> String {
+    let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
+    let all = channels.iter().map(|channel| match channel.kind {
+        Kind::Channels(_) => format!("[{}]", channel.name),
+        _ => channel.name.to_owned(),
+    });
+    let all: Vec<String> = all.collect();
+    let pairs = feeds.flat_map(|(from, targets)| targets.iter().map(move |to| (from, *to as usize)));
+    let pairs: Vec<String> = pairs.map(|(from, to)| format!("{} > {}", own(from), own(to))).collect();
+    format!("{name}({}): {}", all.join(", "), pairs.join(", "))
+}
+
+pub(super) fn number(value: usize) -> Constant {
+    Constant::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+pub(super) fn parameter(ty: &str, name: &str, span: Span) -> ModelParameter {
+    parameter_of(&Type::new(ty), name, span)
+}
+
+pub(super) fn parameter_of(ty: &Type, name: &str, span: Span) -> ModelParameter {
+    ModelParameter { ty: ty.clone(), name: name.to_owned(), span }
+}
+
+pub(super) fn applied(node: NodeId, constants: Vec<Constant>, span: Span) -> Application {
+    Application { node, constants, named: vec![], arguments: None, kept: vec![], span }
+}
+
+fn chain(steps: Vec<(NodeId, Vec<Constant>)>, span: Span) -> Chain {
+    let step = |(node, constants)| Step {
+        number: StepNumber::default(),
+        action: Action::Apply(applied(node, constants, span)),
+        within: None,
+    };
+    let mut chain = Chain { steps: steps.into_iter().map(step).collect(), results: None, span };
+    chain.number_steps();
+    chain
+}

@@ -1,0 +1,83 @@
+// What the processes of FLICK run on: instances, their channels, and what is sent there. Programs in `.flick` use it by
+// themselves; nothing here is meant for others.
+//
+// A process is written as `Proxy(client, [backends]): client > backends, backends > client`: its channels, those in
+// brackets arrays, and which channel sends to which. A channel is bound to addresses by a text:
+//
+// - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
+//   them makes an instance of the process;
+// - `a:11211,b:11211`, of an array: each instance has a connection of its own to each of them, made when something is
+//   first sent there; the hosts are names or addresses;
+// - `connect:a:11211` of a channel that is in no array, or that nothing comes out of: the same, of one connection;
+// - `7000*8` of an array that is merged: eight clients connect there, and make an instance together.
+//
+// The output of a channel ends when all those have ended that send to it. Where a connection ends that an instance has
+// made, or any breaks, the instance ends.
+
+use std.dns;
+use std.tcp;
+include "flux/connection.hpp";
+include "flux/message.hpp";
+include "flick.h";
+
+// How long connecting may take.
+option connect : duration = 10s;
+
+// A message, and where it goes: the number of a channel of the process, and which it is of an array.
+record sending { channel : uint64; element : uint64; what : flux::message; };
+
+// The next message of a channel of any instance, with its connection.
+Messages (const char *process, size_t channel, const char *binding, type M)
+  => (flux::connection *connection, flick::instance self, M message) replicable;
+Messages = NextMessage(M, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
+NextMessage (type M, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+  => (flux::connection *connection, flick::instance self, M message) replicable;
+
+// What has come on a channel of any instance, or its end, where the bytes themselves are sent on.
+Bytes (const char *process, size_t channel, const char *binding) => (flux::connection *connection, flick::instance self) replicable;
+Bytes = NextBytes(tcp.idle, tcp.first_byte, tcp.request, tcp.unix_mode);
+NextBytes (long idle_ms, long first_byte_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+  => (flux::connection *connection, flick::instance self) replicable;
+
+// How many connections a channel has, or may have.
+Count (size_t channel, const char *binding, flick::instance self) => (int64 count) silent;
+
+// The indexes of these.
+All (size_t channel, const char *binding, flick::instance self) => (list<uint64> all) silent;
+
+// The address at the other end of a channel; empty where it is not connected.
+Peer (size_t channel, const char *binding, flick::instance self) => (text peer) silent;
+
+// Says what a channel is bound to, to which something may be sent.
+Bind (size_t channel, const char *binding, flick::instance self) => () silent;
+
+// The state of an instance at a place, which is `first` at first.
+Load (size_t place, type T, flick::instance self, T first) => (T value);
+Store (size_t place, type T, flick::instance self, T value) => ();
+
+// That of all.
+LoadGlobal (size_t place, type T, flick::instance self, T first) => (T value);
+StoreGlobal (size_t place, type T, flick::instance self, T value) => ();
+
+// Sends all of these, one after the other; who is slow to take something is waited for. Then the connection is given
+// back, so that its next message comes. What is for a client that has left is dropped.
+Deliver (flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
+Deliver = Send(connect, dns.servers);
+Send (long connect_ms, const char *servers, flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
+
+// Sends what has come to the channel `to`, as it is, and gives the connection back.
+Relay (size_t to, flux::connection *connection, flick::instance self) => ();
+Relay = Pass(connect, dns.servers);
+Pass (long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self) => ();
+
+// A run of a process for so many clients of a channel: each connection joins it, until there are as many.
+Gather (const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
+Gather = Join(tcp.idle, tcp.unix_mode);
+Join (long idle_ms, const char *unix_mode, const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
+
+// Waits until each of them has sent something, or has ended what it sends.
+Ready (size_t channel, flick::instance self) => ();
+
+// Reads the clients of the channel `from` to their ends, which are sorted, and sends what they have sent, sorted, to the
+// channel `to`; of elements of one key one is made. Gives the last of them. Fails with EBADMSG where one is not sorted.
+Merge (size_t from, size_t to, long connect_ms, const char *servers, type M, flick::instance self) => (M last);
