@@ -272,6 +272,7 @@ struct program {
     std::span<const path_vertex> path_vertices;
     std::span<const path_edge> path_edges;
     std::span<const option_info> options = {};
+    bool on_loops = false;
 };
 
 template <class Options>
