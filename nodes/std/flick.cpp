@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -212,6 +213,18 @@ flux::io_result<std::shared_ptr<end>> run::reach(std::size_t channel, std::size_
     }
 }
 
+// One whose time is over leaves the list by itself.
+void run::wake_all() noexcept
+{
+    for (waiting_flow *each = waiting_.first(); each != nullptr;) {
+        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
+        if (each->wait.end(flux::park_end::completed)) {
+            waiting_.remove(*each);
+        }
+        each = after;
+    }
+}
+
 flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::size_t element, milliseconds limit,
                                                    const char *servers)
 {
@@ -221,9 +234,7 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
     places_[channel][element].is_connecting = true;
     const flux::io_result<flux::connection *> connected = dns::connect(to, servers, until);
     places_[channel][element].is_connecting = false;
-    while (waiting_flow *const each = waiting_.pop_front()) {
-        each->wait.end(flux::park_end::completed);
-    }
+    wake_all();
     if (!connected.has_value()) {
         return flux::unexpected(connected.error());
     }
@@ -341,6 +352,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
             // A part may have gone: nothing can follow that.
             through_->cut();
+            of_->lost(*this);
         }
         pass_turn();
     }
@@ -405,14 +417,11 @@ flux::io_result<bool> end::relay_alone(flux::connection &from) noexcept
 
 void end::end_input(flux::connection &own) noexcept
 {
-    const std::shared_ptr<end> stays = shared_from_this();
-    of_->input_ended(*this);
-    if (is_finished_ && senders_ == 0) {
+    if (input_ended()) {
         own.close();
-        return;
+    } else {
+        own.detach();
     }
-    is_left_ = true;
-    own.detach();
 }
 
 flux::io_result<void> end::await_turn() noexcept
@@ -498,6 +507,9 @@ bool end::leave(bool) noexcept
 
 bool end::input_ended() noexcept
 {
+    if (is_broken_) {
+        return leave(false);
+    }
     const std::shared_ptr<end> stays = shared_from_this();
     of_->input_ended(*this);
     if (is_finished_ && senders_ == 0) {
@@ -512,8 +524,13 @@ bool end::input_ended() noexcept
 
 std::any &global_state(std::size_t place)
 {
-    static std::vector<std::any> all;
-    all.resize(std::max(all.size(), place + 1));
+    // Loops ask for places at the same time; what is in one is guarded by its constraint, and stays where it is.
+    static std::mutex growing;
+    static std::deque<std::any> all;
+    const std::lock_guard alone(growing);
+    while (all.size() <= place) {
+        all.emplace_back();
+    }
     return all[place];
 }
 

@@ -93,6 +93,7 @@ class run : public std::enable_shared_from_this<run>
 
     flux::io_result<std::shared_ptr<end>> connect(std::size_t channel, std::size_t element, milliseconds limit,
                                                   const char *servers);
+    void wake_all() noexcept;
     bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
     void finish_all() noexcept;
 
@@ -139,7 +140,6 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     void finish() noexcept;
 
     run &of() const noexcept { return *of_; }
-    std::shared_ptr<run> share() const noexcept { return of_; }
     std::size_t channel() const noexcept { return channel_; }
     std::size_t element() const noexcept { return element_; }
     /// The address of the peer.
@@ -222,14 +222,11 @@ int NextMessage(long idle_ms, long first_byte_ms, long message_ms, long request_
     return error;
 }
 
-/// What is in `place`, which is `first` where nothing was.
+/// What is in `place`, or `first` where nothing is. It stores nothing: there may be several who read.
 template <class Value>
-const Value &loaded(std::any &place, const Value &first)
+const Value &loaded(const std::any &place, const Value &first)
 {
-    if (!place.has_value()) {
-        place = first;
-    }
-    return *std::any_cast<Value>(&place);
+    return place.has_value() ? *std::any_cast<Value>(&place) : first;
 }
 
 /// The nodes of these names.
