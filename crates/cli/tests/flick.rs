@@ -237,7 +237,7 @@ fn nginx(home: &Path, name: &str) -> Server {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("large"), name.repeat(300_000)).unwrap();
     let configuration = format!(
-        "daemon off; worker_processes 1; pid {0}/pid; error_log /dev/null;
+        "daemon off; master_process off; pid {0}/pid; error_log /dev/null;
 events {{ worker_connections 512; }}
 http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/proxy; fastcgi_temp_path {0}/fastcgi;
 uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi; client_max_body_size 100m;
