@@ -666,8 +666,16 @@ int All(All_in *in, All_out *out)
 
 int Peer(Peer_in *in, Peer_out *out)
 {
-    const end *const there = in->self.of().at(in->channel, 0);
-    out->peer = there == nullptr ? std::string() : there->peer();
+    run &of = in->self.of();
+    const binding &to = of.of().bind(in->channel, in->binding);
+    const end *const there = of.at(in->channel, 0);
+    out->peer = to.connects ? to.addresses.front() : there == nullptr ? std::string() : there->peer();
+    return 0;
+}
+
+int Peers(Peers_in *in, Peers_out *out)
+{
+    out->peers = in->self.of().of().bind(in->channel, in->binding).addresses;
     return 0;
 }
 

@@ -45,8 +45,12 @@ Count (size_t channel, const char *binding, flick::instance self) => (int64 coun
 // The indexes of these.
 All (size_t channel, const char *binding, flick::instance self) => (list<uint64> all) silent;
 
-// The address at the other end of a channel; empty where it is not connected.
+// The address at the other end of a channel: where it connects to, as its binding has it, and else that of its client,
+// which is empty where there is none.
 Peer (size_t channel, const char *binding, flick::instance self) => (text peer) silent;
+
+// Those of the channels of an array.
+Peers (size_t channel, const char *binding, flick::instance self) => (list<text> peers) silent;
 
 // Says what a channel is bound to, to which something may be sent.
 Bind (size_t channel, const char *binding, flick::instance self) => () silent;

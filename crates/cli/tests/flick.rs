@@ -11,6 +11,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use support::memcached::{self, NO_OPERATION, opaque_of, request};
 use support::{Server, flux, folder, free_port, text};
 
 /// Both kinds of I/O; processes run on event loops alone.
@@ -24,6 +25,26 @@ Is (entry of) => (bool is) { is = proxy.is_long(of.first.key); };
 Make () => (int n);
 End (int n) => ();
 source Make => End;
+";
+
+/// What is global is one for all instances, on all loops; and the servers of an array have addresses of their own.
+const COUNTS: &str = "\
+type word : record
+  text : string
+
+type line : record
+  text : string
+
+global words : integer = 0
+global size : integer = 0
+
+proc Words : (word/line client, [-/word] servers)
+  | client => count(words, size, client, servers)
+
+fun count : (ref words : integer, ref size : integer, -/line client, [-/word] servers, asked : word) -> ()
+  words := words + 1
+  size := size + len(asked.text)
+  line(string(words) + \" \" + string(size) + \" \" + peer(servers[words mod 2])) => client
 ";
 
 #[test]
@@ -74,15 +95,6 @@ fn service(once: &'static OnceLock<PathBuf>, folder: &str, name: &str) -> &'stat
     })
 }
 
-fn memcached() -> Server {
-    let port = free_port();
-    let mut command = Command::new("memcached");
-    command.args(["-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p", &port.to_string()]);
-    let server = Server::start(&mut command, port);
-    drop(server.connect());
-    server
-}
-
 fn addresses(of: &[Server]) -> String {
     of.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect::<Vec<_>>().join(",")
 }
@@ -95,41 +107,19 @@ fn proxy(backends: &[Server], loops: &[&str]) -> Server {
     Server::listening(&mut command)
 }
 
-/// A request of the binary protocol.
-fn request(opcode: u8, opaque: u32, [extras, key, value]: [&[u8]; 3]) -> Vec<u8> {
-    let size = u32::try_from(extras.len() + key.len() + value.len()).unwrap();
-    let mut head = vec![0x80, opcode];
-    head.extend(u16::try_from(key.len()).unwrap().to_be_bytes());
-    head.extend([u8::try_from(extras.len()).unwrap(), 0, 0, 0]);
-    head.extend(size.to_be_bytes());
-    head.extend(opaque.to_be_bytes());
-    head.extend([0; 8]);
-    [&head, extras, key, value].concat()
-}
-
-const NO_OPERATION: u8 = 0x0a;
-
 /// The next reply, without the version of the item, of which each memcached has its own.
 fn reply(from: &mut TcpStream) -> Vec<u8> {
-    let mut reply = vec![0; 24];
-    from.read_exact(&mut reply).unwrap();
-    let size = u32::from_be_bytes(reply[8..12].try_into().unwrap()) as usize;
-    reply.resize(24 + size, 0);
-    from.read_exact(&mut reply[24..]).unwrap();
+    let mut reply = memcached::reply(from);
     reply[16..24].fill(0);
     reply
-}
-
-fn opaque_of(reply: &[u8]) -> u32 {
-    u32::from_be_bytes(reply[12..16].try_into().unwrap())
 }
 
 /// Requests of each kind on many keys, many of them sent at once; to one memcached, and to the proxy before three.
 #[test]
 fn a_proxy_answers_as_one_memcached_does() {
     for loops in LOOPS {
-        let backends = [memcached(), memcached(), memcached()];
-        let (theirs, ours) = (memcached(), proxy(&backends, loops));
+        let backends = [memcached::server(), memcached::server(), memcached::server()];
+        let (theirs, ours) = (memcached::server(), proxy(&backends, loops));
         let mut connections = [theirs.connect(), ours.connect()];
         for batch in 0..60_u32 {
             let first = batch * 100;
@@ -138,17 +128,17 @@ fn a_proxy_answers_as_one_memcached_does() {
                 let change = [&1_u64.to_be_bytes()[..], &5_u64.to_be_bytes(), &[0; 4]].concat();
                 let number_key = format!("number {}", at % 5);
                 match at % 7 {
-                    0 | 1 => request(0x01, at, [&[0; 8], key.as_bytes(), number.as_bytes()]),
-                    2 => request(0x04, at, [&[], key.as_bytes(), &[]]),
-                    3 => request(0x05, at, [&change, number_key.as_bytes(), &[]]),
+                    0 | 1 => request(0x01, at, 0, [&[0; 8], key.as_bytes(), number.as_bytes()]),
+                    2 => request(0x04, at, 0, [&[], key.as_bytes(), &[]]),
+                    3 => request(0x05, at, 0, [&change, number_key.as_bytes(), &[]]),
                     // Quietly, with the key.
-                    4 => request(0x0d, at, [&[], key.as_bytes(), &[]]),
-                    _ => request(0x00, at, [&[], key.as_bytes(), &[]]),
+                    4 => request(0x0d, at, 0, [&[], key.as_bytes(), &[]]),
+                    _ => request(0x00, at, 0, [&[], key.as_bytes(), &[]]),
                 }
             };
             let count = if batch % 2 == 0 { 1 } else { 40 };
             let mut sent: Vec<u8> = (first..first + count).flat_map(of).collect();
-            sent.extend(request(NO_OPERATION, first + 99, [&[], &[], &[]]));
+            sent.extend(request(NO_OPERATION, first + 99, 0, [&[], &[], &[]]));
             let [wanted, given] = connections.each_mut().map(|connection| {
                 connection.write_all(&sent).unwrap();
                 let mut all = vec![reply(connection)];
@@ -174,7 +164,7 @@ fn has_items(of: &Server) -> bool {
 fn the_clients_of_memcached_are_content_with_the_proxy() {
     let files = folder("flick", "values");
     for loops in LOOPS {
-        let backends = [memcached(), memcached()];
+        let backends = [memcached::server(), memcached::server()];
         let server = proxy(&backends, loops);
         let client = |name: &str, arguments: &[&str]| {
             let address = format!("--servers=127.0.0.1:{}", server.port);
@@ -202,10 +192,10 @@ fn the_clients_of_memcached_are_content_with_the_proxy() {
 #[test]
 fn mistakes_and_ends_are_of_those_who_have_them() {
     for loops in LOOPS {
-        let mut backends = [memcached()];
+        let mut backends = [memcached::server()];
         let server = proxy(&backends, loops);
         let mut good = server.connect();
-        good.write_all(&request(NO_OPERATION, 1, [&[]; 3])).unwrap();
+        good.write_all(&request(NO_OPERATION, 1, 0, [&[]; 3])).unwrap();
         assert_eq!(opaque_of(&reply(&mut good)), 1);
 
         let mut bad = server.connect();
@@ -216,17 +206,62 @@ fn mistakes_and_ends_are_of_those_who_have_them() {
 
         // One that ends what it sends has its answers.
         let mut half = server.connect();
-        half.write_all(&request(NO_OPERATION, 2, [&[]; 3])).unwrap();
+        half.write_all(&request(NO_OPERATION, 2, 0, [&[]; 3])).unwrap();
         half.shutdown(Shutdown::Write).unwrap();
         assert_eq!(opaque_of(&reply(&mut half)), 2, "{loops:?}");
         assert_eq!(half.read(&mut [0]).unwrap(), 0, "{loops:?}");
 
-        good.write_all(&request(NO_OPERATION, 3, [&[]; 3])).unwrap();
+        good.write_all(&request(NO_OPERATION, 3, 0, [&[]; 3])).unwrap();
         assert_eq!(opaque_of(&reply(&mut good)), 3, "{loops:?}: the others go on");
         backends[0].terminate();
         backends[0].wait();
         let _ = good.read_to_end(&mut rest);
         assert!(rest.is_empty(), "{loops:?}: its backend has ended");
+    }
+}
+
+/// The memory of a process that is in use, in bytes (`proc_pid_status(5)`).
+fn memory_of(server: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// Each of these has a connection to the backend, which ends with it, and takes no memory of the others meanwhile.
+#[test]
+fn clients_that_do_not_read_do_not_end_what_they_say_or_die_keep_nothing() {
+    const LARGE: usize = 300_000;
+    const CLIENTS: usize = 60;
+    for loops in LOOPS {
+        let backends = [memcached::server()];
+        let before = memcached::connections(&backends[0]);
+        let limits = ["--tcp-request=2s", "--tcp-message=2s"];
+        let server = proxy(&backends, &[loops, &limits].concat());
+        let mut good = server.connect();
+        good.write_all(&request(0x01, 1, 0, [&[0; 8], b"large", &vec![b'x'; LARGE]])).unwrap();
+        reply(&mut good);
+        let memory = memory_of(&server);
+
+        let asks: Vec<u8> = (0..20).flat_map(|at| request(0x00, at, 0, [&[], b"large", &[]])).collect();
+        let mut bad: Vec<TcpStream> = (0..CLIENTS).map(|_| server.connect()).collect();
+        for (at, client) in bad.iter_mut().enumerate() {
+            // A third of them says no more in the middle of a message.
+            client.write_all(if at % 3 == 0 { &asks[..asks.len() - 3] } else { &asks }).unwrap();
+        }
+        // Every second is killed: what it was sent is unread, so its connection is reset.
+        bad = bad.into_iter().step_by(2).collect();
+        for at in 0..20 {
+            good.write_all(&request(0x00, at, 0, [&[], b"large", &[]])).unwrap();
+            assert_eq!(opaque_of(&reply(&mut good)), at, "{loops:?}: the others are served");
+        }
+        // Each has one message that waits for it, and a part of the next, of the twenty that it asked for.
+        let taken = memory_of(&server).saturating_sub(memory);
+        assert!(taken < CLIENTS * 2 * LARGE, "{loops:?}: {taken} bytes");
+        support::wait_for("the backend to be left", || {
+            good.write_all(&request(NO_OPERATION, 9, 0, [&[]; 3])).unwrap();
+            reply(&mut good);
+            (memcached::connections(&backends[0]) <= before + 1).then_some(())
+        });
     }
 }
 
@@ -290,6 +325,58 @@ fn a_balancer_gives_each_client_one_server() {
         assert!(curl(&["-I"], "/").starts_with("HTTP/1.1 200"), "{loops:?}: an answer without a body");
         let sent = curl(&["-d", &"x".repeat(100_000)], "/large");
         assert!(sent.contains("405 Not Allowed"), "{loops:?}: a request with a body: {sent}");
+    }
+}
+
+/// What the program that counts answers: how many words there were, their bytes, and an address.
+fn counts(connection: &mut TcpStream) -> (usize, usize, String) {
+    let mut size = [0; 4];
+    connection.read_exact(&mut size).unwrap();
+    let mut line = vec![0; u32::from_be_bytes(size) as usize];
+    connection.read_exact(&mut line).unwrap();
+    let line = text(&line);
+    let parts: Vec<&str> = line.split(' ').collect();
+    (parts[0].parse().unwrap(), parts[1].parse().unwrap(), parts[2].to_owned())
+}
+
+#[test]
+fn what_is_global_is_one_on_all_loops() {
+    const CLIENTS: usize = 8;
+    const WORDS: usize = 500;
+    let home = folder("flick", "counts");
+    let (file, built) = (home.join("counts.flick"), home.join("counts"));
+    std::fs::write(&file, COUNTS).unwrap();
+    let said = flux(&home, &["build", "--debug", "counts.flick", "--build-dir", "build", "-o", "counts"]);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    for loops in LOOPS {
+        let mut command = Command::new(&built);
+        let server = Server::listening(command.args(["--client=0", "--servers=127.0.0.1:1,127.0.0.1:2"]).args(loops));
+        let mut seen: Vec<(usize, usize, String)> = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut client = server.connect();
+                        let mut seen = vec![];
+                        for _ in 0..WORDS {
+                            client.write_all(b"\0\0\0\x03abc").unwrap();
+                            seen.push(counts(&mut client));
+                        }
+                        seen
+                    })
+                })
+                .collect();
+            clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+        });
+        seen.sort();
+        for (before, (words, bytes, peer)) in seen.iter().enumerate() {
+            assert_eq!(
+                (*words, *bytes),
+                (before + 1, 3 * (before + 1)),
+                "{loops:?}: none is lost, both change together"
+            );
+            assert_eq!(*peer, format!("127.0.0.1:{}", words % 2 + 1), "{loops:?}");
+        }
+        assert_eq!(seen.len(), CLIENTS * WORDS);
     }
 }
 

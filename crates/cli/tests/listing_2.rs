@@ -58,16 +58,12 @@ fn client(name: &str, port: u16, argument: &str) -> (bool, String) {
 #[test]
 fn listing_2_round_trips_real_traffic() {
     let program = proxy();
-    let port = support::free_port();
-    let mut memcached = Command::new("memcached");
-    memcached.args(["-u", "nobody", "-l", "127.0.0.1", "-p", &port.to_string()]);
-    let memcached = Server::start(&mut memcached, port);
-    drop(memcached.connect());
+    let memcached = support::memcached::server();
     let file = support::folder("listing_2", "values").join("large");
     let value = "value ".repeat(20_000);
     std::fs::write(&file, &value).unwrap();
     for runtime in RUNTIMES {
-        let (server, mirror, proxy) = start(&program, port, runtime);
+        let (server, mirror, proxy) = start(&program, memcached.port, runtime);
         for capture in CAPTURES {
             assert!(mirrored(mirror, capture, capture.len()) == capture, "{runtime:?}");
             assert!(mirrored(mirror, capture, 1) == capture, "{runtime:?}, byte by byte");

@@ -6,11 +6,12 @@
 
 mod support;
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use support::memcached::{self, NO_OPERATION, opaque_of, reply, request};
 use support::{RUNTIMES, Server, text};
 
 /// The server of the example.
@@ -29,17 +30,6 @@ fn cache() -> &'static Path {
 
 fn ours(runtime: &[&str], arguments: &[&str]) -> Server {
     Server::listening(Command::new(cache()).arg("--port=0").args(runtime).args(arguments))
-}
-
-/// Without its background threads: an item that one of them looks at just then is changed in another way.
-fn memcached() -> Server {
-    let port = support::free_port();
-    let mut command = Command::new("memcached");
-    command.args(["-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p", &port.to_string()]);
-    command.args(["-o", "no_lru_crawler,no_lru_maintainer"]);
-    let server = Server::start(&mut command, port);
-    drop(server.connect());
-    server
 }
 
 /// What a client of libmemcached says and whether it was content.
@@ -99,20 +89,6 @@ impl Random {
     }
 }
 
-const NO_OPERATION: u8 = 0x0a;
-
-/// A request of the binary protocol.
-fn request(opcode: u8, opaque: u32, cas: u64, [extras, key, value]: [&[u8]; 3]) -> Vec<u8> {
-    let size = u32::try_from(extras.len() + key.len() + value.len()).unwrap();
-    let mut head = vec![0x80, opcode];
-    head.extend(u16::try_from(key.len()).unwrap().to_be_bytes());
-    head.extend([u8::try_from(extras.len()).unwrap(), 0, 0, 0]);
-    head.extend(size.to_be_bytes());
-    head.extend(opaque.to_be_bytes());
-    head.extend(cas.to_be_bytes());
-    [&head, extras, key, value].concat()
-}
-
 /// A request for one of few keys, so that they meet. The numbers of versions are what both servers count alike.
 ///
 /// memcached fills up a number with spaces only if no reply with the item is still to be sent. So among requests that
@@ -160,25 +136,17 @@ fn any_request(random: &mut Random, opaque: u32, together: bool) -> Vec<u8> {
 
 /// The replies up to that to this request, each by itself.
 fn replies(from: &mut TcpStream, last: u32) -> Vec<Vec<u8>> {
-    let mut all = vec![];
-    loop {
-        let mut reply = vec![0; 24];
-        from.read_exact(&mut reply).unwrap();
-        let size = u32::from_be_bytes(reply[8..12].try_into().unwrap()) as usize;
-        reply.resize(24 + size, 0);
-        from.read_exact(&mut reply[24..]).unwrap();
-        let is_last = u32::from_be_bytes(reply[12..16].try_into().unwrap()) == last;
-        all.push(reply);
-        if is_last {
-            return all;
-        }
+    let mut all: Vec<Vec<u8>> = vec![];
+    while all.last().is_none_or(|reply| opaque_of(reply) != last) {
+        all.push(reply(from));
     }
+    all
 }
 
 #[test]
 fn it_replies_as_memcached_does_byte_for_byte() {
     for (seed, runtime) in (1..).zip(RUNTIMES) {
-        let (theirs, ours) = (memcached(), ours(runtime, &[]));
+        let (theirs, ours) = (memcached::server(), ours(runtime, &[]));
         let mut connections = [theirs.connect(), ours.connect()];
         let mut random = Random(0x9e37_79b9_7f4a_7c15 - seed);
         let mut opaque = 0;
@@ -223,7 +191,7 @@ fn a_number_goes_around_after_the_greatest() {
         connection.write_all(&both).unwrap();
         replies(&mut connection, 2)
     };
-    let wanted = answers(&memcached());
+    let wanted = answers(&memcached::server());
     assert!(wanted[1].ends_with(&2_u64.to_be_bytes()), "{}", wanted[1].escape_ascii());
     for runtime in RUNTIMES {
         assert_eq!(answers(&ours(runtime, &[])), wanted, "{runtime:?}");

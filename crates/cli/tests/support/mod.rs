@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
+pub mod memcached;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -108,12 +108,22 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             ("len", Typed::Other(Kind::Channels(_), end)) => {
                 Ok(self.fact(Fact::Count(channel(end.as_ref())), &integer, span))
             }
-            ("all_ready", Typed::Other(Kind::Channels(ways), end)) if ways.gives.is_some() => {
-                Ok(self.fact(Fact::Ready(channel(end.as_ref())), &truth(), span))
+            ("all_ready", Typed::Other(Kind::Channels(ways), _)) if ways.gives.is_some() => {
+                if self.made.rule.is_some() {
+                    let help = "a `foldt` that is sent to a channel can wait for that: `if all_ready(channels):`";
+                    return Err(self.report_not_lowered(span, help));
+                }
+                Ok(Expression { term: Term::Truth(true), ty: truth(), span })
             }
             ("peer", Typed::Other(Kind::Channel(_), end)) => {
                 let text = built_in("string").ok_or(Reported)?;
-                Ok(self.fact(Fact::Peer(channel(end.as_ref())), &text, span))
+                match end {
+                    Some(End { channel, element: Some(index) }) => {
+                        let all = self.fact(Fact::Peers(channel), &Type::list_of(&text), span);
+                        self.typing().element(all, index, span)
+                    }
+                    other => Ok(self.fact(Fact::Peer(channel(other.as_ref())), &text, span)),
+                }
             }
             _ => return Err(self.report_built_in(name, first.value.span)),
         };

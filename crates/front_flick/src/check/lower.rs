@@ -14,7 +14,7 @@ use super::made::{End, Fact, Made, MadeRule, first_value, read};
 use super::{Binding, Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
 use crate::syntax::{Declaration, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
-use flux_diagnostic::Diagnostic;
+use flux_diagnostic::{Diagnostic, Severity};
 use flux_ir::compute::{self, Computation, Term, VariableId, any_expression, sets};
 use flux_ir::name;
 use flux_ir::program::{
@@ -79,8 +79,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             if let Declaration::Process(process) = declaration
                 && !self.report_unlowered(process)
                 && self.lower_process(process, &globals).is_err()
+                && self.scope.diagnostics.count(Severity::Error) == 0
             {
-                debug_assert!(false, "what was checked can be lowered");
+                // A mistake of ours; without it there would be a server that lacks this process.
+                self.report_not_lowered(process.name.span, "this is a fault of the compiler: say so, with the program");
             }
         }
     }
@@ -91,15 +93,18 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let is_fold = process.block.is_empty() || fold::of(process).is_some();
         let statements = process.block.iter().filter(|_| !is_fold).map(Statement::span);
         let found: Vec<Span> = events.chain(statements).collect();
-        self.lowers = false;
         for span in &found {
-            let headline = "this is checked, and no server can do it yet";
-            let error = Diagnostic::error(own_ids::NOT_LOWERED, headline, *span);
             let help = "rules for what comes out of channels work, and one `foldt` that is sent to a channel";
-            self.report(error.help(help));
+            self.report_not_lowered(*span, help);
         }
-        self.lowers = true;
         !found.is_empty()
+    }
+
+    /// Says that this is right, and cannot be run.
+    pub(super) fn report_not_lowered(&mut self, span: Span, help: &str) -> Reported {
+        let headline = "this is checked, and no server can do it yet";
+        self.scope.diagnostics.push(Diagnostic::error(own_ids::NOT_LOWERED, headline, span).help(help));
+        Reported
     }
 
     fn lower_process(
@@ -370,8 +375,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             steps.push((binds, vec![number(*target as usize), Constant::Option(channel.binding)]));
         }
         steps.push((self.standard("Deliver")?, vec![]));
-        let module = self.scope.module().map(str::to_owned);
-        let target = self.scope.node(module.as_deref(), &name).ok_or(Reported)?;
+        let target = self.own_node(&name).ok_or(Reported)?;
         self.scope.program.nodes[target].body = Body::Chain(chain(steps, span));
         Ok(())
     }
@@ -385,12 +389,16 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         required.collect()
     }
 
+    /// A node of this module.
+    fn own_node(&self, name: &str) -> Option<NodeId> {
+        self.scope.node(self.scope.module(), name)
+    }
+
     /// `Proxy_load_seen`: the state of an instance, or of all.
     fn load(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
         let span = one.state.span;
         let name = format!("{}_load_{}", process.name.text, one.state.field.name.text);
-        let module = self.scope.module().map(str::to_owned);
-        if let Some(known) = self.scope.node(module.as_deref(), &name) {
+        if let Some(known) = self.own_node(&name) {
             return Ok(known);
         }
         self.made = Made::default();
@@ -416,8 +424,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     fn store(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
         let span = one.state.span;
         let name = format!("{}_store_{}", process.name.text, one.state.field.name.text);
-        let module = self.scope.module().map(str::to_owned);
-        if let Some(known) = self.scope.node(module.as_deref(), &name) {
+        if let Some(known) = self.own_node(&name) {
             return Ok(known);
         }
         let store = self.standard_of(if one.guard.is_some() { "StoreGlobal" } else { "Store" }, &one.ty)?;
@@ -487,7 +494,7 @@ impl<'syntax> Channel<'syntax> {
 impl Fact {
     fn channel(self) -> u32 {
         match self {
-            Self::Count(channel) | Self::All(channel) | Self::Peer(channel) | Self::Ready(channel) => channel,
+            Self::Count(channel) | Self::All(channel) | Self::Peer(channel) | Self::Peers(channel) => channel,
         }
     }
 
@@ -497,7 +504,7 @@ impl Fact {
             Self::Count(_) => "Count",
             Self::All(_) => "All",
             Self::Peer(_) => "Peer",
-            Self::Ready(_) => "Ready",
+            Self::Peers(_) => "Peers",
         }
     }
 
@@ -506,7 +513,7 @@ impl Fact {
             Self::Count(_) => "int64",
             Self::All(_) => "list<uint64>",
             Self::Peer(_) => "text",
-            Self::Ready(_) => "bool",
+            Self::Peers(_) => "list<text>",
         })
     }
 

@@ -46,8 +46,8 @@ pub(super) enum Fact {
     All(u32),
     /// The address at the other end of a channel.
     Peer(u32),
-    /// Whether each channel of an array has something to read, or has ended.
-    Ready(u32),
+    /// Those of the channels of an array.
+    Peers(u32),
 }
 
 /// Which channel of a process something is; of one of an array with its index.
