@@ -43,6 +43,8 @@ struct instance {
     std::shared_ptr<run> all;
 
     run &of() const noexcept;
+    /// A number of it, as part of a key: its local state is held by it.
+    std::uint64_t hash() const noexcept { return reinterpret_cast<std::uintptr_t>(&of()); }
 };
 
 /// One run of a process.

@@ -47,6 +47,35 @@ fun count : (ref words : integer, ref size : integer, -/line client, [-/word] se
   line(string(words) + \" \" + string(size) + \" \" + peer(servers[words mod 2])) => client
 ";
 
+/// The rule for `client` computes for long, so that its loop has others go first; what it has read of its state by then
+/// is still right.
+const LONG: &str = "\
+type word : record
+  text : string
+
+type line : record
+  text : string
+
+proc Long : (word/line client, [word/word] servers)
+  local seen : integer = 0
+  | client => ask(seen, servers)
+  | servers => answer(seen, client)
+
+fun ask : (ref seen : integer, [-/word] servers, asked : word) -> ()
+  seen := seen + 1 + nothing()
+  asked => servers[0]
+
+fun answer : (ref seen : integer, -/line client, given : word) -> ()
+  seen := seen + 1
+  line(string(seen)) => client
+
+fun nothing : () -> (integer)
+  let xs = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  fold on xs from 0 as all, x:
+    all + fold on xs from 0 as some, y:
+      some + fold on xs from x as few, z: few + y + z
+";
+
 #[test]
 fn a_program_is_checked_laid_out_and_drawn() {
     let folder = folder("flick", "command");
@@ -328,26 +357,63 @@ fn a_balancer_gives_each_client_one_server() {
     }
 }
 
+/// A record of one string.
+fn line(from: &mut TcpStream) -> String {
+    let mut size = [0; 4];
+    from.read_exact(&mut size).unwrap();
+    let mut line = vec![0; u32::from_be_bytes(size) as usize];
+    from.read_exact(&mut line).unwrap();
+    text(&line)
+}
+
 /// What the program that counts answers: how many words there were, their bytes, and an address.
 fn counts(connection: &mut TcpStream) -> (usize, usize, String) {
-    let mut size = [0; 4];
-    connection.read_exact(&mut size).unwrap();
-    let mut line = vec![0; u32::from_be_bytes(size) as usize];
-    connection.read_exact(&mut line).unwrap();
-    let line = text(&line);
+    let line = line(connection);
     let parts: Vec<&str> = line.split(' ').collect();
     (parts[0].parse().unwrap(), parts[1].parse().unwrap(), parts[2].to_owned())
+}
+
+/// A program of this text, built.
+fn built(name: &str, program: &str) -> PathBuf {
+    let home = folder("flick", name);
+    let file = format!("{name}.flick");
+    std::fs::write(home.join(&file), program).unwrap();
+    let said = flux(&home, &["build", "--debug", &file, "--build-dir", "build", "-o", name]);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    home.join(name)
+}
+
+/// Says what it is told, to each who connects.
+fn echo() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || std::io::copy(&mut client.try_clone().unwrap(), &mut client));
+        }
+    });
+    port
+}
+
+#[test]
+fn state_is_right_where_a_rule_computes_for_long() {
+    const WORDS: usize = 300;
+    let (program, servers) = (built("long", LONG), format!("--servers=127.0.0.1:{}", echo()));
+    for loops in LOOPS {
+        let server = Server::listening(Command::new(&program).args(["--client=0", &servers]).args(loops));
+        let mut client = server.connect();
+        client.write_all(&b"\0\0\0\x03abc".repeat(WORDS)).unwrap();
+        let seen: Vec<usize> = (0..WORDS).map(|_| line(&mut client).parse().unwrap()).collect();
+        assert_eq!(seen.last(), Some(&(2 * WORDS)), "{loops:?}: each word was counted twice");
+        assert!(seen.is_sorted_by(|one, next| one < next), "{loops:?}");
+    }
 }
 
 #[test]
 fn what_is_global_is_one_on_all_loops() {
     const CLIENTS: usize = 8;
     const WORDS: usize = 500;
-    let home = folder("flick", "counts");
-    let (file, built) = (home.join("counts.flick"), home.join("counts"));
-    std::fs::write(&file, COUNTS).unwrap();
-    let said = flux(&home, &["build", "--debug", "counts.flick", "--build-dir", "build", "-o", "counts"]);
-    assert!(said.status.success(), "{}", text(&said.stderr));
+    let built = built("counts", COUNTS);
     for loops in LOOPS {
         let mut command = Command::new(&built);
         let server = Server::listening(command.args(["--client=0", "--servers=127.0.0.1:1,127.0.0.1:2"]).args(loops));

@@ -6,7 +6,7 @@
 //! Proxy_client = Proxy_backends_count -> Proxy_client_rules -> flick.Deliver;
 //! ```
 //!
-//! State is loaded before the computation and stored after it. What is global is held from the one to the other.
+//! State is loaded before the computation and stored after it, and held from the one to the other by its constraint.
 
 use super::fold;
 use super::kind::Kind;
@@ -41,8 +41,9 @@ pub(super) struct Channel<'syntax> {
 struct Known<'syntax> {
     state: &'syntax State<'syntax>,
     ty: Type,
-    /// The constraint of one that is global.
-    guard: Option<ConstraintId>,
+    is_global: bool,
+    /// What is held while it is used; of one that is local, for its instance.
+    guard: ConstraintId,
     slot: usize,
 }
 
@@ -69,10 +70,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let mut globals = vec![];
         for declaration in &syntax.declarations {
             if let Declaration::Global(state) = declaration {
-                let name = name::Name::of(self.scope.module(), state.field.name.as_str());
-                let scope = ConstraintScope::Program;
-                let guard = self.scope.add_constraint(Constraint { name, scope, span: state.span });
-                globals.push((state, Some(guard)));
+                globals.push((state, self.guard(state, state.field.name.as_str(), ConstraintScope::Program)));
             }
         }
         for declaration in &syntax.declarations {
@@ -85,6 +83,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 self.report_not_lowered(process.name.span, "this is a fault of the compiler: say so, with the program");
             }
         }
+    }
+
+    /// The constraint of state.
+    fn guard(&mut self, state: &State<'_>, name: &str, scope: ConstraintScope) -> ConstraintId {
+        let name = name::Name::of(self.scope.module(), name);
+        self.scope.add_constraint(Constraint { name, scope, span: state.span })
     }
 
     /// Whether a process has what no server can do yet, which is reported.
@@ -110,16 +114,21 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     fn lower_process(
         &mut self,
         process: &'syntax Process<'syntax>,
-        globals: &[(&'syntax State<'syntax>, Option<ConstraintId>)],
+        globals: &[(&'syntax State<'syntax>, ConstraintId)],
     ) -> Checked<()> {
         let channels = self.channels(process)?;
         if let Some(fold) = fold::of(process) {
             return self.lower_fold(process, &channels, fold);
         }
-        let all = globals.iter().copied().chain(process.locals.iter().map(|local| (local, None)));
         let mut known = vec![];
-        for (slot, (state, guard)) in all.enumerate() {
-            known.push(Known { state, ty: self.ty(&state.field.ty)?, guard, slot });
+        for (slot, (state, guard)) in globals.iter().copied().enumerate() {
+            known.push(Known { state, ty: self.ty(&state.field.ty)?, is_global: true, guard, slot });
+        }
+        for (at, state) in process.locals.iter().enumerate() {
+            let name = format!("{}_{}", process.name.text, state.field.name.text);
+            let guard = self.guard(state, &name, ConstraintScope::Keyed);
+            let slot = globals.len() + at;
+            known.push(Known { state, ty: self.ty(&state.field.ty)?, is_global: false, guard, slot });
         }
         let mut lowered = vec![];
         for (at, channel) in channels.iter().enumerate() {
@@ -266,7 +275,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     fn bind_state(&mut self, one: &Known<'syntax>, place: VariableId) {
         let name = one.state.field.name.as_str();
         let (kind, stands) = (Some(Kind::Value(one.ty.clone())), Stands::Variable(place));
-        match self.globals.iter_mut().find(|global| one.guard.is_some() && global.name == name) {
+        match self.globals.iter_mut().find(|global| one.is_global && global.name == name) {
             Some(global) => global.stands = stands,
             None => self.bound.push(Binding { name, kind, is_state: true, stands, span: one.state.span }),
         }
@@ -364,7 +373,6 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         let requirements = self.requirements(known, needs);
         if !requirements.is_empty() {
-            // What is global is held from when it is loaded until it is stored.
             let signature = (vec![instance(), message], vec![sends]);
             let guarded = self.chain_node(&format!("{name}_state"), signature, steps, requirements, span);
             steps = vec![(guarded, vec![])];
@@ -380,11 +388,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
+    /// What is held while state is loaded, computed with and stored: flows of one loop take turns between nodes, and in
+    /// loops. What is local is so by its instance, which is the first that the node takes.
     fn requirements(&self, known: &[Known<'_>], needs: &Needs) -> Vec<Requirement> {
-        let guarded = needs.state.iter().filter_map(|(at, changes)| Some((known.get(*at)?, *changes)));
-        let required = guarded.filter_map(|(one, changes)| {
+        let named = needs.state.iter().filter_map(|(at, changes)| Some((known.get(*at)?, *changes)));
+        let required = named.map(|(one, changes)| {
             let mode = if changes { Mode::Write } else { Mode::Read };
-            Some(Requirement { constraint: one.guard?, mode, key: vec![], span: one.state.span })
+            let key = if one.is_global { vec![] } else { vec![0] };
+            Requirement { constraint: one.guard, mode, key, span: one.state.span }
         });
         required.collect()
     }
@@ -413,7 +424,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let first = format!("{}_first_{}", process.name.text, one.state.field.name.text);
         let signature = (vec![], vec![parameter_of(&one.ty, "first", span)]);
         let first = self.add_node(&first, signature, Body::Computed(computation), span);
-        let load = self.standard_of(if one.guard.is_some() { "LoadGlobal" } else { "Load" }, &one.ty)?;
+        let load = self.standard_of(if one.is_global { "LoadGlobal" } else { "Load" }, &one.ty)?;
         let outputs = vec![parameter_of(&one.ty, one.state.field.name.as_str(), span)];
         let inputs = vec![parameter("flick::instance", "self", span)];
         let steps = vec![(first, vec![]), (load, vec![number(one.slot)])];
@@ -427,7 +438,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         if let Some(known) = self.own_node(&name) {
             return Ok(known);
         }
-        let store = self.standard_of(if one.guard.is_some() { "StoreGlobal" } else { "Store" }, &one.ty)?;
+        let store = self.standard_of(if one.is_global { "StoreGlobal" } else { "Store" }, &one.ty)?;
         let inputs = vec![
             parameter("flick::instance", "self", span),
             parameter_of(&one.ty, one.state.field.name.as_str(), span),

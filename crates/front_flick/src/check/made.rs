@@ -2,7 +2,7 @@
 //!
 //! A function without effects becomes a computed node, which others call. One that sends, or changes state, becomes
 //! part of each rule that calls it: there its channels are those of the process. So a rule is one computation, which
-//! says at its end what is to be sent; nothing waits before that, and its state needs no lock of its own.
+//! says at its end what is to be sent; nothing waits for a channel before that.
 
 use super::{Checker, Stands};
 use flux_ir::compute::{Expression, Function, Operator, Statement, Term, Variable, VariableId};
