@@ -134,7 +134,8 @@ class process
             rest.remove_prefix(rest.starts_with(mark) ? mark.size() : 0);
             of.to.addresses = split(rest, ",");
             const bool is_one = !of.is_array || star != std::string_view(text).size();
-            if (of.to.addresses.empty() || (is_one && of.to.addresses.size() != 1)) {
+            const std::vector<std::string> &all = of.to.addresses;
+            if (all.empty() || std::count(all.begin(), all.end(), "") != 0 || (is_one && all.size() != 1)) {
                 give_up(of.name, of.is_array ? "give it addresses, `127.0.0.1:7001,127.0.0.1:7002`"
                                              : "give it one address, `127.0.0.1:7000`");
             }
