@@ -30,6 +30,8 @@ struct message_facts {
     bool has_streams = false;
     /// Whether it may not have more inside another message either.
     bool is_bounded_inside = false;
+    /// Whether it may have itself in it, at any depth: such messages are counted while they are read.
+    bool is_in_itself = false;
 };
 
 /// Where a text or a nested message is: from one byte to before another.

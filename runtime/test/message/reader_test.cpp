@@ -31,7 +31,7 @@ struct tree {
         flux::message_parts lines;
         flux::message_part rest;
     };
-    static constexpr flux::message_facts facts{"tree", 1000};
+    static constexpr flux::message_facts facts{"tree", 1000, false, false, true};
 
     static const char *parse(flux::message_cursor in, places &at) noexcept
     {

@@ -49,12 +49,11 @@ impl Messages<'_> {
         inner.push(Declaration::Blank);
         let (has_streams, is_bounded) = (has_streams(&self.program.messages, id), self.is_bounded_inside(id));
         let mut facts = vec![Cpp::Text(message.name.to_string()), Cpp::name(message.most_bytes())];
-        if has_streams || is_bounded {
-            facts.push(Cpp::name(has_streams));
+        let mut known = vec![has_streams, is_bounded, self.is_in_itself(id)];
+        while known.last() == Some(&false) {
+            known.pop();
         }
-        if is_bounded {
-            facts.push(Cpp::name("true"));
-        }
+        facts.extend(known.into_iter().map(Cpp::name));
         let facts_type = format!("static constexpr {}", runtime::FACTS);
         inner.push(Declaration::Variable(Declarator::new(facts_type, "facts"), Initial::Braces(facts)));
         inner.push(Declaration::Blank);

@@ -112,6 +112,21 @@ impl<'p> Messages<'p> {
         messages[id].max_size.is_some() && fields.any(|field| unit_of(field) == Some(id))
     }
 
+    /// Whether it may have itself in it, at any depth.
+    fn is_in_itself(&self, id: MessageId) -> bool {
+        let units = |id: MessageId| self.program.messages[id].fields.iter().filter_map(unit_of);
+        let (mut open, mut seen) = (units(id).collect::<Vec<_>>(), HashSet::new());
+        while let Some(next) = open.pop() {
+            if next == id {
+                return true;
+            }
+            if seen.insert(next) {
+                open.extend(units(next));
+            }
+        }
+        false
+    }
+
     /// The class of a message, from anywhere.
     fn class(&self, id: MessageId) -> String {
         format!("::{}", cpp_name(&self.program.messages[id].name))

@@ -458,7 +458,13 @@ impl<'m, 'p> Reading<'m, 'p> {
             let ty = if value.known == Known::Truth { "bool" } else { wide_of(&value.known) };
             let cpp = self.checked((value.cpp, is_checked), ty, &format!("{member}_next"), wrong, body);
             let to = Cpp::name(format!("at.{member}"));
-            body.push(Statement::Assign(to, self.narrowed(*target, cpp)));
+            body.push(match cpp {
+                // What only becomes true, and the other side is what makes it so.
+                Cpp::Infix(old, "||", other) if *old == to => {
+                    Statement::If(*other, vec![Statement::Assign(to, Cpp::name(true))], vec![])
+                }
+                cpp => Statement::Assign(to, self.narrowed(*target, cpp)),
+            });
         }
     }
 

@@ -225,22 +225,22 @@ class message_cursor
     template <class Integer, unsigned Base>
     [[gnu::always_inline]] bool digits(Integer &value, const char *field) noexcept
     {
-        if constexpr (Base == 10) {
-            // What most numbers are: some digits, and the byte after them is there.
-            const char *const stop = next_ + std::min<std::size_t>(left(), std::numeric_limits<Integer>::digits10);
-            std::uint64_t so_far = 0;
-            for (const char *from = next_; from != stop; ++from) {
-                const unsigned digit = static_cast<unsigned char>(*from) - unsigned{'0'};
-                if (digit > 9) {
-                    if (from == next_) {
-                        break;
-                    }
-                    value = static_cast<Integer>(so_far);
-                    next_ = from;
-                    return true;
+        // What most numbers are: some digits, and the byte after them is there.
+        constexpr std::size_t most_digits = Base == 10 ? std::numeric_limits<Integer>::digits10
+                                                       : std::numeric_limits<Integer>::digits / 4;
+        const char *const stop = next_ + std::min<std::size_t>(left(), most_digits);
+        std::uint64_t so_far = 0;
+        for (const char *from = next_; from != stop; ++from) {
+            const unsigned digit = digit_of<Base>(*from);
+            if (digit >= Base) {
+                if (from == next_) {
+                    break;
                 }
-                so_far = 10 * so_far + digit;
+                value = static_cast<Integer>(so_far);
+                next_ = from;
+                return true;
             }
+            so_far = Base * so_far + digit;
         }
         return goes_on(reader_->any_digits<Integer, Base>(next_, value, field));
     }
@@ -435,6 +435,20 @@ class message_cursor
         return true;
     }
 
+    /// What a byte is as a digit; at least `Base` where it is none.
+    template <unsigned Base>
+    [[gnu::always_inline]] static unsigned digit_of(char of) noexcept
+    {
+        const auto byte = static_cast<unsigned char>(of);
+        const unsigned digit = byte - unsigned{'0'};
+        if constexpr (Base == 16) {
+            const unsigned letter = (byte | 0x20U) - unsigned{'a'};
+            return digit > 9 ? (letter < 6 ? letter + 10 : Base) : digit;
+        } else {
+            return digit;
+        }
+    }
+
   private:
     friend class message_reader;
     using region = message_reader::region;
@@ -472,7 +486,9 @@ class message_cursor
     template <class Unit>
     [[gnu::always_inline]] bool parse(typename Unit::places &at)
     {
-        if (++reader_->depth_ >= message_reader::most_units) [[unlikely]] {
+        // The others are in each other as often as there are kinds of them.
+        constexpr bool is_counted = is_in_itself<Unit>();
+        if (is_counted && ++reader_->depth_ >= message_reader::most_units) [[unlikely]] {
             return ends_wrong("", "too many messages are in each other");
         }
         const char *const begin = next_;
@@ -489,7 +505,9 @@ class message_cursor
             return false;
         }
         static_cast<message_places &>(at).whole = part_from(begin);
-        --reader_->depth_;
+        if constexpr (is_counted) {
+            --reader_->depth_;
+        }
         return true;
     }
 
@@ -498,6 +516,16 @@ class message_cursor
     {
         if constexpr (requires { Unit::facts.is_bounded_inside; }) {
             return Unit::facts.is_bounded_inside;
+        } else {
+            return false;
+        }
+    }
+
+    template <class Unit>
+    static constexpr bool is_in_itself()
+    {
+        if constexpr (requires { Unit::facts.is_in_itself; }) {
+            return Unit::facts.is_in_itself;
         } else {
             return false;
         }
@@ -672,13 +700,7 @@ const char *message_reader::any_digits(const char *next, Integer &value, const c
             end_waiting(begin, 0, available_ - offset_of(begin) + 1, field);
             return nullptr;
         }
-        unsigned digit = static_cast<unsigned>(byte - '0');
-        if constexpr (Base == 16) {
-            if (digit > 9) {
-                const unsigned letter = static_cast<unsigned>((byte | 0x20) - 'a');
-                digit = byte >= 'A' && letter < 6 ? letter + 10 : Base;
-            }
-        }
+        const unsigned digit = byte < 0 ? Base : message_cursor::digit_of<Base>(static_cast<char>(byte));
         if (digit >= Base) {
             if (std::is_signed_v<Integer> && next == begin && (byte == '-' || byte == '+')) {
                 is_negative = byte == '-';

@@ -221,6 +221,8 @@ template <class Element, std::size_t Number, unsigned Most>
 struct bounded_element {
     using places = typename Element::places;
 
+    static constexpr const message_facts &facts = Element::facts;
+
     static const char *parse(message_cursor in, places &at) noexcept
     {
         const char *after = nullptr;
