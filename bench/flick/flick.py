@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Compares the services of FLICK with others: the HTTP load balancer of examples/balancer with nginx, haproxy and Apache,
+the memcached proxy with memcached itself, and both with a bare relay (bench/floor/relay.cpp), which sends on what
+comes and parses nothing. One worker each, pinned to one processor; the load and the servers on the other, in turns
+(A B C, B C A, …), so that a machine that slows down favours none.
+
+For each case: the processor time of the service for a request, how many times what the others take (the median of the
+turns with the lowest and the highest), and the requests a second beside theirs, which count where the service's
+processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. At last what misses a goal.
+
+A short look: --turns 1 --seconds 0.5 --case 'kept, 64'
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import services
+
+LOAD = services.HERE / "build/web_load"
+SERVERS = 4
+CONTENT = 137
+# Of nginx's most, for the latency.
+P99_RATE = 0.7
+# So much of its processor a service has to use to count as the bottleneck.
+SATURATED = 0.95
+# At most so many times the processor time of another for a request, and at least so many times its requests a second.
+KEPT = {"relay": 1.15, "nginx": 0.70, "haproxy": 0.90}
+EACH = {"nginx": 0.95}
+FASTER = {"nginx": 1.4, "apache": 2.2}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A load of the balancer: connections, and how many requests each of them sends before it ends; 0: all."""
+    name: str
+    connections: int
+    each: int
+    goals: dict
+    peers: tuple = ("relay", "nginx", "haproxy", "apache")
+
+
+CASES = tuple(Case(f"kept, {count}", count, 0, KEPT) for count in (64, 400, 1600)) + (
+    Case("one each, 64", 64, 1, EACH),)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What came of one run."""
+    ns: float  # processor time of the service for a request
+    rate: float  # requests a second
+    busy: float  # of its processor
+    p99_us: float = 0
+
+
+def processor_time(pids):
+    """Nanoseconds, of all threads."""
+    tasks = [task for pid in pids for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+    return sum(int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in tasks)
+
+
+def shown(values):
+    """The median with the lowest and the highest."""
+    return f"{statistics.median(values):.3f} [{min(values):.3f}, {max(values):.3f}]"
+
+
+class Bench:
+    """What all runs have in common."""
+
+    def __init__(self, options, home):
+        self.options = options
+        self.home = pathlib.Path(home)
+        self.home.chmod(0o755)  # Apache's workers are nobody
+        self.file = self.home / "answer"
+        self.file.write_bytes(b"a" * CONTENT)
+        self.targets = self.home / "targets"
+        self.targets.write_text("/\n", encoding="ascii")
+        self.results, self.missed = [], []
+
+    def balanced(self, name, case, rate=0.0):
+        """A run of a balancer."""
+        load_on, seconds = self.options.load_processor, self.options.seconds
+        with services.web_servers(SERVERS, self.file, case.each == 1, load_on) as ports, \
+                services.serving(name, self.home, ports, self.options.server_processor) as (port, pids):
+            said = json.loads(services.server.words(
+                ["taskset", "-c", str(load_on), str(LOAD), "--port", str(port), "--connections", str(case.connections),
+                 "--targets", str(self.targets), "--each", str(case.each), "--rate", str(rate),
+                 "--seconds", str(seconds), "--warm-up", str(seconds / 4), "--servers", ",".join(map(str, pids))],
+                60 + 3 * seconds))
+        answers = max(said["answers"], 1)
+        return Run(said["processor_ns"] / answers, said["answers"] / said["seconds"],
+                   said["processor_ns"] / said["seconds"] / 1e9, said["p99_us"])
+
+    def proxied(self, name, at_once):
+        """A run of memcaslap with sets and gets in binary, so many gets at once; through a service, or none."""
+        options = self.options
+        with services.memcached(options.load_processor) as memcached:
+            if name == "memcached":
+                return self.memcaslap(memcached, [], at_once)
+            with services.serving(name, self.home, [memcached], options.server_processor) as (port, pids):
+                return self.memcaslap(port, pids, at_once)
+
+    def memcaslap(self, port, pids, at_once):
+        """What it says; it has no warm-up, so its own sets that fill the memory are counted with the others."""
+        before = processor_time(pids)
+        program = shutil.which("memcaslap") or shutil.which("memaslap")
+        said = services.server.words(
+            ["taskset", "-c", str(self.options.load_processor), program, f"--servers=127.0.0.1:{port}", "--binary",
+             "--threads=1", "--concurrency=32", f"--time={max(1, round(self.options.seconds))}s",
+             f"--division={at_once}"], 60 + 3 * self.options.seconds)
+        used = processor_time(pids) - before
+        found = re.search(r"Run time: ([\d.]+)s Ops: (\d+)", said)
+        if found is None:
+            sys.exit(f"bench: memcaslap says\n{said}")
+        seconds, operations = float(found.group(1)), int(found.group(2))
+        return Run(used / operations, operations / seconds, used / seconds / 1e9)
+
+    def turns(self, runs):
+        """What each of these gives, turn by turn, who goes first changing."""
+        names = list(runs)
+        found = {name: [] for name in names}
+        for turn in range(self.options.turns):
+            first = turn % len(names)
+            for name in names[first:] + names[:first]:
+                found[name].append(runs[name]())
+        return found
+
+    def report(self, what, ours, found, goals, faster=None):
+        """The lines of a case, and what misses a goal in it."""
+        print(f"{what:<24}" + "  ".join(f"{name} {statistics.median(run.ns for run in runs) / 1000:.2f} us"
+                                        for name, runs in found.items()), flush=True)
+        result = {"case": what, "ns": {name: [run.ns for run in runs] for name, runs in found.items()},
+                  "rate": {name: [run.rate for run in runs] for name, runs in found.items()},
+                  "busy": {name: statistics.median(run.busy for run in runs) for name, runs in found.items()}}
+        self.results.append(result)
+        for other in found:
+            if other == ours:
+                continue
+            times = [one.ns / two.ns for one, two in zip(found[ours], found[other])]
+            rates = [one.rate / two.rate for one, two in zip(found[ours], found[other])]
+            print(f"    / {other:<10} time {shown(times)}   requests a second {shown(rates)}", flush=True)
+            self.check(f"{what}: of {other}'s processor time", statistics.median(times), goals.get(other), False)
+            if result["busy"][ours] >= SATURATED:
+                self.check(f"{what}: of {other}'s requests a second", statistics.median(rates),
+                           (faster or {}).get(other), True)
+        print(f"    its processor is busy for {result['busy'][ours]:.2f} of the time", flush=True)
+
+    def check(self, what, value, goal, at_least):
+        """Notes what misses its goal."""
+        if goal is not None and (value < goal if at_least else value > goal):
+            self.missed.append(f"{what} {value:.3f}, not {goal}")
+
+
+def balancer(bench):
+    """Processor time and throughput of the balancers."""
+    for case in CASES:
+        if bench.options.case and case.name not in bench.options.case:
+            continue
+        ours = f"flux balancer {bench.options.io}"
+        found = bench.turns({name: (lambda name=name: bench.balanced(name, case)) for name in (ours, *case.peers)})
+        bench.report(case.name, ours, found, case.goals, FASTER)
+
+
+def latency(bench):
+    """The latency at a constant rate, below what nginx can do."""
+    case = CASES[0]
+    ours = f"flux balancer {bench.options.io}"
+    rate = P99_RATE * statistics.median(bench.balanced("nginx", case).rate for _ in range(min(3, bench.options.turns)))
+    names = ("nginx", ours, "nginx again")
+    found = bench.turns({name: (lambda name=name: bench.balanced(name.removesuffix(" again"), case, rate))
+                         for name in names})
+    median = {name: statistics.median(run.p99_us for run in runs) for name, runs in found.items()}
+    beside = {name: [one.p99_us / two.p99_us for one, two in zip(found[name], found["nginx"])] for name in names[1:]}
+    print(f"p99, {case.name}, at {rate:.0f} requests a second: nginx {median['nginx']:.0f} us, Flux {median[ours]:.0f} us: "
+          f"{shown(beside[ours])} of nginx's, which is {shown(beside['nginx again'])} of itself", flush=True)
+    bench.results.append({"case": "p99", "us": median, "rate": rate})
+    bench.check("p99 of nginx's", statistics.median(beside[ours]), max(1.0, *beside["nginx again"]), False)
+
+
+def proxy(bench):
+    """Processor time of the memcached proxy for an operation."""
+    ours = f"flux proxy {bench.options.io}"
+    for at_once in (1, 20):
+        found = bench.turns({name: (lambda name=name: bench.proxied(name, at_once)) for name in (ours, "relay")})
+        bench.report(f"memcached, {at_once} at once", ours, found, {"relay": 1.15})
+
+
+PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy}
+
+
+def read_options():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, action="append", help="this part, instead of all")
+    parser.add_argument("--case", action="append", help="the case of this name, instead of all")
+    parser.add_argument("--io", choices=("reactor", "proactor"), default="reactor")
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1, help="measured seconds of each run")
+    parser.add_argument("--server-processor", type=int, default=0)
+    parser.add_argument("--load-processor", type=int, default=os.cpu_count() - 1)
+    parser.add_argument("--json", metavar="FILE", help="writes all figures there")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
+    missing = [name for name in ("nginx", "haproxy", "apache2", "memcached")
+               if subprocess.run(["which", name], capture_output=True, check=False).returncode != 0]
+    if missing:
+        sys.exit(f"bench: {', '.join(missing)} missing: apt-get install nginx-light haproxy apache2-bin memcached")
+    with tempfile.TemporaryDirectory() as home:
+        bench = Bench(options, home)
+        for part in options.part or PARTS:
+            PARTS[part](bench)
+        print("\nmissed: " + ("; ".join(bench.missed) or "nothing"))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(bench.results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

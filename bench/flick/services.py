@@ -1,0 +1,174 @@
+"""What the bench starts: the services that are compared, each on one processor with one worker and configured as its own
+documentation recommends it for a proxy, and the servers behind them."""
+
+import contextlib
+import pathlib
+import socket
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import server  # noqa: E402
+
+START_LIMIT_S = 20
+# Peers listen before their workers are there.
+WORKERS_START_S = 0.4
+
+NGINX = """
+daemon off; master_process off; worker_processes 1; user root; pid {home}/nginx.pid; error_log {home}/error.log crit;
+worker_rlimit_nofile 20000;
+events {{ worker_connections 16384; }}
+http {{
+  access_log off; tcp_nodelay on; keepalive_timeout 65; keepalive_requests 1000000000;
+  client_body_temp_path {home}; proxy_temp_path {home}; fastcgi_temp_path {home}; uwsgi_temp_path {home};
+  scgi_temp_path {home};
+  upstream servers {{
+    hash $remote_addr$remote_port; {servers}
+    keepalive 4096; keepalive_requests 1000000000;
+  }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{ proxy_pass http://servers; proxy_http_version 1.1; proxy_set_header Connection ""; }}
+  }}
+}}
+"""
+
+HAPROXY = """
+global
+  nbthread 1
+  maxconn 16384
+defaults
+  mode http
+  timeout connect 10s
+  timeout client 60s
+  timeout server 60s
+  http-reuse safe
+frontend clients
+  bind 127.0.0.1:{port} backlog 4096
+  default_backend servers
+backend servers
+  balance hash src,concat(,src_port)
+  {servers}
+"""
+
+APACHE = """
+ServerRoot {home}
+ServerName 127.0.0.1
+PidFile {home}/apache.pid
+ErrorLog {home}/error.log
+Listen 127.0.0.1:{port}
+ListenBacklog 4096
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
+LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
+LoadModule slotmem_shm_module /usr/lib/apache2/modules/mod_slotmem_shm.so
+LoadModule proxy_balancer_module /usr/lib/apache2/modules/mod_proxy_balancer.so
+LoadModule lbmethod_byrequests_module /usr/lib/apache2/modules/mod_lbmethod_byrequests.so
+User nobody
+Group nogroup
+StartServers 1
+ServerLimit 1
+MinSpareThreads 1
+MaxSpareThreads 256
+ThreadsPerChild 256
+ThreadLimit 256
+MaxRequestWorkers 256
+AsyncRequestWorkerFactor 20
+MaxConnectionsPerChild 0
+KeepAlive On
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
+ProxyRequests Off
+<Proxy balancer://servers>
+  {servers}
+</Proxy>
+ProxyPass / balancer://servers/
+"""
+
+
+def free_port():
+    """A port of loopback on which nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
+
+
+def wait_until_reached(port):
+    """Waits until somebody listens."""
+    end = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    sys.exit(f"bench: nobody listens on port {port}")
+
+
+def descendants(pid):
+    """A process and those that it has started."""
+    found = [pid]
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        for child in (thread / "children").read_text(encoding="ascii").split():
+            found += descendants(int(child))
+    return found
+
+
+def configured(text, home, name, port, servers):
+    """A configuration file; `servers` are its lines of them."""
+    path = home / f"{name}.conf"
+    path.write_text(text.format(home=home, port=port, servers="\n  ".join(servers)), encoding="utf-8")
+    return str(path)
+
+
+def command(name, home, port, servers):
+    """How a service is started for servers at these ports; those of Flux and the relay choose their own port."""
+    if name.startswith("flux"):
+        program, _, io = name.removeprefix("flux ").partition(" ")
+        client, others = ("client", "servers") if program == "balancer" else ("client", "backends")
+        at = ",".join(f"127.0.0.1:{each}" for each in servers)
+        return [str(HERE / f"build/{program}/{program}"), f"--{client}=0", f"--{others}={at}", "--flux-workers=1",
+                f"--flux-io={io or 'reactor'}"]
+    if name == "relay":
+        return [str(HERE / "build/relay"), *map(str, servers)]
+    if name == "nginx":
+        lines = [f"server 127.0.0.1:{each};" for each in servers]
+        return ["/usr/sbin/nginx", "-e", f"{home}/error.log", "-c", configured(NGINX, home, name, port, lines)]
+    if name == "haproxy":
+        lines = [f"server s{each} 127.0.0.1:{each}" for each in servers]
+        return ["/usr/sbin/haproxy", "-q", "-db", "-f", configured(HAPROXY, home, name, port, lines)]
+    lines = [f"BalancerMember http://127.0.0.1:{each}" for each in servers]
+    return ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", configured(APACHE, home, name, port, lines)]
+
+
+@contextlib.contextmanager
+def serving(name, home, servers, processor):
+    """A service that listens: its port, and its processes."""
+    says_port = name.startswith("flux") or name == "relay"
+    port = 0 if says_port else free_port()
+    by = server.signal.SIGKILL if says_port else server.signal.SIGTERM
+    with server.running(command(name, home, port, servers), processor=processor, listens=says_port, by=by) as run:
+        port = run.port or port
+        wait_until_reached(port)
+        if not says_port:
+            time.sleep(WORKERS_START_S)
+        yield port, descendants(run.pid)
+
+
+@contextlib.contextmanager
+def web_servers(count, file, closes, processor):
+    """The ports of bare loops that answer each request with this file."""
+    with contextlib.ExitStack() as stack:
+        loop = [str(HERE / "build/web_loop"), "0", str(file), "closes" if closes else "keeps"]
+        yield [stack.enter_context(server.running(loop, processor=processor)).port for _ in range(count)]
+
+
+@contextlib.contextmanager
+def memcached(processor):
+    """The port of a memcached with one thread."""
+    port = free_port()
+    started = ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody", "-t", "1", "-c", "8192",
+               "-m", "512"]
+    with server.running(started, processor=processor, listens=False):
+        wait_until_reached(port)
+        yield port
