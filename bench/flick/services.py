@@ -37,7 +37,7 @@ http {{
 HAPROXY = """
 global
   nbthread 1
-  maxconn 16384
+  maxconn 4096
 defaults
   mode http
   timeout connect 10s
@@ -48,7 +48,7 @@ frontend clients
   bind 127.0.0.1:{port} backlog 4096
   default_backend servers
 backend servers
-  balance hash src,concat(,src_port)
+  balance hash src_port
   {servers}
 """
 
@@ -136,7 +136,7 @@ def command(name, home, port, servers):
         return ["/usr/sbin/nginx", "-e", f"{home}/error.log", "-c", configured(NGINX, home, name, port, lines)]
     if name == "haproxy":
         lines = [f"server s{each} 127.0.0.1:{each}" for each in servers]
-        return ["/usr/sbin/haproxy", "-q", "-db", "-f", configured(HAPROXY, home, name, port, lines)]
+        return ["/usr/sbin/haproxy", "-db", "-f", configured(HAPROXY, home, name, port, lines)]
     lines = [f"BalancerMember http://127.0.0.1:{each}" for each in servers]
     return ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", configured(APACHE, home, name, port, lines)]
 
