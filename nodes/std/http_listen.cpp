@@ -149,6 +149,9 @@ int Next(long idle_ms, long first_byte_ms, long head_ms, long request_ms, long s
         }
         const int status = path_of(next, path);
         if (status == 0) {
+            if (const flux::source &from = flux::running_flow->from(); from.keeps_spans()) [[unlikely]] {
+                from.continue_trace(*flux::running_flow, next.field("traceparent"));
+            }
             exchange_of(next)->begin(next);
             return 0;
         }

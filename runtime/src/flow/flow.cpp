@@ -140,7 +140,7 @@ void flow::run_on(runner &on) noexcept
     position_.store(&place_->position, std::memory_order_relaxed);
     move_to(no_node);
     constraint_counts_ = on.constraint_counts();
-    crowded_ = trace_.is_on() || timing_.is_on() ? &somebody_waits : &on.crowded();
+    crowded_ = trace_.is_on() || timing_.is_on() || spans_.is_on() ? &somebody_waits : &on.crowded();
 }
 
 void flow::look_up(node_number called) noexcept
@@ -150,6 +150,9 @@ void flow::look_up(node_number called) noexcept
     }
     if (timing_.is_on()) {
         timing_.called(position());
+    }
+    if (spans_.is_on()) {
+        spans_.called(position());
     }
     if (held_ == 0 && runner_->crowded().load(std::memory_order_relaxed)) {
         const time_away queues(timing_, time_kind::queued);
@@ -175,6 +178,9 @@ void flow::failed_in(node_number node, int error) noexcept
     }
     if (trace_.is_on()) {
         trace_.failed(*this, node, error);
+    }
+    if (spans_.is_on()) {
+        spans_.failed(error);
     }
 }
 

@@ -190,6 +190,14 @@ void add_paths(metrics &to, const program &of, const path_counts &counts)
     to.add({}, left_out);
 }
 
+void add_spans(metrics &to, const span_counts &counts)
+{
+    to.begin_counter("flux_spans_sent_total", "Flows whose spans a collector has taken.");
+    to.add({}, counts.sent);
+    to.begin_counter("flux_spans_dropped_total", "Flows whose spans no collector has taken.");
+    to.add({}, counts.dropped);
+}
+
 void add_errors(metrics &to, const program &of, const std::vector<failure_total> &failures)
 {
     to.begin_counter("flux_node_errors_total", "Errors of nodes, by their codes.");
@@ -341,6 +349,9 @@ std::string metrics_text(const program &of, const run_facts &facts, const char *
     add_flows(all, of, facts.counts);
     add_paths(all, of, facts.counts);
     add_errors(all, of, facts.failures);
+    if (facts.spans) {
+        add_spans(all, *facts.spans);
+    }
     add_constraints(all, of, facts);
     add_constraint_times(all, of, facts.constraint_times);
     add_loops(all, of, facts.loops);

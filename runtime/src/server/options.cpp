@@ -149,6 +149,18 @@ const option all_options[] = {
          into.trace_one_in = one_in;
          return right;
      }},
+    {"spans", "URL", "send spans of flows to this collector, by OTLP over HTTP: http://localhost:4318",
+     [](options &into, std::string_view value) {
+         into.spans = parse_span_collector(value);
+         return std::string(into.spans ? "" : "the address of a collector by HTTP, as http://localhost:4318");
+     }},
+    {"spans-one-in", "N", "of one flow in so many, beside those whose callers trace them (1000)",
+     [](options &into, std::string_view value) {
+         std::size_t one_in = 1;
+         std::string right = set_number(one_in, value, most_traced_apart);
+         into.spans_one_in = one_in;
+         return right;
+     }},
     {"help", "", "show this and end",
      [](options &into, std::string_view) {
          into.run = run_kind::show_help;

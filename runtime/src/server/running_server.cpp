@@ -39,7 +39,11 @@ void running_server::start()
                                     " flows in progress together; --flux-max-flows is for each");
     }
     strategy_ = make_strategy();
-    const flow_settings flows{options_.max_flows, options_.deadline, options_.trace_one_in};
+    flow_settings flows{options_.max_flows, options_.deadline, options_.trace_one_in};
+    if (options_.spans) {
+        spans_.emplace(program_, *options_.spans);
+        flows.spans = {&*spans_, options_.spans_one_in};
+    }
     sources_.emplace(program_, flows, *strategy_, runners_);
     sources_->start();
 }
@@ -171,7 +175,8 @@ run_facts running_server::facts(facts_wanted wanted)
             runners_.times().of_paths().left_out(),
             runners_.times_of_constraints(),
             clock::now() - made_at_,
-            processor_use::of_process().time};
+            processor_use::of_process().time,
+            spans_ ? std::optional(spans_->counts()) : std::nullopt};
 }
 
 } // namespace flux

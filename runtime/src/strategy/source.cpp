@@ -61,6 +61,14 @@ const char *source::node_name(node_number node) const noexcept
     return node < program_.nodes.size() ? program_.nodes[node].name : info_.node.name;
 }
 
+void source::continue_trace(flow &making, std::string_view traceparent) const noexcept
+{
+    if (const std::optional<trace_parent> parent = parse_trace_parent(traceparent);
+        keeps_spans() && parent && parent->is_sampled) {
+        making.begin_spans(parent);
+    }
+}
+
 void source::run(flow &started, runner &on) noexcept
 {
     running_flow = &started;
@@ -81,6 +89,9 @@ void source::run(flow &started, runner &on) noexcept
     if (started.timing().is_on()) [[unlikely]] {
         const bool is_input_end = exit == outcome::failed && started.error() == end_of_input;
         started.timing().ended(started.position(), {number_, exit, is_input_end, started.path()});
+    }
+    if (started.spans().is_on()) [[unlikely]] {
+        started.spans().ended(started, exit, *settings_.spans.to);
     }
     if (exit == outcome::failed) [[unlikely]] {
         count_unhandled(started, on);
@@ -122,6 +133,9 @@ void source::make_flows() noexcept
             if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
                 next.begin_trace();
             }
+            if (settings_.spans.keeps(next.id()) && !next.spans().is_on()) {
+                next.begin_spans(std::nullopt);
+            }
             if (const std::uint32_t flows = timed_.next(); flows != 0) [[unlikely]] {
                 next.begin_timing(times_, flows);
             }
@@ -131,6 +145,7 @@ void source::make_flows() noexcept
                 return;
             }
         } else {
+            next.spans().drop();
             flows_.put_back(next);
         }
     }

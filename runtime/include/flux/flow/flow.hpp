@@ -16,6 +16,7 @@
 #include "flux/waiting/cancellation.hpp"
 #include "flux/flow/constraint_counts.hpp"
 #include "flux/flow/counters.hpp"
+#include "flux/flow/flow_spans.hpp"
 #include "flux/flow/flow_timing.hpp"
 #include "flux/flow/flow_trace.hpp"
 #include "flux/list/intrusive_list.hpp"
@@ -177,6 +178,7 @@ class flow : public listed<flow>
         begin(*parent.source_, parent.id());
         trace_ = parent.trace_;
         timing_.begin_branch(parent.timing_);
+        spans_.begin_branch(parent.spans_);
         stage_.store(stage::running, std::memory_order_relaxed);
         session_ = parent.session_;
         deadline_ = parent.deadline_;
@@ -233,6 +235,15 @@ class flow : public listed<flow>
     }
     /// What its time goes to, if it is timed.
     flow_timing &timing() noexcept { return timing_; }
+
+    /// From now on its spans are kept (`flow_spans.hpp`), in the trace of this caller or one of its own; before it runs.
+    void begin_spans(const std::optional<trace_parent> &parent) noexcept
+    {
+        spans_.begin(parent);
+        crowded_ = &somebody_waits;
+    }
+    /// Its spans, if they are kept.
+    flow_spans &spans() noexcept { return spans_; }
 
     /// Counts an acquisition; what its thread counts of the constraint.
     constraint_count &acquiring(constraint_number constraint) noexcept
@@ -373,6 +384,7 @@ class flow : public listed<flow>
     std::atomic<std::size_t> branch_count_{0};
     flow_trace trace_;
     flow_timing timing_;
+    flow_spans spans_;
     const node_stack *stack_ = nullptr;
 };
 

@@ -95,6 +95,7 @@
 #include "flux/strategy/loop_facts.hpp"
 #include "flux/strategy/stragglers.hpp"
 #include "flux/flow/path_counts.hpp"
+#include "flux/insight/span_exporter.hpp"
 
 #include <string>
 #include <vector>
@@ -124,6 +125,8 @@ struct run_facts {
     /// How long the server has run, and how long it has had a processor, each of its threads.
     std::chrono::nanoseconds time{0};
     std::chrono::nanoseconds cpu_time{0};
+    /// Of how many flows spans were sent; nothing where none are kept.
+    std::optional<span_counts> spans = {};
     /// Flows that have not ended are in progress: they were not cancelled.
     bool is_running = false;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/address.hpp"
+#include "flux/insight/span_exporter.hpp"
 #include "flux/event/event.hpp"
 
 #include <chrono>
@@ -59,6 +60,10 @@ struct options {
     bool names_keys = true;
     /// `--flux-trace`: one flow in so many says what happens to it; 0 for none.
     std::uint64_t trace_one_in = 0;
+    /// `--flux-spans`: the collector that has spans of flows; nothing where none are kept.
+    std::optional<span_collector> spans;
+    /// `--flux-spans-one-in`
+    std::uint64_t spans_one_in = 1000;
     /// Where the report goes; empty for standard error.
     std::string report_file;
     /// `--flux-help`, `--flux-version`

@@ -5,6 +5,7 @@
 
 #include "flux/flow/program.hpp"
 #include "flux/insight/report.hpp"
+#include "flux/insight/span_exporter.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/moment.hpp"
 #include "flux/server/options.hpp"
@@ -69,6 +70,8 @@ class running_server
     const program &program_;
     const options options_;
     const moment made_at_ = clock::now();
+    // Flows give it their spans to the last.
+    std::optional<span_exporter> spans_;
     runners runners_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;

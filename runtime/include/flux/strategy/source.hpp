@@ -8,6 +8,7 @@
 #pragma once
 
 #include "flux/by_type.hpp"
+#include "flux/flow/flow_spans.hpp"
 #include "flux/flow/flow_store.hpp"
 #include "flux/flow/paths.hpp"
 #include "flux/process/signals.hpp"
@@ -22,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,6 +38,8 @@ struct flow_settings {
     std::chrono::milliseconds time{0};
     /// One in so many is traced (`flow_trace.hpp`); 0 for none.
     std::uint64_t trace_one_in = 0;
+    /// Of which the spans are kept.
+    span_settings spans = {};
 };
 
 /// Which instance of a source it is. A source that is not replicable has one.
@@ -115,6 +119,12 @@ class source
 
     /// The strategy that runs its flows.
     strategy &started_by() const noexcept { return strategy_; }
+
+    /// Has the spans of the flow kept that it makes values for, if its caller, who sends this `traceparent`, keeps them
+    /// and the server keeps any. For the source itself.
+    void continue_trace(flow &making, std::string_view traceparent) const noexcept;
+    /// Whether the server keeps spans of any flows.
+    bool keeps_spans() const noexcept { return settings_.spans.to != nullptr; }
 
     /// The loop that all its flows stay on, as it runs there itself; null where they may begin anywhere.
     loop *home() const noexcept { return home_; }
