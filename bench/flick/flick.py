@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the services of FLICK with others: the HTTP load balancer of examples/balancer with nginx, haproxy and Apache,
-the memcached proxy with memcached itself, and both with a bare relay (bench/floor/relay.cpp), which sends on what
-comes and parses nothing. One worker each, pinned to one processor; the load and the servers on the other, in turns
-(A B C, B C A, …), so that a machine that slows down favours none.
+"""Compares the services of FLICK with others: the HTTP load balancer of examples/balancer with nginx, haproxy and
+Apache, and both it and the memcached proxy with a bare relay (bench/floor/relay.cpp), which sends on what comes and
+parses nothing. One worker each, pinned to one processor; the load and the servers on the other, in turns (A B C, B C A,
+…), so that a machine that slows down favours none.
 
 For each case: the processor time of the service for a request, how many times what the others take (the median of the
 turns with the lowest and the highest), and the requests a second beside theirs, which count where the service's
-processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. At last what misses a goal.
+processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. At last what misses a
+goal.
 
 A short look: --turns 1 --seconds 0.5 --case 'kept, 64'
 """
@@ -63,8 +64,8 @@ class Run:
 
 def processor_time(pids):
     """Nanoseconds, of all threads."""
-    tasks = [task for pid in pids for task in pathlib.Path(f"/proc/{pid}/task").iterdir()]
-    return sum(int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in tasks)
+    threads = [thread for pid in pids for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+    return sum(int((thread / "schedstat").read_text(encoding="ascii").split()[0]) for thread in threads)
 
 
 def shown(values):
@@ -179,8 +180,8 @@ def latency(bench):
                          for name in names})
     median = {name: statistics.median(run.p99_us for run in runs) for name, runs in found.items()}
     beside = {name: [one.p99_us / two.p99_us for one, two in zip(found[name], found["nginx"])] for name in names[1:]}
-    print(f"p99, {case.name}, at {rate:.0f} requests a second: nginx {median['nginx']:.0f} us, Flux {median[ours]:.0f} us: "
-          f"{shown(beside[ours])} of nginx's, which is {shown(beside['nginx again'])} of itself", flush=True)
+    print(f"p99, {case.name}, at {rate:.0f} requests a second: nginx {median['nginx']:.0f} us, "
+          f"Flux {median[ours]:.0f} us: {shown(beside[ours])} of nginx's, which is {shown(beside['nginx again'])} of itself", flush=True)
     bench.results.append({"case": "p99", "us": median, "rate": rate})
     bench.check("p99 of nginx's", statistics.median(beside[ours]), max(1.0, *beside["nginx again"]), False)
 

@@ -1,5 +1,5 @@
-"""What the bench starts: the services that are compared, each on one processor with one worker and configured as its own
-documentation recommends it for a proxy, and the servers behind them."""
+"""What the bench starts: the services that are compared, each on one processor with one worker and configured as its
+own documentation recommends it for a proxy, and the servers behind them."""
 
 import contextlib
 import pathlib

@@ -167,7 +167,7 @@ span_exporter::span_exporter(const program &of, span_collector to) : to_(std::mo
 span_exporter::~span_exporter()
 {
     {
-        const std::lock_guard here(mutex_);
+        const std::lock_guard here(taking_);
         is_over_ = true;
     }
     more_.notify_one();
@@ -178,7 +178,7 @@ void span_exporter::take(std::unique_ptr<span_record> record) noexcept
 {
     bool wakes = false;
     {
-        const std::lock_guard here(mutex_);
+        const std::lock_guard here(taking_);
         if (waiting_.size() == most_waiting) {
             dropped_.fetch_add(1);
             return;
@@ -197,7 +197,7 @@ void span_exporter::run() noexcept
     bool is_over = false;
     while (!is_over) {
         {
-            std::unique_lock here(mutex_);
+            std::unique_lock here(taking_);
             more_.wait_for(here, send_pause, [this] { return is_over_ || waiting_.size() >= many; });
             is_over = is_over_;
             taken.reserve(most_waiting);

@@ -133,8 +133,11 @@ void source::make_flows() noexcept
             if (settings_.trace_one_in != 0 && (next.id() - 1) % settings_.trace_one_in == 0) {
                 next.begin_trace();
             }
-            if (settings_.spans.keeps(next.id()) && !next.spans().is_on()) {
-                next.begin_spans(std::nullopt);
+            if (keeps_spans() && --until_spans_ == 0) [[unlikely]] {
+                until_spans_ = settings_.spans.one_in;
+                if (!next.spans().is_on()) {
+                    next.begin_spans(std::nullopt);
+                }
             }
             if (const std::uint32_t flows = timed_.next(); flows != 0) [[unlikely]] {
                 next.begin_timing(times_, flows);

@@ -236,7 +236,8 @@ class flow : public listed<flow>
     /// What its time goes to, if it is timed.
     flow_timing &timing() noexcept { return timing_; }
 
-    /// From now on its spans are kept (`flow_spans.hpp`), in the trace of this caller or one of its own; before it runs.
+    /// From now on its spans are kept (`flow_spans.hpp`), in the trace of this caller or one of its own; before it
+    /// runs.
     void begin_spans(const std::optional<trace_parent> &parent) noexcept
     {
         spans_.begin(parent);

@@ -147,6 +147,8 @@ class source
     const flow_settings settings_;
     const instance instance_;
     loop *const home_;
+    // So many flows until spans of one are kept.
+    std::uint64_t until_spans_ = 1;
     timed_flows timed_;
     flow_times &times_;
     flow_store flows_;
