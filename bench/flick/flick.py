@@ -181,7 +181,8 @@ def latency(bench):
     median = {name: statistics.median(run.p99_us for run in runs) for name, runs in found.items()}
     beside = {name: [one.p99_us / two.p99_us for one, two in zip(found[name], found["nginx"])] for name in names[1:]}
     print(f"p99, {case.name}, at {rate:.0f} requests a second: nginx {median['nginx']:.0f} us, "
-          f"Flux {median[ours]:.0f} us: {shown(beside[ours])} of nginx's, which is {shown(beside['nginx again'])} of itself", flush=True)
+          f"Flux {median[ours]:.0f} us: {shown(beside[ours])} of nginx's, which is "
+          f"{shown(beside['nginx again'])} of itself", flush=True)
     bench.results.append({"case": "p99", "us": median, "rate": rate})
     bench.check("p99 of nginx's", statistics.median(beside[ours]), max(1.0, *beside["nginx again"]), False)
 
