@@ -5,13 +5,16 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 
 # A server starts in milliseconds, but under valgrind.
 START_LIMIT_S = 60
 END_LIMIT_S = 60
+REACHED_LIMIT_S = 20
 # `flux: listening on 127.0.0.1:43210`, and as the image server says it: `image: 12 pictures at http://127.0.0.1:43210`.
 LISTENS = re.compile(r"(?:listening on |http://)\S*:(\d+)")
 
@@ -101,3 +104,30 @@ def words(command, limit_s):
     except subprocess.CalledProcessError as failed:
         raise RuntimeError(f"{os.path.basename(command[0])} has failed: {failed.stderr}") from failed
     return ended.stdout
+
+
+def free_port():
+    """A port of loopback on which nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
+
+
+def wait_until_reached(port):
+    """Waits until somebody listens."""
+    end = time.monotonic() + REACHED_LIMIT_S
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    sys.exit(f"bench: nobody listens on port {port}")
+
+
+def descendants(pid):
+    """A process and those that it has started."""
+    found = [pid]
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as children:
+            for child in children.read().split():
+                found += descendants(int(child))
+    return found

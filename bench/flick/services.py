@@ -3,15 +3,14 @@ own documentation recommends it for a proxy, and the servers behind them."""
 
 import contextlib
 import pathlib
-import socket
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import server  # noqa: E402
+from server import descendants, free_port, wait_until_reached  # noqa: E402
 
-START_LIMIT_S = 20
 # Peers listen before their workers are there.
 WORKERS_START_S = 0.4
 
@@ -86,32 +85,6 @@ ProxyRequests Off
 </Proxy>
 ProxyPass / balancer://servers/
 """
-
-
-def free_port():
-    """A port of loopback on which nobody listens."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()[1]
-
-
-def wait_until_reached(port):
-    """Waits until somebody listens."""
-    end = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.02)
-    sys.exit(f"bench: nobody listens on port {port}")
-
-
-def descendants(pid):
-    """A process and those that it has started."""
-    found = [pid]
-    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        for child in (thread / "children").read_text(encoding="ascii").split():
-            found += descendants(int(child))
-    return found
 
 
 def configured(text, home, name, port, servers):
