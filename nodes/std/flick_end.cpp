@@ -1,0 +1,218 @@
+#include "flick_end.h"
+
+#include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
+#include "flux/message_stream.hpp"
+#include "flux/send_message.hpp"
+
+#include <cerrno>
+
+namespace flick {
+
+/// A flow that waits for its turn to send.
+struct end::turn : flux::listed<turn> {
+    flux::park wait{*flux::running_flow};
+};
+
+void end::begin(flux::connection &on) noexcept
+{
+    on_ = &on;
+    through_ = on.send_through(shared_from_this());
+    accepted_ = on.accepted();
+    peer_ = on.peer().text();
+}
+
+void end::begin_alone(flux::connection &on) noexcept
+{
+    begin(on);
+    is_left_ = true;
+    on.detach();
+}
+
+// What sends, as soon as nobody else does.
+template <class Send>
+flux::io_result<void> end::in_turn(Send send) noexcept
+{
+    if (is_broken_ || is_finished_) {
+        return flux::unexpected(is_broken_ ? ECONNRESET : EPIPE);
+    }
+    const std::shared_ptr<end> stays = shared_from_this();
+    ++senders_;
+    was_used_ = true;
+    flux::io_result<void> sent = await_turn();
+    if (sent.has_value()) {
+        sent = is_broken_ ? flux::io_result<void>(flux::unexpected(ECONNRESET)) : send();
+        if (!sent.has_value() && !std::exchange(is_broken_, true)) {
+            // A part may have gone: nothing can follow that.
+            through_->cut();
+            of_->lost(*this);
+        }
+        pass_turn();
+    }
+    if (--senders_ == 0) {
+        if (is_left_ && is_broken_) {
+            on_->attach();
+            on_->close();
+        } else if (is_finished_) {
+            end_output();
+        }
+    }
+    return sent;
+}
+
+flux::io_result<void> end::send(const flux::message &what) noexcept
+{
+    return in_turn([&] { return send_alone(what); });
+}
+
+flux::io_result<void> end::send(std::string_view bytes) noexcept
+{
+    return in_turn([&] {
+        iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+        return through_->send({&whole, 1});
+    });
+}
+
+flux::io_result<bool> end::relay(flux::connection &from) noexcept
+{
+    flux::io_result<bool> relayed = false;
+    const flux::io_result<void> sent = in_turn([&]() -> flux::io_result<void> {
+        relayed = relay_alone(from);
+        return {};
+    });
+    return sent.has_value() ? relayed : flux::io_result<bool>(flux::unexpected(sent.error()));
+}
+
+// As much goes out of where it was received as goes without waiting; the rest stays with its connection meanwhile.
+flux::io_result<bool> end::relay_alone(flux::connection &from) noexcept
+{
+    while (true) {
+        bool has_ended = false;
+        bool is_all = false;
+        const flux::io_result<void> received = from.receive_by([&](std::span<const std::byte> there) {
+            has_ended = there.empty();
+            const std::string_view bytes(reinterpret_cast<const char *>(there.data()), there.size());
+            const std::size_t taken = has_ended ? 0 : through_->send_at_once(bytes);
+            is_all = taken == there.size();
+            return taken;
+        });
+        if (!received.has_value()) {
+            return flux::unexpected(received.error());
+        }
+        if (is_all) {
+            return has_ended;
+        }
+        if (const flux::io_result<void> flushed = through_->flush(); !flushed.has_value()) {
+            return flux::unexpected(flushed.error());
+        }
+    }
+}
+
+void end::end_input(flux::connection &own) noexcept
+{
+    if (input_ended()) {
+        own.close();
+    } else {
+        own.detach();
+    }
+}
+
+flux::io_result<void> end::await_turn() noexcept
+{
+    if (is_sending_) {
+        turn own;
+        line_.push_back(own);
+        if (const flux::park_end how = own.wait.wait(); how != flux::park_end::completed) {
+            line_.remove(own);
+            return flux::unexpected(error_of(how));
+        }
+    }
+    is_sending_ = true;
+    return {};
+}
+
+// Whoever is first in the line sends from now on. One whose time is over leaves the line by itself.
+void end::pass_turn() noexcept
+{
+    is_sending_ = false;
+    for (turn *each = line_.first(); each != nullptr; each = flux::intrusive_list<turn>::next(*each)) {
+        if (each->wait.end(flux::park_end::completed)) {
+            is_sending_ = true;
+            line_.remove(*each);
+            return;
+        }
+    }
+}
+
+flux::io_result<void> end::send_alone(const flux::message &what) noexcept
+{
+    const auto send = [&](std::string_view bytes) {
+        iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+        const std::span<iovec> parts(&whole, 1);
+        return through_->send_later(parts) ? flux::io_result<void>() : through_->send(parts);
+    };
+    const flux::io_result<void> head = send(what.wire());
+    const std::shared_ptr<flux::message_stream> rest = what.stream();
+    if (!head.has_value() || rest == nullptr) [[likely]] {
+        return head;
+    }
+    return flux::through_window([&](std::span<std::byte> into) { return rest->pull_wire(into); }, send);
+}
+
+void end::finish() noexcept
+{
+    if (!std::exchange(is_finished_, true) && senders_ == 0) {
+        end_output();
+    }
+}
+
+// The peer's answer to that is the end of its own; one that has sent that already is closed now.
+void end::end_output() noexcept
+{
+    if (through_ == nullptr) {
+        return;
+    }
+    if (is_left_ && on_->attach().has_value()) {
+        const std::shared_ptr<end> stays = shared_from_this();
+        is_broken_ = true;
+        through_ = nullptr;
+        of_->forget(*this);
+        on_->close_softly();
+    } else {
+        through_->end_output();
+    }
+}
+
+bool end::leave(bool) noexcept
+{
+    const std::shared_ptr<end> stays = shared_from_this();
+    if (!std::exchange(is_broken_, true)) {
+        of_->lost(*this);
+    }
+    if (senders_ != 0) {
+        is_left_ = true;
+        through_->cut();
+        return false;
+    }
+    through_ = nullptr;
+    return true;
+}
+
+bool end::input_ended() noexcept
+{
+    if (is_broken_) {
+        return leave(false);
+    }
+    const std::shared_ptr<end> stays = shared_from_this();
+    of_->input_ended(*this);
+    if (is_finished_ && senders_ == 0) {
+        is_broken_ = true;
+        through_ = nullptr;
+        of_->forget(*this);
+        return true;
+    }
+    is_left_ = true;
+    return false;
+}
+
+} // namespace flick

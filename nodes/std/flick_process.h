@@ -1,0 +1,70 @@
+// What is the same for all runs of a process on one loop: its channels, and what they are bound to.
+#pragma once
+
+#include "flick.flux.h"
+
+#include "flick_binding.h"
+
+#include "flux/io/connections.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flick {
+
+/// What a connection has for its source: its end, which it owns by what it is sent through.
+struct membership {
+    end *own = nullptr;
+};
+
+/// A channel of a process.
+struct channel {
+    std::string name;
+    bool is_array = false;
+    // The channels that send to it.
+    std::vector<std::size_t> fed_by;
+    bool is_bound = false;
+    binding to;
+    // Those that runs make, and those of its messages; null before the first.
+    std::shared_ptr<flux::connections> made;
+};
+
+/// A process on one loop.
+class process
+{
+  public:
+    /// Of a text as in `flick.flux`.
+    explicit process(std::string_view text);
+
+    /// That of the running loop which is written so.
+    static process &of(const char *text);
+
+    std::size_t size() const noexcept { return channels_.size(); }
+    const channel &at(std::size_t number) const noexcept { return channels_[number]; }
+
+    /// Binds a channel, which is bound once.
+    const binding &bind(std::size_t number, const char *text)
+    {
+        channel &of = channels_[number];
+        if (!of.is_bound) [[unlikely]] {
+            of.to = read_binding(of.name, of.is_array, text);
+            of.is_bound = true;
+        }
+        return of.to;
+    }
+
+    /// The connections that runs make for a channel. Throws `std::bad_alloc`.
+    flux::connections &made(std::size_t number, const limits &of);
+    /// The same, where they are known already; else null.
+    flux::connections *made(std::size_t number) noexcept { return channels_[number].made.get(); }
+
+  private:
+    std::size_t number_of(std::string_view name) const noexcept;
+
+    std::vector<channel> channels_;
+};
+
+} // namespace flick

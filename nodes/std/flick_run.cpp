@@ -1,0 +1,167 @@
+#include "flick_run.h"
+
+#include "dns.h"
+#include "flick_end.h"
+#include "flick_process.h"
+
+#include "flux/error.hpp"
+#include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
+
+#include <cerrno>
+#include <string>
+
+namespace flick {
+
+/// A flow that waits for a connection that another makes.
+struct waiting_flow : flux::listed<waiting_flow> {
+    flux::park wait{*flux::running_flow};
+};
+
+run::run(process &of) : of_(of), places_(of.size()) {}
+
+end *run::at(std::size_t channel, std::size_t element) const noexcept
+{
+    const std::vector<place> &all = places_[channel];
+    return element < all.size() ? all[element].there : nullptr;
+}
+
+void run::add(end &made)
+{
+    std::vector<place> &all = places_[made.channel()];
+    all.resize(std::max(all.size(), made.element() + 1));
+    all[made.element()] = {.there = &made};
+}
+
+flux::io_result<std::shared_ptr<end>> run::reach(std::size_t channel, std::size_t element, milliseconds limit,
+                                                 const char *servers)
+{
+    while (true) {
+        if (end *const known = at(channel, element)) [[likely]] {
+            return known->shared_from_this();
+        }
+        const binding &to = of_.at(channel).to;
+        if (!to.connects) {
+            return std::shared_ptr<end>();
+        }
+        if (is_over_ || element >= to.addresses.size()) {
+            return flux::unexpected(is_over_ ? ECONNRESET : flux::no_element);
+        }
+        std::vector<place> &all = places_[channel];
+        all.resize(std::max(all.size(), to.addresses.size()));
+        if (!all[element].is_connecting) {
+            return connect(channel, element, limit, servers);
+        }
+        waiting_flow own;
+        waiting_.push_back(own);
+        if (const flux::park_end how = own.wait.wait(); how != flux::park_end::completed) {
+            waiting_.remove(own);
+            return flux::unexpected(error_of(how));
+        }
+    }
+}
+
+// One whose time is over leaves the list by itself.
+void run::wake_all() noexcept
+{
+    for (waiting_flow *each = waiting_.first(); each != nullptr;) {
+        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
+        if (each->wait.end(flux::park_end::completed)) {
+            waiting_.remove(*each);
+        }
+        each = after;
+    }
+}
+
+flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::size_t element, milliseconds limit,
+                                                   const char *servers)
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    const std::string &to = of_.at(channel).to.addresses[element];
+    const flux::moment until = limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
+    places_[channel][element].is_connecting = true;
+    const flux::io_result<flux::connection *> connected = dns::connect(to, servers, until);
+    places_[channel][element].is_connecting = false;
+    wake_all();
+    if (!connected.has_value()) {
+        return flux::unexpected(connected.error());
+    }
+    flux::connection &on = **connected;
+    if (is_over_) {
+        on.close();
+        return flux::unexpected(ECONNRESET);
+    }
+    const auto made = std::make_shared<end>(stays, channel, element);
+    flux::connections *const home = of_.made(channel);
+    if (home == nullptr) {
+        made->begin_alone(on);
+        add(*made);
+        return made;
+    }
+    made->begin(on);
+    add(*made);
+    on.state<membership>()->own = made.get();
+    home->adopt(on);
+    const flux::io_result<void> given = on.give_back();
+    return given.has_value() ? flux::io_result<std::shared_ptr<end>>(made) : flux::unexpected(given.error());
+}
+
+// Whether nothing more comes of a channel. The recursion is as deep as there are channels.
+bool run::has_ended(std::size_t channel, std::size_t depth) const noexcept
+{
+    const flick::channel &of = of_.at(channel);
+    const auto is_open = [](const place &one) { return one.is_connecting || (one.there != nullptr && !one.has_ended); };
+    if (std::any_of(places_[channel].begin(), places_[channel].end(), is_open)) {
+        return false;
+    }
+    const auto feeder_has_ended = [&](std::size_t feeder) { return has_ended(feeder, depth + 1); };
+    const bool may_connect = of.to.connects && depth < of_.size();
+    return !may_connect || std::all_of(of.fed_by.begin(), of.fed_by.end(), feeder_has_ended);
+}
+
+void run::input_ended(end &of) noexcept
+{
+    places_[of.channel()][of.element()].has_ended = true;
+    if (!of.accepted()) {
+        return finish_all();
+    }
+    for (std::size_t channel = 0; channel != of_.size(); ++channel) {
+        const std::vector<std::size_t> &fed_by = of_.at(channel).fed_by;
+        const auto feeder_has_ended = [&](std::size_t feeder) { return has_ended(feeder, 0); };
+        if (!fed_by.empty() && std::all_of(fed_by.begin(), fed_by.end(), feeder_has_ended)) {
+            for (const place &each : places_[channel]) {
+                if (each.there != nullptr) {
+                    each.there->finish();
+                }
+            }
+        }
+    }
+}
+
+void run::lost(end &of) noexcept
+{
+    forget(of);
+    finish_all();
+}
+
+void run::forget(end &gone) noexcept
+{
+    std::vector<place> &all = places_[gone.channel()];
+    if (gone.element() < all.size() && all[gone.element()].there == &gone) {
+        all[gone.element()] = {.has_ended = true};
+    }
+}
+
+void run::finish_all() noexcept
+{
+    is_over_ = true;
+    for (const std::vector<place> &channel : places_) {
+        for (const place &each : channel) {
+            if (each.there != nullptr) {
+                each.there->finish();
+            }
+        }
+    }
+}
+
+} // namespace flick

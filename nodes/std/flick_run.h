@@ -1,0 +1,97 @@
+// One run of a process: its channels, and its state. All of a run is on one event loop, so nothing here has a lock.
+#pragma once
+
+#include "flux/connection.hpp"
+#include "flux/list/intrusive_list.hpp"
+
+#include <algorithm>
+#include <any>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace flick {
+
+using std::chrono::milliseconds;
+
+class end;
+class process;
+class run;
+struct waiting_flow;
+
+/// One run of a process, as nodes have it: by the end from which the message came that is at work.
+struct instance {
+    end *from = nullptr;
+    // The run itself, where no message is at work.
+    std::shared_ptr<run> all;
+
+    run &of() const noexcept;
+    /// A number of it, as part of a key: its local state is held by it.
+    std::uint64_t hash() const noexcept { return reinterpret_cast<std::uintptr_t>(&of()); }
+};
+
+/// One run of a process.
+class run : public std::enable_shared_from_this<run>
+{
+  public:
+    explicit run(process &of);
+    run(const run &) = delete;
+
+    /// The end of a channel, which is connected first where it is one that connects. Null where there is none: the
+    /// client has left. Throws `std::bad_alloc`.
+    flux::io_result<std::shared_ptr<end>> reach(std::size_t channel, std::size_t element, milliseconds limit,
+                                                const char *servers);
+
+    /// That of a channel at this index; null where it is not connected.
+    end *at(std::size_t channel, std::size_t element) const noexcept;
+
+    /// A client that others wait for, too; the calling flow has its connection.
+    void join(flux::connection &one) { joined_.push_back(&one); }
+    const std::vector<flux::connection *> &joined() const noexcept { return joined_; }
+
+    /// An end is there.
+    void add(end &made);
+    /// It sends no more.
+    void input_ended(end &of) noexcept;
+    /// It is of no more use.
+    void lost(end &of) noexcept;
+    /// It is gone.
+    void forget(end &gone) noexcept;
+
+    process &of() const noexcept { return of_; }
+
+    /// The state at this place.
+    std::any &state(std::size_t place)
+    {
+        state_.resize(std::max(state_.size(), place + 1));
+        return state_[place];
+    }
+
+  private:
+    // An element of an array, or a channel that is in none.
+    struct place {
+        end *there = nullptr;
+        bool is_connecting = false;
+        // It was there, and has ended what it sends.
+        bool has_ended = false;
+    };
+
+    flux::io_result<std::shared_ptr<end>> connect(std::size_t channel, std::size_t element, milliseconds limit,
+                                                  const char *servers);
+    void wake_all() noexcept;
+    bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
+    void finish_all() noexcept;
+
+    process &of_;
+    // By channel, and by element.
+    std::vector<std::vector<place>> places_;
+    std::vector<std::any> state_;
+    std::vector<flux::connection *> joined_;
+    // Flows that wait for a connection that another makes.
+    flux::intrusive_list<waiting_flow> waiting_;
+    bool is_over_ = false;
+};
+
+} // namespace flick
