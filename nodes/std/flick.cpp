@@ -115,7 +115,7 @@ int Join(Join_in *in, Join_out *out)
         return claimed.emplace(in->process, &flux::running_io()).first->second == &flux::running_io();
     };
     if (!is_ours()) {
-        flux::park own(*flux::running_flow);
+        flux::park own(*flux::running_flow, flux::park_reason::flow);
         return error_of(own.wait());
     }
     process &of = process::of(in->process);

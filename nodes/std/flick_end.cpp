@@ -11,7 +11,7 @@ namespace flick {
 
 /// A flow that waits for its turn to send.
 struct end::turn : flux::listed<turn> {
-    flux::park wait{*flux::running_flow};
+    flux::park wait{*flux::running_flow, flux::park_reason::flow};
 };
 
 void end::begin(flux::connection &on) noexcept

@@ -15,7 +15,7 @@ namespace flick {
 
 /// A flow that waits for a connection that another makes.
 struct waiting_flow : flux::listed<waiting_flow> {
-    flux::park wait{*flux::running_flow};
+    flux::park wait{*flux::running_flow, flux::park_reason::flow};
 };
 
 run::run(process &of) : of_(of), places_(of.size()) {}

@@ -179,7 +179,8 @@ void session::wake_all() noexcept
 // Once, for whatever may have changed.
 int session::wait(stream &own, side which, alone &held, flux::moment deadline) noexcept
 {
-    flux::park waiting(*flux::running_flow);
+    const bool receives = which == side::in;
+    flux::park waiting(*flux::running_flow, receives ? flux::park_reason::read : flux::park_reason::write);
     flux::park *&place = own.waits_[static_cast<std::size_t>(which)];
     place = &waiting;
     held.unlock();

@@ -46,7 +46,7 @@ class keeper
     /// Waits until then, or until `changed` has been called since the last time: 0, ETIMEDOUT or ECANCELED.
     int wait(flux::moment next) noexcept
     {
-        flux::park own(*flux::running_flow);
+        flux::park own(*flux::running_flow, flux::park_reason::sleep);
         {
             const std::lock_guard alone(lock_);
             waiting_ = &own;
@@ -174,7 +174,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
 
     /// A flow that waits for one.
     struct waiting_flow : flux::listed<waiting_flow> {
-        flux::park wait{*flux::running_flow};
+        flux::park wait{*flux::running_flow, flux::park_reason::flow};
         place given;
         bool may_share = false;
         bool in_line = true;

@@ -626,7 +626,7 @@ TYPED_TEST(Io, ASourceThatEndsLeavesThoseWhoWaitToBeAccepted)
         (*ends->next())->give_back();
         told.send("more");
         plain_peer late(listener->local());
-        const auto look_at_world = [] { flux::park(*flux::running_flow).wait(in(5ms)); };
+        const auto look_at_world = [] { flux::park(*flux::running_flow, flux::park_reason::flow).wait(in(5ms)); };
         look_at_world();
         ends->end();
         look_at_world();

@@ -11,7 +11,7 @@ use flux_profile::compare::compare;
 use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
-use flux_profile::profile::{Constraint, Holds, HotKey, Path, Profile, Times};
+use flux_profile::profile::{Constraint, Holds, HotKey, NodeTimes, Path, Profile, Times};
 use serde_json::{Value, json};
 use std::path;
 
@@ -107,6 +107,7 @@ fn shown(of: &Profile, all: bool) -> String {
     nodes.sort_by_key(|node| std::cmp::Reverse(node.times.whole.sum_ns()));
     let nodes = nodes.into_iter().map(|node| (node.name.as_str(), &node.times, of.failures_of(&node.name)));
     text += &section("node", nodes, all);
+    text += &parks(of, all);
     text += &constraints(&of.constraints, all);
     text + &paths(&of.paths, all)
 }
@@ -130,6 +131,26 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
         line.push(if failed == 0 { "-".to_owned() } else { failed.to_string() });
         lines.push(line);
     }
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", table(cut(&lines, all))),
+    }
+}
+
+/// What nodes were parked for, longest first.
+fn parks(of: &Profile, all: bool) -> String {
+    let reasons = |node: &'_ NodeTimes| {
+        let name = node.name.clone();
+        node.times.parked_for.clone().into_iter().map(move |(reason, times)| (name.clone(), reason, times))
+    };
+    let mut rows: Vec<_> = of.node_times.iter().flat_map(reasons).collect();
+    rows.sort_by_key(|(_, _, times)| std::cmp::Reverse(times.sum_ns()));
+    let mut lines = vec![["node", "parked for", "times", "mean", "p50", "p99", "together"].map(str::to_owned).to_vec()];
+    lines.extend(rows.into_iter().map(|(name, reason, times)| {
+        let spans = [times.mean_ns(), times.quantile_ns(0.5) as f64, times.quantile_ns(0.99) as f64];
+        let [mean, half, most] = spans.map(time);
+        vec![name, reason, times.times().to_string(), mean, half, most, time(times.sum_ns() as f64)]
+    }));
     match lines.len() {
         1 => String::new(),
         _ => format!("\n{}", table(cut(&lines, all))),
@@ -216,6 +237,11 @@ fn objects(of: &Profile) -> Vec<Value> {
         for (name, histogram) in of.parts() {
             if let Some(row) = row.as_object_mut() {
                 row.insert(format!("{name}_ns"), json!(histogram.sum_ns()));
+            }
+        }
+        for (reason, histogram) in &of.parked_for {
+            if let Some(row) = row.as_object_mut() {
+                row.insert(format!("parked_for_{reason}_ns"), json!(histogram.sum_ns()));
             }
         }
         row

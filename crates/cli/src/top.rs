@@ -163,6 +163,7 @@ impl Look {
                 waited: now.times.waited.since(&before.waited),
                 queued: now.times.queued.since(&before.queued),
                 branched: now.times.branched.since(&before.branched),
+                ..Times::default()
             }
         };
         self.now.node_times.iter().map(|now| (now.name.as_str(), since(now))).collect()

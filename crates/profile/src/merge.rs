@@ -149,6 +149,9 @@ fn add_times(into: &mut Times, other: &Times) {
     for (one, more) in pairs {
         one.merge(more);
     }
+    for (reason, more) in &other.parked_for {
+        into.parked_for.entry(reason.clone()).or_default().merge(more);
+    }
 }
 
 /// Adds those that there are already, by their key, and appends the others.

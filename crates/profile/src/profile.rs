@@ -2,6 +2,7 @@
 
 use crate::histogram::Histogram;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The format that is read.
 pub const FORMAT: u64 = 1;
@@ -147,6 +148,9 @@ pub struct Times {
     pub queued: Histogram,
     #[serde(skip_serializing_if = "Histogram::is_empty")]
     pub branched: Histogram,
+    /// What `parked` was for, by its name: of those times alone that have some of it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parked_for: BTreeMap<String, Histogram>,
 }
 
 impl Times {

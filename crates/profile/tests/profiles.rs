@@ -14,7 +14,8 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
     let histogram = |steps: &[(u64, u64)]| serde_json::to_value(Histogram::of(steps)).unwrap();
     let node = |name: &str, steps: &[(u64, u64)]| {
         serde_json::json!({"name": name, "file": "test.flux", "line": 3, "whole": histogram(steps),
-                           "ran": histogram(steps)})
+                           "ran": histogram(steps),
+                           "parked_for": {"read": histogram(&[(4096, 2)])}})
     };
     let done = 300 - failed;
     let flows = serde_json::json!({"started": 300, "done": done, "failed": failed, "ended": 0, "cancelled": 0});
@@ -109,6 +110,7 @@ fn what_is_merged_adds_up() {
     let key = &all.constraints[0].keys[0];
     assert_eq!((all.constraints[0].keys.len(), key.text.as_deref(), key.times), (1, Some("alice"), 4));
     other.program = "other".to_owned();
+    assert_eq!(all.node_times[0].times.parked_for["read"].times(), 4);
     assert_eq!(merge(&mut all, other).unwrap_err(), "it is of the program `other`, and the first is of `test`");
 }
 

@@ -158,7 +158,7 @@ int wait_for_signal_as_fiber(pthread_cond_t *signalled, pthread_mutex_t *lock, m
     running_flow->count_park();
     bool was_signalled = false;
     {
-        const time_away parked(running_flow->timing(), time_kind::parked);
+        const time_away parked(running_flow->timing(), park_reason::lock);
         was_signalled = waiting_fibers.sleep(own, deadline);
     }
     error = lock_as_fiber(lock, never);

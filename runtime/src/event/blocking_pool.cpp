@@ -148,14 +148,14 @@ bool blocking_pool::hand_over(waiter &place, blocking_call call) noexcept
     if (!push(own)) {
         return false;
     }
-    const time_away parked(running_flow->timing(), time_kind::parked);
+    const time_away parked(running_flow->timing(), park_reason::call);
     place.wait();
     return true;
 }
 
 bool blocking_pool::hand_over_interruptible(flow &by, waiter &place, blocking_call call, park_end &how) noexcept
 {
-    park awaited(by);
+    park awaited(by, park_reason::call);
     interruptible_job own(awaited, place, call);
     if (!push(own)) {
         return false;
@@ -167,7 +167,7 @@ bool blocking_pool::hand_over_interruptible(flow &by, waiter &place, blocking_ca
     // The signal may come before the call waits for anything, so it comes until the call has ended.
     constexpr std::chrono::milliseconds pause{2};
     const interrupts allowed;
-    const time_away parked(by.timing(), time_kind::parked);
+    const time_away parked(by.timing(), park_reason::call);
     while (!place.wait_until(clock::now() + pause)) {
         if (own.has_begun.load(std::memory_order_acquire)) {
             allowed.interrupt(own.thread);
@@ -183,7 +183,7 @@ bool blocking_pool::hand_over_abandonable(flow &by, const std::shared_ptr<abando
     if (own == nullptr) {
         return false;
     }
-    park awaited(by);
+    park awaited(by, park_reason::call);
     call->awaited_by_ = &awaited;
     if (!push(*own)) {
         delete own;

@@ -21,6 +21,16 @@ const char *time_kind_name(time_kind of) noexcept
     return "";
 }
 
+void divided_time::add(const divided_time &more) noexcept
+{
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+        of[kind] += more.of[kind];
+    }
+    for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
+        parked_for[reason] += more.parked_for[reason];
+    }
+}
+
 std::chrono::nanoseconds divided_time::whole() const noexcept
 {
     return std::accumulate(of.begin(), of.end(), std::chrono::nanoseconds(0));

@@ -11,6 +11,11 @@ void divided_times::add(const divided_time &time, std::uint32_t times) noexcept
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
         of[kind].add(time.of[kind], times);
     }
+    for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
+        if (time.parked_for[reason].count() > 0) {
+            parked_for[reason].add(time.parked_for[reason], times);
+        }
+    }
 }
 
 flow_times::~flow_times()
@@ -45,9 +50,12 @@ std::vector<divided_counts> flow_times::counts_of(const table &of)
     std::vector<divided_counts> all;
     for (std::size_t number = 0; number < of.size(); ++number) {
         if (const divided_times *const timed = of[number].load(std::memory_order_acquire)) {
-            divided_counts &counts = all.emplace_back(divided_counts{number, timed->whole.counts(), {}});
+            divided_counts &counts = all.emplace_back(divided_counts{number, timed->whole.counts(), {}, {}});
             for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
                 counts.of[kind] = timed->of[kind].counts();
+            }
+            for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
+                counts.parked_for[reason] = timed->parked_for[reason].counts();
             }
         }
     }

@@ -71,7 +71,11 @@ void flow_timing::stops() noexcept
         const moment read_before = std::exchange(read_at_, since_);
         missing = std::clamp(since_ - read_before - (used_.time - before.time), std::chrono::nanoseconds(0), time);
         if (missing > unseen) {
-            of_node_[used_.sleeps == before.sleeps ? time_kind::queued : time_kind::parked] += missing;
+            if (used_.sleeps == before.sleeps) {
+                of_node_[time_kind::queued] += missing;
+            } else {
+                of_node_.add_parked(park_reason::kernel, missing);
+            }
         } else {
             missing = {};
         }
@@ -84,6 +88,11 @@ void flow_timing::goes_on(time_kind away) noexcept
     (away == time_kind::waited ? waited_for_next_ : of_node_[away]) += lap_away();
 }
 
+void flow_timing::goes_on(park_reason parked) noexcept
+{
+    of_node_.add_parked(parked, lap_away());
+}
+
 // What was waited for its own constraints the flow has had since then; what was for the next one's it has now.
 void flow_timing::leave_node(node_number node) noexcept
 {
@@ -91,9 +100,7 @@ void flow_timing::leave_node(node_number node) noexcept
         to_->add_node(node, of_node_, flows_);
     }
     of_node_[time_kind::waited] = waited_for_next_;
-    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-        of_flow_.of[kind] += of_node_.of[kind];
-    }
+    of_flow_.add(of_node_);
     of_node_ = {};
     of_node_[time_kind::waited] = std::exchange(waited_for_next_, {});
 }

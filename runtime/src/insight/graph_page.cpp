@@ -238,10 +238,18 @@ function rows(of, heads, lines) {
   });
 }
 
+// What it was parked for, by its parts.
+function parkedFor(vertex) {
+  const parts = Object.entries(vertex.parked_for).filter(([, share]) => share >= 0.001);
+  const told = parts.map(([reason, share]) => `${reason} ${(100 * share).toFixed(1)} %`).join(", ");
+  return told ? ` (${told})` : "";
+}
+
 function times(vertex) {
   if (vertex.p50_ns === undefined) return "";
   const shares = Object.entries(vertex.shares).filter(([, share]) => share >= 0.001)
-    .map(([kind, share]) => `${(100 * share).toFixed(1)} % ${kind}`).join(", ");
+    .map(([kind, share]) => `${(100 * share).toFixed(1)} % ${kind}${kind === "parked" ? parkedFor(vertex) : ""}`)
+    .join(", ");
   const [half, most] = [duration(vertex.p50_ns), duration(vertex.p99_ns)];
   return ` Half of its calls take at most ${half}, 99 % at most ${most}: ${shares}.`;
 }

@@ -207,6 +207,14 @@ void add_times(formatted_text &json, const program &of, const node_info &node, c
         json.add("%s\"%s\": %.3f", std::exchange(separator, ", "), time_kind_name(static_cast<time_kind>(kind)),
                  sum / all);
     }
+    json.all += "}, \"parked_for\": {";
+    separator = "";
+    for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
+        if (const std::uint64_t sum = found->parked_for[reason].sum_ns(); sum != 0) {
+            json.add("%s\"%s\": %.3f", std::exchange(separator, ", "),
+                     park_reason_name(static_cast<park_reason>(reason)), static_cast<double>(sum) / all);
+        }
+    }
     json.all += "}, ";
 }
 

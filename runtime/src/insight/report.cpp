@@ -250,6 +250,16 @@ std::string json_divided(const divided_counts &of)
             json += std::string(", \"") + name + "\": " + json_times(of.of[kind]);
         }
     }
+    std::string reasons;
+    for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
+        if (of.parked_for[reason].times() != 0) {
+            const char *const name = park_reason_name(static_cast<park_reason>(reason));
+            reasons += std::string(reasons.empty() ? "\"" : ", \"") + name + "\": " + json_times(of.parked_for[reason]);
+        }
+    }
+    if (!reasons.empty()) {
+        json += ", \"parked_for\": {" + reasons + "}";
+    }
     return json;
 }
 

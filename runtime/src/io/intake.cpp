@@ -31,7 +31,7 @@ io_result<std::size_t> intake::receive(std::span<std::byte> into, moment deadlin
         }
         begin();
         something_.open = false;
-        if (const int error = something_.wait(deadline); error != 0) {
+        if (const int error = something_.wait(park_reason::read, deadline); error != 0) {
             return unexpected(error);
         }
     }

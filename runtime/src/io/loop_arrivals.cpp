@@ -128,7 +128,7 @@ io_result<arrivals::arrival> loop_arrivals::next_in_turns(moment deadline) noexc
         if (until == never) {
             begin_waiting();
         }
-        const int error = some_.wait(std::min(deadline, until));
+        const int error = some_.wait(park_reason::read, std::min(deadline, until));
         if (error != 0 && !(error == ETIMEDOUT && row_.loop.now() >= until)) {
             return unexpected(error);
         }

@@ -20,7 +20,7 @@ int error_of(park_end end) noexcept
     return 0;
 }
 
-park::park(flow &by) noexcept : flow_(by)
+park::park(flow &by, park_reason reason) noexcept : flow_(by), reason_(reason)
 {
     flow_.count_park();
     flow_.cancelling().open_park();
@@ -28,7 +28,7 @@ park::park(flow &by) noexcept : flow_(by)
 
 park_end park::wait(moment deadline) noexcept
 {
-    const time_away parked(flow_.timing(), time_kind::parked);
+    const time_away parked(flow_.timing(), reason_);
     cancellation &word = flow_.cancelling();
     waiter &place = flow_.place();
     // Whoever else ends the park wakes the flow once, and that is always waited for.

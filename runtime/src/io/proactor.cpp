@@ -88,7 +88,7 @@ class proactor final : public loop_io
         }
         descriptor socket = *std::move(opened);
         operation connecting;
-        const int connected = connecting.run(shared_.ring, deadline, [&](io_uring_sqe &entry) {
+        const int connected = connecting.run(shared_.ring, park_reason::connect, deadline, [&](io_uring_sqe &entry) {
             io_uring_prep_connect(&entry, socket.get(), to.get(), to.size);
         });
         if (connected < 0) {

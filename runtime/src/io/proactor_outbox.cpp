@@ -32,7 +32,7 @@ int proactor_outbox::flush(moment deadline) noexcept
             send_at_once();
             send_soon();
         }
-        if (const int error = landed_.wait(deadline); error != 0) {
+        if (const int error = landed_.wait(park_reason::write, deadline); error != 0) {
             return error;
         }
     }

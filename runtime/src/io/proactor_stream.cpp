@@ -72,7 +72,7 @@ io_result<void> proactor_stream::send_now(std::span<iovec> parts, moment deadlin
         message.msg_iov = parts.data();
         message.msg_iovlen = std::min(parts.size(), most_parts);
         operation sending;
-        const int sent = sending.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
+        const int sent = sending.run(input_->through().ring, park_reason::write, deadline, [&](io_uring_sqe &entry) {
             io_uring_prep_sendmsg(&entry, input_->socket().get(), &message, MSG_NOSIGNAL | MSG_WAITALL);
         });
         parts = drop_first(parts, static_cast<std::size_t>(std::max(sent, 0)));
@@ -105,7 +105,7 @@ io_result<void> proactor_stream::do_send_file(std::string_view before, file_part
     }
     return send_with_file(input_->socket(), before, part, deadline, [&] {
         operation waiting;
-        const int ready = waiting.run(input_->through().ring, deadline, [&](io_uring_sqe &entry) {
+        const int ready = waiting.run(input_->through().ring, park_reason::write, deadline, [&](io_uring_sqe &entry) {
             io_uring_prep_poll_add(&entry, input_->socket().get(), POLLOUT);
         });
         const int error = waiting.error() != 0 ? waiting.error() : -std::min(ready, 0);

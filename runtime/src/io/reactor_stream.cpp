@@ -11,7 +11,7 @@ io_result<std::size_t> reactor_stream::do_receive(std::span<std::byte> into, mom
 {
     assert_on_its_loop();
     while (true) {
-        if (const int error = input_.wait(deadline); error != 0) {
+        if (const int error = input_.wait(park_reason::read, deadline); error != 0) {
             return unexpected(error);
         }
         const io_result<std::size_t> count = try_receive(socket_, into);
@@ -48,7 +48,7 @@ io_result<void> reactor_stream::flush(moment deadline) noexcept
 {
     assert_on_its_loop();
     while (!outbox::empty()) {
-        if (const int error = output_.wait(deadline); error != 0) {
+        if (const int error = output_.wait(park_reason::write, deadline); error != 0) {
             return unexpected(error);
         }
         send_soon();
@@ -75,7 +75,7 @@ void reactor_stream::send_soon() noexcept
 io_result<void> reactor_stream::send_now(std::span<iovec> parts, moment deadline) noexcept
 {
     while (!parts.empty()) {
-        if (const int error = output_.wait(deadline); error != 0) {
+        if (const int error = output_.wait(park_reason::write, deadline); error != 0) {
             return unexpected(error);
         }
         const io_result<std::size_t> sent = try_send(socket_, parts);
@@ -99,7 +99,7 @@ io_result<void> reactor_stream::do_send_file(std::string_view before, file_part 
     }
     return send_with_file(socket_, before, part, deadline, [&] {
         output_.open = false;
-        return output_.wait(deadline);
+        return output_.wait(park_reason::write, deadline);
     });
 }
 

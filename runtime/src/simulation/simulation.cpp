@@ -25,6 +25,8 @@ constinit thread_local simulated_network *network_of_thread = nullptr;
 class parked_flow final : public simulated_waiting
 {
   public:
+    explicit parked_flow(park_reason reason) noexcept : park_(*running_flow, reason) {}
+
     /// Waits until it is to go on: 0, or the error that the wait ended with.
     int wait_at(simulated_place &place, moment deadline) noexcept
     {
@@ -37,7 +39,7 @@ class parked_flow final : public simulated_waiting
     void go_on() noexcept override { park_.end(park_end::completed); }
 
   private:
-    park park_{*running_flow};
+    park park_;
 };
 
 class simulated_stream final : public stream, public simulated_waiting, public ready_entry
@@ -59,7 +61,7 @@ class simulated_stream final : public stream, public simulated_waiting, public r
     io_result<std::size_t> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         const auto ready = [this] { return socket_.readable(); };
-        if (const int error = wait(socket_.reader(), ready, deadline); error != 0) {
+        if (const int error = wait(socket_.reader(), park_reason::read, ready, deadline); error != 0) {
             return unexpected(error);
         }
         const simulated_work receiving(network_);
@@ -76,7 +78,7 @@ class simulated_stream final : public stream, public simulated_waiting, public r
         parts = drop_first(parts, 0);
         while (!parts.empty()) {
             const auto ready = [this] { return socket_.writable(); };
-            if (const int error = wait(socket_.writer(), ready, deadline); error != 0) {
+            if (const int error = wait(socket_.writer(), park_reason::write, ready, deadline); error != 0) {
                 return unexpected(error);
             }
             if (const int error = socket_.error(); error != 0) {
@@ -133,7 +135,7 @@ class simulated_stream final : public stream, public simulated_waiting, public r
 
     // Waits until `ready` gives true; sometimes a little longer, and sometimes in vain.
     template <class Ready>
-    int wait(simulated_place &place, Ready ready, moment deadline) noexcept
+    int wait(simulated_place &place, park_reason reason, Ready ready, moment deadline) noexcept
     {
         if (network_.time.chance(network_.faults.out_of_memory)) {
             return network_.time.chance(500) ? ENOBUFS : ENOMEM;
@@ -144,7 +146,7 @@ class simulated_stream final : public stream, public simulated_waiting, public r
                 const simulated_work telling(network_);
                 socket_.tell_soon(place);
             }
-            parked_flow waits;
+            parked_flow waits(reason);
             if (const int error = waits.wait_at(place, deadline); error != 0) {
                 return error;
             }
@@ -279,7 +281,7 @@ class simulated_datagram_socket final : public datagram_socket
     io_result<datagram> do_receive(std::span<std::byte> into, moment deadline) noexcept override
     {
         while (mailbox_.arrived.empty()) {
-            parked_flow waits;
+            parked_flow waits(park_reason::read);
             if (const int error = waits.wait_at(mailbox_.reader, deadline); error != 0) {
                 return unexpected(error);
             }
@@ -433,7 +435,7 @@ io_result<std::unique_ptr<stream>> simulation::connect(const address &to, moment
     }
     const std::shared_ptr<attempt> made = try_to_connect(network_, to);
     while (!made->answered) {
-        parked_flow waits;
+        parked_flow waits(park_reason::connect);
         if (const int error = waits.wait_at(made->place, deadline); error != 0) {
             return unexpected(error);
         }

@@ -212,7 +212,7 @@ void source::end_wait(flow &making) noexcept
 
 bool source::wait_for_beat(flow &into) noexcept
 {
-    park until_beat(into);
+    park until_beat(into, park_reason::sleep);
     if (until_beat.wait(timer_.next()) != park_end::timed_out) {
         return false;
     }

@@ -52,6 +52,11 @@ class HandedOver : public testing::Test
         return std::chrono::nanoseconds(of_first_node().of[static_cast<std::size_t>(kind)].sum_ns());
     }
 
+    std::chrono::nanoseconds first_node(flux::park_reason reason) const
+    {
+        return std::chrono::nanoseconds(of_first_node().parked_for[static_cast<std::size_t>(reason)].sum_ns());
+    }
+
     static flux::resident &here() { return *flux::resident::running(); }
 
     flux::loop_facts facts;
@@ -173,6 +178,7 @@ TEST_F(HandedOver, ItsTimeIsParkedOnce)
     const auto is_parked_for = [&](std::chrono::nanoseconds whole) {
         EXPECT_GE(first_node(flux::time_kind::parked), whole);
         EXPECT_LE(first_node(flux::time_kind::parked), first_node());
+        EXPECT_GE(first_node(flux::park_reason::call), whole);
     };
     run(1, [] {
         flux::handed_over(here(), flux::lasting::ends_by_itself, [] {

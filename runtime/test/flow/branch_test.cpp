@@ -23,6 +23,11 @@ using namespace std::chrono_literals;
 using flux::outcome;
 using flux::strategy_kind;
 
+flux::park park_at_leaf(flux::flow &by)
+{
+    return {by, flux::park_reason::flow};
+}
+
 // The program of these tests, by hand:
 //
 //     Start () => (int flow);
@@ -426,7 +431,7 @@ TEST_P(Branch, AreCancelledWithTheirFlowWhetherTheyWaitOrHaveNotBegun)
 {
     std::thread canceller;
     std::atomic<int> leaves{0};
-    at_leaf = [](flux::flow &flow) { EXPECT_EQ(flux::park(flow).wait(), flux::park_end::cancelled); };
+    at_leaf = [](flux::flow &flow) { EXPECT_EQ(park_at_leaf(flow).wait(), flux::park_end::cancelled); };
     work = [&](flux::flow &flow, int, int branch) {
         if (branch == 0) {
             canceller = cancel_later(flow, 10ms);
@@ -450,7 +455,7 @@ TEST_P(Branch, ACancellationThatRacesWithTheirEndsLeavesNothingBehind)
     std::atomic<int> leaves{0};
     at_leaf = [](flux::flow &flow) {
         static std::atomic<unsigned> turn{0};
-        flux::park(flow).wait(flux::clock::now() + std::chrono::microseconds(turn++ % 5 * 200));
+        park_at_leaf(flow).wait(flux::clock::now() + std::chrono::microseconds(turn++ % 5 * 200));
     };
     work = [&](flux::flow &flow, int number, int branch) {
         if (branch == 0) {
@@ -471,7 +476,7 @@ TEST_P(Branch, ACancellationThatRacesWithTheirEndsLeavesNothingBehind)
 TEST_P(Branch, TheDeadlineOfAFlowIsThatOfItsBranches)
 {
     std::atomic<int> leaves{0};
-    at_leaf = [](flux::flow &flow) { EXPECT_EQ(flux::park(flow).wait(), flux::park_end::timed_out); };
+    at_leaf = [](flux::flow &flow) { EXPECT_EQ(park_at_leaf(flow).wait(), flux::park_end::timed_out); };
     work = [&](flux::flow &flow, int, int) {
         flow.set_deadline(flux::clock::now() + 5ms);
         return tree<1>(flow, leaves);
@@ -540,7 +545,7 @@ TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
         note(number);
         // The other loops have time enough to take what they could, while this one is held and while it is not.
         std::this_thread::sleep_for(1ms);
-        flux::park(flow).wait(flux::clock::now() + 1ms);
+        park_at_leaf(flow).wait(flux::clock::now() + 1ms);
         note(number);
         return tree<1>(flow, leaves);
     };

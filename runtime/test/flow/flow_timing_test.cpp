@@ -32,6 +32,11 @@ std::chrono::nanoseconds sum_of(const divided_counts &of, time_kind kind)
     return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].sum_ns());
 }
 
+std::chrono::nanoseconds sum_of(const divided_counts &of, flux::park_reason reason)
+{
+    return std::chrono::nanoseconds(of.parked_for[static_cast<std::size_t>(reason)].sum_ns());
+}
+
 const divided_counts &of_node(const std::vector<divided_counts> &all, sample::node node)
 {
     return *std::ranges::find(all, std::size_t{node}, &divided_counts::number);
@@ -81,6 +86,7 @@ TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
     EXPECT_EQ(time_of(begin, time_kind::parked, 1), 0ns);
     const divided_counts &one = of_node(nodes, sample::node_One);
     EXPECT_GE(time_of(one, time_kind::parked), 3900us);
+    EXPECT_GE(sum_of(one, flux::park_reason::sleep), 16 * 3900us);
     EXPECT_LT(time_of(one, time_kind::ran), 2ms);
     // One flow after the other has the constraint; of a busy machine's threads some come to it late.
     EXPECT_GE(time_of(one, time_kind::waited, 1), 2ms);
@@ -187,6 +193,7 @@ TEST_P(FlowTiming, ASleepThatNobodySeesIsParked)
     const auto nodes = running.all.times().of_nodes();
     const divided_counts &begin = of_node(nodes, sample::node_Begin);
     EXPECT_GE(time_of(begin, time_kind::parked), 19ms);
+    EXPECT_EQ(sum_of(begin, flux::park_reason::kernel), sum_of(begin, time_kind::parked));
     EXPECT_LT(time_of(begin, time_kind::ran), 5ms);
 }
 

@@ -17,7 +17,7 @@ using flux::time_kind;
 
 flux::divided_time took(std::chrono::nanoseconds ran, std::chrono::nanoseconds parked)
 {
-    flux::divided_time time;
+    flux::divided_time time{};
     time[time_kind::ran] = ran;
     time[time_kind::parked] = parked;
     return time;

@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using flux::park;
 using flux::park_end;
+using flux::park_reason;
 using flux::strategy_kind;
 using sample::running_source;
 
@@ -55,12 +56,12 @@ std::thread soon(std::function<void()> action)
 TEST_P(EachRuntimesPark, EndsAsTheFirstSays)
 {
     in_a_flow([](flux::flow &flow) {
-        park ended_before(flow);
+        park ended_before(flow, park_reason::flow);
         EXPECT_TRUE(ended_before.end(park_end::completed));
         EXPECT_FALSE(ended_before.end(park_end::timed_out));
         EXPECT_EQ(ended_before.wait(), park_end::completed);
         for (const park_end how : {park_end::completed, park_end::timed_out, park_end::cancelled}) {
-            park ended_later(flow);
+            park ended_later(flow, park_reason::flow);
             std::thread other = soon([&] { EXPECT_TRUE(ended_later.end(how)); });
             EXPECT_EQ(ended_later.wait(flux::clock::now() + 30s), how);
             EXPECT_FALSE(ended_later.end(park_end::completed));
@@ -74,13 +75,13 @@ TEST_P(EachRuntimesPark, EndsAtItsDeadlineOrThatOfItsFlow)
 {
     in_a_flow([](flux::flow &flow) {
         const flux::moment first = flux::clock::now() + 10ms;
-        EXPECT_EQ(park(flow).wait(first), park_end::timed_out);
+        EXPECT_EQ(park(flow, park_reason::flow).wait(first), park_end::timed_out);
         EXPECT_GE(flux::clock::now(), first);
         const flux::moment second = flux::clock::now() + 10ms;
         flow.set_deadline(second);
-        EXPECT_EQ(park(flow).wait(second + 1h), park_end::timed_out);
+        EXPECT_EQ(park(flow, park_reason::flow).wait(second + 1h), park_end::timed_out);
         EXPECT_GE(flux::clock::now(), second);
-        EXPECT_EQ(park(flow).wait(), park_end::timed_out);
+        EXPECT_EQ(park(flow, park_reason::flow).wait(), park_end::timed_out);
     });
 }
 
@@ -88,12 +89,12 @@ TEST_P(EachRuntimesPark, EndsWhenItsFlowIsCancelledAndIsTheLast)
 {
     in_a_flow([](flux::flow &flow) {
         std::thread other = soon([&] { flow.cancel(); });
-        EXPECT_EQ(park(flow).wait(), park_end::cancelled);
+        EXPECT_EQ(park(flow, park_reason::flow).wait(), park_end::cancelled);
         other.join();
         EXPECT_TRUE(flow.cancelled());
-        EXPECT_EQ(park(flow).wait(), park_end::cancelled);
+        EXPECT_EQ(park(flow, park_reason::flow).wait(), park_end::cancelled);
         flow.cancel();
-        park completed(flow);
+        park completed(flow, park_reason::flow);
         EXPECT_TRUE(completed.end(park_end::completed));
         EXPECT_EQ(completed.wait(), park_end::completed) << "it had ended before it began";
     });
@@ -216,7 +217,7 @@ TEST_P(EachRuntimesPark, OneOfThoseThatRaceToEndItDoes)
                 seen.add(flow);
             }
             const flux::moment deadline = flux::clock::now() + std::chrono::microseconds(flow.id() % 10 * 300);
-            park waiting(flow);
+            park waiting(flow, park_reason::flow);
             const auto entry = open.add(waiting);
             const park_end end = waiting.wait(deadline);
             EXPECT_EQ(open.remove(entry), end == park_end::completed);

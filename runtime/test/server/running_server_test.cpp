@@ -92,7 +92,7 @@ TEST_P(RunningServer, FlowsThatDoNotEndAreCancelledWhereTheyWait)
     std::atomic<int> begun{0};
     sample::work = [&](const sample::Listen_out &) {
         ++begun;
-        flux::park never(*flux::running_flow);
+        flux::park never(*flux::running_flow, flux::park_reason::flow);
         never.wait();
     };
     sample::listen = sample::flows(2, [](int) { return sample::Listen_out{2, 2, sample::node_Begin}; });

@@ -88,7 +88,7 @@ std::atomic<flux::park_end> ended;
 flux::outcome produce(flux::flow &flow)
 {
     if (made.exchange(true)) {
-        flux::park never(flow);
+        flux::park never(flow, flux::park_reason::flow);
         flow.failed_in(flux::no_node, flux::error_of(never.wait()));
         return flow.failed();
     }
@@ -98,7 +98,7 @@ flux::outcome produce(flux::flow &flow)
 
 flux::outcome run(flux::flow &flow)
 {
-    flux::park never(flow);
+    flux::park never(flow, flux::park_reason::flow);
     ended = never.wait();
     return flow.done();
 }

@@ -45,7 +45,7 @@ sample::Listen_out plain()
 /// A source that waits through the runtime for somebody who never comes; false, as what it gives is cancelled.
 bool nobody_comes()
 {
-    flux::park here(*flux::running_flow);
+    flux::park here(*flux::running_flow, flux::park_reason::flow);
     EXPECT_EQ(here.wait(), park_end::cancelled);
     return false;
 }
@@ -69,7 +69,7 @@ class gate
   public:
     void wait()
     {
-        flux::park here(*flux::running_flow);
+        flux::park here(*flux::running_flow, flux::park_reason::flow);
         {
             const std::lock_guard alone(lock_);
             parks_.push_back(&here);
@@ -476,7 +476,7 @@ TEST(Sources, WhatWasMadeAlthoughItWasCancelledRunsAsAnyFlow)
     std::atomic<int> ran{0};
     sample::work = [&](const sample::Listen_out &) {
         if (is_at(sample::node_Begin)) {
-            flux::park here(*flux::running_flow);
+            flux::park here(*flux::running_flow, flux::park_reason::flow);
             ran += here.wait(flux::clock::now() + 1ms) == park_end::timed_out;
         }
     };

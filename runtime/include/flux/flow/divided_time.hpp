@@ -2,6 +2,8 @@
 /// A time, divided by what it went to.
 #pragma once
 
+#include "flux/flow/park_reason.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -31,9 +33,18 @@ const char *time_kind_name(time_kind of) noexcept;
 
 /// A time of each kind.
 struct divided_time {
-    std::array<std::chrono::nanoseconds, time_kind_count> of = {};
+    std::array<std::chrono::nanoseconds, time_kind_count> of;
+    /// What it was parked, by the reason: a part of the above.
+    std::array<std::chrono::nanoseconds, park_reason_count> parked_for;
 
     std::chrono::nanoseconds &operator[](time_kind kind) noexcept { return of[static_cast<std::size_t>(kind)]; }
+    /// It was parked as long, and for this.
+    void add_parked(park_reason reason, std::chrono::nanoseconds time) noexcept
+    {
+        (*this)[time_kind::parked] += time;
+        parked_for[static_cast<std::size_t>(reason)] += time;
+    }
+    void add(const divided_time &more) noexcept;
     std::chrono::nanoseconds whole() const noexcept;
 };
 

@@ -21,6 +21,8 @@ namespace flux {
 struct divided_times {
     time_histogram whole;
     std::array<time_histogram, time_kind_count> of;
+    /// Of those times alone that have some of it.
+    std::array<time_histogram, park_reason_count> parked_for;
 
     /// It took this long, and stands for so many like it.
     void add(const divided_time &time, std::uint32_t times) noexcept;
@@ -32,6 +34,7 @@ struct divided_counts {
     std::size_t number;
     time_counts whole;
     std::array<time_counts, time_kind_count> of;
+    std::array<time_counts, park_reason_count> parked_for;
 };
 
 /// The times of one server.

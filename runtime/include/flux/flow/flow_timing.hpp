@@ -47,9 +47,10 @@ class flow_timing
     void runs() noexcept;
     /// It has been at `before` (`no_node` where it was at none), and calls the next node now.
     void called(node_number before) noexcept;
-    /// It does not run until it goes on; the time between was of this kind.
+    /// It does not run until it goes on; the time between was of this kind, or it was parked for this.
     void stops() noexcept;
     void goes_on(time_kind away) noexcept;
+    void goes_on(park_reason parked) noexcept;
     /// Since it called that node last its branches ran.
     void branched() noexcept;
     /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
@@ -69,20 +70,22 @@ class flow_timing
     // When its thread's clock was read last, and what that said.
     moment read_at_;
     processor_use used_;
-    // Of the node that it is at, of the one to be called, of the whole flow.
+    // Of the node that it is at, of the one to be called, of the whole flow; where it is timed.
     divided_time of_node_;
-    std::chrono::nanoseconds waited_for_next_{0};
+    std::chrono::nanoseconds waited_for_next_;
     divided_time of_flow_;
 };
 
-/// Counts the time from here to the end of the block as time in which a flow did not run, if the flow is timed.
+/// Counts the time from here to the end of the block as time in which a flow did not run, if the flow is timed: of a
+/// kind (`time_kind`), or it was parked for something (`park_reason`).
+template <class Away>
 class time_away
 {
   public:
-    time_away(flow_timing &of, time_kind kind) noexcept : time_away(&of, kind) {}
+    time_away(flow_timing &of, Away away) noexcept : time_away(&of, away) {}
     /// Of no flow, where `of` is null.
-    time_away(flow_timing *of, time_kind kind) noexcept
-        : timing_(of != nullptr && of->is_on() ? of : nullptr), kind_(kind)
+    time_away(flow_timing *of, Away away) noexcept
+        : timing_(of != nullptr && of->is_on() ? of : nullptr), away_(away)
     {
         if (timing_ != nullptr) [[unlikely]] {
             timing_->stops();
@@ -91,7 +94,7 @@ class time_away
     ~time_away()
     {
         if (timing_ != nullptr) [[unlikely]] {
-            timing_->goes_on(kind_);
+            timing_->goes_on(away_);
         }
     }
     time_away(const time_away &) = delete;
@@ -100,7 +103,7 @@ class time_away
   private:
     // Null where the flow is not timed.
     flow_timing *const timing_;
-    const time_kind kind_;
+    const Away away_;
 };
 
 /// Which flows of a source are timed.

@@ -59,7 +59,9 @@
 ///                                             (`flow/flow_timing.hpp`); each stands for those that were not, too
 ///         {"source": "Listen", "whole": {"times": 66, "measured": 65, "sum_ns": 81250, "p50_ns": 1200,
 ///          "p90_ns": 1300, "p99_ns": 1500, "steps": [[1152, 40], [1184, 26]]}, "ran": {…}, "parked": {…},
-///          "waited": {…}, "queued": {…}, "branched": {…}}     a kind is left out where it took no time
+///          "waited": {…}, "queued": {…}, "branched": {…},     a kind is left out where it took no time
+///          "parked_for": {"read": {…}}}       what `parked` was for (`flow/park_reason.hpp`), of those times alone
+///                                             that have some of it; left out where there is none
 ///       ],
 ///       "node_times": [                       of nodes, each call in these flows; `steps` are pairs of the shortest
 ///                                             time of a step, in nanoseconds, and how many times are in it

@@ -36,7 +36,7 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     int finish_connect(moment deadline) noexcept
     {
         output_.open = false;
-        const int error = output_.wait(deadline);
+        const int error = output_.wait(park_reason::connect, deadline);
         return error != 0 ? error : connect_error(socket_);
     }
 

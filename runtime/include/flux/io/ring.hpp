@@ -10,6 +10,7 @@
 /// to. A cancellation is only a request; that last result answers it.
 #pragma once
 
+#include "flux/flow/park_reason.hpp"
 #include "flux/moment.hpp"
 
 #include <cstdint>
@@ -129,10 +130,10 @@ class operation final : public submission
     /// Does it, and gives its result: a count of 0 or more, or the number of an error, negative. A wait that ends
     /// before it, at `deadline` or by a cancellation of the flow, cancels the operation; it may still succeed.
     template <class Prepare>
-    int run(ring &through, moment deadline, Prepare prepare) noexcept
+    int run(ring &through, park_reason reason, moment deadline, Prepare prepare) noexcept
     {
         through.submit(*this, prepare);
-        return wait(through, deadline);
+        return wait(through, reason, deadline);
     }
 
     /// The error that the wait ended with; 0 where it was the operation that ended it.
@@ -141,7 +142,7 @@ class operation final : public submission
     void came(int result, std::uint32_t flags) noexcept override;
 
   private:
-    int wait(ring &through, moment deadline) noexcept;
+    int wait(ring &through, park_reason reason, moment deadline) noexcept;
 
     int result_ = 0;
     int error_ = 0;
