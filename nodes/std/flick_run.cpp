@@ -7,8 +7,10 @@
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/io/park.hpp"
+#include "flux/log.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <string>
 
 namespace flick {
@@ -84,6 +86,9 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
     places_[channel][element].is_connecting = false;
     wake_all();
     if (!connected.has_value()) {
+        const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(connected.error());
+        flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s: %s", of_.at(channel).name.c_str(),
+                              to.c_str(), flux::describe_error(connected.error()).c_str());
         return flux::unexpected(connected.error());
     }
     flux::connection &on = **connected;

@@ -299,12 +299,16 @@ std::string read_options(options &into, int &argc, char **argv, environment vari
     return problem;
 }
 
-std::string help_text(const char *program_name, const std::string &program_options)
+std::string help_text(const char *program_name, const std::string &program_options, bool on_loops)
 {
     std::string text = std::string(program_name) + ", a server built with Flux " + version + "\n\n" + program_options;
     text += program_options.empty() ? "Options of the runtime; the rest of the command line is the program's own.\n\n"
                                     : "Options of the runtime:\n\n";
-    for (const option &each : all_options) {
+    for (option each : all_options) {
+        if (on_loops && each.name == std::string_view("runtime")) {
+            each.value = "event";
+            each.help = "event loops, on which alone this server runs";
+        }
         std::string flag = "  " + std::string(prefix) + each.name;
         if (each.value[0] != '\0') {
             flag += (takes_value(each) ? " " : "=") + std::string(each.value);

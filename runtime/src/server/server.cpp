@@ -199,7 +199,7 @@ int serve(const program &served, int argc, char **argv, start_function start)
     }
     switch (chosen.run) {
     case run_kind::show_help:
-        std::fputs(help_text(served.name, program_help(served.options, served.name)).c_str(), stdout);
+        std::fputs(help_text(served.name, program_help(served.options, served.name), served.on_loops).c_str(), stdout);
         return EXIT_SUCCESS;
     case run_kind::show_version:
         std::printf("flux %s\n", version);

@@ -209,6 +209,13 @@ TEST_F(Options, AreAllInTheHelp)
     EXPECT_EQ(help.find("image, a server built with Flux"), 0u);
 }
 
+TEST_F(Options, TheHelpOfAServerOnLoopsAloneOffersNoOtherRuntime)
+{
+    const std::string help = flux::help_text("proxy", "", true);
+    EXPECT_NE(help.find("--flux-runtime event "), std::string::npos) << help;
+    EXPECT_EQ(help.find("pool of threads"), std::string::npos) << help;
+}
+
 TEST_F(Options, TheAdminInterfaceIsOfThisMachineAloneWhereOnlyAPortIsSaid)
 {
     EXPECT_FALSE(read({}).options.admin.has_value());

@@ -78,8 +78,9 @@ using environment = char *(*)(const char *name);
 /// where all is well.
 std::string read_options(options &into, int &argc, char **argv, environment variables);
 
-/// What `--flux-help` prints, for a program of this name, whose own options are described by `program_options`.
-std::string help_text(const char *program_name, const std::string &program_options);
+/// What `--flux-help` prints, for a program of this name, whose own options are described by `program_options`; of one
+/// that runs on event loops alone it says so.
+std::string help_text(const char *program_name, const std::string &program_options, bool on_loops = false);
 
 /// How the option spells a strategy.
 const char *strategy_name(strategy_kind which) noexcept;
