@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace flick {
@@ -43,6 +44,26 @@ end &own_end(flux::connection &on, process &of, std::size_t channel)
     }
     return *known.own;
 }
+
+// Clients have an end before their first message where there are rules for one that is wrong.
+class early_end final : public flux::first_look
+{
+  public:
+    early_end(process &of, std::size_t channel) noexcept : of_(of), channel_(channel) {}
+
+    void look(flux::connection &fresh) noexcept override
+    {
+        try {
+            own_end(fresh, of_, channel_);
+        } catch (const std::bad_alloc &) {
+            return; // it is sent away like those without rules
+        }
+    }
+
+  private:
+    process &of_;
+    const std::size_t channel_;
+};
 
 // The connections that instances make for a channel; their source stops them.
 flux::connections &made_for(const limits &of, process &by, std::size_t channel)
@@ -77,12 +98,35 @@ int next_message(const limits &of, const char *process_text, std::size_t channel
         limit_flow(of);
     } else {
         const tcp::message_limits limits{of.idle, of.first_byte, of.message, of.request};
-        error = tcp::next_message(to.addresses.front().c_str(), limits, of.unix_mode, connection, into);
+        early_end early(by, channel);
+        flux::first_look *const first = by.judges(channel) ? &early : nullptr;
+        error = tcp::next_message(to.addresses.front().c_str(), limits, of.unix_mode, connection, into, nullptr,
+                                  nullptr, first);
     }
     if (error == 0) {
         self.from = &own_end(*connection, by, channel);
+        self.from->has_input();
     }
     return error;
+}
+
+int NextFault(NextFault_in *in, NextFault_out *out)
+{
+    process &by = process::of(in->process);
+    faults &all = *by.rules_for(in->channel, static_cast<event>(in->what));
+    flux::source &source = flux::running_flow->from();
+    if (!std::exchange(source.state<bool>(), true)) {
+        source.when_stopped([&all] { all.stop(); });
+    }
+    if (const int error = all.next(out->wrong); error != 0) {
+        return error;
+    }
+    out->self.all = out->wrong->of();
+    out->message = out->wrong->what();
+    if (in->request_ms != 0) {
+        flux::running_flow->set_deadline(flux::running_io().last_look() + milliseconds(in->request_ms));
+    }
+    return 0;
 }
 
 int NextBytes(NextBytes_in *in, NextBytes_out *out)
@@ -180,21 +224,62 @@ int Bind(Bind_in *in)
     return 0;
 }
 
-int Send(Send_in *in)
+namespace {
+
+// What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
+int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const char *servers)
 {
-    run &of = in->self.of();
-    for (const sending &each : in->sends) {
-        const auto to = of.reach(each.channel, each.element, milliseconds(in->connect_ms), in->servers);
+    for (const sending &each : sends) {
+        const auto to = of.reach(each.channel, each.element, milliseconds(connect_ms), servers);
         if (!to.has_value()) {
             return to.error();
         }
         const flux::io_result<void> sent = *to == nullptr ? flux::io_result<void>() : (*to)->send(each.what);
-        // What is for a client that has left is nobody's.
-        if (!sent.has_value() && !(*to)->accepted()) {
+        const bool is_ours = !sent.has_value() && !(*to)->accepted();
+        if (is_ours && of.of().rules_for(each.channel, event::broken) == nullptr) {
             return sent.error();
         }
     }
-    return flux::take(in->connection->give_back_behind_streams());
+    return 0;
+}
+
+} // namespace
+
+int Send(Send_in *in)
+{
+    run &of = in->self.of();
+    const std::size_t raised = of.raised();
+    int error = send_all(of, in->sends, in->connect_ms, in->servers);
+    if (error == 0 && of.raised() != raised) {
+        // What a rule for that answers comes before the answers to what follows.
+        error = of.await_settled();
+    }
+    return error != 0 ? error : flux::take(in->connection->give_back_behind_streams());
+}
+
+int Reply(Reply_in *in)
+{
+    const int error = send_all(in->self.of(), in->sends, in->connect_ms, in->servers);
+    if (error == 0) {
+        in->wrong->settle(true);
+    }
+    return error;
+}
+
+int GiveUp(GiveUp_in *in)
+{
+    in->wrong->settle(false);
+    return 0;
+}
+
+int Fail(Fail_in *in)
+{
+    run &of = in->self.of();
+    if (!of.raise(event::failed, in->channel, flux::describe_error(in->error).c_str())) {
+        return in->error;
+    }
+    const int error = of.await_settled();
+    return error != 0 ? error : flux::take(in->connection->give_back_behind_streams());
 }
 
 int Pass(Pass_in *in)

@@ -11,6 +11,8 @@
 // - `connect:a:11211` of a channel that is in no array, or that nothing comes out of: the same, of one connection;
 // - `7000*8` of an array that is merged: eight clients connect there, and make an instance together.
 //
+// Rules for what goes wrong stand behind that: `…, backends > client; broken backends, malformed client`.
+//
 // The output of a channel ends when all those have ended that send to it. Where a connection ends that an instance has
 // made, or any breaks, the instance ends.
 
@@ -38,6 +40,13 @@ Bytes (const char *process, size_t channel, const char *binding) => (flux::conne
 Bytes = NextBytes(tcp.idle, tcp.first_byte, tcp.request, tcp.unix_mode);
 NextBytes (long idle_ms, long first_byte_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self) replicable;
+
+// What goes wrong with a channel of any run and has a rule: `what` is the number of the event. The run waits for that rule.
+Faults (const char *process, size_t channel, size_t what, const char *binding)
+  => (flick::instance self, flick::trouble wrong, text message) replicable;
+Faults = NextFault(tcp.request);
+NextFault (long request_ms, const char *process, size_t channel, size_t what, const char *binding)
+  => (flick::instance self, flick::trouble wrong, text message) replicable;
 
 // How many connections a channel has, or may have.
 Count (size_t channel, const char *binding, flick::instance self) => (int64 count) silent;
@@ -68,6 +77,17 @@ StoreGlobal (size_t place, type T, flick::instance self, T value) => ();
 Deliver (flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
 Deliver = Send(connect, dns.servers);
 Send (long connect_ms, const char *servers, flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
+
+// Sends what a rule for what goes wrong has to send, and has the run go on.
+Answer (flick::instance self, flick::trouble wrong, list<flick.sending> sends) => ();
+Answer = Reply(connect, dns.servers);
+Reply (long connect_ms, const char *servers, flick::instance self, flick::trouble wrong, list<flick.sending> sends) => ();
+
+// Where that fails the run ends.
+GiveUp (flick::trouble wrong) => ();
+
+// A rule that reads from the channel has failed: its rule for that runs, and then the next message comes.
+Fail (size_t channel, flux::connection *connection, flick::instance self, int error) => ();
 
 // Sends what has come to the channel `to`, as it is, and gives the connection back.
 Relay (size_t to, flux::connection *connection, flick::instance self) => ();

@@ -1,11 +1,15 @@
 #include "flick_end.h"
 
+#include "flick_process.h"
+
+#include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/io/park.hpp"
 #include "flux/message_stream.hpp"
 #include "flux/send_message.hpp"
 
 #include <cerrno>
+#include <new>
 
 namespace flick {
 
@@ -45,19 +49,51 @@ flux::io_result<void> end::in_turn(Send send) noexcept
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
             // A part may have gone: nothing can follow that.
             through_->cut();
-            of_->lost(*this);
+            of_->lost(*this, event::broken, flux::describe_error(sent.error()).c_str());
         }
+        is_asked_ = true;
         pass_turn();
     }
-    if (--senders_ == 0) {
-        if (is_left_ && is_broken_) {
-            on_->attach();
-            on_->close();
-        } else if (is_finished_) {
-            end_output();
-        }
-    }
+    end_sending();
     return sent;
+}
+
+// One who sends does so no more.
+void end::end_sending() noexcept
+{
+    if (--senders_ != 0) {
+        return;
+    }
+    if (is_left_ && is_broken_) {
+        on_->attach();
+        on_->close();
+    } else if (is_finished_) {
+        end_output();
+    }
+}
+
+void end::has_input() noexcept
+{
+    is_asked_ = false;
+    of_->has_input();
+}
+
+void end::failed(int error, const flux::message_parse &wanted) noexcept
+{
+    try {
+        what_ = error == EBADMSG ? event::malformed : event::broken;
+        why_ = error == EBADMSG ? std::string("no ") + wanted.facts().name + ": " + wanted.fault()
+                                : flux::describe_error(error).c_str();
+    } catch (const std::bad_alloc &) {
+        why_.clear();
+    }
+}
+
+void end::end_behind_rule() noexcept
+{
+    const std::shared_ptr<end> stays = shared_from_this();
+    of_->input_ended(*this);
+    end_sending();
 }
 
 flux::io_result<void> end::send(const flux::message &what) noexcept
@@ -183,11 +219,18 @@ void end::end_output() noexcept
     }
 }
 
-bool end::leave(bool) noexcept
+bool end::leave(bool stops) noexcept
 {
     const std::shared_ptr<end> stays = shared_from_this();
+    if (!is_broken_ && !stops && accepted_ && what_ == event::malformed &&
+        of_->raise(what_, channel_, std::move(why_), stays)) {
+        // The peer is still to be told.
+        ++senders_;
+        is_left_ = true;
+        return false;
+    }
     if (!std::exchange(is_broken_, true)) {
-        of_->lost(*this);
+        stops ? of_->lost(*this) : of_->lost(*this, what_, std::move(why_));
     }
     if (senders_ != 0) {
         is_left_ = true;
@@ -201,6 +244,10 @@ bool end::leave(bool) noexcept
 bool end::input_ended() noexcept
 {
     if (is_broken_) {
+        return leave(false);
+    }
+    if (!accepted_ && is_asked_ && !is_finished_ && of_->of().rules_for(channel_, event::broken) != nullptr) {
+        why_ = "ended before it answered";
         return leave(false);
     }
     const std::shared_ptr<end> stays = shared_from_this();

@@ -66,6 +66,12 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool is_in_use() const noexcept override { return std::exchange(was_used_, false); }
     bool leave(bool stops) noexcept override;
     bool input_ended() noexcept override;
+    void failed(int error, const flux::message_parse &wanted) noexcept override;
+
+    /// A message has come.
+    void has_input() noexcept;
+    /// The rule has run for what its peer sent that was no message: its input is at its end. For a flow.
+    void end_behind_rule() noexcept;
 
   private:
     struct turn;
@@ -76,6 +82,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     flux::io_result<bool> relay_alone(flux::connection &from) noexcept;
     flux::io_result<void> await_turn() noexcept;
     void pass_turn() noexcept;
+    void end_sending() noexcept;
     void end_output() noexcept;
 
     const std::shared_ptr<run> of_;
@@ -95,6 +102,11 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool is_broken_ = false;
     bool is_left_ = false;
     mutable bool was_used_ = false;
+    // Something was sent since the last message came.
+    bool is_asked_ = false;
+    // What is wrong where the source leaves it.
+    event what_ = event::broken;
+    std::string why_ = "its message did not come in time";
 };
 
 inline run &instance::of() const noexcept

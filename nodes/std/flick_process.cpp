@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace flick {
@@ -15,9 +16,17 @@ process::process(std::string_view text)
         made.is_array = name.front() == '[';
         made.name = made.is_array ? name.substr(1, name.size() - 2) : std::move(name);
     }
-    for (const std::string &pair : split(text.substr(close + 3), ", ")) {
+    const std::string_view rest = text.substr(close + 3);
+    const std::size_t feeds = std::min(rest.find("; "), rest.size());
+    for (const std::string &pair : split(rest.substr(0, feeds), ", ")) {
         const std::size_t middle = pair.find(" > ");
         channels_[number_of(pair.substr(middle + 3))].fed_by.push_back(number_of(pair.substr(0, middle)));
+    }
+    for (const std::string_view rule : split(rest.substr(std::min(feeds + 2, rest.size())), ", ")) {
+        const std::size_t middle = rule.find(' ');
+        const event what = event_of(rule.substr(0, middle));
+        channel &of = channels_[number_of(rule.substr(middle + 1))];
+        of.rules[static_cast<std::size_t>(what)] = std::make_unique<faults>();
     }
 }
 
@@ -43,6 +52,14 @@ flux::connections &process::made(std::size_t number, const limits &of)
         known = std::make_shared<flux::connections>(flux::running_io(), silence);
     }
     return *known;
+}
+
+std::size_t process::most_in_a_row() const noexcept
+{
+    const auto add = [](std::size_t sum, const channel &each) {
+        return sum + std::max<std::size_t>(each.to.addresses.size(), 1);
+    };
+    return std::accumulate(channels_.begin(), channels_.end(), std::size_t{0}, add);
 }
 
 std::size_t process::number_of(std::string_view name) const noexcept

@@ -5,8 +5,11 @@
 
 #include "flick_binding.h"
 
+#include "flick_fault.h"
+
 #include "flux/io/connections.hpp"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -30,6 +33,8 @@ struct channel {
     binding to;
     // Those that runs make, and those of its messages; null before the first.
     std::shared_ptr<flux::connections> made;
+    // What went wrong, for the rules for that; null where there is no such rule.
+    std::array<std::unique_ptr<faults>, event_count> rules;
 };
 
 /// A process on one loop.
@@ -60,6 +65,21 @@ class process
     flux::connections &made(std::size_t number, const limits &of);
     /// The same, where they are known already; else null.
     flux::connections *made(std::size_t number) noexcept { return channels_[number].made.get(); }
+
+    /// What is given to the rule for this; null where there is none.
+    faults *rules_for(std::size_t number, event what) const noexcept
+    {
+        return channels_[number].rules[static_cast<std::size_t>(what)].get();
+    }
+
+    /// Whether there are rules for what is wrong with what comes of a channel.
+    bool judges(std::size_t number) const noexcept
+    {
+        return rules_for(number, event::broken) != nullptr || rules_for(number, event::malformed) != nullptr;
+    }
+
+    /// So often something may go wrong in a run without a message in between: as often as there are channels.
+    std::size_t most_in_a_row() const noexcept;
 
   private:
     std::size_t number_of(std::string_view name) const noexcept;

@@ -11,7 +11,9 @@
 
 #include <cerrno>
 #include <functional>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace flick {
 
@@ -19,6 +21,34 @@ namespace flick {
 struct waiting_flow : flux::listed<waiting_flow> {
     flux::park wait{*flux::running_flow, flux::park_reason::flow};
 };
+
+namespace {
+
+// One whose time is over leaves the list by itself.
+void wake_all(flux::intrusive_list<waiting_flow> &waiting) noexcept
+{
+    for (waiting_flow *each = waiting.first(); each != nullptr;) {
+        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
+        if (each->wait.end(flux::park_end::completed)) {
+            waiting.remove(*each);
+        }
+        each = after;
+    }
+}
+
+// Waits until it is woken. Gives 0, or the error of the wait.
+int wait_in(flux::intrusive_list<waiting_flow> &waiting) noexcept
+{
+    waiting_flow own;
+    waiting.push_back(own);
+    const flux::park_end how = own.wait.wait();
+    if (how != flux::park_end::completed) {
+        waiting.remove(own);
+    }
+    return flux::error_of(how);
+}
+
+} // namespace
 
 run::run(process &of) : of_(of), places_(of.size()) {}
 
@@ -54,24 +84,9 @@ flux::io_result<std::shared_ptr<end>> run::reach(std::size_t channel, std::size_
         if (!all[element].is_connecting) {
             return connect(channel, element, limit, servers);
         }
-        waiting_flow own;
-        waiting_.push_back(own);
-        if (const flux::park_end how = own.wait.wait(); how != flux::park_end::completed) {
-            waiting_.remove(own);
-            return flux::unexpected(error_of(how));
+        if (const int error = wait_in(waiting_); error != 0) {
+            return flux::unexpected(error);
         }
-    }
-}
-
-// One whose time is over leaves the list by itself.
-void run::wake_all() noexcept
-{
-    for (waiting_flow *each = waiting_.first(); each != nullptr;) {
-        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
-        if (each->wait.end(flux::park_end::completed)) {
-            waiting_.remove(*each);
-        }
-        each = after;
     }
 }
 
@@ -84,11 +99,15 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
     places_[channel][element].is_connecting = true;
     const flux::io_result<flux::connection *> connected = dns::connect(to, servers, until);
     places_[channel][element].is_connecting = false;
-    wake_all();
+    wake_all(waiting_);
     if (!connected.has_value()) {
         const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(connected.error());
-        flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s: %s", of_.at(channel).name.c_str(),
-                              to.c_str(), flux::describe_error(connected.error()).c_str());
+        const std::string why = to + ": " + flux::describe_error(connected.error()).c_str();
+        flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", of_.at(channel).name.c_str(),
+                              why.c_str());
+        if (raise(event::unreachable, channel, "cannot be connected to " + why)) {
+            return std::shared_ptr<end>();
+        }
         return flux::unexpected(connected.error());
     }
     flux::connection &on = **connected;
@@ -133,7 +152,7 @@ void run::input_ended(end &of) noexcept
     for (std::size_t channel = 0; channel != of_.size(); ++channel) {
         const std::vector<std::size_t> &fed_by = of_.at(channel).fed_by;
         const auto feeder_has_ended = [&](std::size_t feeder) { return has_ended(feeder, 0); };
-        if (!fed_by.empty() && std::all_of(fed_by.begin(), fed_by.end(), feeder_has_ended)) {
+        if (std::all_of(fed_by.begin(), fed_by.end(), feeder_has_ended)) {
             for (const place &each : places_[channel]) {
                 if (each.there != nullptr) {
                     each.there->finish();
@@ -147,6 +166,51 @@ void run::lost(end &of) noexcept
 {
     forget(of);
     finish_all();
+}
+
+void run::lost(end &of, event what, std::string why) noexcept
+{
+    forget(of);
+    if (!raise(what, of.channel(), std::move(why))) {
+        finish_all();
+    }
+}
+
+// Were there no end to faults without a message in between, a rule that fails by its own would run for ever.
+bool run::raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last) noexcept
+{
+    faults *const by = of_.rules_for(channel, what);
+    if (is_over_ || by == nullptr || by->is_stopped() || raised_in_a_row_ == of_.most_in_a_row()) {
+        return false;
+    }
+    try {
+        const bool ends_run = last == nullptr && what != event::failed && !of_.at(channel).to.connects;
+        by->add(std::make_shared<fault>(shared_from_this(), ends_run, std::move(last), std::move(why)));
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    ++raised_in_a_row_;
+    ++raised_;
+    ++pending_;
+    return true;
+}
+
+void run::settled() noexcept
+{
+    if (--pending_ == 0) {
+        wake_all(unsettled_);
+    }
+}
+
+int run::await_settled() noexcept
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    while (pending_ != 0) {
+        if (const int error = wait_in(unsettled_); error != 0) {
+            return error;
+        }
+    }
+    return 0;
 }
 
 void run::forget(end &gone) noexcept

@@ -1,6 +1,8 @@
 // One run of a process: its channels, and its state. All of a run is on one event loop, so nothing here has a lock.
 #pragma once
 
+#include "flick_fault.h"
+
 #include "flux/connection.hpp"
 #include "flux/list/intrusive_list.hpp"
 
@@ -10,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace flick {
@@ -55,10 +58,27 @@ class run : public std::enable_shared_from_this<run>
     void add(end &made);
     /// It sends no more.
     void input_ended(end &of) noexcept;
-    /// It is of no more use.
+    /// It is of no more use: so is the run.
     void lost(end &of) noexcept;
+    /// The same, as something went wrong: where there is a rule for that the run goes on.
+    void lost(end &of, event what, std::string why) noexcept;
     /// It is gone.
     void forget(end &gone) noexcept;
+
+    /// Nothing more is sent to any channel behind what flows send now, so the run ends.
+    void finish_all() noexcept;
+
+    /// Has the rule run that is for this; false where there is none, or it is not to run any more. Then the run ends.
+    /// `last` is closed behind the rule. Throws nothing: without memory no rule runs.
+    bool raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last = nullptr) noexcept;
+    /// A rule for that has run.
+    void settled() noexcept;
+    /// How many were raised so far.
+    std::size_t raised() const noexcept { return raised_; }
+    /// Waits until the rules have run for all that was raised. Gives 0, or the error of the wait.
+    int await_settled() noexcept;
+    /// A message has come of a channel.
+    void has_input() noexcept { raised_in_a_row_ = 0; }
 
     process &of() const noexcept { return of_; }
 
@@ -80,9 +100,7 @@ class run : public std::enable_shared_from_this<run>
 
     flux::io_result<std::shared_ptr<end>> connect(std::size_t channel, std::size_t element, milliseconds limit,
                                                   const char *servers);
-    void wake_all() noexcept;
     bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
-    void finish_all() noexcept;
 
     process &of_;
     // By channel, and by element.
@@ -91,6 +109,11 @@ class run : public std::enable_shared_from_this<run>
     std::vector<flux::connection *> joined_;
     // Flows that wait for a connection that another makes.
     flux::intrusive_list<waiting_flow> waiting_;
+    // Those that wait for rules; and how many these are, how many there were, and those without a message in between.
+    flux::intrusive_list<waiting_flow> unsettled_;
+    std::size_t pending_ = 0;
+    std::size_t raised_ = 0;
+    std::size_t raised_in_a_row_ = 0;
     bool is_over_ = false;
 };
 

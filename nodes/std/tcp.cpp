@@ -142,14 +142,14 @@ int NextRequest(NextRequest_in *in, NextRequest_out *out)
 
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
                  flux::connection *&connection, flux::message_parse &into, flux::last_words *told,
-                 flux::other_protocol *other)
+                 flux::other_protocol *other, flux::first_look *first)
 {
     flux::connections *all = served_at(at);
     if (all == nullptr) {
         const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
         all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
     }
-    if (const int error = flux::take(all->next(into, told, other), connection); error != 0) {
+    if (const int error = flux::take(all->next(into, told, other, first), connection); error != 0) {
         return error;
     }
     if (connection != nullptr) {

@@ -31,10 +31,10 @@ int next_peer(const flux::endpoint &at, std::chrono::milliseconds idle, const ch
 
 /// The next message of any connection at this address: the connection, and `into` as it is then. Clients that are sent
 /// away are told the last words. Those that begin the other protocol speak that; whenever something has come there the
-/// connection is null.
+/// connection is null. New ones are looked at by `first` before they are read.
 int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
                  flux::connection *&connection, flux::message_parse &into, flux::last_words *told = nullptr,
-                 flux::other_protocol *other = nullptr);
+                 flux::other_protocol *other = nullptr, flux::first_look *first = nullptr);
 
 /// The node of that name for messages of this class.
 template <class Message>

@@ -83,7 +83,8 @@ io_result<connection *> connections::next() noexcept
     }
 }
 
-io_result<connection *> connections::next(message_parse &into, last_words *told, other_protocol *other) noexcept
+io_result<connection *> connections::next(message_parse &into, last_words *told, other_protocol *other,
+                                          first_look *first) noexcept
 {
     told_ = told;
     other_ = other;
@@ -93,6 +94,9 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
             return ready;
         }
         connection &of = **ready;
+        if (first != nullptr && of.carries_ == nullptr) {
+            first->look(of);
+        }
         is_carried_ = of.carries_ != nullptr && of.carries_->receives();
         if (!is_carried_ && has_whole(of, into)) {
             return ready;
@@ -217,6 +221,9 @@ void connections::end_carried(connection &ending, int error, const message_parse
     }
     reclaim(ending);
     const std::shared_ptr<multiplexer> carries = ending.carries_; // which may end it
+    if (!has_ended) {
+        carries->failed(error, wanted);
+    }
     ending.belongs_to_any();
     if (has_ended ? carries->input_ended() : carries->leave(false)) {
         ending.belongs_to_none();

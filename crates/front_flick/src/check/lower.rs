@@ -8,12 +8,12 @@
 //!
 //! State is loaded before the computation and stored after it, and held from the one to the other by its constraint.
 
-use super::fold;
 use super::kind::Kind;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
 use super::{Binding, Checked, Checker, Reported, Stands};
+use super::{event, fold};
 use crate::ids as own_ids;
-use crate::syntax::{Declaration, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
+use crate::syntax::{Declaration, Event, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Severity};
 use flux_ir::compute::{self, Computation, Term, VariableId, any_expression, sets};
 use flux_ir::name;
@@ -38,7 +38,7 @@ pub(super) struct Channel<'syntax> {
 }
 
 /// State that rules may name: a `local` of the process, or a `global`.
-struct Known<'syntax> {
+pub(super) struct Known<'syntax> {
     state: &'syntax State<'syntax>,
     ty: Type,
     is_global: bool,
@@ -49,15 +49,15 @@ struct Known<'syntax> {
 
 /// What the rules of one channel take beside their message.
 #[derive(Clone, Default, PartialEq)]
-struct Needs {
+pub(super) struct Needs {
     /// What they are told of their instance.
     facts: BTreeSet<Fact>,
     /// The state that they name, by its place, and whether they change it.
     state: BTreeMap<usize, bool>,
     /// The channels that they send to.
-    targets: BTreeSet<u32>,
+    pub targets: BTreeSet<u32>,
     /// The arrays of which they may send to several channels in one instance.
-    varied: BTreeSet<u32>,
+    pub varied: BTreeSet<u32>,
 }
 
 impl<'syntax> Checker<'syntax, '_, '_> {
@@ -93,10 +93,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     /// Whether a process has what no server can do yet, which is reported.
     fn report_unlowered(&mut self, process: &'syntax Process<'syntax>) -> bool {
-        let events = process.rules.iter().filter(|rule| rule.event.is_some()).map(|rule| rule.span);
         let is_fold = process.block.is_empty() || fold::of(process).is_some();
-        let statements = process.block.iter().filter(|_| !is_fold).map(Statement::span);
-        let found: Vec<Span> = events.chain(statements).collect();
+        let found: Vec<Span> = process.block.iter().filter(|_| !is_fold).map(Statement::span).collect();
         for span in &found {
             let help = "rules for what comes out of channels work, and one `foldt` that is sent to a channel";
             self.report_not_lowered(*span, help);
@@ -132,27 +130,19 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         let mut lowered = vec![];
         for (at, channel) in channels.iter().enumerate() {
-            let rules: Vec<&Rule<'_>> = process
-                .rules
-                .iter()
-                .filter(|rule| rule.channel.as_str() == channel.name && rule.event.is_none())
-                .collect();
-            if rules.is_empty() {
-                continue;
+            let rules = rules_for(process, channel.name, None);
+            if !rules.is_empty() {
+                let (computation, needs, given) = self.settled_body(&channels, &rules, &known)?;
+                lowered.push((at, (computation, given), needs));
             }
-            // Once to see what they take, and then with that.
-            let mut needs = Needs { state: (0..known.len()).map(|at| (at, true)).collect(), ..Needs::default() };
-            let mut body = self.body_of(&channels, &rules, &known, &needs)?;
-            while body.1 != needs {
-                needs = body.1;
-                body = self.body_of(&channels, &rules, &known, &needs)?;
-            }
-            lowered.push((at, (body.0, body.2), needs));
         }
+        let answers = self.answers(process, &channels, &known)?;
         let feeds = lowered.iter().map(|(at, _, needs)| (*at, &needs.targets));
-        let what = described(process.name.as_str(), &channels, feeds);
-        let varied: BTreeSet<u32> = lowered.iter().flat_map(|(_, _, needs)| needs.varied.clone()).collect();
-        let fed_by = |to: u32| lowered.iter().filter(|(_, _, needs)| needs.targets.contains(&to)).count();
+        let feeds = feeds.chain(answers.iter().map(|answer| (answer.at, &answer.needs.targets)));
+        let what = described(process.name.as_str(), &channels, feeds) + &event::described(&answers, &channels);
+        let all_needs = || lowered.iter().map(|(_, _, needs)| needs).chain(answers.iter().map(|answer| &answer.needs));
+        let varied: BTreeSet<u32> = all_needs().flat_map(|needs| needs.varied.clone()).collect();
+        let fed_by = |to: u32| all_needs().filter(|needs| needs.targets.contains(&to)).count();
         let relayed: Vec<Option<u32>> = lowered
             .iter()
             .map(|(at, _, _)| {
@@ -171,7 +161,23 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             self.add_source(process, (&channels, at), &what, &given)?;
             self.add_rules(process, (&channels, at), &known, (computation, &needs), &given)?;
         }
-        Ok(())
+        answers.into_iter().try_for_each(|answer| self.add_answer(process, &channels, &known, &what, answer))
+    }
+
+    /// What rules of one kind compute, and what they take: first it is seen what that is, and then made with that.
+    pub(super) fn settled_body(
+        &mut self,
+        channels: &[Channel<'syntax>],
+        rules: &[&'syntax Rule<'syntax>],
+        known: &[Known<'syntax>],
+    ) -> Checked<(Computation, Needs, Type)> {
+        let mut needs = Needs { state: (0..known.len()).map(|at| (at, true)).collect(), ..Needs::default() };
+        let mut body = self.body_of(channels, rules, known, &needs)?;
+        while body.1 != needs {
+            needs = body.1;
+            body = self.body_of(channels, rules, known, &needs)?;
+        }
+        Ok((body.0, needs, body.2))
     }
 
     /// The channels of a process, each with the option that binds it.
@@ -330,17 +336,37 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
-    /// What follows the source: what the rules take, the rules, and what is sent.
+    /// What follows the source: the rules, and what is sent.
     fn add_rules(
         &mut self,
         process: &'syntax Process<'syntax>,
         (channels, at): (&[Channel<'syntax>], usize),
         known: &[Known<'syntax>],
-        (computation, needs): (Computation, &Needs),
+        rules: (Computation, &Needs),
         given: &Type,
     ) -> Checked<()> {
+        let channel = channels.get(at).ok_or(Reported)?;
+        let name = format!("{}_{}", process.name.text, channel.name);
+        let mut steps = self.rule_steps(process, channels, (&name, given), known, rules)?;
+        steps.push((self.standard("Deliver")?, vec![]));
+        let target = self.own_node(&name).ok_or(Reported)?;
+        if !rules_for(process, channel.name, Some(Event::Failed)).is_empty() {
+            steps = self.failing(process, (&name, at), target, steps)?;
+        }
+        self.scope.program.nodes[target].body = Body::Chain(chain(steps, process.span));
+        Ok(())
+    }
+
+    /// What the rules take, the rules, and what the channels are bound to that they send to.
+    pub(super) fn rule_steps(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        channels: &[Channel<'syntax>],
+        (name, given): (&str, &Type),
+        known: &[Known<'syntax>],
+        (computation, needs): (Computation, &Needs),
+    ) -> Checked<Vec<(NodeId, Vec<Constant>)>> {
         let span = process.span;
-        let name = format!("{}_{}", process.name.text, channels.get(at).ok_or(Reported)?.name);
         let instance = || parameter("flick::instance", "self", span);
         let message = ModelParameter { ty: given.clone(), name: "message".to_owned(), span };
         let (mut steps, mut inputs, mut outputs) = (vec![], vec![], vec![]);
@@ -382,10 +408,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let channel = channels.get(*target as usize).ok_or(Reported)?;
             steps.push((binds, vec![number(*target as usize), Constant::Option(channel.binding)]));
         }
-        steps.push((self.standard("Deliver")?, vec![]));
-        let target = self.own_node(&name).ok_or(Reported)?;
-        self.scope.program.nodes[target].body = Body::Chain(chain(steps, span));
-        Ok(())
+        Ok(steps)
     }
 
     /// What is held while state is loaded, computed with and stored: flows of one loop take turns between nodes, and in
@@ -535,13 +558,28 @@ impl Fact {
     }
 }
 
-/// The channel to which the only rule of another sends all that comes, as it is.
+/// The rules of a channel; those for what goes wrong there where there is an event.
+pub(super) fn rules_for<'syntax>(
+    process: &'syntax Process<'syntax>,
+    channel: &str,
+    event: Option<Event>,
+) -> Vec<&'syntax Rule<'syntax>> {
+    let is_it = |rule: &&Rule<'_>| rule.channel.as_str() == channel && rule.event.map(|(event, _)| event) == event;
+    process.rules.iter().filter(is_it).collect()
+}
+
+/// The channel to which the only rule of another sends all that comes, as it is; none where it is looked at, as there
+/// is a rule for what goes wrong with one of them.
 fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Option<u32> {
     let from = channels.get(at)?;
-    let mut rules = process.rules.iter().filter(|rule| rule.channel.as_str() == from.name && rule.event.is_none());
-    let (rule, None) = (rules.next()?, rules.next()) else { return None };
+    let rules = rules_for(process, from.name, None);
+    let [rule] = rules.as_slice() else { return None };
     let [Expression { form: Form::Name(name), .. }] = rule.steps.as_slice() else { return None };
     let to = channels.iter().position(|channel| channel.name == &*name.own)?;
+    let is_judged = |rule: &Rule<'_>| rule.event.is_some() && [from.name, &*name.own].contains(&rule.channel.as_str());
+    if process.rules.iter().any(is_judged) {
+        return None;
+    }
     let (Kind::Channel(from) | Kind::Channels(from), Kind::Channel(into)) = (&from.kind, &channels.get(to)?.kind)
     else {
         return None;

@@ -7,6 +7,7 @@
 mod block;
 mod call;
 mod declare;
+mod event;
 mod fold;
 pub mod kind;
 mod lower;

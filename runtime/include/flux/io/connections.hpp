@@ -75,8 +75,10 @@ class connections final : public connection_home, public std::enable_shared_from
     ///
     /// Where the first bytes of a connection begin the `other` protocol, that carries it from then on. Gives null each
     /// time after something has come there.
-    io_result<connection *> next(message_parse &into, last_words *told = nullptr,
-                                 other_protocol *other = nullptr) noexcept;
+    ///
+    /// Those that nothing carries yet are looked at by `first`, if that is there, before their messages are read.
+    io_result<connection *> next(message_parse &into, last_words *told = nullptr, other_protocol *other = nullptr,
+                                 first_look *first = nullptr) noexcept;
 
     /// The source stops: idle connections are closed, and those that are given back are too.
     void end() noexcept;

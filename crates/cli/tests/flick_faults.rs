@@ -1,0 +1,187 @@
+//! Rules of FLICK for what goes wrong with channels, in a server between real clients and servers that fail in each
+//! way, on event loops with both kinds of I/O.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{Server, flux, folder, text};
+
+const LOOPS: [&str; 2] = ["--flux-io=reactor", "--flux-io=proactor"];
+
+/// What a client sends says which server it is for; the first of them answers, and each of the others fails in its way.
+const PROGRAM: &str = "\
+type word : record
+  text : string{16}
+
+type line : record
+  text : string
+
+proc Faults : (word/line client, [word/word] servers, [word/word] others)
+  local asked : integer = 0
+  local wrong : integer = 0
+  | client => ask(asked, servers, others)
+  | servers => answer(asked, client)
+  | error malformed client => say(\"malformed\", wrong, client)
+  | error failed client => say(\"failed\", wrong, client)
+  | error broken servers => say(\"broken\", wrong, client)
+  | error malformed servers => say(\"garbled\", wrong, client)
+  | error unreachable servers => say(\"unreachable\", wrong, client)
+  | others => answer(asked, client)
+  | error broken others => ask_again(others)
+
+fun ask : (ref asked : integer, [-/word] servers, [-/word] others, asks : word) -> ()
+  asked := asked + 1
+  if asks.text == \"other\": asks => others[0]
+  else: asks => servers[integer(asks.text)]
+
+fun ask_again : ([-/word] others, why : string) -> ()
+  word(text: \"again\") => others[0]
+
+fun answer : (ref asked : integer, -/line client, given : word) -> ()
+  line(string(asked) + \" \" + given.text) => client
+
+fun say : (what : string, ref wrong : integer, -/line client, why : string) -> ()
+  wrong := wrong + 1
+  line(string(wrong) + \" \" + what + \": \" + why) => client
+";
+
+fn program() -> &'static Path {
+    static ONCE: OnceLock<std::path::PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let home = folder("flick_faults", "server");
+        std::fs::write(home.join("faults.flick"), PROGRAM).unwrap();
+        let said = flux(&home, &["build", "--debug", "faults.flick", "--build-dir", "build", "-o", "faults"]);
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        home.join("faults")
+    })
+}
+
+/// The text behind its size.
+fn sent(text: &str) -> Vec<u8> {
+    [&u32::try_from(text.len()).unwrap().to_be_bytes()[..], text.as_bytes()].concat()
+}
+
+/// The next text; none at the end.
+fn next(from: &mut TcpStream) -> Option<String> {
+    let mut size = [0; 4];
+    from.read_exact(&mut size).ok()?;
+    let mut bytes = vec![0; usize::try_from(u32::from_be_bytes(size)).unwrap()];
+    from.read_exact(&mut bytes).ok()?;
+    Some(text(&bytes))
+}
+
+/// A server that does this with what each client says first, and then ends the connection; gives its address.
+fn serving(answer: impl Fn(&mut TcpStream, &str) + Send + Sync + Clone + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            let answer = answer.clone();
+            std::thread::spawn(move || {
+                let said = next(&mut client);
+                said.iter().for_each(|said| answer(&mut client, said));
+            });
+        }
+    });
+    address
+}
+
+/// Says what it is told, again and again.
+fn echo(client: &mut TcpStream, first: &str) {
+    let mut said = Some(first.to_owned());
+    while let Some(one) = said {
+        let _ = client.write_all(&sent(&one));
+        said = next(client);
+    }
+}
+
+fn server(io: &str) -> Server {
+    let servers = [
+        serving(echo),
+        serving(|_, _| {}),
+        serving(|client, _| client.write_all(b"\0\0\0\x05ab").unwrap()),
+        serving(|client, _| {
+            client.write_all(&[&[0, 0, 1, 0][..], &[b'x'; 256]].concat()).unwrap();
+            let _ = client.read(&mut [0]);
+        }),
+        "127.0.0.1:1".to_owned(),
+    ];
+    let mut command = Command::new(program());
+    command.args(["--client=0", &format!("--others={}", serving(|_, _| {}))]);
+    Server::listening(command.arg(format!("--servers={}", servers.join(","))).args(["--flux-workers=2", io]))
+}
+
+#[test]
+fn what_goes_wrong_with_a_server_is_answered_and_the_rest_goes_on() {
+    for io in LOOPS {
+        let server = server(io);
+        let mut client = server.connect();
+        let wrong = [
+            ("1", "broken: ended before it answered"),
+            ("2", "broken: error 104 (Connection reset by peer)"),
+            ("3", "garbled: no word: byte 4, word.text: it has more bytes than it may have"),
+            ("4", "unreachable: cannot be connected to 127.0.0.1:1: error 111 (Connection refused)"),
+            ("5", "failed: no_element"),
+            // What is not computed changes nothing.
+            ("x", "failed: not_a_number"),
+            // Each connects again.
+            ("1", "broken: ended before it answered"),
+        ];
+        let mut asked = 0;
+        for (at, (which, why)) in wrong.iter().enumerate() {
+            for (said, answer) in [(*which, format!("{} {why}", at + 1)), ("0", String::new())] {
+                asked += usize::from(said != "x");
+                client.write_all(&sent(said)).unwrap();
+                let wanted = if said == "0" { format!("{asked} 0") } else { answer };
+                assert_eq!(next(&mut client), Some(wanted), "{io}");
+            }
+        }
+        // The answers to what is asked at once are in order, and come after the end of that, too.
+        client.write_all(&[sent("4"), sent("x"), sent("4"), sent("0")].concat()).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        for wanted in ["8 unreachable", "9 failed", "10 unreachable", "16 0"] {
+            let answer = next(&mut client).unwrap_or_default();
+            assert!(answer.starts_with(wanted), "{io}: {answer} and not {wanted}");
+        }
+        assert_eq!(next(&mut client), None, "{io}");
+    }
+}
+
+#[test]
+fn a_client_that_sends_no_message_is_told_and_left() {
+    for io in LOOPS {
+        let server = server(io);
+        let (mut good, garbage) = (server.connect(), [&[0, 0, 1, 0][..], &[b'y'; 5_000]].concat());
+        for before in [false, true] {
+            let mut bad = server.connect();
+            if before {
+                bad.write_all(&sent("0")).unwrap();
+                assert_eq!(next(&mut bad).as_deref(), Some("1 0"), "{io}");
+            }
+            bad.write_all(&garbage).unwrap();
+            let wanted = "1 malformed: no word: byte 4, word.text: it has more bytes than it may have";
+            assert_eq!(next(&mut bad).as_deref(), Some(wanted), "{io}: {before}");
+            assert_eq!(next(&mut bad), None, "{io}: {before}");
+        }
+        good.write_all(&sent("0")).unwrap();
+        assert_eq!(next(&mut good).as_deref(), Some("1 0"), "{io}: the others go on");
+    }
+}
+
+/// A rule that makes what it is for happen again does so as often as there are channels.
+#[test]
+fn a_rule_that_fails_by_itself_ends() {
+    for io in LOOPS {
+        let server = server(io);
+        let mut client = server.connect();
+        client.write_all(&sent("other")).unwrap();
+        assert_eq!(next(&mut client), None, "{io}: the run has ended");
+    }
+}

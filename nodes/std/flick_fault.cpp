@@ -1,0 +1,70 @@
+#include "flick_fault.h"
+
+#include "flick_end.h"
+#include "flick_run.h"
+
+#include "flux/flow/flow.hpp"
+#include "flux/io/park.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace flick {
+
+event event_of(std::string_view name) noexcept
+{
+    constexpr std::string_view names[event_count] = {"broken", "malformed", "unreachable", "failed"};
+    return static_cast<event>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
+}
+
+fault::fault(std::shared_ptr<run> of, bool ends_run, std::shared_ptr<end> last, std::string what) noexcept
+    : of_(std::move(of)), ends_run_(ends_run), last_(std::move(last)), what_(std::move(what))
+{
+}
+
+void fault::settle(bool is_answered) noexcept
+{
+    if (std::exchange(is_settled_, true)) {
+        return;
+    }
+    if (!is_answered || ends_run_) {
+        of_->finish_all();
+    }
+    if (last_ != nullptr) {
+        last_->end_behind_rule();
+    }
+    of_->settled();
+}
+
+void faults::add(trouble one)
+{
+    all_.push_back(std::move(one));
+    if (flux::park *const waits = std::exchange(source_, nullptr)) {
+        waits->end(flux::park_end::completed);
+    }
+}
+
+int faults::next(trouble &given) noexcept
+{
+    while (all_.empty()) {
+        flux::park own(*flux::running_flow);
+        source_ = &own;
+        const flux::park_end how = own.wait();
+        source_ = nullptr;
+        if (how != flux::park_end::completed) {
+            return flux::error_of(how);
+        }
+    }
+    given = std::move(all_.front());
+    all_.pop_front();
+    return 0;
+}
+
+void faults::stop() noexcept
+{
+    is_stopped_ = true;
+    all_.clear();
+}
+
+} // namespace flick
