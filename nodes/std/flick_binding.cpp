@@ -1,11 +1,10 @@
 #include "flick_binding.h"
 
+#include "flux/cannot_serve.hpp"
+
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <system_error>
-#include <unistd.h>
 
 namespace flick {
 
@@ -14,9 +13,7 @@ namespace {
 // A server that cannot do its work must not look as if it did.
 [[noreturn]] void give_up(const std::string &channel, const char *reason)
 {
-    std::fprintf(stderr, "flux: the channel `%s` cannot be bound: %s\n", channel.c_str(), reason);
-    std::fflush(nullptr);
-    ::_exit(EXIT_FAILURE);
+    flux::cannot_serve("the channel `" + channel + "` cannot be bound: " + reason);
 }
 
 } // namespace

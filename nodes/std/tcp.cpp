@@ -4,7 +4,9 @@
 
 #include "tcp.h"
 
+#include "flux/cannot_serve.hpp"
 #include "flux/io/connections.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/log.hpp"
 #include "flux/reading.hpp"
 #include "flux/send_message.hpp"
@@ -13,14 +15,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 namespace tcp {
@@ -31,9 +31,7 @@ using std::chrono::milliseconds;
 // A server that cannot listen must not look as if it did.
 [[noreturn]] void give_up(const flux::endpoint &at, const char *reason)
 {
-    std::fprintf(stderr, "flux: tcp.Listen: cannot listen on %s: %s\n", at.text().c_str(), reason);
-    std::fflush(nullptr);
-    ::_exit(EXIT_FAILURE);
+    flux::cannot_serve("tcp.Listen: cannot listen on " + at.text() + ": " + reason);
 }
 
 // A new Unix socket is its owner's alone until now, so nobody has connected who may not.
@@ -56,7 +54,7 @@ void let_in(const flux::endpoint &at, const flux::address &local, std::string_vi
 flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
 {
     static std::mutex opening;
-    // They end with the process: when its statics are destroyed, the server that accepts there is gone.
+    // They end with the server, which may be gone when the statics of the process are destroyed.
     static auto &listeners = *new std::map<std::string, std::unique_ptr<flux::listener>>;
     const std::optional<flux::address> address = at.at();
     if (!address) {
@@ -68,6 +66,9 @@ flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
         auto opened = flux::running_io().listen(*address);
         if (!opened.has_value()) {
             give_up(at, std::strerror(opened.error()));
+        }
+        if (listeners.size() == 1) {
+            flux::server_io::current()->when_ended([] { listeners.clear(); });
         }
         known = *std::move(opened);
         const flux::address local = known->local();

@@ -7,6 +7,7 @@
 #include "tls.h"
 #include "tls_stream.h"
 
+#include "flux/cannot_serve.hpp"
 #include "flux/io.hpp"
 #include "flux/log.hpp"
 
@@ -262,9 +263,7 @@ secure_layer::secure_layer(const settings &as) : as_(as)
         newest_ = identities::read(as_, own_keys_, problem);
     }
     if (newest_ == nullptr) {
-        std::fprintf(stderr, "flux: TLS cannot be spoken: %s\n", problem.c_str());
-        std::fflush(nullptr);
-        ::_exit(EXIT_FAILURE);
+        flux::cannot_serve("TLS cannot be spoken: " + problem);
     }
 }
 
@@ -437,10 +436,8 @@ flux::stream_layer *layer_of_nodes(const flux::endpoint &at)
 {
     const settings &as = *of_nodes.load();
     if (as.certificate.empty()) {
-        std::fprintf(stderr, "flux: TLS cannot be spoken at %s: say --tls-certificate=FILE, and --tls-key=FILE\n",
-                     at.text().c_str());
-        std::fflush(nullptr);
-        ::_exit(EXIT_FAILURE);
+        flux::cannot_serve("TLS cannot be spoken at " + at.text() +
+                           ": say --tls-certificate=FILE, and --tls-key=FILE");
     }
     return layer_at(at, as);
 }

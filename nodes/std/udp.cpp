@@ -4,21 +4,20 @@
 
 #include "udp.h"
 
+#include "flux/cannot_serve.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/log.hpp"
 #include "flux/reading.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -28,9 +27,7 @@ namespace {
 // A server that cannot be reached must not look as if it could.
 [[noreturn]] void give_up(const flux::endpoint &at, const char *reason)
 {
-    std::fprintf(stderr, "flux: udp.Listen: cannot use %s: %s\n", at.text().c_str(), reason);
-    std::fflush(nullptr);
-    ::_exit(EXIT_FAILURE);
+    flux::cannot_serve("udp.Listen: cannot use " + at.text() + ": " + reason);
 }
 
 // Binds the address, or for port 0 that which the first call has found. The socket is the source's on this thread or
@@ -45,6 +42,9 @@ flux::datagram_socket &open(const flux::endpoint &at)
         give_up(at, "it is to be a port from 0 to 65535, or HOST:PORT in numbers");
     }
     const std::lock_guard<std::mutex> alone(opening);
+    if (all.empty()) {
+        flux::server_io::current()->when_ended([] { all.clear(); });
+    }
     const auto [known, is_new] = found.emplace(address->text(), *address);
     auto opened = flux::running_io().bind(known->second);
     if (!opened.has_value()) {

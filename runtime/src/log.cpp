@@ -1,6 +1,7 @@
 #include "flux/log.hpp"
 
 #include "flux/flow/flow.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/process/log_bell.hpp"
 #include "flux/process/log_ring.hpp"
 #include "flux/process/log_tail.hpp"
@@ -457,13 +458,16 @@ bool log_writer::write_batch(int patience_ms) noexcept
     return true;
 }
 
-// Gives the length of the text, without its end, for which `line` has room; what is too long is cut.
+// Gives the length of the text, without its end, for which `line` has room; what is too long is cut. Where the process
+// has several servers, the name of this one is behind the mark.
 std::size_t format_line(char *line, const char *mark, const char *format, std::va_list values) noexcept
 {
+    const std::string &name = server_io::current()->name;
     const auto cut = [](int length, std::size_t room) {
         return std::min(static_cast<std::size_t>(std::max(length, 0)), room - 1);
     };
-    const std::size_t marked = cut(std::snprintf(line, longest_line, "%s", mark), longest_line);
+    const std::size_t marked = cut(
+        std::snprintf(line, longest_line, "%s%s%s", mark, name.c_str(), name.empty() ? "" : ": "), longest_line);
     return marked + cut(std::vsnprintf(line + marked, longest_line - marked, format, values), longest_line - marked);
 }
 

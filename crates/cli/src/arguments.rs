@@ -26,6 +26,8 @@ pub enum Command {
     Build(Build),
     /// Build the server of a program and run it.
     Run(Run),
+    /// Run several programs in one process, and replace them while they run.
+    Host(Host),
     /// Print an intermediate form of a program.
     Ir(Ir),
     /// Draw a program as a graph.
@@ -135,6 +137,10 @@ pub struct Build {
     /// Optimise across all sources at link time: a few percent fewer instructions per request, but a longer link.
     #[arg(long, conflicts_with = "debug")]
     pub lto: bool,
+    /// Build a shared object for `flux host`, NAME.so, in place of a server. The program is to have no C or C++ of its
+    /// own.
+    #[arg(long, conflicts_with_all = ["lto", "sanitize"])]
+    pub shared: bool,
     /// How to print diagnostics: for a person on standard error, or one JSON object a line on standard output. What the
     /// compilers say that is none of the program's goes to standard error in any case.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -169,6 +175,51 @@ pub struct Run {
     /// Arguments for the server.
     #[arg(last = true, value_name = "ARGUMENT")]
     pub arguments: Vec<String>,
+}
+
+/// `flux host`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  flux host site.host                        builds and runs the programs that the file names
+  flux host site.host --reload               builds them again, and replaces those that have changed
+  flux host site.host --status
+
+A FILE has a line for each program; a line that is further right goes on with it:
+
+  front  balancer.flick weight=50 connections=1000 memory=64M -- --client=8080 --servers=127.0.0.1:8001
+  cache  proxy.flick -- --client=11211 --servers=127.0.0.1:11212
+
+Exit status: 0 when all was done, or of the host itself when all flows have ended by themselves; 1 when a program has \
+errors, could not be loaded or runs on as it was; 2 when the call or the file is wrong.")]
+pub struct Host {
+    /// The programs, and what each of them may have.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Have the running host load, replace and unload programs as the file says now.
+    #[arg(long)]
+    pub reload: bool,
+    /// As --reload, and end this program before its next version begins: for one whose globals have changed.
+    #[arg(long, value_name = "NAME")]
+    pub restart: Vec<String>,
+    /// Print which versions of programs run.
+    #[arg(long, conflicts_with_all = ["reload", "restart", "admin"])]
+    pub status: bool,
+    /// The Unix socket at which the host is told what to do [default: FILE.sock].
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
+    /// Where to ask by HTTP how the programs run: an address as 127.0.0.1:9100, or unix:PATH.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["reload", "restart"])]
+    pub admin: Option<String>,
+    /// The C++ compiler.
+    #[arg(long, env = "CXX", default_value = "g++", value_name = "COMMAND")]
+    pub cxx: String,
+    /// The C compiler.
+    #[arg(long, env = "CC", default_value = "gcc", value_name = "COMMAND")]
+    pub cc: String,
+    /// Print only warnings and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `flux ir`

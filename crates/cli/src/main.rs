@@ -15,6 +15,8 @@ mod explain;
 mod failure;
 mod fmt;
 mod graph;
+mod host;
+mod host_file;
 mod ir;
 mod man;
 mod message;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check::check(&check, &terminal),
         Command::Build(build) => server::build(&build, &terminal).map(|_| ()),
         Command::Run(run) => run::run(&run, &terminal),
+        Command::Host(host) => host::host(&host, &terminal),
         Command::Ir(ir) => ir::ir(&ir, &terminal),
         Command::Graph(graph) => graph::graph(&graph, &terminal),
         Command::Sim(sim) => sim::sim(&sim, &terminal),

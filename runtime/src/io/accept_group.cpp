@@ -75,6 +75,7 @@ void accept_group::full(accept_policy::member of, moment now) noexcept
 void accept_group::closed(accept_policy::member of) noexcept
 {
     change([&] { policy_.closed(of); });
+    leave_place();
 }
 
 void accept_group::look() noexcept

@@ -17,6 +17,15 @@ void accepting::look() noexcept
     std::ranges::for_each(places_, &accept_place::look);
 }
 
+bool accepting::take_place() noexcept
+{
+    if (connections_.fetch_add(1) < most_connections_.load() || drains()) {
+        return true;
+    }
+    connections_.fetch_sub(1);
+    return false;
+}
+
 void accepting::add(accept_place &looks)
 {
     const std::lock_guard alone(lock_);

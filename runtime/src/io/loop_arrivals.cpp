@@ -157,6 +157,11 @@ accept_policy::decision loop_arrivals::decide() noexcept
 // Null where there is nobody, or nobody can be accepted.
 std::unique_ptr<arrivals::newcomer> loop_arrivals::try_to_accept() noexcept
 {
+    if (!group_->take_place()) {
+        log_rarely("connections wait, as there are as many as there may be");
+        group_->failed(row_.loop.now());
+        return nullptr;
+    }
     std::unique_ptr<newcomer> somebody(new (std::nothrow) newcomer);
     const int error = somebody == nullptr ? ENOMEM : accept(*somebody);
     if (error == 0) {
@@ -165,6 +170,7 @@ std::unique_ptr<arrivals::newcomer> loop_arrivals::try_to_accept() noexcept
         row_.accepted_.add(1);
         return somebody;
     }
+    group_->leave_place();
     if (error == EAGAIN) {
         group_->found_none(member_);
     } else {

@@ -32,6 +32,24 @@ const std::shared_ptr<server_io> &server_io::current() noexcept
     return shared.value;
 }
 
+void server_io::when_ended(std::function<void()> does)
+{
+    const std::lock_guard alone(ending_);
+    when_ended_.push_back(std::move(does));
+}
+
+void server_io::end() noexcept
+{
+    std::vector<std::function<void()>> all;
+    {
+        const std::lock_guard alone(ending_);
+        all.swap(when_ended_);
+    }
+    for (; !all.empty(); all.pop_back()) {
+        all.back()();
+    }
+}
+
 on_server_io::on_server_io(const std::shared_ptr<server_io> &of) noexcept : before_(std::exchange(of_thread, &of)) {}
 
 on_server_io::~on_server_io()

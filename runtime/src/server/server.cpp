@@ -9,6 +9,7 @@
 #include "flux/server/options.hpp"
 #include "flux/flow/program.hpp"
 #include "flux/flow/program_option.hpp"
+#include "flux/server/program_host.hpp"
 #include "flux/server/running_server.hpp"
 #include "flux/process/signals.hpp"
 #include "flux/server/simulated_server.hpp"
@@ -185,16 +186,49 @@ class served_process
 
 } // namespace
 
+namespace {
+
+// Why a host does not run it; empty where it does.
+std::string why_not_hosted(const options &chosen)
+{
+    if (chosen.run != run_kind::serve) {
+        return "a host asks no program for its help: run it by itself";
+    }
+    if (chosen.io == io_kind::simulation) {
+        return "a host simulates nothing: leave out --flux-io";
+    }
+    if (chosen.admin || !chosen.takeover.empty()) {
+        return std::string("the host does that for all its programs: leave out --flux-") +
+               (chosen.admin ? "admin" : "takeover");
+    }
+    return {};
+}
+
+// Reads all options; gives what is wrong. A program that shows its help need not be told the rest.
+std::string read_all_options(options &into, const program &served, int &argc, char **argv)
+{
+    const bool on_loops = served.on_loops || host_of_thread != nullptr;
+    into.strategy = on_loops ? strategy_kind::event : into.strategy;
+    std::string problem = read_options(into, argc, argv, std::getenv);
+    if (problem.empty() && on_loops && into.strategy != strategy_kind::event) {
+        problem = "this server runs on event loops alone: leave out --flux-runtime";
+    }
+    if (problem.empty() && host_of_thread != nullptr) {
+        problem = why_not_hosted(into);
+    }
+    return !problem.empty() || into.run != run_kind::serve
+               ? problem
+               : read_program_options(served.options, served.name, argc, argv, std::getenv, takes_arguments());
+}
+
+} // namespace
+
 int serve(const program &served, int argc, char **argv, start_function start)
 {
     options chosen;
-    chosen.strategy = served.on_loops ? strategy_kind::event : chosen.strategy;
-    std::string problem = read_options(chosen, argc, argv, std::getenv);
-    if (problem.empty() && served.on_loops && chosen.strategy != strategy_kind::event) {
-        problem = "this server runs on event loops alone: leave out --flux-runtime";
-    }
+    std::string problem = read_all_options(chosen, served, argc, argv);
     if (!problem.empty()) {
-        log_line("%s", problem.c_str());
+        host_of_thread != nullptr ? host_of_thread->refuse(problem) : log_line("%s", problem.c_str());
         return 2;
     }
     switch (chosen.run) {
@@ -207,10 +241,8 @@ int serve(const program &served, int argc, char **argv, start_function start)
     case run_kind::serve:
         break;
     }
-    problem = read_program_options(served.options, served.name, argc, argv, std::getenv, takes_arguments());
-    if (!problem.empty()) {
-        log_line("%s", problem.c_str());
-        return 2;
+    if (host_of_thread != nullptr) {
+        return host_of_thread->run(served, chosen);
     }
     signal_stack stack;
     const on_signal_stack on_stack(stack);

@@ -2,7 +2,7 @@
 
 use super::files::{absolute, parent, relative};
 use super::modules::WHOLE;
-use super::{links, returns};
+use super::{links, returns, runtime_library};
 use crate::arguments::{Build, Sanitizer};
 use crate::failure::{Failure, Result};
 use flux_back_cpp::GeneratedFile;
@@ -41,9 +41,16 @@ pub struct Parts<'a> {
 /// A function with a frame larger than the guard of its stack would else write beyond it, into another flow's stack.
 const STACK_PROBES: &str = "-fstack-clash-protection";
 
+/// How a shared object for a host is compiled, in which calls go straight to what they name.
+const SHARED_FLAGS: &str = "-fPIC -fno-semantic-interposition";
+
 /// What is to be compiled, and how.
 pub struct Plan {
     name: String,
+    /// What is built.
+    target: String,
+    /// Whether it is a shared object for a host, and the name of the runtime that this has.
+    shared: Option<String>,
     cc: String,
     cxx: String,
     flags: Vec<String>,
@@ -130,8 +137,12 @@ impl Plan {
         let links = parts.links.iter().map(|link| link.library.clone()).collect();
         let modules = parts.modules.iter().map(|name| Module::new(name)).collect();
         let generated_object = format!("{name}.flux.o");
+        let runtime = || runtime_library::key(&cxx, &flags.join(" "));
+        let shared = arguments.shared.then(runtime).transpose()?.map(|key| format!("{key:016x}"));
         Ok(Self {
             name: name.to_owned(),
+            target: target(arguments, name),
+            shared,
             generated_object,
             cc,
             cxx,
@@ -156,6 +167,23 @@ impl Plan {
         &self.modules
     }
 
+    /// Whether it is a shared object for a host.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    fn shared_flags(&self) -> String {
+        // Only GCC makes variables of inline functions one for the whole process.
+        let unique = if self.cxx.contains("clang") { "" } else { " -fno-gnu-unique" };
+        if self.is_shared() { format!(" {SHARED_FLAGS}{unique}") } else { String::new() }
+    }
+
+    /// The symbol tells the host which runtime the object was built for.
+    fn shared_link(&self) -> String {
+        let link = |key: &String| format!(" -shared -Wl,-Bsymbolic-functions -Wl,--defsym=flux_runtime_{key}=1");
+        self.shared.as_ref().map(link).unwrap_or_default()
+    }
+
     /// The libraries that the program names.
     pub fn links(&self) -> &[String] {
         &self.links
@@ -168,7 +196,7 @@ impl Plan {
 
     /// The whole text.
     pub fn makefile(&self) -> String {
-        let Self { name, generated_object, cc, cxx, folders, .. } = self;
+        let Self { name, target, generated_object, cc, cxx, folders, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
         let runtime_libraries = RUNTIME_LIBRARIES.join(" ");
         let mut text = String::new();
@@ -189,7 +217,7 @@ CXX = {cxx}
 CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.{links_flags}
 FLAGS = {flags}
 CFLAGS = -Werror=return-type $(FLAGS) $(COLOR)
-CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS) $(COLOR)
+CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS){shared_flags} $(COLOR)
 {of_2006}\
 LDLIBS = {libraries}
 FLUX_LIBRARY = runtime/libflux.a
@@ -198,9 +226,9 @@ OBJECTS = {objects}
 {modules}\
 HEADERS = {headers}
 
-{name}: $(OBJECTS) $(MODULES) $(FLUX_LIBRARY)
+{target}: $(OBJECTS) $(MODULES){library}
 \t@echo '  link  $@'
-\t@$(CXX) $(FLAGS) -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES) $(FLUX_LIBRARY) $(LDLIBS) $(FLUX_LDLIBS)
+\t@$(CXX) $(FLAGS){shared_link} -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES){library} $(LDLIBS){runtime_ldlibs}
 
 {generated_object}: {name}.flux.cpp Makefile $(HEADERS)
 \t@echo '  compile  $<'
@@ -211,6 +239,10 @@ runtime/libflux.a:
 
 ",
             flags = self.flags(),
+            shared_flags = self.shared_flags(),
+            shared_link = self.shared_link(),
+            library = if self.is_shared() { "" } else { " $(FLUX_LIBRARY)" },
+            runtime_ldlibs = if self.is_shared() { "" } else { " $(FLUX_LDLIBS)" },
             of_2006 = if self.is_of_2006() { VARIABLES_2006 } else { "" },
             compile_generated = match self.is_of_2006() {
                 true => compile_2006("CXX", "FLOW_WAYS", "CXXFLAGS_2006", ""),
@@ -242,7 +274,7 @@ runtime/libflux.a:
     /// How all that make makes is removed, and what make knows of it.
     fn clean_rule(&self) -> String {
         let removed = "$(OBJECTS) $(MODULES) $(OBJECTS:.o=.d) $(MODULES:.o=.d)";
-        let rule = format!("clean:\n\t@rm -f {removed} {}\n\n.PHONY: clean\n\n", self.name);
+        let rule = format!("clean:\n\t@rm -f {removed} {}\n\n.PHONY: clean\n\n", self.target);
         rule + MOVED + "-include $(OBJECTS:.o=.d) $(MODULES:.o=.d)\n"
     }
 
@@ -290,6 +322,11 @@ runtime/libflux.a:
     }
 }
 
+/// What is built, in the folder of the build.
+pub fn target(arguments: &Build, name: &str) -> String {
+    if arguments.shared { format!("{name}.so") } else { name.to_owned() }
+}
+
 /// How standard modules are compiled: with nothing of the author's in sight. A debugger looks for their sources in
 /// HOME_OF_ and their name; that is this folder, unless the object is kept elsewhere.
 const MODULE_VARIABLES: &str = "\
@@ -315,7 +352,8 @@ fn compile_2006(compiler: &str, ways: &str, flags: &str, folder: &str) -> String
     format!("sh {SCRIPT_NAME} $@ $< '$({ways})' $({compiler}) $(CPPFLAGS) $({flags}){folder}")
 }
 
-fn flags(arguments: &Build) -> Vec<String> {
+/// The flags of every compilation.
+pub fn flags(arguments: &Build) -> Vec<String> {
     let mut flags: Vec<String> = ["-Wall", "-Wextra", "-g", "-pthread", STACK_PROBES].map(String::from).into();
     flags.push(if arguments.debug { "-O0" } else { "-O2" }.into());
     if arguments.lto {

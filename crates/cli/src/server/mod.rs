@@ -4,6 +4,7 @@
 pub mod bind_functions;
 mod cache;
 pub mod files;
+mod host_executable;
 pub mod interface_2006;
 pub mod links;
 mod makefile;
@@ -14,6 +15,7 @@ mod runtime_library;
 pub mod sources;
 
 pub use cache::directory as cache_directory;
+pub use host_executable::cached as host_executable;
 pub use makefile::RUNTIME_LIBRARIES;
 pub use runtime_library::write_sources as write_runtime;
 
@@ -41,7 +43,8 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     program.report(Notes::Hidden, terminal)?;
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let home = files::parent(&program.path);
-    let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&name));
+    let folder = makefile::target(arguments, &name);
+    let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&folder));
     let modules = Modules::of(&program);
     let (sources, is_of_2006) = node_sources(arguments, &mut program, &modules, &directory)?;
     let runtime = directory.join("runtime");
@@ -71,7 +74,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         is_of_2006,
     };
     write_generated(&Plan::new(arguments, &name, &directory, &parts)?, &directory, &parts)?;
-    let server = directory.join(&name);
+    let server = directory.join(&folder);
     if arguments.generate_only {
         terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
         return Ok(server);
@@ -112,6 +115,19 @@ fn write_generated(plan: &Plan, directory: &Path, parts: &makefile::Parts<'_>) -
     write_if_changed(&directory.join("Makefile"), &plan.makefile())
 }
 
+/// The author's sources, those of modules too.
+fn own_sources(arguments: &Build, program: &Program, modules: &Modules) -> Result<Vec<NodeSource>> {
+    let mut sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
+    modules.add_own(&mut sources)?;
+    Ok(sources)
+}
+
+/// Whether the program has C or C++ of its own.
+pub fn has_own_sources(arguments: &Build) -> Result<bool> {
+    let program = compile(&arguments.program)?;
+    Ok(!own_sources(arguments, &program, &Modules::of(&program))?.is_empty())
+}
+
 /// The sources of the nodes, those of modules too, and whether they are of 2006.
 fn node_sources(
     arguments: &Build,
@@ -119,8 +135,13 @@ fn node_sources(
     modules: &Modules,
     directory: &Path,
 ) -> Result<(Vec<NodeSource>, bool)> {
-    let mut sources = sources::find(&arguments.sources, &files::parent(&program.path))?;
-    modules.add_own(&mut sources)?;
+    let mut sources = own_sources(arguments, program, modules)?;
+    if let Some(own) = sources.first().filter(|_| arguments.shared) {
+        let own = own.path.display();
+        return Err(Failure::usage(format!(
+            "a shared object has no C or C++ of its own, as {own}: build it without --shared"
+        )));
+    }
     modules.add_standard(directory, &mut sources)?;
     sources::show(&mut sources, &mut program.sources);
     let is_of_2006 = interface_2006::functions(&sources).is_some();
@@ -150,7 +171,7 @@ fn make_server(
     if !is_made {
         return Ok((false, said));
     }
-    let library = format!("FLUX_LIBRARY={}", runtime_library::cached(arguments, &plan, terminal)?.display());
+    let library = format!("FLUX_LIBRARY={}", runtime_library::cached(arguments, &plan.flags(), terminal)?.display());
     let objects = match module_objects::cached(arguments, directory, &plan, &library, terminal)? {
         Ok(objects) => objects,
         Err(said_then) => return Ok((false, said + &said_then)),

@@ -40,7 +40,7 @@ pub fn cached(
     let wanted = plan.modules().iter().map(|module| {
         let texts = texts(directory, &module.source);
         let mut hasher = DefaultHasher::new();
-        (runtime, plan.links(), &texts).hash(&mut hasher);
+        (runtime, plan.is_shared(), plan.links(), &texts).hash(&mut hasher);
         Wanted { module, texts, home: cache.join(format!("{}{:016x}", cache::MODULE, hasher.finish())) }
     });
     let wanted: Vec<_> = wanted.collect();

@@ -3,7 +3,7 @@
 
 use super::cache;
 use super::files::write_if_changed;
-use super::makefile::{Plan, RUNTIME};
+use super::makefile::RUNTIME;
 use crate::arguments::Build;
 use crate::failure::{Failure, Result};
 use crate::program::plain;
@@ -24,10 +24,10 @@ pub fn write_sources(directory: &Path) -> Result {
     write_if_changed(&directory.join("Makefile"), RUNTIME)
 }
 
-/// The library for this plan; built where it is not in the cache yet.
-pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<PathBuf> {
+/// The library for these flags; built where it is not in the cache yet.
+pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<PathBuf> {
     let cache = cache::directory()?;
-    let directory = cache.join(format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, &plan.flags())?));
+    let directory = cache.join(format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?));
     let library = directory.join(LIBRARY);
     if cache::has(&library) {
         return Ok(library);
@@ -42,7 +42,7 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
         .arg("-C")
         .arg(&building)
         .args(["--no-print-directory", "--silent"])
-        .args([format!("-j{jobs}"), format!("CXX={}", arguments.cxx), format!("FLAGS={}", plan.flags())])
+        .args([format!("-j{jobs}"), format!("CXX={}", arguments.cxx), format!("FLAGS={flags}")])
         .arg(format!("HOME_OF_SOURCES={}", directory.display()))
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
@@ -53,11 +53,7 @@ pub fn cached(arguments: &Build, plan: &Plan, terminal: &Terminal) -> Result<Pat
         _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
     })?;
     if !status.success() {
-        return Err(Failure::usage(format!(
-            "the Flux runtime does not compile with {} {}",
-            arguments.cxx,
-            plan.flags()
-        )));
+        return Err(Failure::usage(format!("the Flux runtime does not compile with {} {}", arguments.cxx, flags)));
     }
     if std::fs::rename(&building, &directory).is_err() {
         // Another build was first; its library is as good.

@@ -8,7 +8,7 @@ use crate::repository::File;
 use crate::{Finding, Repository};
 
 /// Each room knows those before it.
-const ROOMS: [&str; 16] = [
+const ROOMS: [&str; 17] = [
     "code_2006",
     "list",
     "cache",
@@ -25,6 +25,7 @@ const ROOMS: [&str; 16] = [
     "insight",
     "admin",
     "server",
+    "host",
 ];
 
 /// Whose sources call a room above: where a flow ends, it says so to its source; a crash names the flow and its source;

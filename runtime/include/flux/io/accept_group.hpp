@@ -49,6 +49,16 @@ class accept_group final : public accept_place
     void closed(accept_policy::member of) noexcept;
     void unwatched(accept_policy::member of) noexcept;
 
+    /// A place for one more connection; false where the server has as many as it may. One that is `closed` leaves it,
+    /// and so does who takes it and accepts nobody.
+    bool take_place() noexcept { return with_ == nullptr || with_->take_place(); }
+    void leave_place() noexcept
+    {
+        if (with_ != nullptr) {
+            with_->leave_place();
+        }
+    }
+
     /// As the policy's, at the cost of a load.
     bool quiet() const noexcept { return quiet_.load(std::memory_order_acquire); }
 

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -49,6 +50,15 @@ class accepting
     /// All look at their listeners.
     void look() noexcept;
 
+    /// How many connections there are of those that were accepted on loops, and how many there may be.
+    std::size_t connections() const noexcept { return connections_.load(); }
+    void limit(std::size_t most) noexcept { most_connections_.store(most); }
+
+    /// A place for one more; false where there are as many as there may be. In a drain nobody is refused who has been
+    /// promised to this server.
+    bool take_place() noexcept;
+    void leave_place() noexcept { connections_.fetch_sub(1); }
+
     /// From now on this one does; throws `std::bad_alloc`. Or no longer.
     void add(accept_place &looks);
     void remove(accept_place &looks) noexcept;
@@ -58,6 +68,8 @@ class accepting
 
     std::atomic<std::size_t> open_entrances_{0};
     std::atomic<bool> drains_{false};
+    std::atomic<std::size_t> connections_{0};
+    std::atomic<std::size_t> most_connections_{std::numeric_limits<std::size_t>::max()};
     std::mutex lock_;
     std::vector<accept_place *> places_;
 };

@@ -10,7 +10,11 @@
 #include "flux/io/blocking_io.hpp"
 #include "flux/io/public_sockets.hpp"
 
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 namespace flux {
 
@@ -21,8 +25,24 @@ struct server_io {
     public_sockets sockets;
     blocking_waits waits;
 
+    /// Where the process has several servers: what lines of the log begin with, and who is told that this one cannot do
+    /// its work (`cannot_serve.hpp`), on any of its threads. Both are set before it starts.
+    std::string name = {};
+    std::function<void(const std::string &why)> on_failure = {};
+
+    /// What a module has for the whole server is to end with it: this is called when all its threads are gone, where
+    /// the process goes on without it. Any thread asks for that. Throws `std::bad_alloc`.
+    void when_ended(std::function<void()> does);
+
+    /// The server has ended: calls what was asked for, the last first.
+    void end() noexcept;
+
     /// That of the server that the calling thread belongs to. Threads that belong to none share one, the process's.
     static const std::shared_ptr<server_io> &current() noexcept;
+
+  private:
+    std::mutex ending_;
+    std::vector<std::function<void()>> when_ended_ = {};
 };
 
 /// The calling thread belongs to the server with this I/O, from here to the end of the block.
