@@ -48,7 +48,7 @@ void faults::add(trouble one)
 int faults::next(trouble &given) noexcept
 {
     while (all_.empty()) {
-        flux::park own(*flux::running_flow);
+        flux::park own(*flux::running_flow, flux::park_reason::flow);
         source_ = &own;
         const flux::park_end how = own.wait();
         source_ = nullptr;
