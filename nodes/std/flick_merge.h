@@ -1,64 +1,24 @@
 // The merge of sorted channels, which `foldt` is.
 #pragma once
 
+#include "flick_checksum.h"
 #include "flick_end.h"
+#include "flick_sorted.h"
 
 #include "flux/error.hpp"
-#include "flux/log.hpp"
-#include "flux/message/typed_parse.hpp"
-#include "flux/reading.hpp"
 
-#include <cerrno>
+#include <compare>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace flick {
 
-/// What comes of a client that sends elements in the order of their keys.
-template <class Message, auto key>
-class sorted_input
-{
-  public:
-    using key_type = decltype(key(std::declval<const Message &>()));
-
-    explicit sorted_input(flux::connection &from) noexcept : from_(from) {}
-
-    /// The next element, if there is one. Fails with EBADMSG where that is not sorted, and as receiving does.
-    flux::io_result<bool> next()
-    {
-        flux::typed_parse<Message> parse;
-        if (const flux::io_result<void> read = from_.receive_message(parse); !read.has_value()) {
-            if (read.error() == flux::end_of_input) {
-                return false;
-            }
-            if (read.error() == EBADMSG) {
-                flux::log_wrong_message(from_.peer(), parse);
-            }
-            return flux::unexpected(read.error());
-        }
-        element = parse.message();
-        key_type after = key(element);
-        if (has_begun_ && after < at) {
-            flux::log_line("what %s sends is not sorted", from_.peer().text().c_str());
-            return flux::unexpected(EBADMSG);
-        }
-        has_begun_ = true;
-        at = std::move(after);
-        return true;
-    }
-
-    /// Whether the next element is here already, or a part of it.
-    bool has_more() const noexcept { return from_.has_unread(); }
-
-    Message element;
-    key_type at{};
-
-  private:
-    flux::connection &from_;
-    bool has_begun_ = false;
-};
-
-/// Sends bytes together.
+/// Sends bytes together; has their checksum where that is asked for.
+template <bool is_summed>
 class gathered_output
 {
   public:
@@ -72,67 +32,115 @@ class gathered_output
 
     flux::io_result<void> flush()
     {
+        if constexpr (is_summed) {
+            sum_.add(bytes_);
+        }
         const flux::io_result<void> sent = bytes_.empty() ? flux::io_result<void>() : to_.send(bytes_);
         bytes_.clear();
         return sent;
     }
+
+    /// Of all that was flushed.
+    const checksum &sum() const noexcept { return sum_; }
 
   private:
     static constexpr std::size_t most = std::size_t{64} << 10;
 
     end &to_;
     std::string bytes_;
+    checksum sum_;
 };
 
-/// Merges sorted inputs. Those that have an element are in a heap by its key, and then by their number, so that
-/// elements of one key are joined in the order of the inputs. (D. E. Knuth, The Art of Computer Programming 3, 5.4.1.)
-template <class Message, auto key, auto combine>
-flux::io_result<void> merge(std::vector<sorted_input<Message, key>> &inputs, gathered_output &out, Message &last)
+/// Which of sorted inputs has the first element, of those with one key the first input: so elements of one key are
+/// joined in the order of the inputs. A tree of losers (D. E. Knuth, The Art of Computer Programming 3, 5.4.1): when
+/// the first has its next element, that is compared with as many others as the tree is high.
+template <class Input>
+class tournament
 {
-    std::vector<std::size_t> heap;
-    const auto is_later = [&](std::size_t one, std::size_t other) {
-        return inputs[other].at < inputs[one].at || (!(inputs[one].at < inputs[other].at) && other < one);
-    };
-    const auto advance = [&](std::size_t one) -> flux::io_result<void> {
-        if (!inputs[one].has_more()) {
-            // It may be long until it goes on.
-            if (const flux::io_result<void> sent = out.flush(); !sent.has_value()) {
-                return sent;
+  public:
+    /// All have their first elements, or have none.
+    explicit tournament(const std::vector<Input> &inputs) : inputs_(inputs), losers_(inputs.size())
+    {
+        const std::size_t count = inputs.size();
+        std::vector<std::size_t> winners(2 * count);
+        for (std::size_t node = 2 * count - 1; node != 0; --node) {
+            if (node >= count) {
+                winners[node] = node - count;
+                continue;
+            }
+            const auto [one, other] = std::pair(winners[2 * node], winners[2 * node + 1]);
+            const bool wins = is_before(one, other);
+            winners[node] = wins ? one : other;
+            losers_[node] = wins ? other : one;
+        }
+        first_ = winners[1];
+    }
+
+    std::size_t first() const noexcept { return first_; }
+
+    /// The first has another element now, or none.
+    void replay() noexcept
+    {
+        for (std::size_t node = (inputs_.size() + first_) / 2; node != 0; node /= 2) {
+            if (is_before(losers_[node], first_)) {
+                std::swap(losers_[node], first_);
             }
         }
-        const flux::io_result<bool> there = inputs[one].next();
-        if (!there.has_value()) {
-            return flux::unexpected(there.error());
+    }
+
+  private:
+    bool is_before(std::size_t one, std::size_t other) const noexcept
+    {
+        if (!inputs_[one].there() || !inputs_[other].there()) [[unlikely]] {
+            return inputs_[one].there();
         }
-        if (*there) {
-            heap.push_back(one);
-            std::push_heap(heap.begin(), heap.end(), is_later);
-        }
-        return {};
-    };
-    for (std::size_t each = 0; each != inputs.size(); ++each) {
-        if (const flux::io_result<void> begun = advance(each); !begun.has_value()) {
+        const std::strong_ordering order = inputs_[one].at().beside(inputs_[other].at());
+        return order == 0 ? one < other : order < 0;
+    }
+
+    const std::vector<Input> &inputs_;
+    std::vector<std::size_t> losers_;
+    std::size_t first_ = 0;
+};
+
+/// Merges sorted inputs, of which there is one at least.
+template <auto combine, class Message, class Input, class Output>
+flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &last)
+{
+    // It may be long until an input goes on.
+    const auto flush = [&] { return out.flush(); };
+    for (Input &each : inputs) {
+        if (const flux::io_result<void> begun = each.next(flush); !begun.has_value()) {
             return begun;
         }
     }
-    while (!heap.empty()) {
-        const std::size_t first = heap.front();
-        const auto at = inputs[first].at;
-        Message made = std::move(inputs[first].element);
-        std::size_t taken = first;
-        while (true) {
-            std::pop_heap(heap.begin(), heap.end(), is_later);
-            heap.pop_back();
-            if (const flux::io_result<void> advanced = advance(taken); !advanced.has_value()) {
-                return advanced;
-            }
-            if (heap.empty() || at < inputs[heap.front()].at) {
-                break;
-            }
-            taken = heap.front();
-            made = combine(made, inputs[taken].element, at);
+    tournament<Input> order(inputs);
+    while (inputs[order.first()].there()) {
+        const auto at = inputs[order.first()].at();
+        const auto advance = [&] {
+            const flux::io_result<void> advanced = inputs[order.first()].next(flush);
+            order.replay();
+            return advanced;
+        };
+        const auto is_joined = [&] {
+            const Input &next = inputs[order.first()];
+            return next.there() && next.at().beside(at) == 0;
+        };
+        last = inputs[order.first()].take();
+        flux::io_result<void> advanced = advance();
+        if (advanced.has_value() && is_joined()) {
+            // The key may be a part of the first.
+            const Message first = last;
+            const auto key = at.own();
+            do {
+                const Message other = inputs[order.first()].take();
+                last = combine(last, other, key);
+                advanced = advance();
+            } while (advanced.has_value() && is_joined());
         }
-        last = std::move(made);
+        if (!advanced.has_value()) {
+            return advanced;
+        }
         if (const flux::io_result<void> added = out.add(last.wire()); !added.has_value()) {
             return added;
         }
@@ -140,20 +148,38 @@ flux::io_result<void> merge(std::vector<sorted_input<Message, key>> &inputs, gat
     return out.flush();
 }
 
+/// Sends the message that ends a stream, whose checksum is of all that was sent.
+template <auto make, class Output>
+flux::io_result<void> send_end(Output &out)
+{
+    checksum sum = out.sum();
+    const auto without = make(0);
+    sum.add(without.wire().substr(0, without.wire().size() - checksum_size));
+    const auto whole = make(sum.value());
+    const flux::io_result<void> added = out.add(whole.wire());
+    return added.has_value() ? out.flush() : added;
+}
+
 /// The node of that name.
-template <class Message, auto key, auto combine>
+template <class Message, auto key, auto combine, auto... ends>
 int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
 {
     const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
     if (!there.has_value() || *there == nullptr) {
         return there.has_value() ? ECONNRESET : there.error();
     }
-    std::vector<sorted_input<Message, key>> inputs;
+    using input = sorted_input<Message, key, ends...>;
+    std::vector<input> inputs;
     for (flux::connection *const each : self.of().joined()) {
         inputs.emplace_back(*each);
     }
-    gathered_output out(**there);
-    const flux::io_result<void> merged = merge<Message, key, combine>(inputs, out, last);
+    gathered_output<input::has_end> out(**there);
+    flux::io_result<void> merged = merge<combine>(inputs, out, last);
+    if constexpr (input::has_end) {
+        if (merged.has_value()) {
+            merged = send_end<std::get<1>(std::tuple(ends...))>(out);
+        }
+    }
     (*there)->finish();
     return flux::take(merged);
 }

@@ -45,7 +45,10 @@ fn names_of<'syntax>(value: &'syntax Expression<'syntax>, visit: &mut dyn FnMut(
         Form::Element(two) | Form::Binary(_, two) | Form::In(two) => two.iter().for_each(|one| names_of(one, visit)),
         Form::List(all) => all.iter().for_each(|one| names_of(one, visit)),
         Form::Call(name, arguments) => {
-            visit(&name.own, true);
+            // One of another module is none of the program's functions.
+            if name.parts().0.is_none() {
+                visit(&name.own, true);
+            }
             arguments.iter().for_each(|argument| names_of(&argument.value, visit));
         }
         Form::Over(over) => {

@@ -371,6 +371,23 @@ pub(super) fn is_part(expression: &Expression) -> bool {
     }
 }
 
+/// Whether it is a text that is a part of one of the first variables, so many inputs of a function, whose caller has it
+/// for longer than the call.
+pub(super) fn is_part_of_input(expression: &Expression, inputs: usize) -> bool {
+    let leads_to_input = |mut at: &Expression| loop {
+        at = match &at.term {
+            Term::Field(of, _) => of,
+            Term::Call(Called::Value, of) => match of.as_slice() {
+                [of] => of,
+                _ => return false,
+            },
+            Term::Variable(variable) => return variable.index() < inputs,
+            _ => return false,
+        };
+    };
+    *expression.ty.kind() == TypeKind::Text && is_part(expression) && leads_to_input(expression)
+}
+
 /// What is part of a message as a value of its own.
 fn own(ty: &Type, part: Cpp) -> Cpp {
     match ty.kind() {

@@ -191,7 +191,13 @@ fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Spa
         passed(&input.ty, if is_used { name } else { "" })
     });
     let parameters = parameters.collect();
+    let mut result = result;
     let body = match writer.last_value(VariableId::new(inputs.len())).filter(|_| single.is_some()) {
+        // A function in C++ that is given this one, and nobody else, calls it: it looks at what it has.
+        Some(([], value)) if is_given(context, id) && expression::is_part_of_input(value, inputs.len()) => {
+            result = "std::string_view".to_owned();
+            vec![CppStatement::Return(writer.look(value))]
+        }
         Some((before, value)) => {
             let mut body = writer.block(before);
             body.push(CppStatement::Return(writer.value(value)));
@@ -207,6 +213,12 @@ fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Spa
     };
     let name = context.names.computed(id).to_owned();
     Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
+}
+
+/// Whether a node is there for a function in C++ alone, which calls it.
+fn is_given(context: &Context<'_>, id: NodeId) -> bool {
+    let mut externals = context.flow.program.externals.iter();
+    externals.any(|(_, external)| external.functions.contains(&id)) && !called(&context.flow.program).contains(&id)
 }
 
 /// What bodies call of a node that is a function in C++: its error is an exception here.

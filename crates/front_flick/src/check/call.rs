@@ -13,7 +13,7 @@ use flux_front_flux::ids;
 use flux_front_flux::syntax::QualifiedName;
 use flux_ir::compute::{self, Callable, Expression, Term, VariableId};
 use flux_ir::message::{Given, MessageId, given_type};
-use flux_ir::program::{TypeBody, TypeId};
+use flux_ir::program::{NodeId, TypeBody, TypeId};
 use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
@@ -51,12 +51,52 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             if self.functions.contains_key(own) {
                 return self.function_call(name, arguments, None);
             }
+        } else if let Some(node) = self.node_of_module(name) {
+            return self.module_call(node, name, arguments, span).map(Typed::Value);
         }
         match self.made(name)? {
             Some(Declared::Message(id)) => self.message(id, arguments, span).map(Typed::Value),
             Some(Declared::Record(id)) => self.record(id, arguments, span).map(Typed::Value),
             Some(Declared::Enum(_)) | None => Err(self.report_unknown_function(name)),
         }
+    }
+
+    /// The node of a module that is called so.
+    fn node_of_module(&self, name: &QualifiedName<'_>) -> Option<NodeId> {
+        let (module, own) = name.parts();
+        self.scope.node(Some(self.scope.module_called(module?)?), own)
+    }
+
+    /// The call of a node of a module, which bodies of `.flux` could call, too.
+    fn module_call(
+        &mut self,
+        id: NodeId,
+        name: &QualifiedName<'_>,
+        arguments: &'syntax [Argument<'syntax>],
+        span: Span,
+    ) -> Checked<Expression> {
+        let values: Vec<_> = arguments.iter().map(|argument| self.value(&argument.value)).collect();
+        let values = values.into_iter().collect::<Checked<Vec<_>>>()?;
+        let node = &self.scope.program.nodes[id];
+        let [output] = node.outputs() else { return Err(self.report_not_callable(name)) };
+        let (inputs, ty) = (node.inputs().to_vec(), output.ty.clone());
+        let is_value = inputs.iter().map(|input| &input.ty).chain([&ty]).all(Type::is_value);
+        let is_named = arguments.iter().any(|argument| argument.field.is_some());
+        if !is_value || is_named || !self.scope.can_be_called(id) {
+            return Err(self.report_not_callable(name));
+        }
+        let values = self.typing().arguments(&name.to_string(), &inputs, values, span);
+        let values = values.map_err(|mistake| {
+            let error = Diagnostic::error(own_ids::CALL_MISMATCH, mistake.headline, mistake.span);
+            self.report(error.help(mistake.help))
+        })?;
+        Ok(self.typing().apply(Callable::Node(id), values, &ty, span))
+    }
+
+    fn report_not_callable(&mut self, name: &QualifiedName<'_>) -> Reported {
+        let headline = format!("`{name}` is no function that can be called here");
+        let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
+        self.report(error.help("call nodes of modules that compute one value of values, which have no names in a call"))
     }
 
     /// The record or message of which a call makes a value.

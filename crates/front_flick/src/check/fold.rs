@@ -6,7 +6,8 @@
 //! Hadoop = flick.Bind(1, reducer) -> flick.Ready -> flick.Merge<kv, Hadoop_key, Hadoop_combine>(0, 1);
 //! ```
 //!
-//! What elements are ordered by, and what is made of two of one key, are computed nodes, which the merge calls.
+//! What elements are ordered by, and what is made of two of one key, are computed nodes, which the merge calls. So are
+//! those of the element's module that say how a stream of these ends, if it has some.
 
 use super::kind::Kind;
 use super::lower::{Channel, MODULE, applied, described, number, parameter, parameter_of};
@@ -15,7 +16,7 @@ use super::{Checked, Checker, Reported};
 use crate::syntax::{Expression, Foldt, Form, Process, Statement};
 use flux_ir::compute::Computation;
 use flux_ir::program::{Body, Constant, NodeId, Origin, Source};
-use flux_ir::types::Type;
+use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 use std::collections::BTreeSet;
 
@@ -71,7 +72,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let element = ways.gives.clone().ok_or(Reported)?;
         let span = process.span;
 
-        let functions = self.fold_functions(process, fold.foldt, &element)?;
+        let mut functions = self.fold_functions(process, fold.foldt, &element)?;
+        functions.extend(self.end_functions(&element).into_iter().flatten());
         let generic = self.scope.generic(Some(MODULE), "Merge").cloned().ok_or(Reported)?;
         let merge = self.scope.instance_calling(&generic, &[element], functions);
         let option = |checker: &Self, module, own| checker.scope.option(Some(module), own).ok_or(Reported);
@@ -91,6 +93,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
         self.scope.program.sources.push(Source { origin, session: None, target: all, arguments: None, span });
         Ok(())
+    }
+
+    /// Of a message whose module says how its streams end, the two nodes that say it: `count_ends (count one) => (bool
+    /// is)`, whether one is the last, and `count_end (uint32 checksum) => (count last)`, which makes that.
+    fn end_functions(&self, element: &Type) -> Option<[NodeId; 2]> {
+        let TypeKind::Message(id) = element.kind() else { return None };
+        let name = &self.scope.program.messages[*id].name;
+        let (module, own) = (name.module(), name.own());
+        Some([self.scope.node(module, &format!("{own}_ends"))?, self.scope.node(module, &format!("{own}_end"))?])
     }
 
     /// `Hadoop_key (kv elem) => (text result)`, and `Hadoop_combine (kv e1, kv e2, text e_key) => (kv result)`.

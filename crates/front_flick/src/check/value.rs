@@ -4,7 +4,7 @@
 //! than one term makes statements that come before it, such as a call of a function that sends.
 
 use super::kind::Kind;
-use super::made::{End, read};
+use super::made::{End, read, value_of};
 use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
 use crate::syntax::{Expression, Foldt, Form};
@@ -163,7 +163,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             return Err(self.report(error.mark(span, "the record").help(help)));
         }
         let (mistake, names) = match self.typing().field(value.clone(), &name.text, name.span) {
-            Ok(field) => return Ok(field),
+            Ok(field) => return Ok(of_choice(field)),
             Err(mistake) => mistake,
         };
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -189,7 +189,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let warning = Diagnostic::warning(own_ids::FIELD_SHORTENED, headline, name.span);
         self.report(warning.help(format!("write `{meant}`: a field that comes later may begin like it")));
         let field = self.typing().field(value, meant, name.span);
-        self.typed(field.map_err(|(mistake, _)| mistake))
+        self.typed(field.map_err(|(mistake, _)| mistake)).map(of_choice)
     }
 
     /// `e[e]`: of a list, a dictionary, or an array of channels.
@@ -281,6 +281,17 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             checker.block_value(&foldt.block, Some(&element), foldt.key.span)
         })?;
         Ok(Typed::Other(Kind::Stream(element), None))
+    }
+}
+
+/// A field of a message in a choice, which is an optional of the model: its value, which fails where there is none.
+fn of_choice(field: compute::Expression) -> compute::Expression {
+    match (&field.term, field.ty.kind()) {
+        (Term::Field(of, _), TypeKind::Optional(inner)) if matches!(of.ty.kind(), TypeKind::Message(_)) => {
+            let ty = inner.clone();
+            value_of(field, &ty)
+        }
+        _ => field,
     }
 }
 

@@ -12,6 +12,7 @@ use flux_front::scope::{Kind, Located};
 use flux_front_flux::ids;
 use flux_front_flux::syntax::{QualifiedName, UsedModule};
 use flux_ir::message::{Given, MessageId, given_type};
+use flux_ir::types::TypeKind;
 use std::path::Path;
 
 impl<'syntax> Checker<'syntax, '_, '_> {
@@ -81,6 +82,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     let span = message.span;
                     self.report(error.mark(span, "the message").help(help));
                     continue;
+                };
+                // One in a choice is read as if it were there.
+                let there = match there.kind() {
+                    TypeKind::Optional(inner) => inner.clone(),
+                    _ => there,
                 };
                 let span = message.span;
                 if self.ty(&field.ty).is_ok_and(|written| written != there) {

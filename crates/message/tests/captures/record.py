@@ -9,6 +9,8 @@
     record.py fastcgi          php-fpm with nginx and cgi-fcgi
     record.py bittorrent       aria2 and libtorrent
     record.py ifile            records.ifile, with Hadoop's library, which Maven brings, as ifile/pom.xml says
+    record.py hadoop           what Hadoop's mappers give, and what it reads of what examples/hadoop makes of that, into
+                               crates/cli/tests/flick_services; the `flux` command has to be built
 
 It starts the server on a port of its own, goes between it and the client, and writes NAME.request and NAME.response
 into the folder that it is in. Times and random numbers are in what is said, so each run gives other bytes. The Debian
@@ -475,11 +477,55 @@ def bittorrent():
             between.write("bittorrent", between.connections[:1])
 
 
+def with_hadoop(target, main, *arguments):
+    """What a program with Hadoop's library prints."""
+    command = ["mvn", "-q", "-B", f"-Dtarget={target}", "compile", "exec:java", f"-Dexec.mainClass={main}",
+               f"-Dexec.args={' '.join(arguments)}"]
+    ended = subprocess.run(command, cwd=FOLDER / "ifile", check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return ended.stdout.replace(b"\x1b[0m", b"")  # Maven's own
+
+
 def ifile():
     with tempfile.TemporaryDirectory() as folder:
-        command = f"mvn -q -B -Dtarget={folder} compile exec:java -Dexec.args={folder}/records"
-        run(*shlex.split(command), cwd=FOLDER / "ifile")
+        with_hadoop(folder, "WriteIFile", f"{folder}/records")
         keep("records.ifile", pathlib.Path(folder, "records").read_bytes())
+
+
+def hadoop():
+    project = FOLDER.parents[3]
+    kept = project / "crates/cli/tests/flick_services"
+    with tempfile.TemporaryDirectory() as folder:
+        with_hadoop(folder, "CountWords", "write", str(kept))
+        server = f"{folder}/hadoop"
+        subprocess.run([str(project / "target/debug/flux"), "build", str(project / "examples/hadoop/hadoop.flick"),
+                        "--build-dir", f"{folder}/build", "-o", server], check=True)
+        mappers = sorted(kept.glob("mapper_*.ifile"))
+        reducer = socket.create_server(("127.0.0.1", 0))
+        port = free_port()
+        with subprocess.Popen([server, f"--mappers=127.0.0.1:{port}*{len(mappers)}",
+                               f"--reducer=connect:127.0.0.1:{reducer.getsockname()[1]}"], **QUIET) as running:
+            threads = [threading.Thread(target=send_file, args=(port, mapper)) for mapper in mappers]
+            for thread in threads:
+                thread.start()
+            with reducer.accept()[0] as given, given.makefile("rb") as bytes_given:
+                (kept / "reducer.ifile").write_bytes(bytes_given.read())
+            running.kill()
+        read = with_hadoop(folder, "CountWords", "read", str(kept / "reducer.ifile"))
+        (kept / "reducer.txt").write_bytes(read)
+
+
+def send_file(port, file):
+    """Sends a file, and waits until the other side ends."""
+    for _ in range(100):
+        try:
+            connection = socket.create_connection(("127.0.0.1", port))
+            break
+        except OSError:
+            time.sleep(0.05)
+    with connection:
+        connection.sendall(file.read_bytes())
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(1)
 
 
 RECORDERS = {
@@ -491,6 +537,7 @@ RECORDERS = {
     "fastcgi": fastcgi,
     "bittorrent": bittorrent,
     "ifile": ifile,
+    "hadoop": hadoop,
 }
 
 if __name__ == "__main__":

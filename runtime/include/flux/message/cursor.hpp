@@ -617,14 +617,14 @@ class message_cursor
 };
 
 template <class Message>
-reading message_reader::read(typename Message::places &at) noexcept
+reading message_reader::read(typename Message::places &at, std::size_t begin) noexcept
 {
-    limit_ = std::min(Message::facts.max_size, most_bytes);
+    limit_ = begin + std::min(Message::facts.max_size, most_bytes - begin);
     end_ = bytes_ + std::min(available_, limit_);
     try {
-        if (const char *const after = Message::parse(message_cursor(*this, bytes_), at)) [[likely]] {
+        if (const char *const after = Message::parse(message_cursor(*this, bytes_ + begin), at)) [[likely]] {
             at_ = static_cast<std::size_t>(after - bytes_);
-            static_cast<message_places &>(at).whole = {0, position()};
+            static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), position()};
             if (resumes_) [[unlikely]] {
                 unfinished_->is_open_ = false;
             }

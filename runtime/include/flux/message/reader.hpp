@@ -100,11 +100,12 @@ class message_reader
     message_reader(const message_reader &) = delete;
     message_reader &operator=(const message_reader &) = delete;
 
-    /// Reads a message, whose `places` are as the last reading left them.
+    /// Reads a message, whose `places` are as the last reading left them. It begins at this byte of those that were
+    /// given: then all offsets count from the first of these, and the message has no `&parse_at`.
     template <class Message>
-    reading read(typename Message::places &at) noexcept;
+    reading read(typename Message::places &at, std::size_t begin = 0) noexcept;
 
-    /// Of a message that is whole, how many bytes it has.
+    /// Of a message that is whole, where it ends; of one that begins at the first byte, how many bytes it has.
     std::size_t size() const noexcept { return at_; }
 
     /// Where the reading has ended: an offset.

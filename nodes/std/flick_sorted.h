@@ -1,0 +1,245 @@
+// What comes of a client that sends elements in the order of their keys, for the merge: it is received in blocks, and
+// elements are parts of these, so that none is copied, and their keys are compared where they are.
+//
+// The module of a message may say how a stream of it ends: which message is the last, and how that is made of the
+// CRC-32 of all that comes before its last four bytes, as of Hadoop's IFile.
+#pragma once
+
+#include "flick_checksum.h"
+
+#include "flux/connection.hpp"
+#include "flux/log.hpp"
+#include "flux/message/typed_parse.hpp"
+#include "flux/reading.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace flick {
+
+/// The bytes of a last message that are behind what its checksum is of.
+constexpr std::size_t checksum_size = 4;
+
+/// By what elements are ordered.
+template <class Value>
+struct sort_key {
+    static constexpr bool is_text = std::is_convertible_v<Value, std::string_view>;
+
+    sort_key() = default;
+    explicit sort_key(Value of) : value(std::move(of))
+    {
+        if constexpr (is_text) {
+            std::memcpy(&prefix, value.data(), std::min(value.size(), sizeof prefix));
+            prefix = std::endian::native == std::endian::little ? __builtin_bswap64(prefix) : prefix;
+        }
+    }
+
+    /// Which of two comes first.
+    std::strong_ordering beside(const sort_key &other) const noexcept
+    {
+        return prefix != other.prefix ? prefix <=> other.prefix : value <=> other.value;
+    }
+
+    /// The value for itself.
+    auto own() const
+    {
+        if constexpr (std::is_same_v<Value, std::string_view>) {
+            return std::string(value);
+        } else {
+            return value;
+        }
+    }
+
+    // Of a text the first eight bytes as a number that is ordered as they are, which decides of most.
+    std::uint64_t prefix = 0;
+    Value value{};
+};
+
+/// What comes of one client. `ends` are none, or two functions: whether an element is the last, and what makes that.
+template <class Message, auto key, auto... ends>
+class sorted_input
+{
+  public:
+    static constexpr bool has_end = sizeof...(ends) == 2;
+    using key_type = sort_key<std::decay_t<decltype(key(std::declval<const Message &>()))>>;
+
+    explicit sorted_input(flux::connection &from) noexcept : from_(&from) {}
+
+    /// The next element, if there is one; calls `before_waiting`, which may fail, where more has to be received. Fails
+    /// with EBADMSG where what comes is no element or not sorted, or the checksum is wrong, with ECONNRESET where it
+    /// ends too early, and as receiving does.
+    template <class BeforeWaiting>
+    flux::io_result<void> next(BeforeWaiting before_waiting)
+    {
+        while (true) {
+            const flux::reading come = read();
+            if (come == flux::reading::whole) [[likely]] {
+                const flux::io_result<void> accepted = accept();
+                if (!accepted.has_value() || there_) [[likely]] {
+                    return accepted;
+                }
+                continue;
+            }
+            if (come == flux::reading::wrong) {
+                return report_wrong();
+            }
+            if (is_over_) {
+                there_ = false;
+                return ended();
+            }
+            if (const flux::io_result<void> ready = before_waiting(); !ready.has_value()) {
+                return ready;
+            }
+            if (const flux::io_result<void> received = receive(); !received.has_value()) {
+                return received;
+            }
+        }
+    }
+
+    /// Whether there is an element; and its key.
+    bool there() const noexcept { return there_; }
+    const key_type &at() const noexcept { return at_; }
+
+    /// The element, which is another's from now on. The key may be a part of it.
+    Message take() noexcept { return std::move(element_); }
+
+  private:
+    static constexpr std::size_t block_size = std::size_t{64} << 10;
+
+    flux::reading read() noexcept
+    {
+        if (begin_ == filled_) {
+            return flux::reading::unfinished;
+        }
+        if (!goes_on_) {
+            new (static_cast<void *>(&places_)) typename Message::places;
+        }
+        flux::message_reader in(block_.view().substr(0, filled_), is_over_, unfinished_);
+        const flux::reading come = in.template read<Message>(places_, begin_);
+        goes_on_ = come == flux::reading::unfinished;
+        if (come == flux::reading::whole) [[likely]] {
+            end_ = in.size();
+        }
+        return come;
+    }
+
+    // What was read is the next element, or the end, behind which nothing may come.
+    flux::io_result<void> accept()
+    {
+        begin_ = end_;
+        if (has_come_to_end_) [[unlikely]] {
+            return report("goes on behind its end");
+        }
+        Message read(block_, places_);
+        if constexpr (has_end) {
+            if (std::get<0>(std::tuple(ends...))(read)) [[unlikely]] {
+                element_ = std::move(read);
+                return take_end();
+            }
+        }
+        key_type after(key(read));
+        if (there_ && after.beside(at_) < 0) [[unlikely]] {
+            return report("is not sorted");
+        }
+        at_ = std::move(after);
+        element_ = std::move(read);
+        there_ = true;
+        return {};
+    }
+
+    flux::io_result<void> take_end()
+    {
+        there_ = false;
+        has_come_to_end_ = true;
+        checksum_.add(block_.view().substr(summed_, begin_ - checksum_size - summed_));
+        if (std::get<1>(std::tuple(ends...))(checksum_.value()).wire() != element_.wire()) {
+            return report("has another checksum at its end");
+        }
+        return {};
+    }
+
+    // There is no more.
+    flux::io_result<void> ended()
+    {
+        if (begin_ != filled_ || (has_end && !has_come_to_end_)) {
+            static_cast<void>(report(has_come_to_end_ ? "goes on behind its end" : "ends too early"));
+            return flux::unexpected(ECONNRESET);
+        }
+        return {};
+    }
+
+    flux::io_result<void> receive()
+    {
+        const std::size_t rest = filled_ - begin_;
+        if (begin_ != 0 || filled_ == block_.size()) {
+            if constexpr (has_end) {
+                checksum_.add(block_.view().substr(summed_, begin_ - summed_));
+            }
+            flux::message_bytes larger = flux::message_bytes::allocate(2 * rest + block_size);
+            std::copy_n(reinterpret_cast<const std::byte *>(block_.view().data()) + begin_, rest, larger.data());
+            if (begin_ != 0) {
+                // Its offsets are others now: it is read from its beginning.
+                unfinished_.clear();
+                goes_on_ = false;
+            }
+            block_ = std::move(larger);
+            begin_ = summed_ = 0;
+            filled_ = rest;
+        }
+        const auto received = from_->receive(std::span(block_.data() + filled_, block_.size() - filled_));
+        if (!received.has_value()) {
+            return flux::unexpected(received.error());
+        }
+        filled_ += *received;
+        is_over_ = *received == 0;
+        return {};
+    }
+
+    flux::io_result<void> report_wrong()
+    {
+        flux::typed_parse<Message> parse;
+        parse.read(block_.view().substr(begin_, filled_ - begin_), is_over_);
+        flux::log_wrong_message(from_->peer(), parse);
+        return flux::unexpected(EBADMSG);
+    }
+
+    flux::io_result<void> report(const char *what)
+    {
+        flux::log_line("what %s sends %s", from_->peer().text().c_str(), what);
+        return flux::unexpected(EBADMSG);
+    }
+
+    flux::connection *from_;
+    // What has come. Elements have shares of it: it is written beyond those alone.
+    flux::message_bytes block_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t filled_ = 0;
+    typename Message::places places_;
+    flux::unfinished_message unfinished_;
+    bool goes_on_ = false;
+    // Whether nothing more comes, and whether that was said.
+    bool is_over_ = false;
+    bool has_come_to_end_ = false;
+
+    bool there_ = false;
+    Message element_;
+    key_type at_;
+
+    // Of what is before `summed_`, and of all earlier blocks.
+    checksum checksum_;
+    std::size_t summed_ = 0;
+};
+
+} // namespace flick
