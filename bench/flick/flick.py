@@ -2,12 +2,14 @@
 """Compares the services of FLICK with others: the HTTP load balancer of examples/balancer with nginx, haproxy and
 Apache, and both it and the memcached proxy with a bare relay (bench/floor/relay.cpp), which sends on what comes and
 parses nothing. One worker each, pinned to one processor; the load and the servers on the other, in turns (A B C, B C A,
-…), so that a machine that slows down favours none.
+…), so that a machine that slows down favours none. Then the aggregator of examples/hadoop beside a merge by hand
+(merge.cpp) and `sort -m` of the same words as lines of text.
 
 For each case: the processor time of the service for a request, how many times what the others take (the median of the
 turns with the lowest and the highest), and the requests a second beside theirs, which count where the service's
-processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. At last what misses a
-goal.
+processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. Of aggregators it is the
+processor time for a megabyte, and megabytes a second of it. At last what misses a goal. --json keeps all that
+figures.py draws.
 
 A short look: --turns 1 --seconds 0.5 --case 'kept, 64'
 """
@@ -27,8 +29,15 @@ import tempfile
 import services
 
 LOAD = services.HERE / "build/web_load"
+IFILE_LOAD = services.HERE / "build/ifile_load"
 SERVERS = 4
 CONTENT = 137
+MAPPERS = 8
+LETTERS = (8, 12, 16)
+# What an aggregator does in a second of its processor, of what the merge by hand does.
+BY_HAND = 0.6
+# How much longer flows may take in slices, all together.
+FAIR = 1.03
 # Of nginx's most, for the latency.
 P99_RATE = 0.7
 # So much of its processor a service has to use to count as the bottleneck.
@@ -100,22 +109,20 @@ class Bench:
         return Run(said["processor_ns"] / answers, said["answers"] / said["seconds"],
                    said["processor_ns"] / said["seconds"] / 1e9, said["p99_us"])
 
-    def proxied(self, name, at_once):
-        """A run of memcaslap with sets and gets in binary, so many gets at once; through a service, or none."""
+    def proxied(self, name, connections, at_once):
+        """A run of memcaslap with sets and gets in binary, so many gets at once on each connection."""
         options = self.options
-        with services.memcached(options.load_processor) as memcached:
-            if name == "memcached":
-                return self.memcaslap(memcached, [], at_once)
-            with services.serving(name, self.home, [memcached], options.server_processor) as (port, pids):
-                return self.memcaslap(port, pids, at_once)
+        with services.memcached(options.load_processor) as memcached, \
+                services.serving(name, self.home, [memcached], options.server_processor) as (port, pids):
+            return self.memcaslap(port, pids, connections, at_once)
 
-    def memcaslap(self, port, pids, at_once):
+    def memcaslap(self, port, pids, connections, at_once):
         """What it says; it has no warm-up, so its own sets that fill the memory are counted with the others."""
         before = processor_time(pids)
         program = shutil.which("memcaslap") or shutil.which("memaslap")
         said = services.server.words(
             ["taskset", "-c", str(self.options.load_processor), program, f"--servers=127.0.0.1:{port}", "--binary",
-             "--threads=1", "--concurrency=32", f"--time={max(1, round(self.options.seconds))}s",
+             "--threads=1", f"--concurrency={connections}", f"--time={max(1, round(self.options.seconds))}s",
              f"--division={at_once}"], 60 + 3 * self.options.seconds)
         used = processor_time(pids) - before
         found = re.search(r"Run time: ([\d.]+)s Ops: (\d+)", said)
@@ -123,6 +130,32 @@ class Bench:
             sys.exit(f"bench: memcaslap says\n{said}")
         seconds, operations = float(found.group(1)), int(found.group(2))
         return Run(used / operations, operations / seconds, used / seconds / 1e9)
+
+    def aggregated(self, name, letters):
+        """A run of an aggregator: megabytes of words of so many letters."""
+        options, reducer = self.options, services.server.free_port()
+        with services.aggregating(name, MAPPERS, reducer, options.server_processor, options.io) as (port, pids):
+            said = json.loads(services.server.words(
+                ["taskset", "-c", str(options.load_processor), str(IFILE_LOAD), str(port), str(reducer), str(MAPPERS),
+                 str(options.megabytes), str(letters), *map(str, pids)], 600))
+        megabytes = said["bytes"] / 1e6
+        return Run(said["processor_ns"] / megabytes, megabytes / said["seconds"],
+                   said["processor_ns"] / said["seconds"] / 1e9)
+
+    def sorted_text(self, letters):
+        """The same words and counts as lines of text, merged by sort; the sums are not made."""
+        file = self.home / f"words{letters}"
+        if not file.exists():
+            with open(file, "wb") as lines:
+                subprocess.run([str(IFILE_LOAD), "text", str(self.options.megabytes), str(MAPPERS), str(letters)],
+                               check=True, stdout=lines)
+        before = os.times()
+        subprocess.run(["taskset", "-c", str(self.options.server_processor), "sort", "-m", *[str(file)] * MAPPERS],
+                       check=True, stdout=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+        after = os.times()
+        used = after.children_user + after.children_system - before.children_user - before.children_system
+        megabytes, took = MAPPERS * file.stat().st_size / 1e6, after.elapsed - before.elapsed
+        return Run(1e9 * used / megabytes, megabytes / took, used / took)
 
     def turns(self, runs):
         """What each of these gives, turn by turn, who goes first changing."""
@@ -134,13 +167,14 @@ class Bench:
                 found[name].append(runs[name]())
         return found
 
-    def report(self, what, ours, found, goals, faster=None):
-        """The lines of a case, and what misses a goal in it."""
+    def report(self, what, ours, found, goals, faster=None, **more):
+        """The lines of a case, and what misses a goal in it; `more` is kept beside its figures."""
         print(f"{what:<24}" + "  ".join(f"{name} {statistics.median(run.ns for run in runs) / 1000:.2f} us"
                                         for name, runs in found.items()), flush=True)
         result = {"case": what, "ns": {name: [run.ns for run in runs] for name, runs in found.items()},
                   "rate": {name: [run.rate for run in runs] for name, runs in found.items()},
-                  "busy": {name: statistics.median(run.busy for run in runs) for name, runs in found.items()}}
+                  "p99_us": {name: [run.p99_us for run in runs] for name, runs in found.items()},
+                  "busy": {name: statistics.median(run.busy for run in runs) for name, runs in found.items()}, **more}
         self.results.append(result)
         for other in found:
             if other == ours:
@@ -167,7 +201,8 @@ def balancer(bench):
             continue
         ours = f"flux balancer {bench.options.io}"
         found = bench.turns({name: (lambda name=name: bench.balanced(name, case)) for name in (ours, *case.peers)})
-        bench.report(case.name, ours, found, case.goals, FASTER if case.each == 0 else None)
+        bench.report(case.name, ours, found, case.goals, FASTER if case.each == 0 else None,
+                     connections=case.connections, each=case.each)
 
 
 def latency(bench):
@@ -190,12 +225,45 @@ def latency(bench):
 def proxy(bench):
     """Processor time of the memcached proxy for an operation."""
     ours = f"flux proxy {bench.options.io}"
-    for at_once in (1, 20):
-        found = bench.turns({name: (lambda name=name: bench.proxied(name, at_once)) for name in (ours, "relay")})
-        bench.report(f"memcached, {at_once} at once", ours, found, {"relay": 1.15})
+    for connections, at_once in ((8, 1), (32, 1), (128, 1), (32, 20)):
+        found = bench.turns({name: (lambda name=name: bench.proxied(name, connections, at_once))
+                             for name in (ours, "relay")})
+        bench.report(f"memcached, {connections}, {at_once} at once", ours, found, {"relay": 1.15},
+                     connections=connections, at_once=at_once)
 
 
-PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy}
+def aggregator(bench):
+    """Processor time of the aggregators for a megabyte."""
+    ours, by_hand, text = f"flux hadoop {bench.options.io}", "merge by hand", "sort -m"
+    for letters in LETTERS:
+        runs = {name: (lambda name=name: bench.aggregated(name, letters)) for name in (ours, by_hand)}
+        runs[text] = lambda: bench.sorted_text(letters)
+        found = bench.turns(runs)
+        what = f"words of {letters} letters"
+        bench.report(what, ours, found, {by_hand: 1 / BY_HAND}, letters=letters)
+        rates = {name: [1e9 / run.ns for run in all_runs] for name, all_runs in found.items()}
+        print("    megabytes a second of a processor: "
+              + "; ".join(f"{name} {shown(rate)}" for name, rate in rates.items()), flush=True)
+
+
+def fairness(bench):
+    """Light and heavy flows, in slices and each to its end (the paper's Figure 7)."""
+    program = [str(services.HERE / "build/fairness/fairness"), "--flux-runtime=event", "--flux-workers=1"]
+    policies = {"slices": [], "each to its end": ["--flux-max-flows=1"]}
+    found = {name: [] for name in policies}
+    for turn in range(bench.options.turns):
+        for name in sorted(policies, reverse=turn % 2 == 1):
+            pinned = ["taskset", "-c", str(bench.options.server_processor)]
+            found[name].append(json.loads(services.server.words(pinned + program + policies[name], 60)))
+    total = [one["all_s"] / two["all_s"] for one, two in zip(found["slices"], found["each to its end"])]
+    light = [one["light_s"] / one["all_s"] for one in found["slices"]]
+    print(f"fairness: light flows end after {shown(light)} of the time of all, which is {shown(total)} of what each to "
+          "its end takes", flush=True)
+    bench.results.append({"case": "fairness", "runs": found})
+    bench.check("all flows in slices, of each to its end", statistics.median(total), FAIR, False)
+
+
+PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "aggregator": aggregator, "fairness": fairness}
 
 
 def read_options():
@@ -206,6 +274,7 @@ def read_options():
     parser.add_argument("--io", choices=("reactor", "proactor"), default="reactor")
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1, help="measured seconds of each run")
+    parser.add_argument("--megabytes", type=int, default=200, help="of all mappers together")
     parser.add_argument("--server-processor", type=int, default=0)
     parser.add_argument("--load-processor", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--json", metavar="FILE", help="writes all figures there")

@@ -3,9 +3,10 @@
 /// their sums. Checks what the reducer gets, to the last byte, and prints what it took as JSON.
 ///
 ///     ifile_load PORT REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID…]
+///     ifile_load text MEGABYTES MAPPERS LETTERS
 ///
 /// MEGABYTES are those of all mappers together, LETTERS the length of the words; PIDs are the aggregator's processes,
-/// whose processor time is told.
+/// whose processor time is told. The second prints what one mapper sends, as lines of text.
 #include "../floor/checked.hpp"
 #include "ifile.hpp"
 
@@ -24,14 +25,15 @@
 
 namespace {
 
-/// All records, with the words `aaa…`, `aab…` and so on.
-std::string records(std::size_t size, std::size_t letters, std::uint32_t times)
+/// What `put` makes of the words `aaa…`, `aab…` and so on, to so many bytes.
+template <class Put>
+std::string of_words(std::size_t size, std::size_t letters, Put put)
 {
     std::string out;
     std::string word(letters, 'a');
     out.reserve(size + 64);
     while (out.size() < size) {
-        ifile::put_record(out, word, times);
+        put(out, word);
         for (std::size_t at = letters; at-- != 0;) {
             if (word[at] != 'z') {
                 ++word[at];
@@ -41,6 +43,12 @@ std::string records(std::size_t size, std::size_t letters, std::uint32_t times)
         }
     }
     return out;
+}
+
+std::string records(std::size_t size, std::size_t letters, std::uint32_t times)
+{
+    return of_words(size, letters,
+                    [&](std::string &out, const std::string &word) { ifile::put_record(out, word, times); });
 }
 
 sockaddr_in loopback(int port)
@@ -111,8 +119,16 @@ bool reduce(int listener, std::string_view wanted)
 
 int main(int count, char **arguments)
 {
+    if (count == 5 && std::string_view(arguments[1]) == "text") {
+        const auto number = [&](int at) { return std::strtoul(arguments[at], nullptr, 10); };
+        const std::string lines = of_words((number(2) << 20) / number(3), number(4),
+                                           [](std::string &out, const std::string &word) { (out += word) += " 1\n"; });
+        return std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size() ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
     if (count < 6) {
-        std::fputs("usage: ifile_load PORT REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID...]\n", stderr);
+        std::fputs("usage: ifile_load PORT REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID...]\n"
+                   "       ifile_load text MEGABYTES MAPPERS LETTERS\n",
+                   stderr);
         return EXIT_FAILURE;
     }
     const auto number = [&](int at) { return std::atoi(arguments[at]); };

@@ -1,7 +1,7 @@
 /// \file
 /// The aggregator of examples/hadoop, written by hand: so many mappers connect and send IFiles of words and counts, and
-/// one goes to the reducer. One thread, blocking reads, a tree of losers, nothing copied but what is sent; checksums are
-/// checked and made. Sizes are those up to 127 alone, and mistakes end the program.
+/// one goes to the reducer. One thread, blocking reads, a tree of losers, nothing copied but what is sent; checksums
+/// are checked and made. Sizes are those up to 127 alone, and mistakes end the program.
 ///
 ///     merge REDUCER_PORT MAPPERS
 #include "../floor/checked.hpp"

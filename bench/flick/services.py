@@ -129,6 +129,17 @@ def serving(name, home, servers, processor):
 
 
 @contextlib.contextmanager
+def aggregating(name, mappers, reducer, processor, io="reactor"):
+    """An aggregator for so many mappers, before a reducer at this port: its port, and its processes."""
+    started = [str(HERE / "build/merge"), str(reducer), str(mappers)]
+    if name.startswith("flux"):
+        started = [str(HERE / "build/hadoop/hadoop"), f"--mappers=127.0.0.1:0*{mappers}",
+                   f"--reducer=connect:127.0.0.1:{reducer}", "--flux-workers=1", f"--flux-io={io}"]
+    with server.running(started, processor=processor) as run:
+        yield run.port, descendants(run.pid)
+
+
+@contextlib.contextmanager
 def web_servers(count, file, closes, processor):
     """The ports of bare loops that answer each request with this file."""
     with contextlib.ExitStack() as stack:
