@@ -2,7 +2,8 @@
 // themselves; nothing here is meant for others.
 //
 // A process is written as `Proxy(client, [backends]): client > backends, backends > client`: its channels, those in
-// brackets arrays, and which channel sends to which. A channel is bound to addresses by a text:
+// brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. A channel is bound to
+// addresses by a text:
 //
 // - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
 //   them makes an instance of the process;

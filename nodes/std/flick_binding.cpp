@@ -55,4 +55,15 @@ binding read_binding(const std::string &channel, bool is_array, const char *text
     return made;
 }
 
+void limit(const binding &of, const std::string &channel, std::size_t most)
+{
+    const std::size_t count = std::max(of.addresses.size(), of.joined);
+    if (count > most) {
+        const std::string all = std::to_string(count);
+        const std::string reason = "the program has at most " + std::to_string(most) + " of it, and there are " + all +
+                                   ": bind fewer, or write `{" + all + "}` there";
+        give_up(channel, reason.c_str());
+    }
+}
+
 } // namespace flick

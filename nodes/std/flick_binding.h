@@ -23,4 +23,7 @@ binding read_binding(const std::string &channel, bool is_array, const char *text
 /// The parts of a text between these.
 std::vector<std::string> split(std::string_view text, std::string_view by);
 
+/// Ends the server where a channel is bound to more connections than its process may have.
+void limit(const binding &of, const std::string &channel, std::size_t most);
+
 } // namespace flick

@@ -14,7 +14,11 @@ process::process(std::string_view text)
     for (std::string &name : split(text.substr(open + 1, close - open - 1), ", ")) {
         channel &made = channels_.emplace_back();
         made.is_array = name.front() == '[';
-        made.name = made.is_array ? name.substr(1, name.size() - 2) : std::move(name);
+        const std::size_t end = name.find(']');
+        if (made.is_array && end + 1 != name.size()) {
+            made.most = std::stoull(name.substr(end + 2)); // `[servers]{16}`
+        }
+        made.name = made.is_array ? name.substr(1, end - 1) : std::move(name);
     }
     const std::string_view rest = text.substr(close + 3);
     const std::size_t feeds = std::min(rest.find("; "), rest.size());

@@ -27,6 +27,8 @@ struct membership {
 struct channel {
     std::string name;
     bool is_array = false;
+    // How many connections it is at most.
+    std::size_t most = SIZE_MAX;
     // The channels that send to it.
     std::vector<std::size_t> fed_by;
     bool is_bound = false;
@@ -56,6 +58,7 @@ class process
         channel &of = channels_[number];
         if (!of.is_bound) [[unlikely]] {
             of.to = read_binding(of.name, of.is_array, text);
+            limit(of.to, of.name, of.most);
             of.is_bound = true;
         }
         return of.to;

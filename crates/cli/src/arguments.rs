@@ -84,6 +84,10 @@ pub struct Check {
     /// Print which constraints each node takes and which it already holds, and why, in each context.
     #[arg(long)]
     pub constraints: bool,
+    /// Print the most bytes that one run of each process may hold, and the most steps that a message takes; with --json
+    /// as one object on the last line.
+    #[arg(long)]
+    pub bounds: bool,
 }
 
 /// How diagnostics are printed.
@@ -464,6 +468,8 @@ pub enum Template {
     Echo,
     /// Does something every second.
     Timer,
+    /// A service in the network, in FLICK: numbers lines.
+    Flick,
 }
 
 /// `flux stubs`

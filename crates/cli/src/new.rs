@@ -28,32 +28,42 @@ pub fn new(arguments: &New, terminal: &Terminal) -> Result {
         return Err(Failure::usage(format!("{} exists and is not empty: choose another name", folder.display())));
     }
     create_directory(folder)?;
-    let (program, nodes, readme) = match arguments.template {
+    let (ending, program, nodes, readme) = match arguments.template {
         Template::Echo => (
+            "flux",
             include_str!("../templates/echo/program.flux"),
-            include_str!("../templates/echo/nodes.cpp"),
+            Some(include_str!("../templates/echo/nodes.cpp")),
             include_str!("../templates/echo/README.md"),
         ),
         Template::Http => (
+            "flux",
             include_str!("../templates/http/program.flux"),
-            include_str!("../templates/http/nodes.cpp"),
+            Some(include_str!("../templates/http/nodes.cpp")),
             include_str!("../templates/http/README.md"),
         ),
         Template::Timer => (
+            "flux",
             include_str!("../templates/timer/program.flux"),
-            include_str!("../templates/timer/nodes.cpp"),
+            Some(include_str!("../templates/timer/nodes.cpp")),
             include_str!("../templates/timer/README.md"),
         ),
+        Template::Flick => (
+            "flick",
+            include_str!("../templates/flick/program.flick"),
+            None,
+            include_str!("../templates/flick/README.md"),
+        ),
     };
-    let program_file = format!("{name}.flux");
-    for (file, text) in
-        [(program_file.as_str(), program), ("nodes.cpp", nodes), ("README.md", readme), (".gitignore", GITIGNORE)]
-    {
+    let program_file = format!("{name}.{ending}");
+    let always = [(program_file.as_str(), program), ("README.md", readme), (".gitignore", GITIGNORE)];
+    for (file, text) in always.into_iter().chain(nodes.map(|nodes| ("nodes.cpp", nodes))) {
         let path = folder.join(file);
         std::fs::write(&path, text.replace(PLACEHOLDER, name))
             .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error))))?;
     }
-    terminal.progress("Created", &format!("{0} (try it: flux run {0})", folder.display()));
+    // What its client's channel is bound to, a program in FLICK does not say.
+    let bound = if arguments.template == Template::Flick { " -- --client=8080" } else { "" };
+    terminal.progress("Created", &format!("{0} (try it: flux run {0}{bound})", folder.display()));
     Ok(())
 }
 

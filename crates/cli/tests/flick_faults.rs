@@ -23,10 +23,11 @@ type word : record
 type line : record
   text : string
 
-proc Faults : (word/line client, [word/word] servers, [word/word] others)
+proc Faults : (word/line client, [word/word]{5} servers, [word/word]{1} others)
   local asked : integer = 0
+  local words : dict[string{5}, integer]{7}
   local wrong : integer = 0
-  | client => ask(asked, servers, others)
+  | client => ask(asked, words, servers, others)
   | servers => answer(asked, client)
   | error malformed client => say(\"malformed\", wrong, client)
   | error failed client => say(\"failed\", wrong, client)
@@ -36,8 +37,9 @@ proc Faults : (word/line client, [word/word] servers, [word/word] others)
   | others => answer(asked, client)
   | error broken others => ask_again(others)
 
-fun ask : (ref asked : integer, [-/word] servers, [-/word] others, asks : word) -> ()
+fun ask : (ref asked : integer, ref words : dict[string, integer], [-/word] servers, [-/word] others, asks : word) -> ()
   asked := asked + 1
+  words[asks.text] := asked
   if asks.text == \"other\": asks => others[0]
   else: asks => servers[integer(asks.text)]
 
@@ -152,6 +154,31 @@ fn what_goes_wrong_with_a_server_is_answered_and_the_rest_goes_on() {
         }
         assert_eq!(next(&mut client), None, "{io}");
     }
+}
+
+/// State, and arrays of channels, have at most what the program says.
+#[test]
+fn what_is_to_hold_more_than_it_may_fails() {
+    let server = server(LOOPS[0]);
+    let mut client = server.connect();
+    let mut says = |said: &str, wanted: &str| {
+        client.write_all(&sent(said)).unwrap();
+        assert_eq!(next(&mut client).as_deref(), Some(wanted), "{said}");
+    };
+    says("000000", "1 failed: too_large");
+    for (at, said) in ["0", "00", "000", "0000", "00000"].iter().enumerate() {
+        says(said, &format!("{} {said}", at + 1));
+    }
+    says("1", "2 broken: ended before it answered");
+    says("5", "3 failed: no_element");
+    says("2", "4 failed: too_large");
+    says("0", "8 0");
+
+    let mut command = Command::new(program());
+    command.args(["--client=0", "--others=127.0.0.1:1", &format!("--servers={}", ["127.0.0.1:1"; 6].join(","))]);
+    let said = command.output().unwrap();
+    let wanted = "the channel `servers` cannot be bound: the program has at most 5 of it, and there are 6: bind fewer";
+    assert!(!said.status.success() && text(&said.stderr).contains(wanted), "{}", text(&said.stderr));
 }
 
 #[test]

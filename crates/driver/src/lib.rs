@@ -1,5 +1,6 @@
 //! The pipeline of the compiler, as a table of contents. It does no I/O: sources come in, models and texts go out.
 
+pub mod bounds;
 pub mod constraints;
 pub mod ids;
 

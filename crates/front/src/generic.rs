@@ -169,7 +169,11 @@ impl Scope<'_> {
         let own = |ty: &Type| match ty.mentioned().first() {
             Some(DeclaredType::Record(id) | DeclaredType::Enum(id)) => self.program.types[*id].name.own().to_owned(),
             Some(DeclaredType::Message(id)) => self.program.messages[*id].name.own().to_owned(),
-            None => ty.written().to_owned(),
+            // `map_text_int64` of `map<text, int64>`
+            None => {
+                let words = ty.written().split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+            }
         };
         let types = types.iter().map(own);
         let words: Vec<String> = std::iter::once(generic.name.joined("_")).chain(types).collect();

@@ -5,9 +5,10 @@
 //! and finds what does not fit. A text that does not parse is not checked: most of what could be said of it would
 //! follow from that.
 //!
-//! A `unit` is in the notation of messages, which `.flux` has too: that front reads it. What processes and functions do
-//! is checked, and not yet in the model: `docs/flick.md` says what of the language runs.
+//! A `unit` is in the notation of messages, which `.flux` has too: that front reads it. `docs/flick.md` says what
+//! of the language runs.
 
+pub mod bounds;
 pub mod check;
 pub mod ids;
 pub mod messages;

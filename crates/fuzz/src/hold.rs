@@ -23,7 +23,19 @@ fn no_file(path: &str) -> Result<String, String> {
 /// # Errors
 /// What is not as it should be, in a sentence.
 pub fn text(text: &str) -> Result<(), Fault> {
-    let mut sources = SourceMap::of("test.flux", text);
+    text_of("test.flux", text)
+}
+
+/// As [`text`], of a program in FLICK.
+///
+/// # Errors
+/// As of [`text`].
+pub fn flick_text(text: &str) -> Result<(), Fault> {
+    text_of("test.flick", text)
+}
+
+fn text_of(name: &str, text: &str) -> Result<(), Fault> {
+    let mut sources = SourceMap::of(name, text);
     let compilation = compile(&mut sources, FileId(0), &mut no_file);
     for diagnostic in compilation.diagnostics.sorted() {
         tells(diagnostic, &sources)?;
@@ -45,8 +57,9 @@ pub fn text(text: &str) -> Result<(), Fault> {
         }
         write_out(flow, &sources);
         flux_driver::constraints::constraints(flow);
+        flux_driver::bounds::table(&flux_driver::bounds::bounds(&sources, &flow.program));
     }
-    layout(text, &compilation)
+    layout(name, text, &compilation)
 }
 
 /// Has every back end write the flow.
@@ -87,14 +100,14 @@ fn tells(diagnostic: &Diagnostic, sources: &SourceMap) -> Result<(), Fault> {
 }
 
 /// Holds that what is laid out is laid out once and for all, and still the same program.
-fn layout(text: &str, compilation: &Compilation) -> Result<(), Fault> {
-    let sources = SourceMap::of("test.flux", text);
+fn layout(name: &str, text: &str, compilation: &Compilation) -> Result<(), Fault> {
+    let sources = SourceMap::of(name, text);
     let once = match format(&sources, FileId(0)) {
         Ok(once) => once,
         Err(Refusal::Mistakes(_)) => return Ok(()),
         Err(Refusal::Contradiction) => return Err("what is laid out has other tokens or comments".to_owned()),
     };
-    let mut sources = SourceMap::of("test.flux", once.as_str());
+    let mut sources = SourceMap::of(name, once.as_str());
     match format(&sources, FileId(0)) {
         Ok(twice) if twice == once => {}
         Ok(twice) => return Err(format!("laid out twice it is\n{twice}\nnot\n{once}")),

@@ -36,24 +36,40 @@ fn root() -> PathBuf {
 
 /// Every program of the repository, those with mistakes too, and some random ones.
 fn programs() -> Vec<String> {
+    let mut found = written_in("flux");
+    assert!(found.len() > 300, "only {} programs", found.len());
+    let shapes = [Shape::default(), Shape { each: 150, parallel: true, ..Shape::default() }];
+    found.extend(shapes.iter().flat_map(|shape| (0..10).map(|seed| generate(seed, shape).flux_text())));
+    found
+}
+
+/// Those in FLICK: the examples, the listings of the paper, and those of pages.
+fn flick_programs() -> Vec<String> {
+    let found = written_in("flick");
+    assert!(found.len() > 20, "only {} programs", found.len());
+    found
+}
+
+/// Every program of the repository in files and fences of this ending.
+fn written_in(ending: &str) -> Vec<String> {
     let mut found = vec![];
     let mut open: Vec<PathBuf> = CORPUS.iter().map(|place| root().join(place)).collect();
     while let Some(path) = open.pop() {
         if path.is_dir() {
             open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|extension| extension == "flux") {
+        } else if path.extension().is_some_and(|extension| extension == ending) {
             found.push(std::fs::read_to_string(&path).unwrap());
         } else if path.extension().is_some_and(|extension| extension == "md") {
             let page = std::fs::read_to_string(&path).unwrap();
             let fences = page.split("```flux").skip(1);
             let programs = fences.filter_map(|fence| fence.split("```").next()?.split_once('\n'));
-            found.extend(programs.map(|(_, program)| program.to_owned()));
+            // The line of a fence may name the file: `file=proxy.flick`.
+            let is_it =
+                |line: &str| line.split_whitespace().any(|word| word.ends_with(".flick")) == (ending == "flick");
+            found.extend(programs.filter(|(line, _)| is_it(line)).map(|(_, program)| program.to_owned()));
         }
     }
     found.sort();
-    assert!(found.len() > 300, "only {} programs", found.len());
-    let shapes = [Shape::default(), Shape { each: 150, parallel: true, ..Shape::default() }];
-    found.extend(shapes.iter().flat_map(|shape| (0..10).map(|seed| generate(seed, shape).flux_text())));
     found
 }
 
@@ -164,6 +180,11 @@ fn mutated_programs_are_compiled_or_refused() {
 }
 
 #[test]
+fn mutated_programs_in_flick_are_compiled_or_refused() {
+    fuzz("flick", flick_programs(), 0, hold::flick_text, |count| count < 200);
+}
+
+#[test]
 fn mutated_text_of_the_ir_is_read_or_refused() {
     fuzz("ir", ir_texts(&programs()), 0, hold::ir_text, |count| count < 500);
 }
@@ -186,6 +207,9 @@ fn programs_of_the_repository_hold() {
         assert_eq!(hold::text(&program.replace('\n', "\r\n")), Ok(()), "{program}");
         assert_eq!(hold::text(&format!("\u{feff}{program}")), Ok(()), "{program}");
     }
+    for program in flick_programs() {
+        assert_eq!(hold::flick_text(&program), Ok(()), "{program}");
+    }
 }
 
 #[test]
@@ -195,12 +219,15 @@ fn fuzz_compiler() {
     let minutes = number("FUZZ_MINUTES").unwrap_or(10);
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() << 24;
     let first = number("FUZZ_SEED").unwrap_or(clock);
-    let half = Duration::from_secs(minutes * 60) / 2;
+    let part = Duration::from_secs(minutes * 60) / 3;
     let programs = programs();
     let texts = ir_texts(&programs);
-    for (name, seeds, hold) in [("compiler", programs, hold::text as Hold), ("ir", texts, hold::ir_text)] {
+    let flick = flick_programs();
+    for (name, seeds, hold) in
+        [("compiler", programs, hold::text as Hold), ("flick", flick, hold::flick_text), ("ir", texts, hold::ir_text)]
+    {
         let started = Instant::now();
-        fuzz(name, seeds, first, hold, move |_| started.elapsed() < half);
+        fuzz(name, seeds, first, hold, move |_| started.elapsed() < part);
     }
     assert!(peak_memory().is_none_or(|peak| peak < MEMORY_LIMIT), "{:?} bytes", peak_memory());
 }

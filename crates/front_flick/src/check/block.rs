@@ -1,11 +1,12 @@
 //! Blocks: their statements, and the value that the last one gives.
 
-use super::kind::Kind;
+use super::kind::{Kind, spelled};
+use super::limit::Limit;
 use super::made::{End, Made, no_value, read, some, value_of};
 use super::value::{Typed, truth};
-use super::{Checked, Checker, Reported, Stands};
+use super::{Binding, Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
-use crate::syntax::{Expression, Form, Function, Statement};
+use crate::syntax::{Expression, Form, Function, Parameter, Statement};
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
 use flux_front_flux::syntax::Name;
@@ -35,14 +36,27 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             }
             match signature.result {
                 None => checker.block(body).map(|()| None),
-                Some(Some(result)) => checker.node_body(body, &result, function.head).map(Some),
+                Some(Some(result)) if checker.limit_given(function).is_ok() => {
+                    checker.node_body(body, &result, function.head).map(Some)
+                }
                 // What it gives was reported.
-                Some(None) => Err(Reported),
+                Some(_) => Err(Reported),
             }
         });
         if let Ok(Some(computation)) = result {
             self.define_pure(function.name.as_str(), computation);
         }
+    }
+
+    /// Fails where a function is given more than it says.
+    pub(super) fn limit_given(&mut self, function: &'syntax Function<'syntax>) -> Checked<()> {
+        for parameter in &function.parameters {
+            let Parameter::Value(field) = parameter else { continue };
+            if let Some(Stands::Variable(variable)) = self.find(field.name.as_str()).map(|bound| bound.stands.clone()) {
+                self.limit_variable(variable, Limit::of(&field.ty))?;
+            }
+        }
+        Ok(())
     }
 
     /// The statements of a function that gives a value, as those of a node that has it for its output.
@@ -289,27 +303,36 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             _ => (None, None),
         };
         let binding = name.and_then(|name| self.find(name.parts().1)).cloned();
-        let Some(binding) = binding.filter(|binding| binding.is_state) else {
+        let Some(binding) = binding.clone().filter(|binding| binding.is_state) else {
             let headline = "only state can be changed, and this is none";
             let error = Diagnostic::error(ids::ASSIGNED_VALUE, headline, place.span);
-            let help = "a value gets a name by `let x = …`; state is a `local` of the `proc`, a `global`, or a `ref` \
-                        of a function";
+            let help = match binding {
+                Some(Binding { name, kind: Some(Kind::Value(ty)), .. }) => format!(
+                    "where the function is given state, say so: `ref {name} : {}`; a value gets a name by `let x = …`",
+                    spelled(&ty)
+                ),
+                _ => "a value gets a name by `let x = …`; state is a `local` of the `proc`, a `global`, or a `ref` of \
+                      a function"
+                    .to_owned(),
+            };
             return Err(self.report(error.help(help)));
         };
         let variable = self.variable_of(&binding.stands);
+        let limit = self.made.limits.get(&variable).copied().unwrap_or_default();
         let Some(Kind::Value(ty)) = binding.kind else { return Err(Reported) };
         let Some(key) = key else {
             let value = self.wanted(value, &ty)?;
             self.set(variable, value);
-            return Ok(());
+            return self.limit_variable(variable, limit);
         };
         let (key, value) = (self.value(key), self.value(value));
         let (key, value) = (key?, value?);
         let put = self.typing().put((&ty, place.span), key, value);
         match put {
-            Ok((key, value)) => {
+            Ok(two) => {
+                let (key, value) = self.limit_put(limit, two)?;
                 self.emit(compute::Statement::Put { variable, key, value });
-                Ok(())
+                self.limit_variable(variable, limit)
             }
             Err(mistake) => self.typed(Err(mistake)).map(|_| ()),
         }

@@ -228,7 +228,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         if let (Some(value), Some((parameter, kind, is_state))) = (piped, signature.parameters.last()) {
             let fits = match kind {
-                Some(Kind::Value(wanted)) if !is_state => self.fits(value, wanted),
+                Some(Kind::Value(wanted)) if !is_state => self.fits_piped(value, (own, wanted), signature.span),
                 Some(_) => {
                     let headline = format!("`{parameter}`, the last of what `{own}` takes, is no value");
                     let error = Diagnostic::error(own_ids::CALL_MISMATCH, headline, name.span);
@@ -241,6 +241,18 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         result?;
         self.called(name, &signature, found)
+    }
+
+    /// What comes along `=>`, as what the function takes last.
+    fn fits_piped(&mut self, value: Expression, (own, wanted): (&str, &Type), declared: Span) -> Checked<Expression> {
+        if self.typing().coerce(value.clone(), wanted).is_err() {
+            let (given, wanted) = (spelled(&value.ty), spelled(wanted));
+            let headline = format!("what comes along has the type `{given}`, and `{own}` takes `{wanted}`");
+            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, value.span);
+            let help = format!("the last that a function takes is what comes along: `{own} : (…, x : {given}) -> …`");
+            return Err(self.report(error.mark(declared, "declared here").help(help)));
+        }
+        self.fits(value, wanted)
     }
 
     /// What a call gives that fits: a pure function is called in the model; another is made a part of the rule.
@@ -289,7 +301,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         let outside = std::mem::replace(&mut self.bound, inside);
         let body = function.body.as_deref().unwrap_or_default();
+        let limited = self.limit_given(function);
         let done = match result {
+            _ if limited.is_err() => Err(Reported),
             None => self.block(body).map(|()| Typed::Nothing),
             Some(ty) => self.block_value(body, Some(&ty), function.head).map(Typed::Value),
         };

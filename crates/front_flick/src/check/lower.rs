@@ -9,6 +9,7 @@
 //! State is loaded before the computation and stored after it, and held from the one to the other by its constraint.
 
 use super::kind::Kind;
+use super::limit::Limit;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
 use super::{Binding, Checked, Checker, Reported, Stands};
 use super::{event, fold};
@@ -33,6 +34,8 @@ pub(super) const MODULE: &str = "flick";
 pub(super) struct Channel<'syntax> {
     pub name: &'syntax str,
     pub kind: Kind,
+    /// How many it is at most, where that is said.
+    pub most: Option<u64>,
     /// What it is bound to.
     pub binding: OptionId,
 }
@@ -199,7 +202,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 span: channel.span,
             };
             let binding = self.scope.add_option(option, channel.name.span);
-            found.push(Channel { name: own, kind, binding });
+            let most = channel.array.flatten();
+            found.push(Channel { name: own, kind, most, binding });
         }
         Ok(found)
     }
@@ -244,6 +248,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 self.set(place, read(loaded, &one.ty, one.state.span));
             }
             places.insert(*state, place);
+            self.made.limits.insert(place, Limit::of(&one.state.field.ty));
             self.bind_state(one, place);
         }
         self.set(sends, first_value(&Type::list_of(&sending), first.span).ok_or(Reported)?);
@@ -622,7 +627,10 @@ pub(super) fn described<'of>(
 ) -> String {
     let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
     let all = channels.iter().map(|channel| match channel.kind {
-        Kind::Channels(_) => format!("[{}]", channel.name),
+        Kind::Channels(_) => match channel.most {
+            Some(most) => format!("[{}]{{{most}}}", channel.name),
+            None => format!("[{}]", channel.name),
+        },
         _ => channel.name.to_owned(),
     });
     let all: Vec<String> = all.collect();

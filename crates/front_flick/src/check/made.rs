@@ -4,6 +4,7 @@
 //! part of each rule that calls it: there its channels are those of the process. So a rule is one computation, which
 //! says at its end what is to be sent; nothing waits for a channel before that.
 
+use super::limit::Limit;
 use super::{Checker, Stands};
 use flux_ir::compute::{Expression, Function, Operator, Statement, Term, Variable, VariableId};
 use flux_ir::types::{Type, TypeKind};
@@ -17,6 +18,8 @@ pub(super) struct Made {
     pub variables: Vec<Variable>,
     /// The statements of the block that is being made.
     pub block: Vec<Statement>,
+    /// The most that state may hold.
+    pub limits: BTreeMap<VariableId, Limit>,
     /// What only the body of a rule has; none where functions are checked.
     pub rule: Option<MadeRule>,
 }

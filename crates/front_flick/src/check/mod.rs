@@ -10,6 +10,7 @@ mod declare;
 mod event;
 mod fold;
 pub mod kind;
+mod limit;
 mod lower;
 mod made;
 mod over;

@@ -6,7 +6,7 @@ use super::types::built_in;
 use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
 use crate::syntax::{Parameter, Process, Rule};
-use flux_diagnostic::{Diagnostic, nearest};
+use flux_diagnostic::{Diagnostic, Severity, nearest};
 use flux_front_flux::ids;
 use flux_ir::compute::VariableId;
 use flux_ir::types::{Type, TypeKind};
@@ -48,6 +48,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// Reports a channel whose values have no form on the wire.
     fn check_wire(&mut self, kind: Option<&Kind>, parameter: &Parameter<'syntax>) {
         let Some(Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return };
+        if self.scope.diagnostics.count(Severity::Error) > 0 {
+            return; // of a record with a mistake nothing follows
+        }
         let without = ways.gives.iter().chain(&ways.takes).find(|ty| !matches!(ty.kind(), TypeKind::Message(_)));
         if let Some(ty) = without {
             let (spelled, name) = (spelled(ty), parameter.name());
@@ -62,7 +65,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// `| client => target_backend(backends)`
     fn rule(&mut self, rule: &'syntax Rule<'syntax>) -> Checked<()> {
         let given = self.given(rule)?;
-        self.steps(read(VariableId::new(0), &given, rule.channel.span), &rule.steps)
+        let span = rule.event.map_or(rule.channel.span, |(_, span)| span.to(rule.channel.span));
+        self.steps(read(VariableId::new(0), &given, span), &rule.steps)
     }
 
     /// What comes along a rule.

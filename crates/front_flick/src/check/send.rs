@@ -7,6 +7,7 @@ use super::{Checked, Checker, Reported};
 use crate::ids as own_ids;
 use crate::syntax::{Argument, Expression, Form};
 use flux_diagnostic::Diagnostic;
+use flux_front_flux::ids;
 use flux_front_flux::syntax::QualifiedName;
 use flux_ir::compute::{Term, VariableId};
 use flux_ir::types::Type;
@@ -135,6 +136,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let help = "declare what it takes, behind the `/`: `cmd/cmd` or `-/cmd`";
             return Err(self.report(error.help(help)));
         };
+        if let Err(mistake) = self.typing().coerce(value.clone(), wanted)
+            && !matches!(value.term, Term::Integer(_) | Term::Message(_))
+        {
+            let headline =
+                format!("the channel takes `{}`, and this has the type `{}`", spelled(wanted), spelled(&value.ty));
+            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, mistake.span);
+            let help = format!("make one of it: `{}(…) => …`", spelled(wanted));
+            return Err(self.report(error.mark(at, format!("a channel `{ways}`")).help(help)));
+        }
         let value = self.fits(value, wanted)?;
         if let Some(end) = end {
             self.add_sending(end, value, at)?;

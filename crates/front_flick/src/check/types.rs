@@ -83,7 +83,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let names: Vec<&str> = own_types.chain(BUILT_IN.map(|(name, _)| name)).collect();
         let help = match (own, nearest(own, names)) {
             ("int", _) => "did you mean `integer`?".to_owned(),
-            ("text", _) => "did you mean `string`?".to_owned(),
+            ("text" | "str" | "String", _) => "did you mean `string`?".to_owned(),
             (_, Some(meant)) => format!("did you mean `{meant}`?"),
             _ => format!("declare it: `type {own} : record` with its fields, or `type {own} = unit {{ … }};`"),
         };

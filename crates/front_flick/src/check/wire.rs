@@ -9,8 +9,8 @@ use flux_front_flux::FluxFront;
 use flux_ir::message::MessageId;
 use std::fmt::Write as _;
 
-/// How many bytes such a message may have.
-const MAX_SIZE: &str = "16M";
+/// How many bytes such a message may have, where a field of it may have any number.
+const MAX_SIZE: u64 = 16 << 20;
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     /// Whether a record goes through a channel and has such a format, which is declared then.
@@ -53,7 +53,9 @@ fn is_called(ty: &Type<'_>, name: &str) -> bool {
 
 /// The text of the message; none where a field is neither a number nor a string.
 fn unit(record: &Record<'_>) -> Option<String> {
-    let mut text = format!("type {} = unit {{ %byteorder = big; %max_size = {MAX_SIZE};\n", record.name.text);
+    let bytes = record.fields.iter().try_fold(0_u64, |sum, field| Some(sum.saturating_add(bytes(&field.ty)?)));
+    let most = bytes.map_or(MAX_SIZE, |bytes| bytes.min(MAX_SIZE));
+    let mut text = format!("type {} = unit {{ %byteorder = big; %max_size = {most};\n", record.name.text);
     for field in &record.fields {
         let TypeForm::Named(ty) = &field.ty.form else { return None };
         let (name, most) = (&field.name.text, field.ty.most);
@@ -70,6 +72,16 @@ fn unit(record: &Record<'_>) -> Option<String> {
     }
     text.push_str("};\n");
     Some(text)
+}
+
+/// The most bytes of a field with its size, where that is known.
+fn bytes(ty: &Type<'_>) -> Option<u64> {
+    let TypeForm::Named(name) = &ty.form else { return None };
+    match &*name.own {
+        "string" | "bytes" => ty.most.map(|most| most.saturating_add(4)),
+        "integer" => Some(8),
+        own => own.trim_start_matches(['u', 'i', 'n', 't']).parse::<u64>().ok().map(|bits| bits / 8),
+    }
 }
 
 /// A name for the size of a field, which no field has.

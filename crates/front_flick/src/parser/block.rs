@@ -80,13 +80,13 @@ impl<'text> Parser<'text, '_> {
         let (mut branches, mut otherwise) = (vec![], None);
         loop {
             let condition = self.expression()?;
-            self.expect(TokenKind::Colon, format_args!("after the condition"), IF)?;
+            self.colon(format_args!("after the condition"), IF)?;
             branches.push((condition, self.block("what is done then", IF)?));
             if self.goes_on("elif") {
                 continue;
             }
             if self.goes_on("else") {
-                self.expect(TokenKind::Colon, format_args!("after `else`"), IF)?;
+                self.colon(format_args!("after `else`"), IF)?;
                 otherwise = Some(self.block("what is done else", IF)?);
             }
             return Ok(Statement::If(branches, otherwise, span));
@@ -113,7 +113,7 @@ impl<'text> Parser<'text, '_> {
         let name = self.name("a name", format_args!("after `for`"), FOR)?;
         self.expect_word("in", format_args!("after `for {}`", name.text), FOR)?;
         let list = self.expression()?;
-        self.expect(TokenKind::Colon, format_args!("after what `for` goes through"), FOR)?;
+        self.colon(format_args!("after what `for` goes through"), FOR)?;
         let block = self.block("what is done with each", FOR)?;
         Ok(Statement::For(name, list, block))
     }

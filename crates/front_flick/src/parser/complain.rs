@@ -34,10 +34,46 @@ impl<'text> Parser<'text, '_> {
             }
             _ => {
                 let headline = format!("expected {expected} {place}, found {}", self.describe(found));
-                Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, found.span).help(help)
+                Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, found.span).help(self.habit(found).unwrap_or(help))
             }
         };
         self.fail(diagnostic)
+    }
+
+    /// What to write in place of what other languages have here, or of a line that begins too far right.
+    fn habit(&self, found: Token) -> Option<&'static str> {
+        Some(match (self.spelling(self.previous()), self.spelling(found)) {
+            ("return", _) => "a function gives the value of its last line, without a word for that",
+            ("while", _) => "loops go through what is there, so that they end: `for x in xs:`",
+            ("else", "if") => "write `elif` for `else if`",
+            (_, "&") => "write `and` for `&&`",
+            ("|", "|") => "write `or` for `||`",
+            ("+" | "-" | "*", "=") => "write `x := x + 1`",
+            _ if found.starts_line && found.kind != TokenKind::End => {
+                "a line that is further right than the one above goes on with that: begin it in the same column"
+            }
+            _ => return None,
+        })
+    }
+
+    /// Takes the `:` that a block stands below. Where it is missing at the end of a line that is said, and all is as if
+    /// it were there.
+    pub(super) fn colon(&mut self, place: fmt::Arguments, help: &str) -> Parsed<()> {
+        if self.take(TokenKind::Colon).is_some() {
+            return Ok(());
+        }
+        if self.at(TokenKind::Equals) {
+            return self.fail_expecting("`:`", place, "two values are compared by `==`");
+        }
+        if self.brackets > 0 || !self.next().starts_line {
+            return self.fail_expecting("`:`", place, help);
+        }
+        if !self.has_mistake {
+            let headline = format!("expected `:` {place}, found the end of the line");
+            let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, self.after_previous());
+            self.report(error.label("here").help(help));
+        }
+        Ok(())
     }
 
     /// A token as a message quotes it; long ones are cut.

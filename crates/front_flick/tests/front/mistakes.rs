@@ -1,6 +1,6 @@
 //! What does not fit is reported once, where it is.
 
-use super::{right, said};
+use super::{read, right, said};
 
 const TYPES: &str = "type kv : record\n  key : string\n  value : integer\n";
 
@@ -75,7 +75,7 @@ fun g : (x : kv) -> ()
         ))
     };
     assert_eq!(program("f"), ["5: [send-target] what `f` gives goes nowhere"]);
-    assert_eq!(program("f => a"), ["5: [expression-type] expected a `kv`, found an `integer`"]);
+    assert_eq!(program("f => a"), ["5: [expression-type] the channel takes `kv`, and this has the type `integer`"]);
     assert_eq!(program("g => a"), ["5: [send-target] `g` gives nothing that could go on"]);
     assert_eq!(program("f(1)"), ["5: [call-mismatch] `f` takes 1 thing, and is given 2"]);
     assert_eq!(program("h(1)"), ["5: [unknown-function] there is no function `h`"]);
@@ -168,4 +168,40 @@ fun f : (ref s : integer, x : kv) -> (kv)
             "7: [call-mismatch] `s` is of the type `integer`, and this of the type `string`",
         ]
     );
+}
+
+/// What somebody writes who knows other languages gets one message, which says what to write here.
+#[test]
+fn habits_of_other_languages_are_told_what_to_write() {
+    let lines = [
+        ("  return x => to[0]", "a function gives the value of its last line"),
+        ("  while true:\n    x => to[0]", "for x in xs:"),
+        ("  if x.value = 3:\n    x => to[0]", "compared by `==`"),
+        ("  if x.value > 1 && x.value < 3:\n    x => to[0]", "write `and`"),
+        ("  if x.value > 3\n    x => to[0]\n  else\n    x => to[1]", "write `if"),
+        ("  if x.value > 1:\n    x => to[0]\n  else if x.value > 0:\n    x => to[1]", "write `elif`"),
+        ("  let n = 1\n   x => to[n]", "begin it in the same column"),
+        ("  target = 1\n  x => to[target]", "`let x = …`"),
+        ("  x.value += 1", "`x := x + 1`"),
+        ("  x.key => to[0]", "make one of it: `kv(…) => …`"),
+        ("  x := kv(\"a\", 1)", "`ref x : kv`"),
+        ("\tx => to[0]", "indent by spaces"),
+    ];
+    for (line, wanted) in lines {
+        let text = format!("{TYPES}fun f : ([-/kv] to, x : kv) -> ()\n{line}\n");
+        let all = read(&text).1;
+        let helps: Vec<String> = all.sorted().into_iter().filter_map(|one| one.help.clone()).collect();
+        assert!(matches!(helps.as_slice(), [only] if only.contains(wanted)), "{line}: {helps:?}");
+    }
+    assert_eq!(
+        of("proc P : (kv/kv a, [-/kv] b)
+  | a => b[0]
+  | error broken a => g(b)
+fun g : ([-/kv] b, x : kv) -> ()
+  x => b[0]
+"),
+        ["6: [expression-type] what comes along has the type `string`, and `g` takes `kv`"]
+    );
+    let only_one = said("type kv : record\n  key : str\nproc P : (kv/kv a, -/kv b)\n  | a => b\n");
+    assert_eq!(only_one, ["2: [field-type] there is no type `str`"]);
 }

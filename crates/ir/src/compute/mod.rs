@@ -17,6 +17,7 @@ mod dynamic;
 mod evaluate;
 mod functions;
 mod numbers;
+mod steps;
 mod typing;
 mod value;
 
@@ -25,6 +26,7 @@ pub use built_in::MOST;
 pub use calls::{Call, callees_first, calls_of};
 pub use dynamic::{BecomesValue, Dynamic, becomes_value, is_read_from_value};
 pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
+pub use steps::{Extent, Steps, message_extent, steps};
 pub use typing::{Mistake, Typing, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
 

@@ -1,0 +1,114 @@
+//! What the command does with programs in FLICK besides building them: bounds, layout, missing functions, pictures, and
+//! a new program.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it runs the command")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::path::Path;
+use support::{flux, folder, text};
+
+const COUNT: &str = "\
+type kv : record
+  key : string{64}
+  count : integer
+
+global totals : dict[string{64}, integer]{1000}
+global names : dict[string{64}, [integer]]{1000}
+
+proc Count : (kv/kv client, [kv/kv]{16} backends, [-/kv] watchers)
+  local seen : integer = 0
+  | client => note(seen) => choose(backends)
+  | backends => client
+  | error broken backends => apologise(watchers, client)
+
+fun note : (ref seen : integer, x : kv) -> (kv)
+  seen := seen + 1
+  if x.key in totals: totals[x.key] := totals[x.key] + x.count
+  else: totals[x.key] := x.count
+  names[x.key] := [1]
+  x
+
+fun choose : ([-/kv] backends, x : kv) -> ()
+  if x.count > 3: x => backends[hash(x.key) mod len(backends)]
+  else:
+    for backend in backends: x => backend
+
+fun apologise : ([-/kv] watchers, -/kv client, reason : string) -> ()
+  let sorry = kv(key: clean(reason), count: 0)
+  sorry => client
+  for watcher in watchers: sorry => watcher
+
+fun clean : (s : string) -> (string): ...
+";
+
+const BOUNDS: &str = "\
+proc Count
+  one run holds, in bytes at most
+    client: messages                                76  1 × 76
+    client: what it sends                         1216  1 × 16 × 76
+    backends: messages                            1216  16 × 76
+    backends: what it sends                       1216  16 × 1 × 76
+    error broken backends: what it sends      no bound  write `[-/kv]{16} watchers`
+    local seen                                       8
+    in all                                    no bound
+  one message takes, in steps at most
+    client                         3011
+    backends                        164
+    error broken backends      no bound  write `[-/kv]{16} watchers`; besides `clean`, in C++
+  all runs share, in bytes at most
+    global totals        152032
+    global names       no bound  write `names : dict[string{64}, [integer]{1000}]{1000}`
+  messages, in bytes at most
+    kv            76
+";
+
+/// What is printed, and whether all was well.
+fn said(folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let output = flux(folder, arguments);
+    (output.status.success(), text(&output.stdout))
+}
+
+fn written() -> std::path::PathBuf {
+    let folder = folder("flick_command", "count");
+    std::fs::write(folder.join("count.flick"), COUNT).unwrap();
+    folder
+}
+
+#[test]
+fn bounds_are_printed_with_what_to_write_where_there_are_none() {
+    let folder = written();
+    assert_eq!(said(&folder, &["check", "--bounds", "count.flick"]), (true, BOUNDS.to_owned()));
+    let (success, all) = said(&folder, &["check", "--bounds", "--json", "count.flick"]);
+    let bounds: serde_json::Value = serde_json::from_str(all.lines().last().unwrap()).unwrap();
+    let run = &bounds["processes"][0]["run"];
+    assert_eq!((success, &run[0]["what"], &run[0]["most"]), (true, &"client: messages".into(), &76.into()));
+    assert!(bounds["processes"][0]["bytes"].is_null() && bounds["shared"][0]["most"].is_u64(), "{bounds}");
+}
+
+#[test]
+fn programs_are_laid_out_completed_and_drawn() {
+    let folder = written();
+    assert_eq!(said(&folder, &["fmt", "--check", "count.flick"]), (true, String::new()));
+    std::fs::write(folder.join("wide.flick"), COUNT.replace(" => client", "=>client")).unwrap();
+    assert!(!said(&folder, &["fmt", "--check", "wide.flick"]).0);
+    assert!(said(&folder, &["fmt", "wide.flick"]).0);
+    assert_eq!(std::fs::read_to_string(folder.join("wide.flick")).unwrap(), COUNT);
+
+    let (success, stubs) = said(&folder, &["stubs", "count.flick"]);
+    assert!(success && stubs.contains("int clean(struct clean_in *in, struct clean_out *out)"), "{stubs}");
+    let (success, drawn) = said(&folder, &["graph", "count.flick"]);
+    assert!(success && drawn.contains("Count_client") && drawn.contains("Count_backends_broken"), "{drawn}");
+}
+
+#[test]
+fn a_new_program_is_right_and_bounded() {
+    let folder = folder("flick_command", "new");
+    assert!(said(&folder, &["new", "--template", "flick", "number"]).0);
+    let home = folder.join("number");
+    assert_eq!(said(&home, &["fmt", "--check", "number.flick"]), (true, String::new()));
+    let (success, bounds) = said(&home, &["check", "--bounds"]);
+    assert!(success && bounds.starts_with("proc Number\n") && !bounds.contains("no bound"), "{bounds}");
+    assert!(!home.join("nodes.cpp").exists());
+}

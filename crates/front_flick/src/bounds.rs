@@ -1,0 +1,200 @@
+//! What the processes of a file may hold, as far as it says so: how many channels there are, and the bytes of state.
+//! `flux check --bounds` adds the messages to that, and what the rules compute.
+
+use crate::parser::parse;
+use crate::syntax::{Declaration, Event, Parameter, Record, State, Syntax, Type, TypeForm};
+use flux_diagnostic::Diagnostics;
+use flux_ir::compute::Extent;
+use flux_ir::name::Name;
+use flux_ir::program::Program;
+use flux_source::FileId;
+
+/// A process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Process {
+    /// What it is called.
+    pub name: String,
+    /// Its channels, in order.
+    pub channels: Vec<Channel>,
+    /// The state of one run.
+    pub locals: Vec<Held>,
+    /// Whether it merges what comes of its channels.
+    pub is_fold: bool,
+}
+
+/// A channel of a process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Channel {
+    /// What it is called.
+    pub name: String,
+    /// Whether it is an array.
+    pub is_array: bool,
+    /// How many connections it is at most; none where that has no bound.
+    pub most: Option<u64>,
+    /// How it is written with a bound.
+    pub bounded: String,
+    /// The events that have rules.
+    pub events: Vec<&'static str>,
+}
+
+/// State.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// What it is called.
+    pub name: String,
+    /// The most bytes; none where that has no bound.
+    pub bytes: Option<u64>,
+    /// How its type is written with a bound.
+    pub bounded: String,
+    /// How large the value is, for what is computed with it.
+    pub extent: Extent,
+}
+
+/// The processes of a text that is right, and the state that all their runs share.
+pub fn processes(file: FileId, text: &str, program: &Program) -> (Vec<Process>, Vec<Held>) {
+    let syntax = parse(file, text, &mut Diagnostics::new());
+    let sizes = Sizes { syntax: &syntax, program };
+    let (mut processes, mut globals) = (vec![], vec![]);
+    for declaration in &syntax.declarations {
+        match declaration {
+            Declaration::Global(state) => globals.push(sizes.held(state)),
+            Declaration::Process(process) => processes.push(Process {
+                name: process.name.text.to_string(),
+                channels: process.parameters.iter().filter_map(|parameter| channel(process, parameter)).collect(),
+                locals: process.locals.iter().map(|state| sizes.held(state)).collect(),
+                is_fold: !process.block.is_empty(),
+            }),
+            _ => {}
+        }
+    }
+    (processes, globals)
+}
+
+fn channel(process: &crate::syntax::Process<'_>, parameter: &Parameter<'_>) -> Option<Channel> {
+    let Parameter::Channel(channel) = parameter else { return None };
+    let way = |ty: &Option<Type<'_>>| ty.as_ref().map_or("-".to_owned(), spelled);
+    let name = channel.name.text.to_string();
+    let has = |event: &Event| {
+        process
+            .rules
+            .iter()
+            .any(|rule| rule.channel.as_str() == name && rule.event.is_some_and(|(own, _)| own == *event))
+    };
+    Some(Channel {
+        is_array: channel.array.is_some(),
+        most: channel.array.unwrap_or(Some(1)),
+        bounded: format!("[{}/{}]{{16}} {name}", way(&channel.gives), way(&channel.takes)),
+        events: Event::ALL.into_iter().filter(has).map(Event::name).collect(),
+        name,
+    })
+}
+
+/// What values take beside their bytes: a text or a list the place where those are, and an entry of a dictionary its
+/// links.
+const OWNER: u64 = 32;
+const ENTRY: u64 = 48;
+
+/// Types are so deep in each other; what is deeper has no bound that could be written.
+const MOST_DEPTH: usize = 16;
+
+struct Sizes<'a, 'text> {
+    syntax: &'a Syntax<'text>,
+    program: &'a Program,
+}
+
+impl Sizes<'_, '_> {
+    fn held(&self, state: &State<'_>) -> Held {
+        let ty = &state.field.ty;
+        let own = match &ty.form {
+            TypeForm::Named(name) if !matches!(&*name.own, "string" | "bytes") => self.bytes(ty, 0),
+            _ => ty.most,
+        };
+        Held {
+            name: state.field.name.text.to_string(),
+            bytes: self.bytes(ty, 0),
+            bounded: spelled(ty),
+            extent: Extent { own, inner: self.inner(ty) },
+        }
+    }
+
+    /// The most bytes of a value.
+    fn bytes(&self, ty: &Type<'_>, depth: usize) -> Option<u64> {
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        match &ty.form {
+            TypeForm::Named(name) => match (name.parts(), &*name.own) {
+                ((None, _), "string" | "bytes") => Some(ty.most?.saturating_add(OWNER)),
+                ((None, _), "bool" | "int8" | "uint8") => Some(1),
+                ((None, _), "int16" | "uint16") => Some(2),
+                ((None, _), "int32" | "uint32") => Some(4),
+                ((None, _), "integer" | "int64" | "uint64") => Some(8),
+                ((module, own), _) => self.declared(module, own, depth),
+            },
+            TypeForm::List(element) => {
+                let each = self.bytes(element, depth + 1)?;
+                Some(ty.most?.saturating_mul(each).saturating_add(OWNER))
+            }
+            TypeForm::Dictionary(two) => {
+                let [key, value] = &**two;
+                let each = self.bytes(key, depth + 1)?.saturating_add(self.bytes(value, depth + 1)?);
+                Some(ty.most?.saturating_mul(each.saturating_add(ENTRY)).saturating_add(OWNER))
+            }
+        }
+    }
+
+    fn declared(&self, module: Option<&str>, own: &str, depth: usize) -> Option<u64> {
+        let record = self.record(own).filter(|_| module.is_none());
+        let message = match record.and_then(|record| record.of.as_ref()) {
+            Some(of) => self.message(of.parts().0, of.parts().1),
+            None => self.message(module, own),
+        };
+        match (message, record) {
+            (Some(bytes), _) => Some(bytes),
+            (None, Some(record)) => {
+                let all = record.fields.iter().map(|field| self.bytes(&field.ty, depth + 1));
+                all.into_iter().try_fold(0_u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn record(&self, own: &str) -> Option<&Record<'_>> {
+        self.syntax.declarations.iter().find_map(|declaration| match declaration {
+            Declaration::Record(record) if record.name.as_str() == own => Some(record),
+            _ => None,
+        })
+    }
+
+    /// The most bytes of the message that is called so; in any module where none is said.
+    fn message(&self, module: Option<&str>, own: &str) -> Option<u64> {
+        let is_it = |name: &Name| name.own() == own && (module.is_none() || name.module() == module);
+        let mut found = self.program.messages.iter().filter(|(_, message)| is_it(&message.name));
+        found.next().map(|(_, message)| message.most_bytes())
+    }
+
+    /// The most of what is in a value.
+    fn inner(&self, ty: &Type<'_>) -> Option<u64> {
+        let both = |ty: &Type<'_>| match &ty.form {
+            TypeForm::Named(name) if matches!(&*name.own, "string" | "bytes") => ty.most,
+            TypeForm::Named(_) => self.bytes(ty, 0),
+            _ => Some(ty.most?.max(self.inner(ty)?)),
+        };
+        match &ty.form {
+            TypeForm::Named(_) => self.bytes(ty, 0),
+            TypeForm::List(element) => both(element),
+            TypeForm::Dictionary(two) => Some(both(&two[0])?.max(both(&two[1])?)),
+        }
+    }
+}
+
+/// The type with a bound wherever it lacks one.
+fn spelled(ty: &Type<'_>) -> String {
+    let most = |otherwise: u64| format!("{{{}}}", ty.most.unwrap_or(otherwise));
+    match &ty.form {
+        TypeForm::Named(name) if matches!(&*name.own, "string" | "bytes") => format!("{name}{}", most(64)),
+        TypeForm::Named(name) => name.to_string(),
+        TypeForm::List(element) => format!("[{}]{}", spelled(element), most(1000)),
+        TypeForm::Dictionary(two) => format!("dict[{}, {}]{}", spelled(&two[0]), spelled(&two[1]), most(1000)),
+    }
+}
