@@ -16,7 +16,7 @@ use flux_contract as contract;
 use flux_ir::compute::Computation;
 use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::flow::{Acquisition, Callee, End, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{Body, ConstraintId, Mode, Node, NodeId, Parameter, Scope};
+use flux_ir::program::{Body, ConstraintId, Mode, Node, NodeId, Parameter, Requirement, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {
@@ -279,6 +279,7 @@ impl Writer<'_> {
         };
         let mode = |one: &Acquisition| match one.mode {
             Mode::Read => Expression::name(contract::MODE_READ.spelling),
+            Mode::Intent => Expression::name(contract::MODE_INTENT.spelling),
             Mode::Write => Expression::name(contract::MODE_WRITE.spelling),
         };
         let how: Vec<_> = taken
@@ -358,7 +359,7 @@ impl Writer<'_> {
         out: &mut Vec<Statement>,
     ) -> String {
         let outcome = self.locals.claim(&format!("{stem}_outcome"));
-        if step.acquire.is_empty() && step.within.is_none() {
+        if step.acquire.is_empty() && step.within.is_none() && !self.may_undo(step) {
             out.extend(before);
             let variable = Declarator::constant(contract::OUTCOME.spelling, &outcome);
             out.push(Statement::Variable(variable, Initial::Value(call)));
@@ -367,6 +368,7 @@ impl Writer<'_> {
         let scope = self.locals.enter();
         let mut guarded = self.deadline(step);
         guarded.extend(self.holds(step, input));
+        guarded.extend(self.state_changes(step, &outcome));
         guarded.extend(before);
         guarded.push(Statement::Assign(Expression::name(&outcome), call));
         self.locals.leave(scope);
@@ -374,6 +376,27 @@ impl Writer<'_> {
         out.push(Statement::Variable(Declarator::new(contract::OUTCOME.spelling, &outcome), unless_called));
         out.push(Statement::Scope(guarded));
         outcome
+    }
+
+    /// Whether a step calls an atomic node that may change more than one thing of a state: what it has changed is
+    /// undone where it fails.
+    fn may_undo(&self, step: &Step) -> bool {
+        let Callee::Function(callee) = step.callee else { return false };
+        let (function, program) = (&self.context.flow.functions[callee], &self.context.flow.program);
+        let requirements = function.node().map_or(&[][..], |node| &program.nodes[node].requirements);
+        let is_table = |id: ConstraintId| program.constraints.iter().any(|(_, one)| one.table == Some(id));
+        let changes = |one: &Requirement| one.mode != Mode::Read && is_table(one.constraint);
+        function.body.all_steps().len() > 1 && requirements.iter().any(changes)
+    }
+
+    /// Where such a node notes what it changes.
+    fn state_changes(&mut self, step: &Step, outcome: &str) -> Option<Statement> {
+        if !self.may_undo(step) {
+            return None;
+        }
+        let declarator = Declarator::constant(contract::STATE_CHANGES.spelling, self.locals.claim("changes"));
+        let arguments = [&self.flow, outcome].map(Expression::name).to_vec();
+        Some(Statement::Variable(declarator, Initial::Arguments(arguments)))
     }
 
     /// The ways on from a function that was called: done or failed.

@@ -150,6 +150,10 @@ symbols! {
     /// The deadline of a step, `flux::within limit(flow, 300)`, in milliseconds, for as long as it stands.
     WITHIN = Type "flux::within",
         "static_assert(std::is_nothrow_constructible_v<flux::within, flux::flow &, std::int64_t>);";
+    /// What an atomic node changes in state that Flux keeps, `flux::state_changes changes(flow, outcome)`, for as long
+    /// as it may have to be undone.
+    STATE_CHANGES = Type "flux::state_changes",
+        "static_assert(std::is_nothrow_constructible_v<flux::state_changes, flux::flow &, const flux::outcome &>);";
     /// Sets the flow's session.
     SET_SESSION = Member "set_session",
         "{ flow.set_session(int{}) } noexcept -> std::same_as<void>;";
@@ -412,6 +416,9 @@ symbols! {
     /// Held together with other readers.
     MODE_READ = Enumerator "flux::mode::read",
         "static_assert(flux::mode::read != flux::mode::write);";
+    /// Of a table: held together with others that hold rows of it.
+    MODE_INTENT = Enumerator "flux::mode::intent",
+        "static_assert(flux::mode::intent != flux::mode::write);";
     /// Held alone.
     MODE_WRITE = Enumerator "flux::mode::write",
         "static_assert(std::is_same_v<decltype(flux::mode::write), flux::mode>);";

@@ -144,7 +144,7 @@ impl<'a> Printer<'a> {
         let key: Vec<_> = one.key.iter().filter_map(|at| step.inputs.get(*at)).map(|part| self.value(part)).collect();
         let holder = self.held.iter().rev().find(|hold| hold.constraint == one.constraint && hold.key == key);
         let from = holder.map_or(String::new(), |hold| {
-            let stronger = if hold.mode > one.mode { ", as a writer" } else { "" };
+            let stronger = if hold.mode != one.mode { ", as a writer" } else { "" };
             format!(", from {}{stronger}", hold.holder)
         });
         format!("has {} already{from}", self.flow.required_text(node, one))

@@ -38,7 +38,7 @@ pub struct Use {
 impl Use {
     /// Whether two executions may not use these at once.
     pub fn conflicts(&self, other: &Self) -> bool {
-        self.lock == other.lock && self.mode.max(other.mode) == Mode::Write
+        self.lock == other.lock && self.mode.excludes(other.mode)
     }
 }
 

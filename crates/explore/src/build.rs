@@ -283,7 +283,7 @@ impl<'a> Builder<'a> {
             let values = one.key.iter().map(|operand| self.value(operand, frame)).collect();
             let lock = self.lock(one.constraint, values, frame);
             match locks.iter_mut().find(|(known, _)| *known == lock) {
-                Some((_, mode)) => *mode = one.mode.max(*mode),
+                Some((_, mode)) => *mode = one.mode.joined(*mode),
                 None => locks.push((lock, one.mode)),
             }
         }

@@ -218,7 +218,7 @@ impl Rules<'_> {
                     (Some(first), Discipline::PassedOnce) => {
                         first.passed == 0 && self.can_hold(state, *lock, Mode::Write)
                     }
-                    (Some(_), Discipline::ReadersFirst) => *mode == Mode::Read,
+                    (Some(_), Discipline::ReadersFirst) => *mode != Mode::Write,
                 };
                 if free && passes {
                     moves.push(Move::Take(at, edge));
@@ -293,7 +293,7 @@ impl Rules<'_> {
             Phase::Unwinding(point, held, _) => self.graph.points[point as usize].holds.get(..held),
             _ => None,
         });
-        !holds.flatten().chain(&state.left_held).any(|(held, how)| *held == lock && mode.max(*how) == Mode::Write)
+        !holds.flatten().chain(&state.left_held).any(|(held, how)| *held == lock && mode.excludes(*how))
     }
 
     /// The state after `step`, which is one of the moves of `state`.

@@ -123,6 +123,7 @@ impl Teller<'_> {
 fn as_what(mode: Mode) -> &'static str {
     match mode {
         Mode::Read => " as a reader",
+        Mode::Intent => " for rows of it",
         Mode::Write => " as a writer",
     }
 }

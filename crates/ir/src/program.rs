@@ -491,6 +491,9 @@ pub struct Constraint {
     pub name: Name,
     /// Shared by whom; the same at every mention.
     pub scope: Scope,
+    /// Where it has a key for each row of a table: the constraint of the whole table, which comes before it in the one
+    /// order. Who holds that as a writer holds all rows.
+    pub table: Option<ConstraintId>,
     /// The first mention.
     pub span: Span,
 }
@@ -506,13 +509,35 @@ pub enum Scope {
     Keyed,
 }
 
-/// How a constraint is held. A writer suffices where a reader is needed.
+/// How a constraint is held. These are the modes of locks of several granularities that a server needs of tables and
+/// their rows (J. Gray et al., "Granularity of locks in a shared data base", VLDB 1975), of which the two that say what
+/// is intended with a row are one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mode {
     /// Together with other readers (`?`).
     Read,
+    /// Of a table: together with all others that hold rows of it (`~`).
+    Intent,
     /// Alone.
     Write,
+}
+
+impl Mode {
+    /// Whether who holds it so may do what is done in the mode `wanted`.
+    pub fn suffices(self, wanted: Self) -> bool {
+        self == wanted || self == Self::Write
+    }
+
+    /// The weakest mode that suffices for both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        if self == other { self } else { Self::Write }
+    }
+
+    /// Whether two flows cannot hold it so at once.
+    pub fn excludes(self, other: Self) -> bool {
+        self != other || self == Self::Write
+    }
 }
 
 /// One constraint that a node must hold.
@@ -548,7 +573,11 @@ impl Program {
     /// which those of other scopes have none of, `account(from)`.
     pub fn constraint_text(&self, id: ConstraintId, mode: Mode, key: &[String]) -> String {
         let constraint = &self.constraints[id];
-        let mode = if mode == Mode::Read { "?" } else { "" };
+        let mode = match mode {
+            Mode::Read => "?",
+            Mode::Intent => "~",
+            Mode::Write => "",
+        };
         let scope = match constraint.scope {
             Scope::Program => String::new(),
             Scope::Session => "(session)".to_owned(),

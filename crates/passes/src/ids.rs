@@ -80,6 +80,8 @@ pub const CONSTRAINT_MOVED: Id = Id("constraint-moved");
 pub const TOO_MANY_CONTEXTS: Id = Id("too-many-contexts");
 /// A keyed constraint that would have to be taken before its key is known.
 pub const KEY_UNREACHABLE: Id = Id("key-unreachable");
+/// A whole table is held, as the key of a row is not known where the row would have to be taken.
+pub const WHOLE_TABLE: Id = Id("whole-table");
 /// Branches of a parallel step that run one after the other.
 pub const BRANCHES_SERIALISED: Id = Id("branches-serialised");
 /// Branches that take what is held around their step.

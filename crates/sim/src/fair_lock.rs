@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// A lock.
 #[derive(Default, Debug)]
 pub struct FairLock {
-    writer: bool,
-    readers: usize,
+    /// How it is held, and by how many; nothing where it is free.
+    holders: Option<(Mode, usize)>,
     waiting: VecDeque<(usize, Mode)>,
     /// What the first of those who wait has been told.
     first: First,
@@ -61,11 +61,8 @@ impl FairLock {
     }
 
     /// Gives the lock back.
-    pub fn release(&mut self, mode: Mode) -> Passed {
-        match mode {
-            Mode::Read => self.readers = self.readers.saturating_sub(1),
-            Mode::Write => self.writer = false,
-        }
+    pub fn release(&mut self) -> Passed {
+        self.holders = self.holders.map(|(mode, count)| (mode, count - 1)).filter(|(_, count)| *count > 0);
         match (self.first, self.waiting.front()) {
             (First::Waits, Some((who, mode))) if self.admits(*mode) => {
                 self.first = First::IsWoken;
@@ -94,14 +91,12 @@ impl FairLock {
     }
 
     fn admits(&self, mode: Mode) -> bool {
-        !self.writer && (mode == Mode::Read || self.readers == 0)
+        self.holders.is_none_or(|(held, _)| !held.excludes(mode))
     }
 
     fn admit(&mut self, mode: Mode) {
-        match mode {
-            Mode::Read => self.readers += 1,
-            Mode::Write => self.writer = true,
-        }
+        let before = self.holders.map_or(0, |(_, count)| count);
+        self.holders = Some((mode, before + 1));
     }
 }
 
@@ -114,15 +109,15 @@ mod tests {
         let mut lock = FairLock::default();
         assert!(lock.acquire(1, Mode::Write));
         assert!(!lock.acquire(2, Mode::Write) && !lock.acquire(3, Mode::Write));
-        assert_eq!(lock.release(Mode::Write), Passed::Wakes(2));
+        assert_eq!(lock.release(), Passed::Wakes(2));
         assert!(lock.acquire(4, Mode::Write), "it is free until 2 runs");
         assert_eq!(lock.try_again(), [0; 0]);
         assert!(!lock.acquire(5, Mode::Write), "2 has asked");
-        assert_eq!(lock.release(Mode::Write), Passed::To(vec![2]));
+        assert_eq!(lock.release(), Passed::To(vec![2]));
         assert!(!lock.acquire(6, Mode::Write));
-        assert_eq!(lock.release(Mode::Write), Passed::Wakes(3));
+        assert_eq!(lock.release(), Passed::Wakes(3));
         assert_eq!(lock.try_again(), [3]);
-        assert_eq!(lock.release(Mode::Write), Passed::Wakes(5));
+        assert_eq!(lock.release(), Passed::Wakes(5));
     }
 
     #[test]
@@ -130,10 +125,10 @@ mod tests {
         let mut lock = FairLock::default();
         assert!(lock.acquire(1, Mode::Read) && lock.acquire(2, Mode::Read));
         assert!(!lock.acquire(3, Mode::Write) && !lock.acquire(4, Mode::Read) && !lock.acquire(5, Mode::Read));
-        assert_eq!(lock.release(Mode::Read), Passed::To(vec![]));
-        assert_eq!(lock.release(Mode::Read), Passed::Wakes(3));
+        assert_eq!(lock.release(), Passed::To(vec![]));
+        assert_eq!(lock.release(), Passed::Wakes(3));
         assert_eq!(lock.try_again(), [3]);
-        assert_eq!(lock.release(Mode::Write), Passed::Wakes(4));
+        assert_eq!(lock.release(), Passed::Wakes(4));
         assert_eq!(lock.try_again(), [4, 5]);
         assert!(lock.acquire(6, Mode::Read));
     }

@@ -9,7 +9,6 @@ use crate::processors::Processors;
 use crate::random::{Distribution, Random};
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::threads::{Begins, Threads};
-use flux_ir::program::Mode;
 use std::collections::VecDeque;
 
 pub use crate::threads::Runtime;
@@ -373,17 +372,17 @@ impl<'a> Machine<'a> {
                         return self.park(at, Reason::Constraint(lock.constraint));
                     }
                 }
-                Action::Release(lock, mode) => {
+                Action::Release(lock) => {
                     execution.holds = execution.holds.saturating_sub(1);
-                    self.release(lock, mode);
+                    self.release(lock);
                 }
                 Action::Fork(fork) => self.fork(at, fork),
             }
         }
     }
 
-    fn release(&mut self, lock: Lock, mode: Mode) {
-        match self.lock(lock).release(mode) {
+    fn release(&mut self, lock: Lock) {
+        match self.lock(lock).release() {
             Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one)),
             Passed::Wakes(one) => {
                 self.executions[one].tries = Some(lock);

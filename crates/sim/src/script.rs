@@ -20,7 +20,7 @@ pub enum Action {
     /// Takes a lock.
     Acquire(Lock, Mode),
     /// Gives it back.
-    Release(Lock, Mode),
+    Release(Lock),
     /// Runs branches, and goes on when all have ended.
     Fork(Fork),
 }

@@ -182,7 +182,7 @@ impl<'a> Walk<'_, 'a> {
         }
         self.actions.extend(held.iter().map(|(lock, mode)| Action::Acquire(*lock, *mode)));
         let (exit, given) = self.call(step, inputs);
-        self.actions.extend(held.iter().rev().map(|(lock, mode)| Action::Release(*lock, *mode)));
+        self.actions.extend(held.iter().rev().map(|(lock, _)| Action::Release(*lock)));
         match exit {
             Exit::Done => Left::On(given),
             Exit::Ended => Left::By(Exit::Ended, vec![]),

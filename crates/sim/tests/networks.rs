@@ -76,7 +76,7 @@ fn actions(stages: &Value, random: &mut Random) -> Vec<Action> {
                 let lock = Lock { number: stage[1].as_u64().unwrap() as usize, constraint: 0 };
                 all.push(Action::Acquire(lock, Mode::Write));
                 all.extend(actions(&stage[2], random));
-                all.push(Action::Release(lock, Mode::Write));
+                all.push(Action::Release(lock));
             }
             "fork" => {
                 let branches = stage[1].as_array().unwrap().iter();

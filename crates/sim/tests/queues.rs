@@ -230,7 +230,7 @@ fn readers_and_writers() {
             let lock = Lock { number: 0, constraint: 0 };
             let (mode, inside) = if source == 0 { (Mode::Read, read) } else { (Mode::Write, write) };
             let inside = Action::Wait(Distribution::Exponential(inside).sample(random));
-            script([Action::Acquire(lock, mode), inside, Action::Release(lock, mode)])
+            script([Action::Acquire(lock, mode), inside, Action::Release(lock)])
         };
         let arrivals = vec![Arrivals::Poisson(reads), Arrivals::Poisson(writes)];
         for runtime in [Runtime::Thread, Runtime::Event(1)] {

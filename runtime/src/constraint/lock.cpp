@@ -40,7 +40,7 @@ bool lock::take_or_push(waiting &self) noexcept
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     while (true) {
         if (may_take(seen, self.how)) {
-            if (word_.compare_exchange_weak(seen, seen + share_of(self.how), std::memory_order_acquire,
+            if (word_.compare_exchange_weak(seen, seen + added(seen, self.how), std::memory_order_acquire,
                                             std::memory_order_relaxed)) {
                 return true;
             }
@@ -92,8 +92,8 @@ void lock::pass_on(std::uint64_t share) noexcept
 // others can only push meanwhile.
 void lock::grant(std::uint64_t share) noexcept
 {
-    if (first_->how == mode::read) {
-        return grant_readers(share);
+    if (first_->how != mode::write) {
+        return grant_sharers(share);
     }
     waiting *const granted = first_;
     first_ = granted->next;
@@ -105,27 +105,28 @@ void lock::grant(std::uint64_t share) noexcept
     wake(granted);
 }
 
-// Gives the lock to all readers up to the first writer in the queue.
-void lock::grant_readers(std::uint64_t share) noexcept
+// Gives the lock to all in the queue up to the first that wants it in another mode than the first of them.
+void lock::grant_sharers(std::uint64_t share) noexcept
 {
     waiting *const granted = first_;
     waiting *last = granted;
-    std::uint64_t readers = one_reader;
+    const mode how = granted->how;
+    std::uint64_t sharers = share_of(how);
     while (true) {
-        while (last->next != nullptr && last->next->how == mode::read) {
+        while (last->next != nullptr && last->next->how == how) {
             last = last->next;
-            readers += one_reader;
+            sharers += one_sharer;
         }
         first_ = last->next;
         if (first_ != nullptr) {
-            word_.fetch_add(readers - share, std::memory_order_release);
+            word_.fetch_add(sharers - share, std::memory_order_release);
             break;
         }
         std::uint64_t expected = share | queued_bit;
-        if (word_.compare_exchange_strong(expected, readers, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        if (word_.compare_exchange_strong(expected, sharers, std::memory_order_acq_rel, std::memory_order_relaxed)) {
             break;
         }
-        last->next = collect(share); // more have come, and perhaps readers
+        last->next = collect(share); // more have come, and perhaps such
     }
     last->next = nullptr;
     wake(granted);

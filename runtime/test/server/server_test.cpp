@@ -467,9 +467,9 @@ TEST(Server, RefusesWrongOptions)
 
 TEST(Server, RefusesMoreFlowsThanALockCanCount)
 {
-    server server({"--flux-max-flows=500000"}, "plain_server");
+    server server({"--flux-max-flows=200000"}, "plain_server");
     EXPECT_EQ(server.await_end(), 1);
-    EXPECT_TRUE(server.has_said("flux: sample cannot start: its sources may have 524287 flows in progress together"))
+    EXPECT_TRUE(server.has_said("flux: sample cannot start: its sources may have 262143 flows in progress together"))
         << server.said;
 }
 

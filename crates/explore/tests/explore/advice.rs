@@ -41,18 +41,26 @@ fn write(program: &mut Program, line: &str, places: &mut Places) {
         depth += i32::from(character == '(') - i32::from(character == ')');
         character == ',' && depth == 0
     });
-    let requirements = parts.map(|part| requirement(program, node, part.trim(), places.next())).collect();
+    let requirements = parts.flat_map(|part| requirement(program, node, part.trim(), places.next())).collect();
     program.nodes[node].requirements = requirements;
 }
 
-/// `x`, `y?`, `z(session)`, `z?(a, b)`.
-fn requirement(program: &Program, node: NodeId, text: &str, span: Span) -> Requirement {
+/// `x`, `y?`, `z(session)`, `z?(a, b)`; and a row of a table, which is two.
+fn requirement(program: &Program, node: NodeId, text: &str, span: Span) -> Vec<Requirement> {
     let (name, scope) = text.split_once('(').unwrap_or((text, "session)"));
     let (name, mode) = name.strip_suffix('?').map_or((name, Mode::Write), |name| (name, Mode::Read));
     let constraint = program.constraints.iter().find(|(_, one)| one.name == name).unwrap().0;
     let names = scope.trim_end_matches(')').split(", ").filter(|name| *name != "session");
     let position = |name| program.nodes[node].inputs().iter().position(|input| input.name == name).unwrap();
-    Requirement { constraint, mode, key: names.map(position).collect(), span }
+    let key: Vec<usize> = names.map(position).collect();
+    let rows = program.constraints.iter().find(|(_, one)| one.table == Some(constraint)).filter(|_| !key.is_empty());
+    match rows {
+        None => vec![Requirement { constraint, mode, key, span }],
+        Some((row, _)) => {
+            let whole = Requirement { constraint, mode: Mode::Intent, key: vec![], span };
+            vec![whole, Requirement { constraint: row, mode, key, span }]
+        }
+    }
 }
 
 #[test]

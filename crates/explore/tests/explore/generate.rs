@@ -105,7 +105,18 @@ impl Generator {
                 7 => Scope::Session,
                 _ => Scope::Keyed,
             };
-            self.program.constraints.add(Constraint { name: Name::new(*name), scope, span: Span::default() });
+            self.program.constraints.add(Constraint {
+                name: Name::new(*name),
+                scope,
+                table: None,
+                span: Span::default(),
+            });
+        }
+        if self.random.chance(15) {
+            let (table, row) = (Name::new("table"), Name::new("row"));
+            let constraint = |name, scope, table| Constraint { name, scope, table, span: Span::default() };
+            let whole = self.program.constraints.add(constraint(table, Scope::Program, None));
+            self.program.constraints.add(constraint(row, Scope::Keyed, Some(whole)));
         }
     }
 
@@ -165,7 +176,7 @@ impl Generator {
                 let from = if self.random.chance(70) { below.len().saturating_sub(2) } else { 0 };
                 let node = below[from + self.random.below(below.len() - from)];
                 let constant = Constant::Integer(i64::try_from(self.random.below(2)).unwrap());
-                let constants = if self.random.chance(8) { vec![constant] } else { vec![] };
+                let constants = if self.random.chance(15) { vec![constant] } else { vec![] };
                 steps.push(step(apply(node, constants)));
             }
         }
@@ -227,7 +238,15 @@ impl Generator {
             let mode = if self.random.chance(40) { Mode::Read } else { Mode::Write };
             let keyed = self.program.constraints[constraint].scope == Scope::Keyed;
             let key = if keyed { vec![self.random.below(2)] } else { vec![] };
-            requirements.push(Requirement { constraint, mode, key, span: Span::default() });
+            let span = Span::default();
+            let table = self.program.constraints[constraint].table;
+            requirements.extend(table.map(|whole| Requirement {
+                constraint: whole,
+                mode: Mode::Intent,
+                key: vec![],
+                span,
+            }));
+            requirements.push(Requirement { constraint, mode, key, span });
         }
         requirements
     }

@@ -124,7 +124,7 @@ fn a_flow_may_be_cancelled_anywhere() {
 
 #[test]
 fn thousands_of_programs_neither_deadlock_nor_lose_exclusion() {
-    assert_telling(&run(0..2_000, 3_000, false));
+    assert_telling(&run(0..2_000, 3_600, false));
 }
 
 /// As many as `FLUX_EXPLORE_PROGRAMS` says, 100,000 where it says nothing, and of a tenth of them flows that are

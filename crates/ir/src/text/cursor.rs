@@ -231,7 +231,10 @@ impl<'a> Cursor<'a> {
         if self.eat("?") {
             return Ok(Mode::Read);
         }
-        if self.eat("!") { Ok(Mode::Write) } else { Err(self.expected("`?` or `!`")) }
+        if self.eat("~") {
+            return Ok(Mode::Intent);
+        }
+        if self.eat("!") { Ok(Mode::Write) } else { Err(self.expected("`?`, `~` or `!`")) }
     }
 
     /// A parameter; `types` are those that the program declares.

@@ -467,6 +467,11 @@ fn is_record(program: &Program, id: TypeId) -> bool {
     matches!(program.types[id].body, TypeBody::Record(_))
 }
 
+/// A constraint that is declared before, by its index.
+fn declared_before(line: &mut Cursor<'_>) -> Result<ConstraintId, ParseError> {
+    line.mention(&Labels::default(), "the index of a constraint").map(ArenaId::new)
+}
+
 /// Adds what `line` declares and others may mention: an option, a predicate, a constraint; a module or a node without
 /// its parts.
 fn declare(
@@ -504,7 +509,8 @@ fn declare(
             Some("keyed") => program::Scope::Keyed,
             _ => return Err(line.error("a constraint's scope is `program`, `session` or `keyed`")),
         };
-        program.constraints.add(Constraint { name, scope, span });
+        let table = if line.eat_word("of") { Some(declared_before(&mut line)?) } else { None };
+        program.constraints.add(Constraint { name, scope, table, span });
     } else if line.eat_word("node") {
         let span = line.span()?;
         let name = line.declared_name("the node's name")?;

@@ -78,6 +78,9 @@ impl Printer {
                 program::Scope::Keyed => "keyed",
             };
             self.write(format!("constraint {} {scope}", lexical::declared(&constraint.name)));
+            if let Some(table) = constraint.table {
+                self.write(format!(" of #{}", table.index()));
+            }
             self.end_line();
         }
     }

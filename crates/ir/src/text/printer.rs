@@ -113,6 +113,7 @@ impl Printer {
     pub(super) fn mode(&mut self, mode: Mode) {
         self.write(match mode {
             Mode::Read => "?",
+            Mode::Intent => "~",
             Mode::Write => "!",
         });
     }

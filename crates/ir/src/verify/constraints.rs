@@ -78,7 +78,7 @@ impl Hold {
     fn suffices(&self, wanted: &Self) -> bool {
         let known = |value: &Value| *value != Value::Unknown;
         self.constraint == wanted.constraint
-            && self.mode >= wanted.mode
+            && self.mode.suffices(wanted.mode)
             && self.key == wanted.key
             && self.key.iter().all(known)
     }
@@ -91,7 +91,7 @@ impl Hold {
             _ => false,
         };
         self.constraint == other.constraint
-            && self.mode.max(other.mode) == Mode::Write
+            && self.mode.excludes(other.mode)
             && !self.key.iter().zip(&other.key).any(differ)
     }
 }
@@ -168,7 +168,7 @@ impl<'a> Checker<'a, '_> {
                 HeldKey::Lost => true,
             };
             let meant = |hold: &Hold| {
-                hold.constraint == *constraint && hold.mode >= *mode && key.iter().zip(&hold.key).all(part)
+                hold.constraint == *constraint && hold.mode.suffices(*mode) && key.iter().zip(&hold.key).all(part)
             };
             if !context.held.iter().any(meant) {
                 self.add(function, function.span, &format!("`{}` is not held by a caller", self.name(*constraint)));
@@ -213,7 +213,7 @@ impl<'a> Checker<'a, '_> {
         value: &impl Fn(&Operand) -> Value,
     ) {
         for need in self.requirements(step, value) {
-            if !held.iter().any(|hold| hold.suffices(&need)) {
+            if !held.iter().any(|hold| self.is_enough(hold, &need)) {
                 let name = self.name(need.constraint);
                 let node = self.flow.callee_node(&step.callee);
                 let node = node.map_or(String::new(), |node| self.node_name(node).to_string());
@@ -277,7 +277,7 @@ impl<'a> Checker<'a, '_> {
             mentioned.extend(required.iter().map(|hold| hold.constraint));
             let inner = step.callee.functions().into_iter().flat_map(|callee| self.passed_needs(callee, step, &value));
             let open = required.into_iter().chain(inner);
-            summary.needs.extend(open.filter(|need| !taken.iter().any(|hold| hold.suffices(need))));
+            summary.needs.extend(open.filter(|need| !taken.iter().any(|hold| self.is_enough(hold, need))));
             for callee in step.callee.functions().iter().filter_map(|callee| self.summaries.get(callee.index())) {
                 summary.first = earlier(summary.first, callee.first);
                 summary.keyed |= callee.keyed;
@@ -309,6 +309,12 @@ impl<'a> Checker<'a, '_> {
         requirements
             .map(|one| Hold { constraint: one.constraint, key: one.key.iter().map(part).collect(), mode: one.mode })
             .collect()
+    }
+
+    /// Whether holding this is enough for what is wanted: the same, or a writer's hold of the table of a row.
+    fn is_enough(&self, hold: &Hold, wanted: &Hold) -> bool {
+        let table = self.flow.program.constraints[wanted.constraint].table;
+        hold.suffices(wanted) || (Some(hold.constraint) == table && hold.mode == Mode::Write)
     }
 
     fn node_name(&self, node: NodeId) -> &'a Name {

@@ -270,7 +270,8 @@ pub fn any_program(choices: &mut Choices) -> Program {
     }
     for _ in 0..counts.constraints {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
-        program.constraints.add(Constraint { name: choices.declared(), scope, span: choices.span() });
+        let table = choices.chance().then(|| choices.id(counts.constraints));
+        program.constraints.add(Constraint { name: choices.declared(), scope, table, span: choices.span() });
     }
     for _ in 0..counts.nodes {
         program.nodes.add(any_node(choices, counts));

@@ -48,7 +48,7 @@ fn program(choices: &mut Choices) -> Program {
     external(&mut program, "handle", ExternalRole::Handler);
     for name in ["d", "c", "b", "a"] {
         let scope = choices.of(&[Scope::Program, Scope::Session, Scope::Keyed]);
-        program.constraints.add(Constraint { name: Name::new(name), scope, span });
+        program.constraints.add(Constraint { name: Name::new(name), scope, table: None, span });
     }
     let (concrete, all) = (1 + choices.below(3), 2 + choices.below(4));
     for index in 0..concrete + all {

@@ -5,7 +5,7 @@ use crate::rewrites::order_constraints::Escape;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::flow::{Acquisition, Callee, Flow, FunctionId, Step};
 use flux_ir::name::Name;
-use flux_ir::program::{ConstraintId, NodeId};
+use flux_ir::program::{ConstraintId, Mode, NodeId};
 use flux_ir::provenance::Provenance;
 use flux_source::Span;
 
@@ -73,6 +73,26 @@ pub fn unreachable_key(flow: &Flow, step: &Step, escape: &Escape, diagnostics: &
     )));
 }
 
+/// A row cannot be taken further out, as its key is made in between, so its whole table is.
+pub fn whole_table(
+    flow: &Flow,
+    step: &Step,
+    (row, table): (&Acquisition, ConstraintId),
+    diagnostics: &mut Diagnostics,
+) {
+    let (name, taker) = (constraint(flow, table), node_name(flow, row.provenance.whom()));
+    let holder = callee_name(flow, step);
+    let headline =
+        format!("`{holder}` takes all of `{name}`, because the key of `{taker}` inside it is not known before");
+    let warning = Diagnostic::warning(ids::WHOLE_TABLE, headline, row.span)
+        .label(format!("`{taker}` needs a row of `{name}`"))
+        .mark(step.span, format!("has to be taken here, around `{holder}`"));
+    diagnostics.push(warning.help(format!(
+        "flows that use `{name}` do not run at once now; make the key before `{holder}` and declare it as an input of \
+         `{holder}` and of all nodes between"
+    )));
+}
+
 /// Branches of a parallel step, or instances of an each step, share a hold that only one of them may have.
 pub fn serialised(flow: &Flow, step: &Step, shared: ConstraintId, authored: bool, diagnostics: &mut Diagnostics) {
     let name = constraint(flow, shared);
@@ -111,7 +131,8 @@ fn callee_name(flow: &Flow, step: &Step) -> String {
 }
 
 /// `log, account(from), x?`: what the author would write for the step's node to take all that it takes, in the order of
-/// the text, its own before the rest. None where a key has no name there.
+/// the text, its own before the rest. None where a key has no name there, or a table is held for rows of it that are taken
+/// further in: that cannot be written.
 fn requirements(flow: &Flow, step: &Step) -> Option<String> {
     let node = &flow.program.nodes[flow.callee_node(&step.callee)?];
     let mut taken: Vec<_> = step.acquire.iter().collect();
@@ -121,7 +142,20 @@ fn requirements(flow: &Flow, step: &Step) -> Option<String> {
         let passed = || one.key.iter().map(|part| step.inputs.iter().position(|input| input == part)).collect();
         let key: Vec<_> = written.map_or_else(passed, |written| Some(written.key.clone()))?;
         let key: Vec<_> = key.iter().filter_map(|at| node.inputs().get(*at)).map(|it| it.name.clone()).collect();
-        Some(flow.program.constraint_text(one.constraint, one.mode, &key))
+        let text = flow.program.constraint_text(one.constraint, one.mode, &key);
+        let table = flow.program.constraints[one.constraint].table;
+        let written = table.map(|table| {
+            text.replacen(&*constraint(flow, one.constraint).to_string(), &constraint(flow, table).to_string(), 1)
+        });
+        Some(written.unwrap_or(text))
     };
-    Some(taken.into_iter().map(requirement).collect::<Option<Vec<_>>>()?.join(", "))
+    // A row is written by the name of its table, which is held for it.
+    let is_row_of = |table: &Acquisition| {
+        let rows =
+            step.acquire.iter().filter(|one| flow.program.constraints[one.constraint].table == Some(table.constraint));
+        rows.count() > 0
+    };
+    let (for_rows, taken): (Vec<_>, Vec<_>) = taken.into_iter().partition(|one| one.mode == Mode::Intent);
+    let all = for_rows.into_iter().all(is_row_of).then_some(taken)?;
+    Some(all.into_iter().map(requirement).collect::<Option<Vec<_>>>()?.join(", "))
 }

@@ -379,7 +379,7 @@ impl<'a> Lowering<'a> {
             let key: Vec<_> = requirement.key.iter().filter_map(|index| inputs.get(*index).cloned()).collect();
             let same = |one: &&mut Acquisition| one.constraint == requirement.constraint && one.key == key;
             match found.iter_mut().find(same) {
-                Some(one) => one.mode = one.mode.max(requirement.mode),
+                Some(one) => one.mode = one.mode.joined(requirement.mode),
                 None => found.push(Acquisition {
                     constraint: requirement.constraint,
                     mode: requirement.mode,

@@ -203,7 +203,7 @@ impl<'a> Order<'a> {
         let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
         // Each is told once: a function that is called twice would else double them, at every level.
         keep_first(&mut walk.escapes, |one| (one.acquisition.constraint, one.acquisition.key.clone(), one.promote));
-        keep_first(&mut walk.uses, |one| (one.constraint, one.key.clone(), one.mode == Mode::Write));
+        keep_first(&mut walk.uses, |one| (one.constraint, one.key.clone(), one.mode));
         let result = match walk.escapes.is_empty() {
             true => Ok(self.instance(id, walk.held, walk.uses, body)),
             false => Err(walk.escapes),
@@ -223,7 +223,7 @@ impl<'a> Order<'a> {
         held.dedup_by(|later, kept| {
             let same = (later.constraint, &later.key) == (kept.constraint, &kept.key);
             if same {
-                kept.mode = kept.mode.max(later.mode);
+                kept.mode = kept.mode.joined(later.mode);
                 kept.moved_by = kept.moved_by.and(later.moved_by);
             }
             same
@@ -302,8 +302,11 @@ impl<'a> Order<'a> {
         let mut taken = vec![];
         let before = walk.escapes.len();
         for one in &step.acquire {
+            if self.holds_all_rows(one, &walk.held) {
+                continue;
+            }
             match walk.held.iter().find(|held| covers(held, one)) {
-                Some(held) if held.mode >= one.mode => {}
+                Some(held) if held.mode.suffices(one.mode) => {}
                 Some(_) => walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: true }),
                 None if self.late(one, &walk.held) => {
                     walk.escapes.push(Escape { acquisition: moved(one, step, self.flow), promote: false });
@@ -312,6 +315,12 @@ impl<'a> Order<'a> {
             }
         }
         (walk.escapes.len() == before).then_some(taken)
+    }
+
+    /// Whether `one` is of a row whose whole table is held by a writer.
+    fn holds_all_rows(&self, one: &Acquisition, held: &[Held]) -> bool {
+        let table = self.flow.program.constraints[one.constraint].table;
+        held.iter().any(|held| Some(held.constraint) == table && held.mode == Mode::Write)
     }
 
     /// Whether something is held that does not come before `one`. Of two keys of one constraint nothing is known.
@@ -345,6 +354,9 @@ impl<'a> Order<'a> {
     /// did.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
         let Some(key) = translate(&escape.acquisition.key, made) else {
+            if let Some(table) = self.flow.program.constraints[escape.acquisition.constraint].table {
+                return self.settle_table(table, escape, made, acquire, walk);
+            }
             if self.refused.insert((escape.acquisition.span, self.flow.callee_node(&made.callee))) {
                 report::unreachable_key(self.flow, made, escape, self.diagnostics);
             }
@@ -359,13 +371,31 @@ impl<'a> Order<'a> {
             return false;
         }
         if let Some(one) = made.acquire.iter_mut().find(|one| same(one)) {
-            let grows = one.mode < acquisition.mode;
-            one.mode = one.mode.max(acquisition.mode);
+            let grows = !one.mode.suffices(acquisition.mode);
+            one.mode = one.mode.joined(acquisition.mode);
             return grows;
         }
         made.acquire.push(acquisition);
         made.acquire.sort_by_key(|one| self.rank.get(&one.constraint).copied());
         true
+    }
+
+    /// As [`Self::settle`], where a row cannot be taken further out: its whole table is.
+    fn settle_table(
+        &mut self,
+        table: ConstraintId,
+        row: &Escape,
+        made: &mut Step,
+        acquire: &[Acquisition],
+        walk: &mut Walk,
+    ) -> bool {
+        let wanted = &row.acquisition;
+        if self.warned.insert((wanted.span, table)) {
+            report::whole_table(self.flow, made, (wanted, table), self.diagnostics);
+        }
+        let acquisition = Acquisition { constraint: table, mode: Mode::Write, key: vec![], ..wanted.clone() };
+        let is_held = walk.held.iter().any(|held| held.constraint == table);
+        self.settle(&Escape { acquisition, promote: is_held }, made, acquire, walk)
     }
 
     /// Warns of what a step takes for nodes inside it, all of which is known now: once, however often its own node is
@@ -385,12 +415,23 @@ impl<'a> Order<'a> {
 
     /// Remembers what of the held set this function relies on: itself, and through its callee.
     fn note_uses(&mut self, made: &Step, acquire: &[Acquisition], walk: &mut Walk) {
-        let own =
-            made.acquire.iter().map(|one| Use { constraint: one.constraint, mode: one.mode, key: one.key.clone() });
+        let own = made.acquire.iter().map(|one| self.own_use(one, &walk.held));
         let inner = made.callee.functions().into_iter().flat_map(|function| self.translated_uses(function, made));
         let taken_here =
             |one: &Use| acquire.iter().any(|taken| taken.constraint == one.constraint && taken.key == one.key);
-        walk.uses.extend(own.chain(inner).filter(|one| !taken_here(one)));
+        let uses: Vec<Use> = own.chain(inner).filter(|one| !taken_here(one)).collect();
+        walk.uses.extend(uses);
+    }
+
+    /// What a step relies on for one thing that it takes. Where all rows of a table are held it relies on the table: of
+    /// two rows it may not be known any more whether they are one.
+    fn own_use(&self, one: &Acquisition, held: &[Held]) -> Use {
+        let table = self.flow.program.constraints[one.constraint].table.filter(|_| self.holds_all_rows(one, held));
+        match (table, one.mode) {
+            (Some(constraint), Mode::Read) => Use { constraint, mode: Mode::Intent, key: vec![] },
+            (Some(constraint), mode) => Use { constraint, mode, key: vec![] },
+            (None, mode) => Use { constraint: one.constraint, mode, key: one.key.clone() },
+        }
     }
 
     /// What a callee relies on, its keys in terms of the caller.
@@ -455,7 +496,7 @@ fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
         _ => false,
     };
     let clash = |a: &Use, b: &Use| {
-        a.constraint == b.constraint && a.mode.max(b.mode) == Mode::Write && !a.key.iter().zip(&b.key).any(differ)
+        a.constraint == b.constraint && a.mode.excludes(b.mode) && !a.key.iter().zip(&b.key).any(differ)
     };
     left.iter().find(|a| right.iter().any(|b| clash(a, b)))
 }
