@@ -57,7 +57,7 @@ impl Block {
 }
 
 /// What `use` calls the modules, in order.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "std.bittorrent",
     "std.channels",
     "std.compress",
@@ -73,6 +73,7 @@ const NAMES: [&str; 20] = [
     "std.memcached",
     "std.memcached_text",
     "std.resp",
+    "std.state",
     "std.tcp",
     "std.timer",
     "std.tls",

@@ -79,6 +79,11 @@ fn the_image_server_of_the_paper() {
 }
 
 #[test]
+fn state() {
+    page("state");
+}
+
+#[test]
 fn steps_with_deadlines() {
     page("deadlines");
 }

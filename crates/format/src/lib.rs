@@ -73,6 +73,7 @@ fn kind_and_span(statement: &Statement) -> (StatementKind, Span) {
         Statement::Declaration(declaration) => (StatementKind::Declaration, declaration.span),
         Statement::Option(option) => (StatementKind::Option, option.span),
         Statement::Using(using) => (StatementKind::Declaration, using.span),
+        Statement::State(state) => (StatementKind::Declaration, state.span),
         Statement::Type(declared) => (StatementKind::Type, declared.span),
         Statement::Unit(unit) => (StatementKind::Unit, unit.span),
         Statement::Include(include) => (StatementKind::Other, include.span),

@@ -134,6 +134,12 @@ ids! {
     DUPLICATE_PREDICATE = "duplicate-predicate";
 
     // Constraints.
+    /// A second state with the same name, or one that is called like a constraint.
+    DUPLICATE_STATE = "duplicate-state";
+    /// A state has one key and one value, of types that can be kept, and a limit.
+    STATE_COLUMN = "state-column";
+    /// An operation that states do not have.
+    STATE_OPERATION = "state-operation";
     /// A constraint with two scopes.
     CONSTRAINT_SCOPE = "constraint-scope";
     /// Keys of one constraint made of different numbers of values.

@@ -25,7 +25,7 @@ use flux_diagnostic::Diagnostics;
 use flux_front::scope::Scope;
 use flux_front::{Front, Use, Wanted, link};
 use flux_ir::program::{Include, Program};
-use flux_source::{FileId, SourceMap};
+use flux_source::{FileId, SourceMap, Span};
 
 /// The notation of `.flux` files.
 pub struct FluxFront;
@@ -37,11 +37,17 @@ impl Front for FluxFront {
 
     fn uses(&self, file: FileId, text: &str) -> Vec<Use> {
         let syntax = parser::parse(text, lexer::lex(file, text), &mut Diagnostics::new());
+        let first_state = syntax.statements.iter().find_map(|statement| match statement {
+            Statement::State(state) => Some(state.span),
+            _ => None,
+        });
         let used = syntax.statements.into_iter().filter_map(|statement| match statement {
             Statement::Use(used) => Some(used),
             _ => None,
         });
-        used.map(wanted).collect()
+        let mut used: Vec<Use> = used.map(wanted).collect();
+        used.extend(first_state.map(of_states));
+        used
     }
 
     fn read(&self, file: FileId, text: &str, scope: &mut Scope<'_>) {
@@ -58,6 +64,12 @@ impl Front for FluxFront {
         lists::expand(&mut syntax, scope);
         resolve::resolve(&syntax, scope);
     }
+}
+
+/// The module that states stand on.
+fn of_states(span: Span) -> Use {
+    let module = Wanted::Standard { folder: Some("std".to_owned()), name: resolve::STATE_MODULE.to_owned() };
+    Use { module, alias: None, span, name_span: span }
 }
 
 fn wanted(used: syntax::Use<'_>) -> Use {

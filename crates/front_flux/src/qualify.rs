@@ -7,15 +7,17 @@
 
 use crate::body::{Body, Form, Value, values_and_types_mut};
 use crate::cpp_type::type_name;
+use crate::ids;
 use crate::message::{self, fields_mut};
 use crate::syntax::{
-    Action, Application, Chain, Constant, ConstantValue, NameOrAny, Origin, Parameter, QualifiedName, Statement,
-    Syntax, TestedBy, TypeBody, TypeDeclaration, Typedef,
+    Action, Application, Chain, Constant, ConstantValue, NameOrAny, Origin, Parameter, QualifiedName, StateOperation,
+    Statement, Syntax, TestedBy, TypeBody, TypeDeclaration, Typedef,
 };
+use flux_diagnostic::Diagnostic;
 use flux_front::scope::{Kind, Located, Scope};
 use flux_source::Span;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Gives all names in the tree of a file their modules; what defines something of another module is reported, and then
 /// not there. Linear in the tree.
@@ -27,9 +29,13 @@ pub fn qualify(syntax: &mut Syntax<'_>, scope: &mut Scope<'_>) {
         _ => None,
     });
     let own_types: HashSet<String> = own.collect();
+    let mut states = StateNames::of(syntax);
     syntax.statements.retain_mut(|statement| {
         let mut is_own = true;
-        walk(statement, &mut |kind, name, defines| is_own &= give_module(scope, kind, name, defines));
+        walk(statement, &mut |kind, name, defines| {
+            states.name_operation(kind, name, scope);
+            is_own &= give_module(scope, kind, name, defines);
+        });
         types(statement, &mut |ty, span| qualify_type(scope, &own_types, ty, span));
         if let Some(body) = bodies(statement) {
             let (values, types) = values_and_types_mut(body);
@@ -38,6 +44,41 @@ pub fn qualify(syntax: &mut Syntax<'_>, scope: &mut Scope<'_>) {
         }
         is_own
     });
+    for statement in &mut syntax.statements {
+        if let Statement::State(state) = statement {
+            state.used = states.0.remove(&*state.name.own).unwrap_or_default();
+        }
+    }
+}
+
+/// The states of a file, and which of their operations are named so far.
+struct StateNames(HashMap<String, HashSet<StateOperation>>);
+
+impl StateNames {
+    fn of(syntax: &Syntax<'_>) -> Self {
+        let names = syntax.statements.iter().filter_map(|statement| match statement {
+            Statement::State(state) => Some((state.name.own.to_string(), HashSet::new())),
+            _ => None,
+        });
+        Self(names.collect())
+    }
+
+    /// Makes `hits.get` the name of a node of the file, `hits_get`.
+    fn name_operation(&mut self, kind: Kind, name: &mut QualifiedName<'_>, scope: &mut Scope<'_>) {
+        let (Kind::Node | Kind::Handler, None, Some(state)) = (kind, &name.folder, &name.module) else { return };
+        let Some(used) = self.0.get_mut(&**state) else { return };
+        match StateOperation::of_name(&name.own) {
+            Some(operation) => _ = used.insert(operation),
+            None => {
+                let headline = format!("the state `{state}` has no operation `{}`", name.own);
+                let names = StateOperation::ALL.map(|operation| format!("`{}`", operation.name()));
+                let error = Diagnostic::error(ids::STATE_OPERATION, headline, name.span);
+                scope.diagnostics.push(error.help(format!("its operations are {}", names.join(", "))));
+            }
+        }
+        name.own = Cow::Owned(format!("{state}_{}", name.own));
+        name.module = None;
+    }
 }
 
 /// Makes a name the one that it has in the program; `defines` where the statement says what it is. False where that is
@@ -135,6 +176,7 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         }
         Statement::Type(declared) => visit(Kind::Type, &mut declared.name, true),
         Statement::Using(using) => visit(Kind::List, &mut using.name, true),
+        Statement::State(state) => visit(Kind::Constraint, &mut state.name, true),
         Statement::Declaration(declaration) => {
             visit(Kind::Node, &mut declaration.name, true);
             let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
@@ -209,6 +251,7 @@ fn types(statement: &mut Statement<'_>, visit: &mut dyn FnMut(&mut String, Span)
     let (first, second): (&mut [Parameter], &mut [Parameter]) = match statement {
         Statement::Declaration(declaration) => (&mut declaration.inputs, &mut declaration.outputs),
         Statement::Using(using) => (&mut using.parameters, &mut []),
+        Statement::State(state) => (&mut state.keys, &mut state.values),
         Statement::Unit(unit) => (&mut unit.parameters, &mut []),
         Statement::Type(TypeDeclaration { body: TypeBody::Record(fields), .. }) => (fields, &mut []),
         Statement::Typedef(Typedef { tested_by: TestedBy::Body(input, _), .. }) => {

@@ -42,6 +42,8 @@ pub enum Statement<'text> {
     Type(TypeDeclaration<'text>),
     /// `using request = (int socket, char *line);`
     Using(Using<'text>),
+    /// `state hits (text path) => (uint64 count) for 30m at most 10k;`
+    State(State<'text>),
     /// `Listen () => (int socket);`
     Declaration(Declaration<'text>),
     /// `source Listen => Image;`
@@ -268,6 +270,85 @@ pub struct Using<'text> {
     pub parameters: Vec<Parameter<'text>>,
     /// The statement.
     pub span: Span,
+}
+
+/// `state hits (text path) => (uint64 count) for 30m at most 10k;`
+#[derive(Clone, Debug)]
+pub struct State<'text> {
+    /// What it is called.
+    pub name: QualifiedName<'text>,
+    /// What its values are found by.
+    pub keys: Vec<Parameter<'text>>,
+    /// Its values.
+    pub values: Vec<Parameter<'text>>,
+    /// After how many milliseconds without use a value is forgotten; 0 is never.
+    pub kept_ms: u64,
+    /// How many values there are at most.
+    pub most: u64,
+    /// The operations that the file names.
+    pub used: HashSet<StateOperation>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What is done with a state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StateOperation {
+    /// Gives the value of a key.
+    Get,
+    /// Puts in a value where there is none.
+    Insert,
+    /// Puts a value in the place of another.
+    Update,
+    /// Puts in a value, whatever is there.
+    Upsert,
+    /// Takes a value away, and gives it.
+    Delete,
+    /// Gives all.
+    All,
+    /// Gives how many there are.
+    Count,
+    /// Takes all away.
+    Clear,
+}
+
+impl StateOperation {
+    /// All of them, in the order of the language reference.
+    pub const ALL: [Self; 8] =
+        [Self::Get, Self::Insert, Self::Update, Self::Upsert, Self::Delete, Self::All, Self::Count, Self::Clear];
+
+    /// As it is written: `get`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Upsert => "upsert",
+            Self::Delete => "delete",
+            Self::All => "all",
+            Self::Count => "count",
+            Self::Clear => "clear",
+        }
+    }
+
+    /// The node of `std.state` that does it.
+    pub fn node(self) -> &'static str {
+        match self {
+            Self::Get => "Get",
+            Self::Insert => "Insert",
+            Self::Update => "Update",
+            Self::Upsert => "Upsert",
+            Self::Delete => "Delete",
+            Self::All => "All",
+            Self::Count => "Count",
+            Self::Clear => "Clear",
+        }
+    }
+
+    /// The one that is written so.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.name() == name)
+    }
 }
 
 /// A C++ type and a name; `ty` and `array` are normalised ([`crate::cpp_type`]).

@@ -91,7 +91,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// The constraint of state.
     fn guard(&mut self, state: &State<'_>, name: &str, scope: ConstraintScope) -> ConstraintId {
         let name = name::Name::of(self.scope.module(), name);
-        self.scope.add_constraint(Constraint { name, scope, span: state.span })
+        self.scope.add_constraint(Constraint { name, scope, table: None, span: state.span })
     }
 
     /// Whether a process has what no server can do yet, which is reported.

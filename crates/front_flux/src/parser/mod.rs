@@ -17,6 +17,7 @@ mod expression;
 mod flow;
 mod message;
 mod parameter;
+mod state;
 mod statement;
 mod type_declaration;
 
@@ -366,6 +367,7 @@ impl<'text> Parser<'text, '_> {
             "include" | "link" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
             "option" | "type" | "using" if next == TokenKind::Word => true,
+            "state" if next == TokenKind::Word => self.token(position + 2).kind == TokenKind::OpenParenthesis,
             "record" | "enum" if next == TokenKind::Word => self.token(position + 2).kind == TokenKind::OpenBrace,
             _ => {
                 let mut after = position + 1;

@@ -14,8 +14,8 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | link | use | option | typedef | unit | type | using | node | source | flow | handler |
-    /// atomic`
+    /// `statement = include | link | use | option | typedef | unit | type | using | state | node | source | flow |
+    /// handler | atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
         // A word before one of these is the name of a node, whatever the word.
@@ -39,6 +39,7 @@ impl<'text> Parser<'text, '_> {
             "enum" if second == TokenKind::Word => self.enumeration(),
             "typedef" if !names_node => self.typedef(),
             "using" if second == TokenKind::Word && self.spelling(self.second()) != "namespace" => self.using(),
+            "state" if self.starts_state() => self.state(),
             "source" if !names_node => self.source(),
             "handle" if !names_node => self.handler(),
             "atomic" if !names_node => self.atomic(),

@@ -4,7 +4,7 @@ use super::Resolver;
 use crate::ids;
 use crate::syntax::{self, Atomic, Name, QualifiedName, Statement};
 use flux_diagnostic::{Diagnostic, nearest};
-use flux_ir::program::{Constraint, ConstraintId, NodeId, Requirement, Scope};
+use flux_ir::program::{Constraint, ConstraintId, Mode, NodeId, Requirement, Scope};
 use flux_source::Span;
 use std::collections::HashMap;
 
@@ -28,7 +28,15 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 if let Some(node) = node {
                     let key = self.key(constraint, id, node, atomic);
                     let requirement = Requirement { constraint: id, mode: constraint.mode, key, span: constraint.span };
-                    self.scope.program.nodes[node].requirements.push(requirement);
+                    let table = self.scope.program.constraints[id].table;
+                    let whole = |constraint| Requirement {
+                        constraint,
+                        mode: Mode::Intent,
+                        key: vec![],
+                        span: requirement.span,
+                    };
+                    let both = table.map(whole).into_iter().chain([requirement.clone()]);
+                    self.scope.program.nodes[node].requirements.extend(both);
                 }
             }
         }
@@ -58,8 +66,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             syntax::Scope::Session(_) => Scope::Session,
             syntax::Scope::Keyed(_) => Scope::Keyed,
         };
-        let Some(known) = self.scope.constraint(module, own) else {
-            return self.scope.add_constraint(Constraint { name, scope, span: mention.span });
+        let known = self.scope.constraint(module, own);
+        // With a key it is the row of a state.
+        let row = known.filter(|_| scope == Scope::Keyed).and_then(|table| self.rows_of(table));
+        let Some(known) = row.or(known) else {
+            return self.scope.add_constraint(Constraint { name, scope, table: None, span: mention.span });
         };
         let first = &self.scope.program.constraints[known];
         if first.scope != scope && self.reported.insert((ids::CONSTRAINT_SCOPE, name.clone())) {

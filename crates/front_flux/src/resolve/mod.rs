@@ -22,6 +22,7 @@ mod message_attribute;
 mod message_value;
 mod name;
 mod option;
+mod state;
 mod type_declaration;
 mod walk;
 
@@ -38,6 +39,7 @@ use flux_ir::types::Type;
 use flux_source::Span;
 use generic::is_generic;
 use option::flag;
+pub use state::MODULE as STATE_MODULE;
 use std::collections::{HashMap, HashSet};
 
 /// How many mistakes of a run get a "did you mean", which looks at every name.
@@ -61,6 +63,7 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
     resolver.declare_lists();
     resolver.declare_options();
     resolver.declare_predicates();
+    resolver.declare_states();
     resolver.declare_nodes();
     resolver.declare_generics();
     resolver.resolve_flows();

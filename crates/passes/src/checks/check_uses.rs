@@ -68,8 +68,11 @@ fn warn_of_readers(program: &Program, diagnostics: &mut Diagnostics) {
         requirements.filter(|one| one.mode == Mode::Write).map(|requirement| requirement.constraint).collect();
     // A misspelt one has a message of its own, and so has the other that lacks it.
     let misspelt: HashSet<_> = similar_constraints(program).into_iter().flat_map(|(one, other)| [one, other]).collect();
+    // A table has its rows to change, and who only reads it waits for those that a node in C++ may change.
+    let tables: HashSet<_> = program.constraints.iter().filter_map(|(_, one)| one.table).collect();
     for (id, constraint) in program.constraints.iter() {
-        if written.contains(&id) || misspelt.contains(&id) || constraint.name.is_of_module() {
+        let is_of_state = constraint.table.is_some() || tables.contains(&id);
+        if written.contains(&id) || misspelt.contains(&id) || constraint.name.is_of_module() || is_of_state {
             continue;
         }
         let name = &constraint.name;

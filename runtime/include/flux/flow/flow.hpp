@@ -35,6 +35,7 @@ namespace flux {
 class branch_base;
 class runner;
 class source;
+class state_changes;
 class node_stack;
 
 /// The number of a generated function in the table of path functions.
@@ -184,6 +185,7 @@ class flow : public listed<flow>
         deadline_ = parent.deadline_;
         parent_ = &parent;
         held_ = parent.held_;
+        changes_ = parent.changes_;
     }
 
     /// A branch has ended: what it did, the flow did.
@@ -263,6 +265,10 @@ class flow : public listed<flow>
     /// A constraint is held from now on, or not any more. Who holds one does not give way.
     void hold_one() noexcept { ++held_; }
     void release_one() noexcept { --held_; }
+
+    /// Where it notes what it changes in tables that Flux keeps (`state_changes.hpp`); null outside of atomic nodes.
+    state_changes *changes() const noexcept { return changes_; }
+    void set_changes(state_changes *to) noexcept { changes_ = to; }
 
     /// It is at this node, whoever calls it.
     void move_to(node_number node) noexcept
@@ -372,6 +378,7 @@ class flow : public listed<flow>
     int session_ = 0;
     source *source_ = nullptr;
     flow *parent_ = nullptr;
+    state_changes *changes_ = nullptr;
     runner *runner_ = nullptr;
     waiter *place_ = nullptr;
     constraint_count *constraint_counts_ = nullptr;
