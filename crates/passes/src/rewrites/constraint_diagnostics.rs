@@ -131,8 +131,8 @@ fn callee_name(flow: &Flow, step: &Step) -> String {
 }
 
 /// `log, account(from), x?`: what the author would write for the step's node to take all that it takes, in the order of
-/// the text, its own before the rest. None where a key has no name there, or a table is held for rows of it that are taken
-/// further in: that cannot be written.
+/// the text, its own before the rest. None where a key has no name there, or a table is held for rows of it that are
+/// taken further in: that cannot be written.
 fn requirements(flow: &Flow, step: &Step) -> Option<String> {
     let node = &flow.program.nodes[flow.callee_node(&step.callee)?];
     let mut taken: Vec<_> = step.acquire.iter().collect();
