@@ -19,6 +19,8 @@ pub const BYTES: &str = "flux::message_bytes";
 pub const READER: &str = "flux::message_reader";
 /// What goes along the bytes of a message for the function that reads it.
 pub const CURSOR: &str = "flux::message_cursor";
+/// The same of a message that has been read before.
+pub const KNOWN_CURSOR: &str = "flux::known_cursor";
 /// How many bytes a field has, and its name.
 pub const FIELD_SIZE: &str = "flux::field_size";
 /// A stream that comes next.
@@ -56,11 +58,12 @@ pub const SIZE_OF_ALL: &str = "flux::size_of_all";
 /// That there is no value, and why.
 pub const UNEXPECTED: &str = "flux::unexpected";
 /// The headers with all of it, and with what else these classes name.
-pub const HEADERS: [&str; 6] = [
+pub const HEADERS: [&str; 7] = [
     "flux/expected.hpp",
     "flux/flow/compute.hpp",
     "flux/message/cursor.hpp",
     "flux/message/formula.hpp",
+    "flux/message/known_cursor.hpp",
     "flux/message/list.hpp",
     "flux/message/writer.hpp",
 ];

@@ -137,13 +137,9 @@ const char *message_reader::stream_rest(const char *next, message_part &part, st
                                       : passes(next, part, {stream_ahead::to_the_end, most}, field);
 }
 
-// Where streams have begun to go along, what is read of a list whose elements have some is of no more use.
 const char *message_reader::remove_from(std::size_t begin, const char *next) noexcept
 {
-    char *const window = unfinished_ == nullptr ? nullptr : unfinished_->window_;
-    if (window == nullptr) {
-        return next;
-    }
+    char *const window = unfinished_->window_;
     const std::size_t at = offset_of(next);
     std::memmove(window + begin, window + at, available_ - at);
     available_ -= at - begin;

@@ -52,6 +52,15 @@ struct tree {
     }
 };
 
+// One without bytes.
+struct nothing {
+    struct places : flux::message_places {
+    };
+    static constexpr flux::message_facts facts{"nothing", 10};
+
+    static const char *parse(flux::message_cursor in, places &) { return in.next(); }
+};
+
 struct outcome {
     flux::reading what;
     std::size_t size;
@@ -137,6 +146,16 @@ TEST(message_reader, passes_over_what_it_has_read)
     changed += "\r\n..";
     flux::message_reader again(changed, false, unfinished);
     EXPECT_EQ(again.read<tree>(at), flux::reading::whole);
+}
+
+// One without bytes is there before any have come, wherever they would be.
+TEST(message_reader, reads_a_message_without_bytes)
+{
+    flux::unfinished_message unfinished;
+    nothing::places at;
+    flux::message_reader in({}, false, unfinished);
+    EXPECT_EQ(in.read<nothing>(at), flux::reading::whole);
+    EXPECT_EQ(in.size(), 0U);
 }
 
 // A message that is there at once takes no memory.

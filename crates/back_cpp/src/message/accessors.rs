@@ -58,6 +58,11 @@ impl Messages<'_> {
         inner.push(Declaration::Variable(Declarator::new(facts_type, "facts"), Initial::Braces(facts)));
         inner.push(Declaration::Blank);
         inner.extend(reading_functions(message));
+        if self.finding(id).is_some() {
+            let of = "Of one that has been read before, which begins there: finds its fields again, and gives its end.";
+            inner
+                .extend([Declaration::Comment(of.to_owned()), Declaration::Declared("static ", find_function(""), "")]);
+        }
         inner.push(Declaration::Blank);
         inner.extend(constructors(name));
         inner.extend(self.making_declarations(id));
@@ -85,6 +90,12 @@ impl Messages<'_> {
                 function.name = format!("{}::{}", message.name.own(), function.name);
                 later.extend([Declaration::Blank, Declaration::Method(function, " const")]);
             }
+        }
+        if let Some(body) = self.finding(id) {
+            // Who goes through a list mostly asks for some of the fields: what finds the others is left out.
+            let result = "[[gnu::always_inline]] inline std::uint32_t".to_owned();
+            let function = Function { result, body, ..find_function(&format!("{}::", message.name.own())) };
+            later.extend([Declaration::Blank, Declaration::Method(function, "")]);
         }
         later.extend(self.meaning(id));
         later
@@ -302,6 +313,16 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
         Declaration::Declared("static ", parse, ""),
     ]);
     declared
+}
+
+/// What finds the fields of a message again, without what it does.
+fn find_function(scope: &str) -> Function {
+    let parameters = vec![
+        Declarator::new("std::string_view", "bytes"),
+        Declarator::new("std::size_t", "begin"),
+        Declarator::new("places &", "at"),
+    ];
+    function("std::uint32_t", &format!("{scope}find"), parameters, vec![])
 }
 
 /// What makes one of bytes, and one that has none.

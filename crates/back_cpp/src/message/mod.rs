@@ -21,7 +21,7 @@ pub(crate) use self::files::{messages_code, messages_header, messages_header_nam
 use self::plan::{Plan, plan};
 use self::reading::Reading;
 use crate::names::cpp_name;
-use crate::tree::{Declaration, Declarator, Function};
+use crate::tree::{Declaration, Declarator, Function, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
 use flux_ir::program::Program;
@@ -158,6 +158,11 @@ impl<'p> Messages<'p> {
             Form::Token(expression) => self.token_element(id, field, expression),
             _ => String::new(),
         }
+    }
+
+    /// What finds the fields of a message again that is in another.
+    fn finding(&self, id: MessageId) -> Option<Vec<Statement>> {
+        self.inner.contains(&id).then(|| Reading::finding(self, id)).flatten()
     }
 
     /// The functions that read the messages `ids`, for the code of the program.

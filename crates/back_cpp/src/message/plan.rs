@@ -5,7 +5,8 @@
 use super::stored::{machine, type_name};
 use flux_ir::compute::Term;
 use flux_ir::message::{
-    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, is_inside_itself,
+    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, has_streams,
+    is_inside_itself,
 };
 use flux_ir::program::Program;
 use flux_ir::types::Integer;
@@ -212,6 +213,34 @@ pub(super) fn is_changing(message: &Message, formula: &Formula) -> bool {
     formula.names.iter().any(|name| name.root == Root::Own && name.path.first().is_some_and(is_changed))
 }
 
+/// Whether a reading that goes on sets the place of a field anew, as it costs nothing to find it again.
+fn is_set_anew(program: &Program, message: &Message, field: &Field) -> bool {
+    match (&field.form, &field.extent) {
+        _ if field.is_list() || field.parse_at.is_some() => false,
+        (Form::Bytes | Form::Text, Some(Extent::Length(length))) => !is_changing(message, length),
+        (Form::Unit(unit, _), Some(Extent::Length(length))) => {
+            only_size(&program.messages[*unit]).is_some() && !is_changing(message, length)
+        }
+        (Form::Digits(..), _) => true,
+        _ => false,
+    }
+}
+
+/// How many bytes a message has, where that is always the same and any bytes are one.
+pub(super) fn only_size(message: &Message) -> Option<u64> {
+    let bits = message.items.iter().map(|item| match item {
+        Item::Field(id) => message.field(*id).filter(|field| is_plain(field)).and_then(fixed_bits),
+        Item::If(..) | Item::Switch(_) => None,
+    });
+    let size = bits.sum::<Option<u64>>()? / 8;
+    (size > 0 && size <= message.most_bytes()).then_some(size)
+}
+
+/// Whether nothing is asked or computed of a field.
+fn is_plain(field: &Field) -> bool {
+    field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty()
+}
+
 /// Whether something is done once after a field, although what is before it is looked at again.
 pub(super) fn is_once(message: &Message, field: &Field) -> bool {
     // It may be asked about a variable that is changed by it, or later.
@@ -245,12 +274,22 @@ impl Plan<'_> {
         late
     }
 
-    /// The members that have a value from where this way of a choice is taken.
-    pub(super) fn begun_by(&self, choice: &str, way: usize) -> Vec<&str> {
-        let is_in = |member: &str| {
-            self.ways_of(member).unwrap_or_default().iter().any(|taken| taken.choice == choice && taken.way == way)
+    /// The members that must have a value from where this way of a choice is taken: not those that each reading of it
+    /// sets before anybody asks.
+    pub(super) fn begun_by(&self, choice: &str, way: usize, program: &Program, id: MessageId) -> Vec<&str> {
+        let message = &program.messages[id];
+        // Before a stream goes along somebody may ask for what comes after it.
+        let has_streams = has_streams(&program.messages, id);
+        let begins = |member: &str| {
+            let fields = self.stores.iter().zip(&self.taken).zip(&message.fields);
+            fields
+                .filter(|((store, taken), _)| {
+                    let is_in = taken.as_ref().is_some_and(|taken| taken.choice == choice && taken.way == way);
+                    store.member() == Some(member) && is_in
+                })
+                .any(|(_, field)| has_streams || !is_set_anew(program, message, field))
         };
-        self.late.iter().flatten().map(String::as_str).filter(|member| is_in(member)).collect()
+        self.late.iter().flatten().map(String::as_str).filter(|member| begins(member)).collect()
     }
 
     /// The value that the member of a variable has from the beginning: where that is always the same.
@@ -259,7 +298,7 @@ impl Plan<'_> {
         let Form::Variable(_, formula) = &field.form else { return None };
         let store = self.stores.get(id.index()).filter(|store| matches!(store, Store::Value(_)))?;
         let is_own = self.stores.iter().filter(|other| *other == store).count() == 1;
-        let is_plain = field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty();
+        let is_plain = is_plain(field);
         match formula.value.term {
             Term::Truth(value) if is_own && is_plain => Some(value.to_string()),
             // Whoever reads 2^31 in C++ must know its type.
@@ -295,8 +334,7 @@ impl<'p> Planner<'p> {
                         run.push(*id);
                         // What must hold is asked before later bytes are waited for; bits fill their byte before.
                         let is_bits = matches!(field.form, Form::Bits(_));
-                        let is_plain = field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty();
-                        if !is_bits && !is_plain {
+                        if !is_bits && !is_plain(field) {
                             self.run(&mut run, &mut steps);
                         }
                         continue;

@@ -1,10 +1,11 @@
 //! The function that reads a message: one step after the other, and what formulas say of them.
 
+mod known;
 mod list;
 
 use super::byte_range::{byte, within};
 use super::formula::{Known, Said, literal, said};
-use super::plan::{Placed, Plan, Step, Store, is_changed, is_changing, is_once};
+use super::plan::{Placed, Plan, Step, Store, is_changed, is_changing, is_once, only_size};
 use super::stored::{From, decoded, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
@@ -29,6 +30,8 @@ pub(super) struct Reading<'m, 'p> {
     uses_fits: Cell<bool>,
     /// How many times variables have been updated so far.
     updates: Cell<usize>,
+    /// Whether the message has been read before: then nothing is asked.
+    is_known: bool,
 }
 
 /// What the names in a formula are: the fields of the message, and the value whose formula it is.
@@ -72,6 +75,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             locals: RefCell::new(HashMap::new()),
             uses_fits: Cell::new(false),
             updates: Cell::new(0),
+            is_known: false,
         }
     }
 
@@ -144,8 +148,15 @@ impl<'m, 'p> Reading<'m, 'p> {
             Known::Made => "std::string",
         };
         body.push(constant(ty, &name, said.cpp));
-        body.push(unless(Cpp::name("fits"), vec![Statement::Return(self.wrong(field, "does_not_fit"))]));
+        self.ask(Cpp::name("fits"), self.wrong(field, "does_not_fit"), body);
         Said { cpp: Cpp::name(name), known: said.known }
+    }
+
+    /// Ends the reading where this does not hold.
+    fn ask(&self, holds: Cpp, otherwise: Cpp, body: &mut Vec<Statement>) {
+        if !self.is_known {
+            body.push(unless(holds, vec![Statement::Return(otherwise)]));
+        }
     }
 
     fn wrong(&self, field: &str, what: &str) -> Cpp {
@@ -166,9 +177,30 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     fn steps(&self, steps: &[Step<'p>], body: &mut Vec<Statement>) {
-        for step in steps {
+        // Runs in a row are asked for at once: what must hold of one is asked before the next where not all have come.
+        let mut all_here: Option<String> = None;
+        for (index, step) in steps.iter().enumerate() {
+            let sizes = steps.iter().skip(index).map_while(|step| match step {
+                Step::Run(_, size, _) => Some(*size),
+                _ => None,
+            });
+            let sizes: Vec<_> = sizes.collect();
+            if sizes.len() > 1 && all_here.is_none() {
+                let name = self.claim("all_here");
+                body.push(constant("bool", &name, call("in.has", vec![Cpp::name(sizes.iter().sum::<u64>())])));
+                all_here = Some(name);
+            } else if sizes.is_empty() {
+                all_here = None;
+            }
             match step {
-                Step::Run(placed, size, anchor) => self.run(placed, *size, anchor.as_deref(), body),
+                Step::Run(placed, size, anchor) => {
+                    let is_here = call("in.has", vec![Cpp::name(size)]);
+                    let is_here = match &all_here {
+                        Some(all_here) => infix(Cpp::name(all_here), "||", is_here),
+                        None => is_here,
+                    };
+                    self.run(placed, (*size, is_here), anchor.as_deref(), body);
+                }
                 Step::Field(id) => {
                     if let Some(field) = self.message.field(*id) {
                         self.field(*id, field, body);
@@ -199,7 +231,7 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     fn chosen(&self, choice: &str, number: usize) -> Statement {
-        let own = self.plan.begun_by(choice, number);
+        let own = self.plan.begun_by(choice, number, self.messages.program, self.id);
         let taken = Cpp::name(format!("at.{choice}"));
         if own.is_empty() {
             return Statement::Assign(taken, Cpp::name(number));
@@ -333,7 +365,7 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     /// Fields of a fixed size, by one comparison.
-    fn run(&self, placed: &[Placed], size: u64, anchor: Option<&str>, body: &mut Vec<Statement>) {
+    fn run(&self, placed: &[Placed], (size, is_here): (u64, Cpp), anchor: Option<&str>, body: &mut Vec<Statement>) {
         let field = |one: &Placed| self.message.field(one.field);
         // Which of them is missing, and where, matters for who is told.
         let mut parts = vec![];
@@ -358,7 +390,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             }
         };
         let missing = call("in.missing", missing);
-        body.push(unless(call("in.has", vec![Cpp::name(size)]), vec![Statement::Return(missing)]));
+        body.push(unless(is_here, vec![Statement::Return(missing)]));
         if let Some(anchor) = anchor {
             body.push(Statement::Assign(Cpp::name(format!("at.{anchor}")), call("in.position", vec![])));
         }
@@ -450,7 +482,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             let (holds, is_checked) = said(requires, &|reference| self.reference(reference, own));
             let name = format!("{}_holds", field.name);
             let holds = self.checked((holds.cpp, is_checked), "bool", &name, wrong, body);
-            body.push(unless(holds, vec![Statement::Return(wrong("not_required"))]));
+            self.ask(holds, wrong("not_required"), body);
         }
         for (target, formula) in &field.updates {
             let Some(Store::Value(member)) = self.plan.stores.get(target.index()) else { continue };
@@ -495,14 +527,14 @@ impl<'m, 'p> Reading<'m, 'p> {
         self.uses_fits.set(true);
         let name = self.claim(name);
         body.push(constant(ty, &name, cpp));
-        body.push(unless(Cpp::name("fits"), vec![Statement::Return(wrong("does_not_fit"))]));
+        self.ask(Cpp::name("fits"), wrong("does_not_fit"), body);
         Cpp::name(name)
     }
 
     /// Variables change once, also where what is before them is looked at again.
     fn once(&self, updates: Vec<Statement>, body: &mut Vec<Statement>) {
-        if updates.is_empty() {
-            return;
+        if updates.is_empty() || self.is_known {
+            return body.extend(updates);
         }
         let number = self.updates.get() + 1;
         self.updates.set(number);
@@ -617,7 +649,11 @@ impl<'m, 'p> Reading<'m, 'p> {
                 Some(Extent::Length(length)) => {
                     let size = self.number(length, name, body);
                     let bound = field.max_size.map(Cpp::name);
-                    let read = if field.is_stream { "in.stream" } else { "in.text" };
+                    let read = match is_changing(self.message, length) {
+                        _ if field.is_stream => "in.stream",
+                        true => "in.text_as_at_first",
+                        false => "in.text",
+                    };
                     call(read, [member, size, text(name)].into_iter().chain(bound).collect())
                 }
                 Some(Extent::Until(end)) => call("in.until", vec![member, Cpp::name(literal(end)), most(), text(name)]),
@@ -672,7 +708,9 @@ impl<'m, 'p> Reading<'m, 'p> {
             }
             (_, _, Some(Extent::Length(length))) => {
                 let size = self.number(length, name, body);
-                call(&format!("in.sized<{class}>"), vec![Cpp::name(places), size, text(name)])
+                let only = only_size(&self.messages.program.messages[unit]).map(|size| format!(", {size}"));
+                let sized = format!("in.sized<{class}{}>", only.unwrap_or_default());
+                call(&sized, vec![Cpp::name(places), size, text(name)])
             }
             _ => call(&format!("in.unit<{class}>"), vec![Cpp::name(places), text(name)]),
         };

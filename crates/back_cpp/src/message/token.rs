@@ -70,6 +70,14 @@ impl Messages<'_> {
         Cpp::name(function).call(arguments.to_vec())
     }
 
+    /// The set of bytes of which a token consists, and its name; none where it is one byte, or an automaton's.
+    pub(super) fn token_set(&self, id: MessageId, field: &Field, expression: &str) -> Option<(ByteSet, String)> {
+        match shape(expression) {
+            Shape::Run(set, _) => Some((set, self.token_name(id, field, BYTES))),
+            Shape::One(_) | Shape::Automaton(_) => None,
+        }
+    }
+
     /// The class of a token that is the element of a list.
     pub(super) fn token_element(&self, id: MessageId, field: &Field, expression: &str) -> String {
         let class = self.class(id);

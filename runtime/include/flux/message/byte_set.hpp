@@ -95,28 +95,18 @@ class byte_set
     static constexpr bool contains(char byte) noexcept { return has[static_cast<unsigned char>(byte)]; }
 
     /// The first byte from `from` to before `to` that is not in it; `to` where there is none. Bytes from `first` on may
-    /// be looked at, too.
-    static const char *skip(const char *first, const char *from, const char *to) noexcept
+    /// be looked at, too. Most texts end among the first 16 bytes: those are looked at without a call.
+    [[gnu::always_inline]] static const char *skip(const char *first, const char *from, const char *to) noexcept
     {
 #ifdef __SSE2__
-        while (to - from >= 16) {
-            if (const char *const found = other_of(from, outside(from)); found != nullptr) {
+        if (to - from >= 16) [[likely]] {
+            if (const char *const found = other_of(from, outside(from)); found != nullptr) [[likely]] {
                 return found;
             }
             from += 16;
         }
-        if (to - first >= 16) {
-            // The last 16, of which those before `from` do not count.
-            const char *const found = other_of(from, outside(to - 16) >> (16 - (to - from)));
-            return found != nullptr ? found : to;
-        }
-#else
-        static_cast<void>(first);
 #endif
-        while (from != to && contains(*from)) {
-            ++from;
-        }
-        return from;
+        return skip_more(first, from, to);
     }
 
   private:
@@ -174,9 +164,33 @@ class byte_set
     static constexpr ranges compared = is_exact ? (compares_gaps ? gaps : inside)
                                                 : those(true, !folds).heaviest(most_heaviest - (folds ? 1 : 0));
 
+    // As `skip`, for any number of bytes.
+    [[gnu::noinline]] static const char *skip_more(const char *first, const char *from, const char *to) noexcept
+    {
+#ifdef __SSE2__
+        while (to - from >= 16) {
+            if (const char *const found = other_of(from, outside(from)); found != nullptr) {
+                return found;
+            }
+            from += 16;
+        }
+        if (to - first >= 16) {
+            // The last 16, of which those before `from` do not count.
+            const char *const found = other_of(from, outside(to - 16) >> (16 - (to - from)));
+            return found != nullptr ? found : to;
+        }
+#else
+        static_cast<void>(first);
+#endif
+        while (from != to && contains(*from)) {
+            ++from;
+        }
+        return from;
+    }
+
 #ifdef __SSE2__
     // A bit for each of 16 bytes that is outside of the set, or may be.
-    static unsigned outside(const char *from) noexcept
+    [[gnu::always_inline]] static unsigned outside(const char *from) noexcept
     {
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
         const __m128i found = [&]<std::size_t... Index>(std::index_sequence<Index...>) {
@@ -193,7 +207,7 @@ class byte_set
     }
 
     // The first of these bytes that is outside of the set; null where none is.
-    static const char *other_of(const char *from, unsigned outside) noexcept
+    [[gnu::always_inline]] static const char *other_of(const char *from, unsigned outside) noexcept
     {
         for (; outside != 0; outside &= outside - 1) {
             const char *const found = from + __builtin_ctz(outside);
@@ -206,24 +220,29 @@ class byte_set
 #endif
 };
 
-/// The first `byte` from `from` to before `to`; `to` where there is none. Bytes from `first` on may be looked at, too.
-/// For texts of some tens of bytes: it calls no function of a library.
-inline const char *find_byte(const char *first, const char *from, const char *to, char byte) noexcept
+namespace byte_set_detail {
+
+#ifdef __SSE2__
+/// A bit for each of 16 bytes that is this one.
+[[gnu::always_inline]] inline unsigned equal(const char *at, char byte) noexcept
+{
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(at));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte))));
+}
+#endif
+
+/// As `find_byte`, for any number of bytes.
+[[gnu::noinline]] inline const char *find_more(const char *first, const char *from, const char *to, char byte) noexcept
 {
 #ifdef __SSE2__
-    const __m128i wanted = _mm_set1_epi8(byte);
-    const auto equal = [&](const char *at) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(at));
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
-    };
     while (to - from >= 16) {
-        if (const unsigned found = equal(from); found != 0) {
+        if (const unsigned found = equal(from, byte); found != 0) {
             return from + __builtin_ctz(found);
         }
         from += 16;
     }
     if (to - first >= 16) {
-        const unsigned found = equal(to - 16) >> (16 - (to - from));
+        const unsigned found = equal(to - 16, byte) >> (16 - (to - from));
         return found != 0 ? from + __builtin_ctz(found) : to;
     }
 #else
@@ -233,6 +252,28 @@ inline const char *find_byte(const char *first, const char *from, const char *to
         ++from;
     }
     return from;
+}
+
+} // namespace byte_set_detail
+
+/// The first `byte` from `from` to before `to`; `to` where there is none. Bytes from `first` on may be looked at, too.
+/// For texts of some tens of bytes: it calls no function of a library, and none at all where it is among the first 16.
+[[gnu::always_inline]] inline const char *find_byte(const char *first, const char *from, const char *to,
+                                                    char byte) noexcept
+{
+#ifdef __SSE2__
+    if (to - from >= 16) [[likely]] {
+        if (const unsigned found = byte_set_detail::equal(from, byte); found != 0) [[likely]] {
+            return from + __builtin_ctz(found);
+        }
+        from += 16;
+    } else if (to - first >= 16) {
+        // The last 16, of which those before `from` do not count.
+        const unsigned found = byte_set_detail::equal(to - 16, byte) >> (16 - (to - from));
+        return found != 0 ? from + __builtin_ctz(found) : to;
+    }
+#endif
+    return byte_set_detail::find_more(first, from, to, byte);
 }
 
 } // namespace flux

@@ -14,6 +14,7 @@
 #include "flux/message/wire.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -129,13 +130,10 @@ class message_cursor
         return false;
     }
 
-    /// So many bytes, of which there are at most `most`.
+    /// So many bytes, of which there are at most `most`. What has been read before is found again by its size.
     [[gnu::always_inline]] bool text(message_part &part, std::uint64_t size, const char *field,
                                      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
     {
-        if (is_passed(part)) {
-            return true;
-        }
         if (size > most) [[unlikely]] {
             return ends_wrong(field, message_reader::too_long);
         }
@@ -146,6 +144,13 @@ class message_cursor
         const char *const begin = std::exchange(next_, next_ + size);
         part = part_from(begin);
         return true;
+    }
+
+    /// The same where what is read later changes the size that is given.
+    [[gnu::always_inline]] bool text_as_at_first(message_part &part, std::uint64_t size, const char *field,
+                                                 std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
+    {
+        return is_passed(part) || text(part, size, field, most);
     }
 
     /// Bytes up to these, which are no part of it.
@@ -165,7 +170,7 @@ class message_cursor
     [[gnu::always_inline]] bool stream(message_part &part, std::uint64_t size, const char *field,
                 std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
     {
-        return reader_->keeps_streams() ? text(part, size, field, most)
+        return reader_->keeps_streams() ? text_as_at_first(part, size, field, most)
                                         : goes_on(reader_->stream(next_, part, size, field, most));
     }
 
@@ -228,19 +233,20 @@ class message_cursor
         // What most numbers are: some digits, and the byte after them is there.
         constexpr std::size_t most_digits = Base == 10 ? std::numeric_limits<Integer>::digits10
                                                        : std::numeric_limits<Integer>::digits / 4;
-        const char *const stop = next_ + std::min<std::size_t>(left(), most_digits);
         std::uint64_t so_far = 0;
-        for (const char *from = next_; from != stop; ++from) {
+        for (const char *from = next_; from != reader_->end_; ++from) {
             const unsigned digit = digit_of<Base>(*from);
-            if (digit >= Base) {
-                if (from == next_) {
-                    break;
-                }
+            if (digit < Base) {
+                so_far = Base * so_far + digit;
+                continue;
+            }
+            // With none of them one is below zero, which is too many.
+            if (static_cast<std::size_t>(from - next_) - 1 < most_digits) [[likely]] {
                 value = static_cast<Integer>(so_far);
                 next_ = from;
                 return true;
             }
-            so_far = Base * so_far + digit;
+            break;
         }
         return goes_on(reader_->any_digits<Integer, Base>(next_, value, field));
     }
@@ -262,6 +268,18 @@ class message_cursor
         const region outer = {reader_->limit_, reader_->in_region_};
         return reader_->enter(next_, size, field) && (parse<Unit>(at) || within(field)) &&
                reader_->leave(next_, outer, field);
+    }
+
+    /// The same of one that always has `Size` bytes, and of which nothing is asked: any of them are one.
+    template <class Unit, std::size_t Size>
+    [[gnu::always_inline]] bool sized(typename Unit::places &at, std::uint64_t size, const char *field)
+    {
+        if (size != Size || !has(Size)) [[unlikely]] {
+            return end_sized<Unit>(*this, at, size, field);
+        }
+        const char *const begin = std::exchange(next_, next_ + Size);
+        static_cast<message_places &>(at).whole = part_from(begin);
+        return true;
     }
 
     /// Another message, which is at an earlier offset: before `floor`, or before where the last such look led.
@@ -440,18 +458,27 @@ class message_cursor
     [[gnu::always_inline]] static unsigned digit_of(char of) noexcept
     {
         const auto byte = static_cast<unsigned char>(of);
-        const unsigned digit = byte - unsigned{'0'};
         if constexpr (Base == 16) {
-            const unsigned letter = (byte | 0x20U) - unsigned{'a'};
-            return digit > 9 ? (letter < 6 ? letter + 10 : Base) : digit;
+            return hexadecimal_digits[byte];
         } else {
-            return digit;
+            return byte - unsigned{'0'};
         }
     }
 
   private:
     friend class message_reader;
     using region = message_reader::region;
+
+    // By byte, what it is as a hexadecimal digit; 16 where it is none.
+    static constexpr std::array<std::uint8_t, 256> hexadecimal_digits = [] {
+        std::array<std::uint8_t, 256> found{};
+        for (unsigned byte = 0; byte < found.size(); ++byte) {
+            const unsigned letter = (byte | 0x20U) - unsigned{'a'};
+            const bool is_digit = byte >= '0' && byte <= '9';
+            found[byte] = static_cast<std::uint8_t>(is_digit ? byte - unsigned{'0'} : letter < 6 ? letter + 10 : 16);
+        }
+        return found;
+    }();
 
     std::size_t left() const noexcept { return static_cast<std::size_t>(reader_->end_ - next_); }
 
@@ -495,13 +522,13 @@ class message_cursor
         if constexpr (is_bounded_inside<Unit>()) {
             const region outer = {reader_->limit_, reader_->in_region_};
             const bool is_bounded = reader_->enter_bounded(begin, Unit::facts.max_size);
-            if (!goes_on(Unit::parse(*this, at))) {
+            if (!goes_on(Unit::parse(message_cursor(*reader_, next_), at))) {
                 return false;
             }
             if (is_bounded) {
                 reader_->restore(outer);
             }
-        } else if (!goes_on(Unit::parse(*this, at))) {
+        } else if (!goes_on(Unit::parse(message_cursor(*reader_, next_), at))) {
             return false;
         }
         static_cast<message_places &>(at).whole = part_from(begin);
@@ -509,6 +536,17 @@ class message_cursor
             --reader_->depth_;
         }
         return true;
+    }
+
+    // Ends the reading, as there is no such message.
+    template <class Unit>
+    [[gnu::cold, gnu::noinline]] static bool end_sized(message_cursor in, typename Unit::places &at, std::uint64_t size,
+                                                       const char *field)
+    {
+        // It has no value yet.
+        static_cast<message_places &>(at).whole = {};
+        static_cast<void>(in.sized<Unit>(at, size, field));
+        return false;
     }
 
     template <class Unit>
@@ -606,7 +644,9 @@ class message_cursor
         }
         ++list.count;
         if constexpr (has_streams<Element>()) {
-            next_ = reader_->remove_from(list.begin, next_);
+            if (reader_->removes_elements()) [[unlikely]] {
+                next_ = reader_->remove_from(list.begin, next_);
+            }
         }
         list.next = position();
         return true;
@@ -640,12 +680,18 @@ reading message_reader::read(typename Message::places &at, std::size_t begin) no
 }
 
 template <class Unit>
-std::size_t message_reader::found(std::string_view bytes, std::size_t begin, typename Unit::places &at)
+inline std::size_t message_reader::found(std::string_view bytes, std::size_t begin, typename Unit::places &at)
 {
-    message_reader reader(bytes);
-    message_cursor in(reader, bytes.data() + begin);
-    static_cast<void>(in.parse<Unit>(at));
-    return in.position();
+    if constexpr (requires { Unit::find(bytes, begin, at); }) {
+        const std::uint32_t end = Unit::find(bytes, begin, at);
+        static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), end};
+        return end;
+    } else {
+        message_reader reader(bytes);
+        message_cursor in(reader, bytes.data() + begin);
+        static_cast<void>(in.parse<Unit>(at));
+        return in.position();
+    }
 }
 
 template <class Automaton>

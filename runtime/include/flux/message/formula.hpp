@@ -107,14 +107,19 @@ inline std::string_view slice(std::string_view text, std::uint64_t from, std::ui
 /// The text without the white space of ASCII around it.
 inline std::string_view trim(std::string_view text) noexcept
 {
-    const auto is_space = [](char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); };
-    while (!text.empty() && is_space(text.front())) {
-        text.remove_prefix(1);
+    const auto is_space = [](char of) {
+        const auto byte = static_cast<unsigned char>(of);
+        return byte <= ' ' && (byte == ' ' || (byte >= '\t' && byte <= '\r'));
+    };
+    const char *first = text.data();
+    const char *last = first + text.size();
+    while (first != last && is_space(*first)) {
+        ++first;
     }
-    while (!text.empty() && is_space(text.back())) {
-        text.remove_suffix(1);
+    while (first != last && is_space(last[-1])) {
+        --last;
     }
-    return text;
+    return {first, static_cast<std::size_t>(last - first)};
 }
 
 /// Eight bytes of a text that is written without capitals, or fewer: they, and the bit that tells a capital for each

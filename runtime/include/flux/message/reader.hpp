@@ -130,7 +130,7 @@ class message_reader
     /// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on;
     /// gives where it ends.
     template <class Unit>
-    static std::size_t found(std::string_view bytes, std::size_t begin, typename Unit::places &at);
+    [[gnu::always_inline]] static std::size_t found(std::string_view bytes, std::size_t begin, typename Unit::places &at);
 
     /// How many fields with a bound of their depth a program may have.
     static constexpr std::size_t most_depths = 64;
@@ -213,7 +213,9 @@ class message_reader
         return depths_[number];
     }
 
-    // Elements that have been read are removed where streams go along; gives the next byte.
+    // Whether streams have begun to go along: what is read of a list whose elements have some is of no more use then.
+    bool removes_elements() const noexcept { return unfinished_ != nullptr && unfinished_->window_ != nullptr; }
+    // Removes elements that have been read; gives the next byte.
     const char *remove_from(std::size_t begin, const char *next) noexcept;
 
     // The places of what was open when the last reading ended.
