@@ -158,13 +158,21 @@ int Join(Join_in *in, Join_out *out)
         const std::lock_guard alone(claiming);
         return claimed.emplace(in->process, &flux::running_io()).first->second == &flux::running_io();
     };
-    if (!is_ours()) {
+    const auto is_first_run = [&] {
+        const std::lock_guard alone(claiming);
+        return claimed.emplace(std::string(in->process) + " has run", nullptr).second;
+    };
+    process &of = process::of(in->process);
+    const binding &to = of.bind(in->channel, in->binding);
+    // Where nobody joins there is one run.
+    if (!is_ours() || (to.connects && !is_first_run())) {
         flux::park own(*flux::running_flow, flux::park_reason::flow);
         return error_of(own.wait());
     }
-    process &of = process::of(in->process);
-    const binding &to = of.bind(in->channel, in->binding);
     out->self.all = std::make_shared<run>(of);
+    if (to.connects) {
+        return 0;
+    }
     while (out->self.all->joined().size() != to.joined) {
         flux::connection *one = nullptr;
         const flux::endpoint at(to.addresses.front().c_str());
@@ -187,17 +195,26 @@ int Ready(Ready_in *in)
     return 0;
 }
 
+namespace {
+
+// How many connections a channel is.
+std::size_t count_of(const binding &to)
+{
+    return to.connects ? to.addresses.size() : to.joined;
+}
+
+} // namespace
+
 int Count(Count_in *in, Count_out *out)
 {
-    const binding &to = in->self.of().of().bind(in->channel, in->binding);
-    out->count = static_cast<std::int64_t>(to.addresses.size());
+    out->count = static_cast<std::int64_t>(count_of(in->self.of().of().bind(in->channel, in->binding)));
     return 0;
 }
 
 int All(All_in *in, All_out *out)
 {
-    const binding &to = in->self.of().of().bind(in->channel, in->binding);
-    for (std::size_t element = 0; element != to.addresses.size(); ++element) {
+    const std::size_t count = count_of(in->self.of().of().bind(in->channel, in->binding));
+    for (std::size_t element = 0; element != count; ++element) {
         out->all.push_back(element);
     }
     return 0;
@@ -264,6 +281,32 @@ int Reply(Reply_in *in)
         in->wrong->settle(true);
     }
     return error;
+}
+
+int Enter(Enter_in *in)
+{
+    run &of = in->self.of();
+    std::size_t element = 0;
+    for (flux::connection *const each : of.joined()) {
+        const auto made = std::make_shared<end>(of.shared_from_this(), in->channel, element++);
+        made->begin_alone(*each);
+        of.add(*made);
+    }
+    return 0;
+}
+
+int Close(Close_in *in)
+{
+    run &of = in->self.of();
+    const int error = send_all(of, in->sends, in->connect_ms, in->servers);
+    of.finish_all();
+    return error;
+}
+
+int Abandon(Abandon_in *in)
+{
+    in->self.of().finish_all();
+    return 0;
 }
 
 int GiveUp(GiveUp_in *in)

@@ -100,6 +100,17 @@ Gather (const char *process, size_t channel, const char *binding) => (flick::ins
 Gather = Join(tcp.idle, tcp.unix_mode);
 Join (long idle_ms, const char *unix_mode, const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
 
+// Has what a process sends to them that does so once: what they send is not read.
+Enter (size_t channel, flick::instance self) => ();
+
+// Sends all of these, and then nothing more to any channel: the run ends.
+Conclude (flick::instance self, list<flick.sending> sends) => ();
+Conclude = Close(connect, dns.servers);
+Close (long connect_ms, const char *servers, flick::instance self, list<flick.sending> sends) => ();
+
+// The run ends, as something in it has failed.
+Abandon (flick::instance self) => ();
+
 // Waits until each of them has sent something, or has ended what it sends.
 Ready (size_t channel, flick::instance self) => ();
 

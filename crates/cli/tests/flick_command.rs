@@ -70,15 +70,15 @@ fn said(folder: &Path, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), text(&output.stdout))
 }
 
-fn written() -> std::path::PathBuf {
-    let folder = folder("flick_command", "count");
+fn written(test: &str) -> std::path::PathBuf {
+    let folder = folder("flick_command", test);
     std::fs::write(folder.join("count.flick"), COUNT).unwrap();
     folder
 }
 
 #[test]
 fn bounds_are_printed_with_what_to_write_where_there_are_none() {
-    let folder = written();
+    let folder = written("bounds");
     assert_eq!(said(&folder, &["check", "--bounds", "count.flick"]), (true, BOUNDS.to_owned()));
     let (success, all) = said(&folder, &["check", "--bounds", "--json", "count.flick"]);
     let bounds: serde_json::Value = serde_json::from_str(all.lines().last().unwrap()).unwrap();
@@ -89,7 +89,7 @@ fn bounds_are_printed_with_what_to_write_where_there_are_none() {
 
 #[test]
 fn programs_are_laid_out_completed_and_drawn() {
-    let folder = written();
+    let folder = written("layout");
     assert_eq!(said(&folder, &["fmt", "--check", "count.flick"]), (true, String::new()));
     std::fs::write(folder.join("wide.flick"), COUNT.replace(" => client", "=>client")).unwrap();
     assert!(!said(&folder, &["fmt", "--check", "wide.flick"]).0);

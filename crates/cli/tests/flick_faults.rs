@@ -52,6 +52,14 @@ fun answer : (ref asked : integer, -/line client, given : word) -> ()
 fun say : (what : string, ref wrong : integer, -/line client, why : string) -> ()
   wrong := wrong + 1
   line(string(wrong) + \" \" + what + \": \" + why) => client
+
+global runs : integer = 0
+
+// Once for each guest.
+proc Greet : (-/line guest)
+  runs := runs + 1
+  if runs == 1: line(\"first\") => guest
+  line(\"guest \" + string(runs)) => guest
 ";
 
 fn program() -> &'static Path {
@@ -104,6 +112,11 @@ fn echo(client: &mut TcpStream, first: &str) {
     }
 }
 
+/// Where guests come, from the folder of the program.
+fn guests(io: &str) -> String {
+    format!("{}.{:?}", io.trim_start_matches("--flux-io="), std::thread::current().id())
+}
+
 fn server(io: &str) -> Server {
     let servers = [
         serving(echo),
@@ -116,8 +129,15 @@ fn server(io: &str) -> Server {
         "127.0.0.1:1".to_owned(),
     ];
     let mut command = Command::new(program());
-    command.args(["--client=0", &format!("--others={}", serving(|_, _| {}))]);
-    Server::listening(command.arg(format!("--servers={}", servers.join(","))).args(["--flux-workers=2", io]))
+    command.args(["--client=0", &format!("--others={}", serving(|_, _| {})), &format!("--guest=unix:{}", guests(io))]);
+    command.arg(format!("--servers={}", servers.join(","))).args(["--flux-workers=2", io]);
+    let mut server = Server::listening(command.current_dir(program().parent().unwrap()));
+    // It listens for guests, too.
+    server.port = support::wait_for("a port", || {
+        let said = server.said();
+        said.lines().find_map(|line| line.strip_prefix("flux: listening on [::]:")?.parse().ok())
+    });
+    server
 }
 
 #[test]
@@ -175,10 +195,32 @@ fn what_is_to_hold_more_than_it_may_fails() {
     says("0", "8 0");
 
     let mut command = Command::new(program());
-    command.args(["--client=0", "--others=127.0.0.1:1", &format!("--servers={}", ["127.0.0.1:1"; 6].join(","))]);
+    command.args([
+        "--client=0",
+        "--others=127.0.0.1:1",
+        "--guest=127.0.0.1:0",
+        &format!("--servers={}", ["127.0.0.1:1"; 6].join(",")),
+    ]);
     let said = command.output().unwrap();
     let wanted = "the channel `servers` cannot be bound: the program has at most 5 of it, and there are 6: bind fewer";
     assert!(!said.status.success() && text(&said.stderr).contains(wanted), "{}", text(&said.stderr));
+}
+
+#[test]
+fn statements_are_done_once_for_each_client() {
+    for io in LOOPS {
+        let server = server(io);
+        let mut wanted = vec!["first", "guest 1"];
+        for again in ["guest 2", ""] {
+            let place = program().with_file_name(guests(io));
+            let mut guest = support::wait_for("a guest", || std::os::unix::net::UnixStream::connect(&place).ok());
+            let mut said = vec![];
+            guest.read_to_end(&mut said).unwrap();
+            assert_eq!(text(&said), text(&wanted.iter().flat_map(|one| sent(one)).collect::<Vec<_>>()), "{io}");
+            wanted = vec![again];
+        }
+        drop(server);
+    }
 }
 
 #[test]

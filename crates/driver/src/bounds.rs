@@ -109,7 +109,10 @@ impl Reader<'_> {
             self.channel(channel, known, (&mut run, &mut times));
         }
         if self.process.is_fold {
-            self.fold(known, (&mut run, &mut times));
+            match self.node("rules") {
+                Some(rules) => self.once(rules, known, (&mut run, &mut times)),
+                None => self.fold(known, (&mut run, &mut times)),
+            }
         }
         run.extend(self.process.locals.iter().map(|held| bound_of("local", held)));
         let bytes = run.iter().try_fold(0_u64, |sum, bound| Some(sum.saturating_add(bound.most?)));
@@ -164,6 +167,20 @@ impl Reader<'_> {
             };
             run.push(Bound { what: format!("{what}: what it sends"), most, note });
         }
+    }
+
+    /// Of a process that has statements.
+    fn once(&self, rules: NodeId, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
+        known.push(rules);
+        let node = &self.program.nodes[rules];
+        let inputs: Vec<Extent> = node.inputs().iter().map(|input| self.extent(input)).collect();
+        let Some(steps) = steps(self.program, rules, &inputs) else { return };
+        let unbounded = self.unbounded(node.inputs());
+        times.push(steps_bound(self.program, "its statements".to_owned(), &steps, &unbounded));
+        let sends = steps.outputs.last().copied().unwrap_or(Extent::ONE);
+        let most = sends.own.zip(sends.inner).map(|(count, size)| count.saturating_mul(size));
+        let counted = sends.own.zip(sends.inner).map(|(count, size)| format!("{count} × {size}"));
+        run.push(Bound { what: "what it sends".to_owned(), most, note: counted.unwrap_or(unbounded) });
     }
 
     /// What to write so that all has a bound that rules take.

@@ -17,7 +17,7 @@
 //! Proxy_client_fails = flick.Fail(0);
 //! ```
 
-use super::lower::{Channel, Known, Needs, applied, number, parameter, parameter_of, rules_for};
+use super::lower::{Channel, Known, Needs, Work, applied, number, parameter, parameter_of, rules_for};
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Event, Process};
 use flux_ir::compute::Computation;
@@ -48,7 +48,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             for event in Event::ALL {
                 let rules = rules_for(process, channel.name, Some(event));
                 if !rules.is_empty() {
-                    let (computation, needs, given) = self.settled_body(channels, &rules, known)?;
+                    let (computation, needs, given) = self.settled_body(channels, Work::Rules(&rules), known)?;
+                    let given = given.ok_or(Reported)?;
                     answers.push(Answer { at, event, computation, needs, given });
                 }
             }
@@ -69,7 +70,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let channel = channels.get(answer.at).ok_or(Reported)?;
         let name = format!("{}_{}_{}", process.name.text, channel.name, answer.event.name());
         let rules = (answer.computation, &answer.needs);
-        let mut steps = self.rule_steps(process, channels, (&name, &answer.given), known, rules)?;
+        let mut steps = self.rule_steps(process, channels, (&name, Some(&answer.given)), known, rules)?;
         steps.push((self.standard("Answer")?, vec![]));
 
         let inputs = vec![
@@ -112,7 +113,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(vec![(all, vec![])])
     }
 
-    fn handle(&mut self, failing: NodeId, by: NodeId, span: Span) {
+    pub(super) fn handle(&mut self, failing: NodeId, by: NodeId, span: Span) {
         let handler =
             Handler { path: vec![Some(failing)], target: HandlerTarget::Node(by), replacements: vec![], span };
         self.scope.program.handlers.push(handler);

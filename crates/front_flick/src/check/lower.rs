@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::limit::Limit;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
 use super::{Binding, Checked, Checker, Reported, Stands};
-use super::{event, fold};
+use super::{event, fold, once};
 use crate::ids as own_ids;
 use crate::syntax::{Declaration, Event, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Severity};
@@ -48,6 +48,25 @@ pub(super) struct Known<'syntax> {
     /// What is held while it is used; of one that is local, for its instance.
     guard: ConstraintId,
     slot: usize,
+}
+
+/// What is computed at once.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'a, 'syntax> {
+    /// The rules for what comes out of a channel, or goes wrong there.
+    Rules(&'a [&'syntax Rule<'syntax>]),
+    /// Those of a process that has no rules.
+    Statements(&'syntax [Statement<'syntax>]),
+}
+
+impl<'syntax> Work<'_, 'syntax> {
+    /// Where it begins, and the first rule.
+    fn first(self) -> Option<(Span, Option<&'syntax Rule<'syntax>>)> {
+        match self {
+            Self::Rules(rules) => rules.first().map(|rule| (rule.span, Some(*rule))),
+            Self::Statements(block) => block.first().map(|statement| (statement.span(), None)),
+        }
+    }
 }
 
 /// What the rules of one channel take beside their message.
@@ -96,10 +115,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     /// Whether a process has what no server can do yet, which is reported.
     fn report_unlowered(&mut self, process: &'syntax Process<'syntax>) -> bool {
-        let is_fold = process.block.is_empty() || fold::of(process).is_some();
-        let found: Vec<Span> = process.block.iter().filter(|_| !is_fold).map(Statement::span).collect();
+        let is_fold = fold::of(process).is_some();
+        let found = if is_fold { vec![] } else { once::merges(&process.block) };
         for span in &found {
-            let help = "rules for what comes out of channels work, and one `foldt` that is sent to a channel";
+            let help = "a process that has a `foldt` has nothing else: `let r = foldt …` and `r => reducer`";
             self.report_not_lowered(*span, help);
         }
         !found.is_empty()
@@ -131,12 +150,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let slot = globals.len() + at;
             known.push(Known { state, ty: self.ty(&state.field.ty)?, is_global: false, guard, slot });
         }
+        if !process.block.is_empty() {
+            return self.lower_once(process, &channels, &known);
+        }
         let mut lowered = vec![];
         for (at, channel) in channels.iter().enumerate() {
             let rules = rules_for(process, channel.name, None);
             if !rules.is_empty() {
-                let (computation, needs, given) = self.settled_body(&channels, &rules, &known)?;
-                lowered.push((at, (computation, given), needs));
+                let (computation, needs, given) = self.settled_body(&channels, Work::Rules(&rules), &known)?;
+                lowered.push((at, (computation, given.ok_or(Reported)?), needs));
             }
         }
         let answers = self.answers(process, &channels, &known)?;
@@ -171,14 +193,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn settled_body(
         &mut self,
         channels: &[Channel<'syntax>],
-        rules: &[&'syntax Rule<'syntax>],
+        work: Work<'_, 'syntax>,
         known: &[Known<'syntax>],
-    ) -> Checked<(Computation, Needs, Type)> {
+    ) -> Checked<(Computation, Needs, Option<Type>)> {
         let mut needs = Needs { state: (0..known.len()).map(|at| (at, true)).collect(), ..Needs::default() };
-        let mut body = self.body_of(channels, rules, known, &needs)?;
+        let mut body = self.body_of(channels, work, known, &needs)?;
         while body.1 != needs {
             needs = body.1;
-            body = self.body_of(channels, rules, known, &needs)?;
+            body = self.body_of(channels, work, known, &needs)?;
         }
         Ok((body.0, needs, body.2))
     }
@@ -212,10 +234,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     fn body_of(
         &mut self,
         channels: &[Channel<'syntax>],
-        rules: &[&'syntax Rule<'syntax>],
+        work: Work<'_, 'syntax>,
         known: &[Known<'syntax>],
         needs: &Needs,
-    ) -> Checked<(Computation, Needs, Type)> {
+    ) -> Checked<(Computation, Needs, Option<Type>)> {
         self.made = Made::default();
         let sending = self.scope.declared_type(Some(MODULE), "sending").ok_or(Reported)?;
         let sending = Type::declared(self.scope.program, sending);
@@ -224,10 +246,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             told.insert(*fact, self.new_variable(&fact.name(channels), &fact.ty()));
         }
         let loaded: Vec<VariableId> = self.state_variables(known, needs.state.keys());
-        let first = rules.first().ok_or(Reported)?;
-        self.bound = channels.iter().enumerate().map(|(at, channel)| channel.binding_at(at, first.span)).collect();
-        let given = self.given(first)?;
-        let message = self.new_variable("message", &given);
+        let (first, rule) = work.first().ok_or(Reported)?;
+        self.bound = channels.iter().enumerate().map(|(at, channel)| channel.binding_at(at, first)).collect();
+        let given = rule.map(|rule| self.given(rule)).transpose()?;
+        let message = given.as_ref().map(|given| (self.new_variable("message", given), given));
         let stored = self.state_variables(known, needs.state.iter().filter(|(_, changes)| **changes).map(|(at, _)| at));
         let sends = self.new_variable("sends", &Type::list_of(&sending));
         let (told, asked) = (told, BTreeSet::new());
@@ -251,10 +273,16 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             self.made.limits.insert(place, Limit::of(&one.state.field.ty));
             self.bind_state(one, place);
         }
-        self.set(sends, first_value(&Type::list_of(&sending), first.span).ok_or(Reported)?);
+        self.set(sends, first_value(&Type::list_of(&sending), first).ok_or(Reported)?);
         let before = self.made.block.len();
-        for rule in rules {
-            self.scoped(|checker| checker.steps(read(message, &given, rule.channel.span), &rule.steps))?;
+        match (work, message) {
+            (Work::Rules(rules), Some((message, given))) => {
+                for rule in rules {
+                    self.scoped(|checker| checker.steps(read(message, given, rule.channel.span), &rule.steps))?;
+                }
+            }
+            (Work::Statements(block), _) => self.block(block)?,
+            (Work::Rules(_), None) => return Err(Reported),
         }
         self.bound.clear();
         let made = std::mem::take(&mut self.made);
@@ -352,7 +380,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     ) -> Checked<()> {
         let channel = channels.get(at).ok_or(Reported)?;
         let name = format!("{}_{}", process.name.text, channel.name);
-        let mut steps = self.rule_steps(process, channels, (&name, given), known, rules)?;
+        let mut steps = self.rule_steps(process, channels, (&name, Some(given)), known, rules)?;
         steps.push((self.standard("Deliver")?, vec![]));
         let target = self.own_node(&name).ok_or(Reported)?;
         if !rules_for(process, channel.name, Some(Event::Failed)).is_empty() {
@@ -367,13 +395,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         &mut self,
         process: &'syntax Process<'syntax>,
         channels: &[Channel<'syntax>],
-        (name, given): (&str, &Type),
+        (name, given): (&str, Option<&Type>),
         known: &[Known<'syntax>],
         (computation, needs): (Computation, &Needs),
     ) -> Checked<Vec<(NodeId, Vec<Constant>)>> {
         let span = process.span;
         let instance = || parameter("flick::instance", "self", span);
-        let message = ModelParameter { ty: given.clone(), name: "message".to_owned(), span };
+        let message = given.map(|given| parameter_of(given, "message", span));
         let (mut steps, mut inputs, mut outputs) = (vec![], vec![], vec![]);
         for fact in &needs.facts {
             let told = parameter_of(&fact.ty(), &fact.name(channels), span);
@@ -390,7 +418,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             inputs.push(parameter_of(&one.ty, one.state.field.name.as_str(), span));
             steps.push((self.load(process, one)?, vec![]));
         }
-        inputs.push(message.clone());
+        inputs.extend(message.clone());
         let changed: Vec<&Known<'_>> =
             needs.state.iter().filter(|(_, changes)| **changes).filter_map(|(at, _)| known.get(*at)).collect();
         outputs.extend(changed.iter().map(|one| parameter_of(&one.ty, one.state.field.name.as_str(), span)));
@@ -404,7 +432,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         let requirements = self.requirements(known, needs);
         if !requirements.is_empty() {
-            let signature = (vec![instance(), message], vec![sends]);
+            let signature = (std::iter::once(instance()).chain(message).collect(), vec![sends]);
             let guarded = self.chain_node(&format!("{name}_state"), signature, steps, requirements, span);
             steps = vec![(guarded, vec![])];
         }

@@ -13,6 +13,7 @@ pub mod kind;
 mod limit;
 mod lower;
 mod made;
+mod once;
 mod over;
 mod process;
 mod pure;

@@ -6,6 +6,7 @@ use crate::syntax::{Declaration, Function, Syntax};
 use crate::walk::names;
 use flux_front::scope::NO_FLOW;
 use flux_ir::compute::Computation;
+use flux_ir::cpp_keyword::is_keyword;
 use flux_ir::effects::Effects;
 use flux_ir::name;
 use flux_ir::program::{Body, Node, Parameter, Signature};
@@ -24,7 +25,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let mut left: Vec<&'syntax Function<'syntax>> = vec![];
         for function in functions {
             let is_first = self.names.get(function.name.as_str()).is_some_and(|(span, _)| *span == function.name.span);
-            if is_first && self.takes_values(function.name.as_str()) {
+            if is_first && self.takes_values(function.name.as_str()) && !is_keyword(function.name.as_str()) {
                 left.push(function);
             }
         }
