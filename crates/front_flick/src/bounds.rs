@@ -183,7 +183,10 @@ impl Sizes<'_, '_> {
         match &ty.form {
             TypeForm::Named(_) => self.bytes(ty, 0),
             TypeForm::List(element) => both(element),
-            TypeForm::Dictionary(two) => Some(both(&two[0])?.max(both(&two[1])?)),
+            TypeForm::Dictionary(two) => {
+                let [key, value] = &**two;
+                Some(both(key)?.max(both(value)?))
+            }
         }
     }
 }
@@ -195,6 +198,9 @@ fn spelled(ty: &Type<'_>) -> String {
         TypeForm::Named(name) if matches!(&*name.own, "string" | "bytes") => format!("{name}{}", most(64)),
         TypeForm::Named(name) => name.to_string(),
         TypeForm::List(element) => format!("[{}]{}", spelled(element), most(1000)),
-        TypeForm::Dictionary(two) => format!("dict[{}, {}]{}", spelled(&two[0]), spelled(&two[1]), most(1000)),
+        TypeForm::Dictionary(two) => {
+            let [key, value] = &**two;
+            format!("dict[{}, {}]{}", spelled(key), spelled(value), most(1000))
+        }
     }
 }

@@ -26,7 +26,10 @@ impl Limit {
         let (key, element) = match &ty.form {
             TypeForm::Named(_) => (None, None),
             TypeForm::List(element) => (None, element.most),
-            TypeForm::Dictionary(two) => (two[0].most, two[1].most),
+            TypeForm::Dictionary(two) => {
+                let [key, value] = &**two;
+                (key.most, value.most)
+            }
         };
         Self { own: ty.most, key, element }
     }

@@ -125,7 +125,11 @@ impl Counter<'_> {
     }
 
     fn block(&mut self, block: &[Statement]) -> Option<u64> {
-        block.iter().fold(Some(0), |most, statement| sum(most, self.statement(statement)))
+        let mut most = Some(0);
+        for statement in block {
+            most = sum(most, self.statement(statement));
+        }
+        most
     }
 
     fn statement(&mut self, statement: &Statement) -> Option<u64> {
@@ -240,7 +244,8 @@ impl Counter<'_> {
                 (most, if function.is_some() { self.of_part(&expression.ty, all.part()) } else { all })
             }
             Term::Element(two) => {
-                let ((list_steps, list), (key_steps, key)) = (self.expression(&two[0]), self.expression(&two[1]));
+                let [of, at] = &**two;
+                let ((list_steps, list), (key_steps, key)) = (self.expression(of), self.expression(at));
                 (sum(sum(list_steps, key_steps), key.own), self.of_part(&expression.ty, list.part()))
             }
             Term::Slice(of, from, to) => {
