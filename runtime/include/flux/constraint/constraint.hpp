@@ -77,38 +77,33 @@ wanted_key key(mode how, const Parts &...parts) noexcept
     return {key_of(parts...), how, shown_as(parts...)};
 }
 
-/// Takes the lock for a flow, waiting as the flow, and counts that; the flow is notified when it is released. Gives the
-/// time from then on. `key` is null where the lock is that of the whole constraint; else `scattered` is its number as
-/// `scatter` has it.
-inline holding_time acquire(lock &what, mode how, flow &by, constraint_number number, const wanted_key *key = nullptr,
-                            key_number scattered = 0) noexcept
-{
-    constraint_count &count = by.acquiring(number);
-    const bool reads = how == mode::read;
-    const bool timed = count.take(reads);
-    if (key != nullptr) {
-        count.take_key(scattered);
-    }
-    if (!what.try_acquire(how)) {
-        const waiting_time waits(count, reads);
-        const time_away away(by.timing(), time_kind::waited);
-        if (key != nullptr) {
-            count.wait_for_key(key->number, key->shown);
-        }
-        what.acquire(how, by.place());
-    }
-    by.hold_one();
-    return {timed ? &count : nullptr, reads};
-}
+/// Takes a lock that is not free for a flow, waiting as the flow, which is notified when it is released; counts the
+/// wait. `key` is null where the lock is that of the whole constraint.
+void wait_for(lock &what, mode how, flow &by, constraint_count &count, const wanted_key *key) noexcept;
+
+/// Takes the lock of a key for a flow, waiting as the flow; gives where it is.
+key_table::entry &take_lock(key_table &of, key_number scattered, flow &by, constraint_count &count,
+                            const wanted_key &key) noexcept;
+
+/// Gives back a key that is held by the word of its chain, which has come to have locks meanwhile.
+void release_lock(key_table &of, key_number scattered, mode how, flow &by) noexcept;
 
 /// Holds a constraint for a flow from here to the end of the block.
 class hold
 {
   public:
     /// Waits, as the flow, until it holds `what`; counts the acquisition.
-    hold(flow &by, program_lock &what, mode how) noexcept
-        : by_(by), lock_(what.lock_), mode_(how), time_(acquire(lock_, how, by, what.number_))
+    hold(flow &by, program_lock &what, mode how) noexcept : by_(by), lock_(what.lock_), mode_(how)
     {
+        constraint_count &count = by.acquiring(what.number_);
+        const bool timed = count.take(how == mode::read);
+        if (!lock_.try_acquire(how)) [[unlikely]] {
+            wait_for(lock_, how, by, count, nullptr);
+        }
+        by.hold_one();
+        if (timed) [[unlikely]] {
+            time_.begin(count, how == mode::read);
+        }
     }
     ~hold()
     {
@@ -146,10 +141,20 @@ class hold_keys
                 continue;
             }
             const key_number scattered = scatter(each.number);
-            key_table::entry &found = table_.find(scattered, by.place());
-            const holding_time time =
-                acquire(key_table::lock_of(found), each.how, by, what.number_, &each, scattered);
-            held_[size_++] = {each.number, each.how, &found, time};
+            constraint_count &counts = by.acquiring(what.number_);
+            const bool timed = counts.take(each.how == mode::read);
+            counts.take_key(scattered);
+            one_held &now = held_[size_++];
+            now.number = each.number;
+            now.scattered = scattered;
+            now.how = each.how;
+            if (!table_.try_hold(scattered, each.how)) [[unlikely]] {
+                now.entry = &take_lock(table_, scattered, by, counts, each);
+            }
+            by.hold_one();
+            if (timed) [[unlikely]] {
+                now.time.begin(counts, each.how == mode::read);
+            }
         }
     }
 
@@ -157,10 +162,14 @@ class hold_keys
     {
         while (size_ != 0) {
             const one_held &last = held_[--size_];
-            key_table::lock_of(*last.entry).release(last.how);
+            if (last.entry != nullptr) [[unlikely]] {
+                key_table::lock_of(*last.entry).release(last.how);
+                table_.forget(*last.entry, by_.place());
+            } else if (!table_.try_release(last.scattered, last.how)) [[unlikely]] {
+                release_lock(table_, last.scattered, last.how, by_);
+            }
             last.time.end();
             by_.release_one();
-            table_.forget(*last.entry, by_.place());
         }
     }
 
@@ -176,7 +185,9 @@ class hold_keys
 
     struct one_held {
         key_number number = 0;
+        key_number scattered = 0;
         mode how = mode::read;
+        // Null where it is held by the word of its chain.
         key_table::entry *entry = nullptr;
         holding_time time;
     };
