@@ -21,15 +21,17 @@ namespace flux {
 class message_writer
 {
   public:
-    /// Bytes as they are.
-    void text(std::string_view more)
+    /// Bytes as they are. Inline, as most are a few that the compiler knows.
+    [[gnu::always_inline]] void text(std::string_view more)
     {
         if (more.empty()) {
             return;
         }
-        grow(more.size());
-        std::memcpy(bytes_.data() + size_, more.data(), more.size());
-        size_ += more.size();
+        if (room() < more.size()) [[unlikely]] {
+            grow(more.size());
+        }
+        std::memcpy(next_, more.data(), more.size());
+        next_ += more.size();
     }
 
     /// An integer of `Size` bytes; one that has not so many makes no message.
@@ -65,8 +67,14 @@ class message_writer
     /// An integer as digits.
     void digits(std::integral auto value, int base)
     {
-        char all[68];
-        text({all, static_cast<std::size_t>(std::to_chars(all, all + sizeof all, value, base).ptr - all)});
+        if (room() < most_digits) [[unlikely]] {
+            grow(most_digits);
+        }
+        if (base >= 10 && std::cmp_greater_equal(value, 0) && std::cmp_less(value, 10)) {
+            *next_++ = static_cast<char>('0' + static_cast<int>(value));
+        } else {
+            next_ = std::to_chars(next_, end_, value, base).ptr;
+        }
     }
 
     /// What makes no message.
@@ -78,7 +86,7 @@ class message_writer
     {
         unfinished_message unfinished;
         unfinished.keep_streams();
-        message_reader in(bytes_.view().substr(0, size_), false, unfinished);
+        message_reader in(bytes_.view().substr(0, size()), false, unfinished);
         static_cast<void>(in.read<Message>(at));
         return at;
     }
@@ -94,7 +102,7 @@ class message_writer
     template <class Message>
     bool ends(message_bytes &made, typename Message::places &at)
     {
-        return size_ > 0 && is<Message>(made, at);
+        return size() > 0 && is<Message>(made, at);
     }
 
     /// The same of one that is part of another, and may have no bytes.
@@ -104,13 +112,14 @@ class message_writer
         if (!fits_) {
             return false;
         }
-        if (size_ > 0) {
-            bytes_.resize(size_);
+        const std::size_t whole = size();
+        if (whole > 0) {
+            bytes_.resize(whole);
         }
         unfinished_message unfinished;
         unfinished.keep_streams();
         message_reader in(bytes_.view(), true, unfinished);
-        if (in.read<Message>(at) != reading::whole || in.size() != size_) {
+        if (in.read<Message>(at) != reading::whole || in.size() != whole) {
             return false;
         }
         made = std::move(bytes_);
@@ -118,18 +127,31 @@ class message_writer
     }
 
   private:
-    void grow(std::size_t more)
+    // A sign and the bits of an integer, in base 2.
+    static constexpr std::size_t most_digits = 65;
+
+    std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - next_); }
+    std::size_t size() const noexcept { return bytes_.size() - room(); }
+
+    // There is to be room for so many more.
+    [[gnu::noinline]] void grow(std::size_t more)
     {
+        const std::size_t written = size();
         if (bytes_.size() == 0) {
             bytes_ = message_bytes::allocate(std::max<std::size_t>(more, 128));
-        } else if (size_ + more > bytes_.size()) {
+        } else {
             // Where what comes is large, it is most likely the last.
-            bytes_.resize(std::max(2 * size_, size_ + more));
+            bytes_.resize(std::max(2 * written, written + more));
         }
+        char *const first = reinterpret_cast<char *>(bytes_.data());
+        next_ = first + written;
+        end_ = first + bytes_.size();
     }
 
     message_bytes bytes_;
-    std::size_t size_ = 0;
+    // Where the next byte is written, and behind the last that there is room for.
+    char *next_ = nullptr;
+    char *end_ = nullptr;
     unsigned char byte_ = 0;
     unsigned bits_ = 0;
     bool fits_ = true;
