@@ -23,20 +23,22 @@ std::uint64_t position(std::string_view text, std::string_view part)
     return found;
 }
 
-std::string lower(std::string text)
+std::string lower(std::string_view text)
 {
-    for (char &letter : text) {
+    std::string lowered(text);
+    for (char &letter : lowered) {
         letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + distance) : letter;
     }
-    return text;
+    return lowered;
 }
 
-std::string upper(std::string text)
+std::string upper(std::string_view text)
 {
-    for (char &letter : text) {
+    std::string raised(text);
+    for (char &letter : raised) {
         letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - distance) : letter;
     }
-    return text;
+    return raised;
 }
 
 std::string trim(std::string_view text)

@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
 
     fn call(&self, function: Called, arguments: &[Expression], ty: &Type) -> Cpp {
         let Some((first, rest)) = arguments.split_first() else { return Cpp::name(0) };
-        let is_text = is_sequence_of_bytes(&first.ty) && !matches!(function, Called::Lower | Called::Upper);
+        let is_text = is_sequence_of_bytes(&first.ty);
         let look = |one: &Expression| if is_text { self.look(one) } else { self.value(one) };
         let rest: Vec<Cpp> = rest.iter().map(look).collect();
         let member = |name: &str| self.object(first).member(name).call(rest.clone());

@@ -499,8 +499,8 @@ std::int64_t hash(Number number) noexcept
 }
 
 /// The text with small letters for the capitals of ASCII, and the other way round.
-std::string lower(std::string text);
-std::string upper(std::string text);
+std::string lower(std::string_view text);
+std::string upper(std::string_view text);
 
 /// The text without the white space of ASCII around it.
 std::string trim(std::string_view text);
