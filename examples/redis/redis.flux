@@ -22,15 +22,13 @@ Client (flux::connection *connection) => (flux::connection *connection, client f
 SetClient (client from, flux::connection *connection) => (flux::connection *connection);
 
 Command (flux::connection *connection, resp.command message) => ();
-Command = Client -> Name -> Reply;
+Command:[_, nothing] = tcp.Return;
+Command:[_, _] = Client -> Name -> Reply;
+typedef nothing (resp.command message) { !has(message.name) };
 // Commands are found by their names, whatever the case of the letters.
-Name (resp.command message) => (text name) {
-  name = "";
-  if has(message.name) { name = lower(value(message.name)); }
-};
+Name (resp.command message) => (text name) { name = lower(value(message.name)); };
 
 Reply (flux::connection *connection, client from, text name, resp.command message) => ();
-Reply:[_, _, nothing, _] = tcp.Return;
 Reply:[_, _, quit, _] = Okay -> tcp.SendMessage -> tcp.Close;
 Reply:[_, listens, other, _] = NotNow -> tcp.Reply;
 Reply:[_, listens, ping, few] = Heard -> tcp.Reply;
@@ -40,7 +38,6 @@ Reply:[_, _, unsubscribe, alone] = channels.Subscriptions -> Named -> [Unsubscri
 Reply:[_, _, unsubscribe, _] = Words -> [Unsubscribe] -> SetClient -> tcp.Return;
 Reply:[_, _, hello, _] = Hello -> SetClient -> Welcome -> tcp.Reply;
 Reply:[_, _, _, _] = Answer -> tcp.Reply;
-typedef nothing (text name) { name == "" };
 typedef subscribe (text name) { name == "subscribe" };
 typedef unsubscribe (text name) { name == "unsubscribe" };
 typedef publish (text name) { name == "publish" };
@@ -116,12 +113,15 @@ Refuse (text name, int error) => (resp.failure reply) {
 };
 
 // The items, in C++: texts by keys, in shards. Commands on keys of different shards run side by side; one on several
-// keys has all of them for itself.
-record item { content : text; expires : int64; };
-Shard (text key) => (uint32 shard) pure;
-Find (text key, uint32 shard) => (optional<item> found);
-Put (text key, uint32 shard, item made) => ();
-Forget (text key, uint32 shard) => ();
+// keys has all of them for itself. A text is kept as the word in which it came, a part of a command's bytes, and that is
+// the reply to a GET: so it is never copied.
+record item { content : resp.word; expires : int64; };
+Shard (resp.word key) => (uint32 shard) pure;
+Find (resp.word key, uint32 shard) => (optional<item> found);
+Put (resp.word key, uint32 shard, item made) => ();
+Forget (resp.word key, uint32 shard) => ();
+// A word that can be kept: its size is written as Redis writes it, and its message has not much beside it.
+Kept (resp.word given) => (resp.word content) pure;
 atomic Find:{items?, item(shard)?};
 atomic Put:{items?, item(shard)};
 atomic Forget:{items?, item(shard)};
@@ -129,14 +129,13 @@ atomic Forget:{items?, item(shard)};
 // Milliseconds, from some time on.
 Now () => (int64 now);
 
-Place (resp.command message) => (text key, uint32 shard) {
+Place (resp.command message) => (resp.word key, uint32 shard) {
   key = value(message.first);
   shard = Shard(key);
 };
 
 Okay () => (resp.okay reply) { reply = resp.okay(text: "OK"); };
 Number (int64 number) => (resp.number reply) { reply = resp.number(value: number); };
-Word (text content) => (resp.word reply) { reply = resp.word(content: content); };
 Null (client from) => (flux::message reply);
 Null:[resp3] = Null3;
 Null:[_] = Null2;
@@ -145,16 +144,16 @@ Null2 () => (resp.no_bulk reply) { reply = resp.no_bulk(); };
 Null3 () => (resp.null reply) { reply = resp.null(); };
 
 Found (client from, optional<item> found) => (flux::message reply);
-Found:[_, here] = Content -> Word;
+Found:[_, here] = Content;
 Found:[_, _] = Null;
 typedef here (optional<item> found) { has(found) };
-Content (optional<item> found) => (text content) { content = value(found).content; };
+Content (optional<item> found) => (resp.word reply) { reply = value(found).content; };
 
 // The same, as values in others.
 Bulk (text content) => (resp.value reply) { reply = resp.value(bulk: resp.blob(content: bytes(content))); };
 Element (client from, optional<item> found) => (resp.value reply) {
   if has(found) {
-    reply = Bulk(value(found).content);
+    reply = Bulk(value(found).content.content);
   } else if from.protocol == 3 {
     reply = resp.value(null: "_");
   } else {
@@ -169,11 +168,11 @@ Integer (text digits) => (int64 number) {
 };
 
 // SET
-Set (client from, resp.command message, text key, uint32 shard) => (flux::message reply);
+Set (client from, resp.command message, resp.word key, uint32 shard) => (flux::message reply);
 Set:[_, plain, _, _] = Plain -> Put -> Okay;
 Set:[_, _, _, _] = Now -> Wishes -> Store -> Stored;
 typedef plain (resp.command message) { value(message.count) == 3 };
-Plain (resp.command message) => (item made) { made = item(content: value(message.second), expires: 0); };
+Plain (resp.command message) => (item made) { made = item(content: Kept(value(message.second)), expires: 0); };
 record wishes { only_new : bool; only_old : bool; };
 Wishes (resp.command message, int64 now) => (item made, wishes how) {
   how = wishes(only_new: false, only_old: false);
@@ -205,16 +204,16 @@ Wishes (resp.command message, int64 now) => (item made, wishes how) {
     if number > 9223372036854775807 - now { fail 3; }
     expires = now + number;
   }
-  made = item(content: value(message.second), expires: expires);
+  made = item(content: Kept(value(message.second)), expires: expires);
 };
-Store (text key, uint32 shard, item made, wishes how) => (bool is_kept);
+Store (resp.word key, uint32 shard, item made, wishes how) => (bool is_kept);
 Store = Find -> Permit -> Keep;
 atomic Store:{items?, item(shard)};
 Permit (optional<item> found, wishes how) => (bool is_kept) {
   is_kept = !(how.only_new && has(found)) && !(how.only_old && !has(found));
 };
 typedef yes (bool is_kept) { is_kept };
-Keep (text key, uint32 shard, item made, bool is_kept) => (bool is_kept);
+Keep (resp.word key, uint32 shard, item made, bool is_kept) => (bool is_kept);
 Keep:[_, _, _, yes] = Put;
 Keep:[_, _, _, _] = ;
 Stored (client from, bool is_kept) => (flux::message reply);
@@ -222,39 +221,39 @@ Stored:[_, yes] = Okay;
 Stored:[_, _] = Null;
 
 // INCR and its like
-Amount (resp.command message) => (int64 by) { by = Integer(value(message.second)); };
+Amount (resp.command message) => (int64 by) { by = Integer(value(message.second).content); };
 Negative (int64 by) => (int64 by) {
   if by == -9223372036854775807 - 1 { fail 5; }
   by = -by;
 };
-Change (int64 by, text key, uint32 shard) => (int64 number);
+Change (int64 by, resp.word key, uint32 shard) => (int64 number);
 Change = Find -> Changed -> Put;
 atomic Change:{items?, item(shard)};
 Changed (int64 by, optional<item> found) => (item made, int64 number) {
   number = 0;
   let expires : int64 = 0;
   if has(found) {
-    number = Integer(value(found).content);
+    number = Integer(value(found).content.content);
     expires = value(found).expires;
   }
   if by > 0 && number > 9223372036854775807 - by || by < 0 && number < -9223372036854775807 - 1 - by { fail 4; }
   number = number + by;
-  made = item(content: text(number), expires: expires);
+  made = item(content: resp.word(content: text(number)), expires: expires);
 };
 
 // EXPIRE and its like
 Until (int64 unit_ms, resp.command message, int64 now) => (int64 until) {
-  let time = Integer(value(message.second));
+  let time = Integer(value(message.second).content);
   if time > 9223372036854775807 / unit_ms || time < -9223372036854775807 / unit_ms { fail 3; }
   if time * unit_ms > 9223372036854775807 - now { fail 3; }
   until = now + time * unit_ms;
 };
 enum fate { same, changed, gone };
-Expire (text key, uint32 shard, int64 now, int64 until) => (int64 number);
+Expire (resp.word key, uint32 shard, int64 now, int64 until) => (int64 number);
 Expire = Find -> Expiring -> Settle;
 atomic Expire:{items?, item(shard)};
 Expiring (optional<item> found, int64 now, int64 until) => (item made, fate what, int64 number) {
-  made = item(content: "", expires: until);
+  made = item(content: resp.word(content: ""), expires: until);
   what = fate.same;
   number = 0;
   if has(found) {
@@ -264,11 +263,11 @@ Expiring (optional<item> found, int64 now, int64 until) => (item made, fate what
     if until <= now { what = fate.gone; }
   }
 };
-Persist (text key, uint32 shard) => (int64 number);
+Persist (resp.word key, uint32 shard) => (int64 number);
 Persist = Find -> Persisting -> Settle;
 atomic Persist:{items?, item(shard)};
 Persisting (optional<item> found) => (item made, fate what, int64 number) {
-  made = item(content: "", expires: 0);
+  made = item(content: resp.word(content: ""), expires: 0);
   what = fate.same;
   number = 0;
   if has(found) && value(found).expires != 0 {
@@ -279,7 +278,7 @@ Persisting (optional<item> found) => (item made, fate what, int64 number) {
 };
 typedef changed (fate what) { what == fate.changed };
 typedef gone (fate what) { what == fate.gone };
-Settle (text key, uint32 shard, item made, fate what, int64 number) => (int64 number);
+Settle (resp.word key, uint32 shard, item made, fate what, int64 number) => (int64 number);
 Settle:[_, _, _, changed, _] = Put;
 Settle:[_, _, _, gone, _] = Forget;
 Settle:[_, _, _, _, _] = ;
@@ -292,41 +291,42 @@ Left (int64 unit_ms, optional<item> found, int64 now) => (int64 number) {
 };
 
 // Several keys at once
-Keys (resp.command message) => (list<text> keys, int64 number) {
+Keys (resp.command message) => (list<resp.word> keys, int64 number) {
   keys = Arguments(message);
   number = 0;
 };
-Arguments (resp.command message) => (list<text> all) {
+Arguments (resp.command message) => (list<resp.word> all) {
   all = [];
   if has(message.first) { all = all + [value(message.first)]; }
   if has(message.second) { all = all + [value(message.second)]; }
-  if has(message.others) { all = all + [for word in value(message.others) : word.content]; }
+  if has(message.others) { all = all + [for word in value(message.others) : word]; }
 };
+Texts (resp.command message) => (list<text> all) { all = [for word in Arguments(message) : word.content]; };
 Counted (optional<item> found, int64 number) => (int64 number) {
   if has(found) { number = number + 1; }
 };
-DeleteAll (list<text> keys, int64 number) => (int64 number);
+DeleteAll (list<resp.word> keys, int64 number) => (int64 number);
 DeleteAll = [Delete];
 atomic DeleteAll:{items};
-Delete (text key, int64 number) => (int64 number);
+Delete (resp.word key, int64 number) => (int64 number);
 Delete = Shard -> Find -> Counted -> Forget;
-CountAll (list<text> keys, int64 number) => (int64 number);
+CountAll (list<resp.word> keys, int64 number) => (int64 number);
 CountAll = [Count];
 atomic CountAll:{items};
-Count (text key, int64 number) => (int64 number);
+Count (resp.word key, int64 number) => (int64 number);
 Count = Shard -> Find -> Counted;
-FindAll (list<text> keys) => (list<optional<item>> found);
+FindAll (list<resp.word> keys) => (list<optional<item>> found);
 FindAll = [Shard -> Find];
 atomic FindAll:{items};
 Array (client from, list<optional<item>> found) => (resp.value reply) {
   reply = resp.value(array: resp.values(elements: [for each in found : Element(from, each)]));
 };
-record pair { key : text; content : text; };
+record pair { key : resp.word; content : resp.word; };
 Pairs (resp.command message) => (list<pair> pairs) {
   let all = Arguments(message);
   if length(all) % 2 != 0 { fail 1; }
   pairs = [];
-  let key = "";
+  let key = all[0];
   let is_key = false;
   for word in all {
     is_key = !is_key;
@@ -336,10 +336,10 @@ Pairs (resp.command message) => (list<pair> pairs) {
 SetAll (list<pair> pairs) => ();
 SetAll = [Single -> Put];
 atomic SetAll:{items};
-Single (pair one) => (text key, uint32 shard, item made) {
+Single (pair one) => (resp.word key, uint32 shard, item made) {
   key = one.key;
   shard = Shard(one.key);
-  made = item(content: one.content, expires: 0);
+  made = item(content: Kept(one.content), expires: 0);
 };
 
 // Subscribers. To those who speak RESP3 news are pushes, to others arrays: so each channel is two, "2" and "3" before its
@@ -353,10 +353,10 @@ NotNow (text name) => (resp.failure reply) {
 };
 Heard (resp.command message) => (resp.value reply) {
   let said = "";
-  if has(message.first) { said = value(message.first); }
+  if has(message.first) { said = value(message.first).content; }
   reply = resp.value(array: resp.values(elements: [Bulk("pong"), Bulk(said)]));
 };
-Words (resp.command message) => (list<text> words) { words = Arguments(message); };
+Words (resp.command message) => (list<text> words) { words = Texts(message); };
 Named (list<text> channels) => (list<text> words) { words = [for channel in channels : channel[1..]]; };
 Subscribe (text word, flux::connection *connection, client from) => (flux::connection *connection, client from);
 Subscribe = channels.Subscriptions -> Subscribing -> channels.Subscribe;
@@ -387,12 +387,14 @@ News (client from, list<resp.value> parts) => (resp.value reply) {
 Publish (resp.command message) => (int64 number);
 Publish = Arrays -> channels.Publish -> First -> Pushes -> channels.Publish -> Both;
 Arrays (resp.command message) => (text channel, resp.published content) {
-  channel = "2" + value(message.first);
-  content = resp.published(form: "*", channel: value(message.first), content: value(message.second));
+  channel = "2" + value(message.first).content;
+  content = resp.published(form: "*", channel: value(message.first).content,
+      content: value(message.second).content);
 };
 Pushes (resp.command message) => (text channel, resp.published content) {
-  channel = "3" + value(message.first);
-  content = resp.published(form: ">", channel: value(message.first), content: value(message.second));
+  channel = "3" + value(message.first).content;
+  content = resp.published(form: ">", channel: value(message.first).content,
+      content: value(message.second).content);
 };
 First (int64 receivers) => (int64 first) { first = receivers; };
 Both (int64 first, int64 receivers) => (int64 number) { number = first + receivers; };
@@ -405,14 +407,14 @@ Drop (uint32 shard) => ();
 atomic Drop:{items?, item(shard)};
 
 // What needs no items
-Echo (resp.command message) => (resp.word reply) { reply = resp.word(content: value(message.first)); };
+Echo (resp.command message) => (resp.word reply) { reply = Kept(value(message.first)); };
 Pong () => (resp.okay reply) { reply = resp.okay(text: "PONG"); };
 Select (resp.command message) => () {
-  if Integer(value(message.first)) != 0 { fail 6; }
+  if Integer(value(message.first).content) != 0 { fail 6; }
 };
 Hello (client from, resp.command message) => (client from) {
-  if has(message.first) && value(message.first) == "3" { from = client(protocol: 3, channels: from.channels); }
-  if has(message.first) && value(message.first) == "2" { from = client(protocol: 2, channels: from.channels); }
+  if has(message.first) && value(message.first).content == "3" { from = client(protocol: 3, channels: from.channels); }
+  if has(message.first) && value(message.first).content == "2" { from = client(protocol: 2, channels: from.channels); }
 };
 Welcome (client from) => (resp.value reply) {
   reply = Table(from, ["server": Bulk("redis"), "version": Bulk("7.0.0"), "proto": resp.value(integer: from.protocol)]);
@@ -430,7 +432,7 @@ Table (client from, map<text, resp.value> rows) => (resp.value reply) {
 };
 Config (client from, resp.command message) => (resp.value reply) {
   let known = ["appendonly": "no", "save": ""];
-  let asked = Arguments(message);
+  let asked = Texts(message);
   if lower(asked[0]) != "get" { fail 2; }
   let rows : map<text, resp.value> = [];
   for key, content in known {
@@ -441,7 +443,7 @@ Config (client from, resp.command message) => (resp.value reply) {
 Commands () => (resp.value reply) { reply = resp.value(array: resp.values(elements: [])); };
 Unknown (resp.command message) => (resp.failure reply) {
   let rest = "";
-  for word in Arguments(message) {
+  for word in Texts(message) {
     if length(rest) < 128 { rest = rest + "'" + word[..min([length(word), 128 - length(rest)])] + "' "; }
   }
   let called = value(message.name);

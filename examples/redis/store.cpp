@@ -10,14 +10,22 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 namespace {
 
+/// So that a key is looked for where it is, without a copy of it.
+struct hash_of_text {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
 /// Some of the items, and which of them expire, the first first.
 struct shard_of_items {
-    std::unordered_map<std::string, item> items;
+    std::unordered_map<std::string, item, hash_of_text, std::equal_to<>> items;
     std::set<std::pair<std::int64_t, std::string>> expiring;
 
     void forget_time(const std::string &key, const item &of)
@@ -39,9 +47,9 @@ std::int64_t now()
 
 } // namespace
 
-void Shard(const std::string &key, std::uint32_t &shard)
+void Shard(const resp::word &key, std::uint32_t &shard)
 {
-    shard = static_cast<std::uint32_t>(std::hash<std::string>()(key) % shards.size());
+    shard = static_cast<std::uint32_t>(hash_of_text()(key.content()) % shards.size());
 }
 
 void Shards(std::vector<std::uint32_t> &all)
@@ -51,21 +59,23 @@ void Shards(std::vector<std::uint32_t> &all)
     }
 }
 
-void Find(const std::string &key, std::uint32_t shard, std::optional<item> &found)
+void Find(const resp::word &key, std::uint32_t shard, std::optional<item> &found)
 {
     const auto &items = shards[shard].items;
-    if (const auto at = items.find(key); at != items.end()) {
+    if (const auto at = items.find(key.content()); at != items.end()) {
         if (at->second.expires == 0 || at->second.expires > now()) {
             found = at->second;
         }
     }
 }
 
-void Put(std::string key, std::uint32_t shard, item made)
+void Put(const resp::word &key, std::uint32_t shard, item made)
 {
     shard_of_items &in = shards[shard];
-    const auto [at, is_new] = in.items.try_emplace(std::move(key));
-    if (!is_new) {
+    auto at = in.items.find(key.content());
+    if (at == in.items.end()) {
+        at = in.items.try_emplace(std::string(key.content())).first;
+    } else {
         in.forget_time(at->first, at->second);
     }
     if (made.expires != 0) {
@@ -74,11 +84,33 @@ void Put(std::string key, std::uint32_t shard, item made)
     at->second = std::move(made);
 }
 
-void Forget(const std::string &key, std::uint32_t shard)
+int Kept(const resp::word &given, resp::word &content)
+{
+    constexpr std::size_t framing = std::string_view("$\r\n\r\n").size();
+    constexpr std::size_t most_beside = 256;
+    const std::string_view text = given.content();
+    std::size_t digits = 1;
+    for (std::size_t rest = text.size(); rest >= 10; rest /= 10) {
+        ++digits;
+    }
+    const std::size_t shortest = framing + digits + text.size();
+    if (given.wire().size() == shortest && given.bytes().size() <= 2 * shortest + most_beside) {
+        content = given;
+        return 0;
+    }
+    flux::expected<resp::word, int> made = resp::word::make({.content = text});
+    if (!made.has_value()) {
+        return made.error();
+    }
+    content = *std::move(made);
+    return 0;
+}
+
+void Forget(const resp::word &key, std::uint32_t shard)
 {
     shard_of_items &from = shards[shard];
-    if (const auto at = from.items.find(key); at != from.items.end()) {
-        from.forget_time(key, at->second);
+    if (const auto at = from.items.find(key.content()); at != from.items.end()) {
+        from.forget_time(at->first, at->second);
         from.items.erase(at);
     }
 }

@@ -6,19 +6,20 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 // In which shard the item of a key is.
-void Shard(const std::string &key, std::uint32_t &shard);
+void Shard(const resp::word &key, std::uint32_t &shard);
 // All shards there are.
 void Shards(std::vector<std::uint32_t> &shards);
 
 // The item of a key, where there is one that has not expired.
-void Find(const std::string &key, std::uint32_t shard, std::optional<item> &found);
+void Find(const resp::word &key, std::uint32_t shard, std::optional<item> &found);
 // Keeps an item under its key, in the place of another.
-void Put(std::string key, std::uint32_t shard, item made);
-void Forget(const std::string &key, std::uint32_t shard);
+void Put(const resp::word &key, std::uint32_t shard, item made);
+void Forget(const resp::word &key, std::uint32_t shard);
+// The same word, in bytes that can be kept and sent to anybody.
+int Kept(const resp::word &given, resp::word &content);
 // Forgets the items that have expired.
 void Drop(std::uint32_t shard);
 

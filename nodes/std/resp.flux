@@ -81,18 +81,10 @@ type command = unit {
         : "\r\n";
       }
       if (self.count > 1) {
-        : "$";
-        first_size : uint32 &digits = 10;
-        : "\r\n";
-        first : string &length = self.first_size;
-        : "\r\n";
+        first : word;
       }
       if (self.count > 2) {
-        : "$";
-        second_size : uint32 &digits = 10;
-        : "\r\n";
-        second : string &length = self.second_size;
-        : "\r\n";
+        second : word;
       }
       if (self.count > 3) {
         others : word[self.count - 3];
