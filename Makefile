@@ -40,7 +40,8 @@ soak: flux packages-test
 ##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
 ##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
 ##              reference of the readers, and a hundredth of them through both; then changed requests, wild paths and
-##              random frames of HTTP/2 to examples/web, and wild requests to an admin interface under sanitizers
+##              random frames of HTTP/2 to examples/web, and wild requests to an admin interface under sanitizers; at last
+##              wild clients and backends around the memcached proxy of FLICK
 fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture
@@ -53,6 +54,7 @@ fuzz: cargo packages-test
 	    cargo test --release --package flux_back_cpp --test messages
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored --test-threads 1 fuzz_
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test admin_fuzz -- --ignored fuzz_
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test flick_services -- --ignored fuzz_
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:

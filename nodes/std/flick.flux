@@ -62,6 +62,23 @@ Peer (size_t channel, const char *binding, flick::instance self) => (text peer) 
 // Those of the channels of an array.
 Peers (size_t channel, const char *binding, flick::instance self) => (list<text> peers) silent;
 
+// Which of some channels, of the servers at these addresses, has the number that is highest for a key (rendezvous hashing:
+// D. G. Thaler and C. V. Ravishankar, Using Name-Based Mappings to Increase Hit Rates, IEEE/ACM ToN 6, 1998): where one is
+// added, it takes its share of the keys from all others; where one is taken out, its keys alone go elsewhere.
+Nearest (list<text> peers, text key) => (int64 index) {
+  let highest : int64 = -1;
+  let at : int64 = 0;
+  index = 0;
+  for peer in peers {
+    let number = hash(peer + " " + key);
+    if number > highest {
+      highest = number;
+      index = at;
+    }
+    at = at + 1;
+  }
+};
+
 // Says what a channel is bound to, to which something may be sent.
 Bind (size_t channel, const char *binding, flick::instance self) => () silent;
 

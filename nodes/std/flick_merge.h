@@ -126,17 +126,19 @@ flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &la
             const Input &next = inputs[order.first()];
             return next.there() && next.at().beside(at) == 0;
         };
-        last = inputs[order.first()].take();
+        // The key may be a part of it.
+        Message first = inputs[order.first()].element();
         flux::io_result<void> advanced = advance();
         if (advanced.has_value() && is_joined()) {
-            // The key may be a part of the first.
-            const Message first = last;
             const auto key = at.own();
-            do {
-                const Message other = inputs[order.first()].take();
-                last = combine(last, other, key);
+            last = combine(first, inputs[order.first()].element(), key);
+            advanced = advance();
+            while (advanced.has_value() && is_joined()) {
+                last = combine(last, inputs[order.first()].element(), key);
                 advanced = advance();
-            } while (advanced.has_value() && is_joined());
+            }
+        } else {
+            last = std::move(first);
         }
         if (!advanced.has_value()) {
             return advanced;

@@ -48,7 +48,15 @@ struct sort_key {
     /// Which of two comes first.
     std::strong_ordering beside(const sort_key &other) const noexcept
     {
-        return prefix != other.prefix ? prefix <=> other.prefix : value <=> other.value;
+        if (prefix != other.prefix) {
+            return prefix <=> other.prefix;
+        }
+        if constexpr (is_text) {
+            if (value.size() <= sizeof prefix && other.value.size() <= sizeof prefix) {
+                return value.size() <=> other.value.size();
+            }
+        }
+        return value <=> other.value;
     }
 
     /// The value for itself.
@@ -111,8 +119,8 @@ class sorted_input
     bool there() const noexcept { return there_; }
     const key_type &at() const noexcept { return at_; }
 
-    /// The element, which is another's from now on. The key may be a part of it.
-    Message take() noexcept { return std::move(element_); }
+    /// The element, until the next. The key may be a part of it.
+    const Message &element() const noexcept { return element_; }
 
   private:
     static constexpr std::size_t block_size = std::size_t{64} << 10;
@@ -141,24 +149,28 @@ class sorted_input
         if (has_come_to_end_) [[unlikely]] {
             return report("goes on behind its end");
         }
-        Message read(block_, places_);
+        if (!is_of_block_) [[unlikely]] {
+            // Its key is looked at once more.
+            last_ = std::exchange(element_, Message(block_, places_));
+            is_of_block_ = true;
+        } else {
+            element_ = Message(element_.release(), places_);
+        }
         if constexpr (has_end) {
-            if (std::get<0>(std::tuple(ends...))(read)) [[unlikely]] {
-                element_ = std::move(read);
-                return take_end();
+            if (std::get<0>(std::tuple(ends...))(element_)) [[unlikely]] {
+                return accept_end();
             }
         }
-        key_type after(key(read));
+        key_type after(key(element_));
         if (there_ && after.beside(at_) < 0) [[unlikely]] {
             return report("is not sorted");
         }
         at_ = std::move(after);
-        element_ = std::move(read);
         there_ = true;
         return {};
     }
 
-    flux::io_result<void> take_end()
+    flux::io_result<void> accept_end()
     {
         there_ = false;
         has_come_to_end_ = true;
@@ -194,6 +206,7 @@ class sorted_input
                 goes_on_ = false;
             }
             block_ = std::move(larger);
+            is_of_block_ = false;
             begin_ = summed_ = 0;
             filled_ = rest;
         }
@@ -234,7 +247,10 @@ class sorted_input
     bool has_come_to_end_ = false;
 
     bool there_ = false;
+    // The element; whether it is a part of this block; and the last of the block before.
     Message element_;
+    bool is_of_block_ = false;
+    Message last_;
     key_type at_;
 
     // Of what is before `summed_`, and of all earlier blocks.

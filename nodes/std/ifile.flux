@@ -25,18 +25,31 @@ type record = unit {
 };
 
 // A record as of Hadoop's example WordCount: its key is a Text (`org.apache.hadoop.io.Text.write`: how many bytes there are
-// of UTF-8, and these), its value an IntWritable. In a file they are in the order of the bytes of `key`.
+// of UTF-8, and these), of less than 64 KiB, its value an IntWritable. In a file they are in the order of the bytes of `key`.
+// Sizes are as below; each of them has as few bytes as it can have.
 type count = unit {
-  %max_size = 64k;
+  %max_size = 66k;
 
-  key_size : size &requires = $$.value >= -1 && $$.value != 0;
-  value_size : size &requires = $$.value == 4 && self.key_size.value > 0 || $$.value == -1 && self.key_size.value == -1;
-  if (self.key_size.value > 0) {
-    text_size : size
-      &requires = 0 <= $$.value && $$.value < 65536 && (self.key_size.value - $$.value == 1 && $$.value < 128
-          || self.key_size.value - $$.value == 2 && 128 <= $$.value && $$.value < 256
-          || self.key_size.value - $$.value == 3 && 256 <= $$.value);
-    key : string &length = self.text_size.value;
+  key_first : int8 &requires = $$ > 0 || $$ == -1 || $$ == -113 || $$ == -114;
+  var key_size : int32 &parse = self.key_first;
+  switch (self.key_first) {
+    -113 -> key_8 : uint8 &update = self.key_size = $$;
+    -114 -> key_16 : uint16 &update = self.key_size = $$;
+    * -> { }
+  }
+  value_size : int8 &requires = $$ == 4 && self.key_size > 0 || $$ == -1 && self.key_size == -1;
+  if (self.key_size > 0) {
+    text_first : int8 &requires = $$ >= 0 || $$ == -113 || $$ == -114;
+    var text_size : int32 &parse = self.text_first;
+    switch (self.text_first) {
+      -113 -> text_8 : uint8 &requires = $$ >= 128 &update = self.text_size = $$;
+      -114 -> text_16 : uint16 &requires = $$ >= 256 &update = self.text_size = $$;
+      * -> { }
+    }
+    key : string &length = self.text_size
+      &requires = self.key_size - self.text_size == 1 && self.text_first >= 0
+          || self.key_size - self.text_size == 2 && self.text_first == -113
+          || self.key_size - self.text_size == 3 && self.text_first == -114;
     value : int32;
   } else {
     checksum : uint32;
@@ -73,22 +86,28 @@ Size (int64 value) => (size made) {
 
 // A word and how often it comes.
 Count (text key, int32 value) => (count made) {
-  let text_size = Size(int64(length(key)));
-  made = count(key_size: Size(int64(length(bytes(text_size)) + length(key))), value_size: size(first: 4), text_size: text_size,
-      key: key, value: value);
-};
-
-// The same word with another count: what says how large things are stays.
-WithValue (count one, int32 value) => (count made) {
-  made = count(key_size: one.key_size, value_size: one.value_size, text_size: value(one.text_size), key: value(one.key),
-      value: value);
+  let size = length(key);
+  if size < 127 {
+    made = count(key_first: int8(size + 1), value_size: 4, text_first: int8(size), key: key, value: value);
+  } else if size == 127 {
+    made = count(key_first: -113, key_8: 128, value_size: 4, text_first: 127, key: key, value: value);
+  } else if size < 254 {
+    made = count(key_first: -113, key_8: uint8(size + 2), value_size: 4, text_first: -113, text_8: uint8(size), key: key,
+        value: value);
+  } else if size < 256 {
+    made = count(key_first: -114, key_16: uint16(size + 2), value_size: 4, text_first: -113, text_8: uint8(size), key: key,
+        value: value);
+  } else {
+    made = count(key_first: -114, key_16: uint16(size + 3), value_size: 4, text_first: -114, text_16: uint16(size),
+        key: key, value: value);
+  }
 };
 
 // How a stream of counts ends (`foldt` of FLICK): whether one is the last; and that, with the CRC-32 of all that comes
 // before its last four bytes.
 count_ends (count one) => (bool is) { is = has(one.checksum); };
 count_end (uint32 checksum) => (count last) {
-  last = count(key_size: size(first: -1), value_size: size(first: -1), checksum: checksum);
+  last = count(key_first: -1, value_size: -1, checksum: checksum);
 };
 
 // The same of records.

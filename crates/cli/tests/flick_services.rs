@@ -1,4 +1,5 @@
-//! The services of FLICK that come with recordings of the real clients and servers around them: Hadoop's word count.
+//! The services of FLICK beyond what `flick.rs` has of them: Hadoop's word count, with recordings of Hadoop itself;
+//! consistent hashing; connections that are full both ways; and changed messages by chance.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
@@ -7,9 +8,13 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener};
-use std::path::Path;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use support::memcached::{self, NO_OPERATION, opaque_of, request};
 use support::{Server, folder, text};
 
 /// Both kinds of I/O; processes run on event loops alone.
@@ -27,7 +32,7 @@ const REDUCER: &[u8] = include_bytes!("flick_services/reducer.ifile");
 const READ_BY_HADOOP: &str = include_str!("flick_services/reducer.txt");
 
 /// A service of the examples, built.
-fn built(example: &str, name: &str) -> std::path::PathBuf {
+fn built(example: &str, name: &str) -> PathBuf {
     let to = folder("flick_services", name);
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
@@ -107,7 +112,7 @@ fn hadoop_reads_what_the_aggregator_makes_of_what_hadoop_writes() {
         let twice = [&record[..], second].concat();
         let no_text = [&[6, 4, 6], &record[3..], second].concat();
         for (wrong, what) in [
-            (&no_text[..], "is no ifile.count: byte 2, ifile.count.text_size"),
+            (&no_text[..], "is no ifile.count: byte 3, ifile.count.key"),
             (&other_sum, "has another checksum at its end"),
             (&second[..second.len() - 6], "ends too early"),
             (&second[..second.len() - 7], "ends too early"),
@@ -121,4 +126,211 @@ fn hadoop_reads_what_the_aggregator_makes_of_what_hadoop_writes() {
         let nothing: &[u8] = b"\xff\xff\xff\xff\0\0";
         assert_eq!(aggregated(&server, &reducer, &[nothing; 4]), nothing, "{loops:?}: the next is right");
     }
+}
+
+/// The proxy with consistent hashing before what is at these ports, built once.
+fn proxy_before(ports: &[u16], loops: &[&str]) -> Server {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let program = ONCE.get_or_init(|| built("memcached_proxy", "consistent"));
+    let at: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    let mut command = Command::new(program);
+    Server::listening(command.args(["--client=127.0.0.1:0", &format!("--backends={}", at.join(","))]).args(loops))
+}
+
+fn proxy(backends: &[&Server], loops: &[&str]) -> Server {
+    proxy_before(&backends.iter().map(|server| server.port).collect::<Vec<_>>(), loops)
+}
+
+/// Whether one gets this key.
+fn has(from: &mut TcpStream, key: &str) -> bool {
+    from.write_all(&request(0x00, 1, 0, [&[], key.as_bytes(), &[]])).unwrap();
+    memcached::reply(from)[6..8] == [0, 0]
+}
+
+#[test]
+fn where_a_backend_is_taken_out_its_keys_alone_go_elsewhere() {
+    const KEYS: usize = 300;
+    let [first, second, third] = [memcached::server(), memcached::server(), memcached::server()];
+    let keys: Vec<String> = (0..KEYS).map(|key| format!("key {key}")).collect();
+    let servers = [proxy(&[&first, &second, &third], LOOPS[0]), proxy(&[&first, &second], LOOPS[1])];
+    let [mut to_three, mut to_two] = servers.each_ref().map(Server::connect);
+    for key in &keys {
+        to_three.write_all(&request(0x01, 1, 0, [&[0; 8], key.as_bytes(), b"value"])).unwrap();
+        memcached::reply(&mut to_three);
+    }
+    let mut direct = [first.connect(), second.connect(), third.connect()];
+    let mut of_each = [0; 3];
+    for key in &keys {
+        let home = direct.iter_mut().position(|backend| has(backend, key)).unwrap();
+        of_each[home] += 1;
+        assert_eq!(has(&mut to_two, key), home != 2, "{key} was at {home}");
+    }
+    assert!(of_each.iter().all(|count| *count > KEYS / 5), "each has about a third: {of_each:?}");
+}
+
+/// The memory of a process that is in use, in bytes (`proc_pid_status(5)`).
+fn memory_of(server: &Server) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// Clients send large items and ask for them, and read nothing until no more can be sent: then both ways of their
+/// connections are full, and those to the backends. What a client is answered has its own numbers, each once.
+#[test]
+fn connections_that_are_full_both_ways_go_on_with_their_own_answers() {
+    const CLIENTS: u32 = 4;
+    const ROUNDS: u32 = 120;
+    const SIZE: usize = 100_000;
+    for loops in LOOPS {
+        let [first, second, third] = [memcached::server(), memcached::server(), memcached::server()];
+        let server = proxy(&[&first, &second, &third], loops);
+        drop(server.connect());
+        let before = memory_of(&server);
+        let most = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for client in 0..CLIENTS {
+                let (server, most) = (&server, &most);
+                scope.spawn(move || {
+                    let mut connection = server.connect();
+                    let mut sending = connection.try_clone().unwrap();
+                    let sent = AtomicUsize::new(0);
+                    let number = |round: u32, what: u32| client << 24 | round << 2 | what;
+                    std::thread::scope(|inner| {
+                        inner.spawn(|| {
+                            for round in 0..ROUNDS {
+                                let key = format!("client {client} {}", round % 7);
+                                let value = vec![b'a' + u8::try_from(client).unwrap(); SIZE];
+                                let of = [&[0; 8], key.as_bytes(), &value];
+                                sending.write_all(&request(0x01, number(round, 0), 0, of)).unwrap();
+                                for what in 1..3 {
+                                    let get = request(0x0c, number(round, what), 0, [&[], key.as_bytes(), &[]]);
+                                    sending.write_all(&get).unwrap();
+                                }
+                                sent.fetch_add(1, Ordering::Relaxed);
+                            }
+                        });
+                        // Until nothing goes on, or as good as; what is asserted does not depend on it.
+                        let mut seen = usize::MAX;
+                        while seen != sent.load(Ordering::Relaxed) {
+                            seen = sent.load(Ordering::Relaxed);
+                            std::thread::sleep(Duration::from_millis(100));
+                        }
+                        most.fetch_max(memory_of(server), Ordering::Relaxed);
+                        let mut answered = vec![false; ROUNDS as usize * 4];
+                        for _ in 0..ROUNDS * 3 {
+                            let reply = memcached::reply(&mut connection);
+                            let opaque = opaque_of(&reply);
+                            assert_eq!(opaque >> 24, client, "{loops:?}: another's answer");
+                            let at = (opaque & 0xff_ffff) as usize;
+                            assert!(!std::mem::replace(&mut answered[at], true), "{loops:?}: {at} is answered twice");
+                            if at % 4 != 0 {
+                                let own = b'a' + u8::try_from(client).unwrap();
+                                assert!(reply.len() > SIZE && reply.ends_with(&[own; 100]), "{loops:?}: {at}");
+                            }
+                        }
+                    });
+                });
+            }
+        });
+        // Of the 140 MB that go through at once.
+        let taken = most.into_inner().saturating_sub(before);
+        assert!(taken < 40_000_000, "{loops:?}: {taken} bytes");
+    }
+}
+
+/// Numbers by chance (Marsaglia, "Xorshift RNGs", 2003).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+
+    /// Requests, some of them changed, cut, or of sizes that nobody has.
+    fn requests(&mut self) -> Vec<u8> {
+        let mut all = vec![];
+        for _ in 0..=self.below(20) {
+            let opcode = u8::try_from(self.below(0x28)).unwrap();
+            let (key, value) = (vec![b'k'; self.below(40)], vec![b'v'; self.below(3_000)]);
+            let extras = vec![0; [0, 4, 8, 20][self.below(4)]];
+            all.extend(request(opcode, u32::MAX, 0, [&extras, &key, &value]));
+        }
+        match self.below(4) {
+            0 => {}
+            1 => all.truncate(self.below(all.len())),
+            _ => {
+                for _ in 0..=self.below(4) {
+                    let at = self.below(all.len());
+                    all[at] = u8::try_from(self.below(256)).unwrap();
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A backend that answers each who connects with bytes by chance.
+fn wild_backend(seed: u64) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (at, mut client) in listener.incoming().map_while(Result::ok).enumerate() {
+            std::thread::spawn(move || {
+                let mut chance = Chance(seed + at as u64);
+                let mut window = [0; 4096];
+                while matches!(client.read(&mut window), Ok(1..)) {
+                    let mut said = chance.requests();
+                    said.iter_mut().step_by(24).for_each(|byte| *byte |= 1);
+                    if client.write_all(&said).is_err() || chance.below(6) == 0 {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+/// For so long wild clients, one of three backends as wild, and in between a client whose answers are right.
+fn fuzz(time: Duration) {
+    let backends = [memcached::server(), memcached::server()];
+    let server = proxy(&[&backends[0], &backends[1]], LOOPS[0]);
+    let mut wild = proxy_before(&[wild_backend(99)], LOOPS[1]);
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let mut good = server.connect();
+    let end = Instant::now() + time;
+    let mut number = 0;
+    while Instant::now() < end {
+        for to in [&server, &wild] {
+            let mut client = to.connect();
+            client.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+            let _ = client.write_all(&chance.requests());
+            if chance.below(2) == 0 {
+                let _ = client.shutdown(Shutdown::Write);
+            }
+            let _ = client.read(&mut [0; 1000]);
+        }
+        number += 1;
+        good.write_all(&request(NO_OPERATION, number, 0, [&[]; 3])).unwrap();
+        assert_eq!(opaque_of(&memcached::reply(&mut good)), number, "the others go on");
+        assert!(wild.try_wait().is_none(), "{}", wild.said());
+    }
+    assert!(number > 0);
+}
+
+#[test]
+fn wild_clients_and_backends_end_nobody_else() {
+    fuzz(Duration::from_secs(1));
+}
+
+/// `make fuzz`: for FUZZ_MINUTES.
+#[test]
+#[ignore = "takes minutes"]
+fn fuzz_flick_for_minutes() {
+    let minutes = std::env::var("FUZZ_MINUTES").ok().and_then(|minutes| minutes.parse().ok()).unwrap_or(1);
+    fuzz(Duration::from_secs(60 * minutes));
 }

@@ -66,6 +66,9 @@ class message
     /// Those of the message that it is a field of, with its own among them.
     const message_bytes &bytes() const noexcept { return bytes_; }
 
+    /// Gives them away: it has none any more.
+    message_bytes release() noexcept { return std::move(bytes_); }
+
     /// Its `&stream` fields, where it was received and has some that are not empty (`message_stream.hpp`); else null.
     /// They belong to the outermost message.
     std::shared_ptr<message_stream> stream() const noexcept { return bytes_.stream(); }

@@ -1,6 +1,7 @@
 //! Calls: of functions of the language, of the program, and of types, whose values they make.
 
 use super::kind::{Kind, Signature, spelled};
+use super::lower::MODULE;
 use super::made::{End, Fact, read};
 use super::types::built_in;
 use super::value::{Typed, truth};
@@ -18,11 +19,12 @@ use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
 /// The functions of the language: what each is called, and how it is written.
-const FUNCTIONS: [(&str, &str); 6] = [
+const FUNCTIONS: [(&str, &str); 7] = [
     ("len", "`len(backends)`: how many there are"),
     ("hash", "`hash(req.key)`: a number of a value, the same wherever it is computed"),
     ("all_ready", "`all_ready(mappers)`: whether each of the channels has something to read, or has ended"),
     ("peer", "`peer(client)`: the address of who is at the other end"),
+    ("nearest", "`nearest(backends, req.key)`: the index of the channel that a key is at home at"),
     ("min", "`min(a, b)`: the smaller of two numbers"),
     ("max", "`max(a, b)`: the larger of two numbers"),
 ];
@@ -134,12 +136,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         arguments: &'syntax [Argument<'syntax>],
         span: Span,
     ) -> Checked<Expression> {
-        let wanted = if matches!(name, "min" | "max") { 2 } else { 1 };
+        let wanted = if matches!(name, "min" | "max" | "nearest") { 2 } else { 1 };
         let integer = built_in("integer").ok_or(Reported)?;
         let (Some(first), true) = (arguments.first(), arguments.len() == wanted) else {
             return Err(self.report_built_in(name, span));
         };
         if let [first, second] = arguments {
+            if name == "nearest" {
+                return self.nearest([&first.value, &second.value], span);
+            }
             return self.one_of_two(name, [&first.value, &second.value], span);
         }
         let function = if name == "len" { compute::Function::Length } else { compute::Function::Hash };
@@ -172,6 +177,24 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let converted =
             if called.ty.integer().is_some() { self.typing().convert(called, &integer, span) } else { Ok(called) };
         self.typed(converted)
+    }
+
+    /// `nearest(backends, req.key)`: consistent hashing.
+    fn nearest(&mut self, [channels, key]: [&'syntax Written<'syntax>; 2], span: Span) -> Checked<Expression> {
+        let text = built_in("string").ok_or(Reported)?;
+        let of = self.expression(channels)?;
+        let key = self.wanted(key, &text)?;
+        let Typed::Other(Kind::Channels(_), end) = of else {
+            return Err(self.report_built_in("nearest", channels.span));
+        };
+        let integer = built_in("integer").ok_or(Reported)?;
+        let peers = self.fact(Fact::Peers(channel(end.as_ref())), &Type::list_of(&text), span);
+        let arguments = vec![peers, key];
+        // Without a process there is no module of them, and nothing is run.
+        Ok(match self.scope.node(Some(MODULE), "Nearest") {
+            Some(node) => self.typing().apply(Callable::Node(node), arguments, &integer, span),
+            None => read(VariableId::new(0), &integer, span),
+        })
     }
 
     /// `min(a, b)`, which is of a list in the model.
