@@ -147,8 +147,9 @@ class message_cursor
     }
 
     /// The same where what is read later changes the size that is given.
-    [[gnu::always_inline]] bool text_as_at_first(message_part &part, std::uint64_t size, const char *field,
-                                                 std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
+    [[gnu::always_inline]] bool
+    text_as_at_first(message_part &part, std::uint64_t size, const char *field,
+                     std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept
     {
         return is_passed(part) || text(part, size, field, most);
     }

@@ -1,7 +1,7 @@
 /// \file
-/// Goes along the bytes of a message that has been read before, for the code that is generated to find its fields again:
-/// so elements of lists are found while somebody goes through them. The bytes are known to be such a message, so nothing
-/// is asked of them, and a text ends at the byte that must follow it.
+/// Goes along the bytes of a message that has been read before, for the code that is generated to find its fields
+/// again: so elements of lists are found while somebody goes through them. The bytes are known to be such a message, so
+/// nothing is asked of them, and a text ends at the byte that must follow it.
 #pragma once
 
 #include "flux/message.hpp"

@@ -130,7 +130,8 @@ class message_reader
     /// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on;
     /// gives where it ends.
     template <class Unit>
-    [[gnu::always_inline]] static std::size_t found(std::string_view bytes, std::size_t begin, typename Unit::places &at);
+    [[gnu::always_inline]] static std::size_t
+    found(std::string_view bytes, std::size_t begin, typename Unit::places &at);
 
     /// How many fields with a bound of their depth a program may have.
     static constexpr std::size_t most_depths = 64;
