@@ -80,6 +80,9 @@ class exchange : private flux::belonging
 class connection_exchange final : public exchange
 {
   public:
+    // Between two requests another server may go on with the connection.
+    static constexpr bool is_of_one_exchange = true;
+
     bool is_stream() const noexcept override { return false; }
     const flux::address &peer() const noexcept override { return on_->peer(); }
     void refuse(int status) override;

@@ -1,10 +1,12 @@
 #include "flux/io/accept_group.hpp"
 
+#include <cstring>
+#include <new>
 #include <utility>
 
 namespace flux {
 
-accept_group::accept_group(std::shared_ptr<accepting> with) : with_(std::move(with))
+accept_group::accept_group(std::shared_ptr<accepting> with, const address &at) : with_(std::move(with)), at_(at)
 {
     if (with_ != nullptr) {
         with_->add(*this);
@@ -84,6 +86,37 @@ void accept_group::look() noexcept
         drains() ? policy_.drain() : policy_.notify();
         ring_all();
     });
+}
+
+bool accept_group::take(const address &at, descriptor &socket) noexcept
+{
+    if (drains() || at.size != at_.size || std::memcmp(&at.storage, &at_.storage, at.size) != 0) {
+        return false;
+    }
+    return change([&] {
+        try {
+            passed_.push_back(std::move(socket));
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+        policy_.notify();
+        ring_all();
+        return true;
+    });
+}
+
+io_result<descriptor> accept_group::next_peer(const descriptor &from, address &peer) noexcept
+{
+    {
+        const std::lock_guard alone(lock_);
+        if (!passed_.empty()) {
+            descriptor passed = std::move(passed_.back());
+            passed_.pop_back();
+            peer = peer_address(passed);
+            return passed;
+        }
+    }
+    return try_accept(from, peer);
 }
 
 void accept_group::unwatched(accept_policy::member of) noexcept

@@ -1,5 +1,7 @@
 #include "flux/io/connections.hpp"
 
+#include "flux/io/park.hpp"
+#include "flux/log.hpp"
 #include "flux/reading.hpp"
 
 #include <algorithm>
@@ -39,6 +41,9 @@ constexpr unsigned many = 256;
 /// together, and what they use is at hand.
 constexpr unsigned most_in_a_row = 16;
 
+/// How often it is looked whether there is memory again.
+constexpr std::chrono::milliseconds rest_step{5};
+
 /// So long a connection leaves.
 constexpr std::chrono::seconds leaving_time{2};
 
@@ -47,7 +52,8 @@ constexpr std::chrono::seconds leaving_time{2};
 connections::connections(io &through, listener &from, first_given first, silence_limits limits, stream_layer *layer)
     : arrivals_(through.make_arrivals()), first_given_(first), look_period_(period_of(limits)),
       idle_looks_(looks_in(limits.idle, look_period_)), fresh_looks_(looks_in(limits.first_byte, look_period_)),
-      message_limit_(limits.message), layer_(layer), through_(through), on_loop_(through.is_of_one_thread())
+      message_limit_(limits.message), layer_(layer), through_(through), on_loop_(through.is_of_one_thread()),
+      at_(from.local())
 {
     if (const io_result<void> watched = arrivals_->watch(from); !watched.has_value()) {
         throw std::system_error(watched.error(), std::generic_category(), "listener");
@@ -117,6 +123,11 @@ io_result<connection *> connections::next_with_input() noexcept
     }
     in_a_row_ = 1;
     while (true) {
+        if (server_io::current()->memory.is_over()) [[unlikely]] {
+            if (const int error = rest(); error != 0) {
+                return unexpected(error);
+            }
+        }
         waits_ = true;
         io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         waits_ = false;
@@ -153,6 +164,22 @@ io_result<connection *> connections::next_with_input() noexcept
             keep(*fresh, false);
         }
     }
+}
+
+// Nothing is taken in while the server has more memory than it may have; who is late meanwhile is closed, as ever. Gives
+// the error where the wait was ended.
+int connections::rest() noexcept
+{
+    log_rarely("nothing is read, as there is more memory in use than there may be");
+    while (server_io::current()->memory.is_over()) {
+        park resting(*running_flow, park_reason::sleep);
+        const park_end how = resting.wait(through_.now() + rest_step);
+        if (how != park_end::timed_out) {
+            return error_of(how);
+        }
+        look_at_all(through_.now());
+    }
+    return 0;
 }
 
 // Whether it has something for a flow, as what has come may be of the layer alone. Else it is idle again, or closed.
@@ -346,8 +373,40 @@ void connections::served(connection &known) noexcept
 void connections::close_entrance() noexcept
 {
     accepts_ = false;
+    pass_on_idle();
     if (fresh_ == 0) {
         entrance_.close();
+    }
+}
+
+// Whether another server goes on with it: it is between two messages, and nothing is known of it here but its peer. It
+// is to be ended then.
+bool connections::passes_on(connection &idle) noexcept
+{
+    const bool is_clean = idle.carries_ == nullptr && idle.feed_ == nullptr && idle.unfinished_ == nullptr &&
+                          !idle.has_unread() && !idle.is_leaving_ && idle.states_.are_of_one_exchange();
+    if (!at_ || layer_ != nullptr || !on_loop_ || !is_clean || !entrances_->passes_on()) {
+        return false;
+    }
+    descriptor socket(idle.through_->copy_idle());
+    return socket.get() >= 0 && entrances_->pass_on(*at_, socket);
+}
+
+// Of those that nobody has.
+void connections::pass_on_idle() noexcept
+{
+    for (connection *each = all_.first(); each != nullptr;) {
+        connection &idle = *std::exchange(each, intrusive_list<connection>::next(*each));
+        if (!arrivals_->forget(idle.through_->wire())) {
+            continue;
+        }
+        if (passes_on(idle)) {
+            served(idle);
+            all_.remove(idle);
+            idle.end_unlinked();
+        } else {
+            arrivals_->watch(idle.through_->wire(), &idle, false);
+        }
     }
 }
 
@@ -400,6 +459,10 @@ void connections::take_back(connection &unused) noexcept
 
 void connections::keep(connection &idle, bool soon) noexcept
 {
+    if (!accepts_ && passes_on(idle)) {
+        served(idle);
+        return idle.end();
+    }
     bool kept = false;
     {
         const auto alone = alone_here();

@@ -1,6 +1,7 @@
 #include "flux/io/loop_arrivals.hpp"
 
 #include "flux/error.hpp"
+#include "flux/io/server_io.hpp"
 #include "flux/log.hpp"
 
 #include <algorithm>
@@ -157,6 +158,11 @@ accept_policy::decision loop_arrivals::decide() noexcept
 // Null where there is nobody, or nobody can be accepted.
 std::unique_ptr<arrivals::newcomer> loop_arrivals::try_to_accept() noexcept
 {
+    if (server_io::current()->memory.is_over() && !group_->drains()) {
+        log_rarely("connections wait, as there is more memory in use than there may be");
+        group_->failed(row_.loop.now());
+        return nullptr;
+    }
     if (!group_->take_place()) {
         log_rarely("connections wait, as there are as many as there may be");
         group_->failed(row_.loop.now());

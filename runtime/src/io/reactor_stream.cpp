@@ -3,6 +3,7 @@
 #include "flux/io/send_file.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/socket.h>
 
 namespace flux {
@@ -30,6 +31,12 @@ reactor_stream::~reactor_stream()
     if (!outbox::empty()) {
         send_soon();
     }
+}
+
+int reactor_stream::copy_idle() noexcept
+{
+    const bool is_idle = outbox::idle() && !ended_ && !ends_output_;
+    return is_idle ? fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 io_result<void> reactor_stream::do_send(std::span<iovec> parts, moment deadline) noexcept

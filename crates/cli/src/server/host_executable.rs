@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const MAIN: &str = "\
+#include \"flux/host/counted_memory.hpp\"
 #include \"flux/host/host.hpp\"
 
 int main(int argc, char **argv)

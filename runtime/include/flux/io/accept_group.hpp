@@ -28,8 +28,8 @@ class accept_member
 class accept_group final : public accept_place
 {
   public:
-    /// Is drained with these; null for a group of its own. Throws `std::bad_alloc`.
-    explicit accept_group(std::shared_ptr<accepting> with);
+    /// Is drained with these; null for a group of its own. `at` is the listener's address. Throws `std::bad_alloc`.
+    explicit accept_group(std::shared_ptr<accepting> with, const address &at = {});
     accept_group(const accept_group &) = delete;
     accept_group &operator=(const accept_group &) = delete;
     ~accept_group();
@@ -66,6 +66,11 @@ class accept_group final : public accept_place
     bool drains() const noexcept { return with_ != nullptr && with_->drains(); }
 
     void look() noexcept override;
+    bool take(const address &at, descriptor &socket) noexcept override;
+
+    /// The socket of the next peer, which another server has passed on, or which waits at the listener. Gives the error
+    /// of `accept`.
+    io_result<descriptor> next_peer(const descriptor &from, address &peer) noexcept;
 
   private:
     // Does this with the policy, and says afterwards whether it is quiet.
@@ -86,6 +91,9 @@ class accept_group final : public accept_place
     void ring_all() noexcept;
 
     const std::shared_ptr<accepting> with_;
+    const address at_;
+    // Those that were passed on.
+    std::vector<descriptor> passed_;
     std::mutex lock_;
     accept_policy policy_;
     // By number; null where it has left.

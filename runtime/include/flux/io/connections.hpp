@@ -88,6 +88,7 @@ class connections final : public connection_home, public std::enable_shared_from
 
     std::unique_lock<std::mutex> alone_here() noexcept;
     io_result<connection *> next_with_input() noexcept;
+    int rest() noexcept;
     bool has_bytes(connection &of) noexcept;
     bool has_whole(connection &of, message_parse &into) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
@@ -107,6 +108,8 @@ class connections final : public connection_home, public std::enable_shared_from
     void await_request(connection &of) noexcept;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
+    bool passes_on(connection &idle) noexcept;
+    void pass_on_idle() noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
     const first_given first_given_;
@@ -139,7 +142,10 @@ class connections final : public connection_home, public std::enable_shared_from
     bool accepts_ = true;
     // How many are fresh.
     std::size_t fresh_ = 0;
-    entrance entrance_{current_part(&server_io::entrances)};
+    const std::shared_ptr<accepting> entrances_ = current_part(&server_io::entrances);
+    entrance entrance_{entrances_};
+    // Where those were accepted that are passed on to another server.
+    const std::optional<address> at_;
     // All of them, those that flows have too, in the order in which they are looked at.
     intrusive_list<connection> all_;
 };

@@ -55,6 +55,7 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     }
     void end_output() noexcept override;
     bool has_input() noexcept override;
+    int copy_idle() noexcept override;
     void came(std::uint32_t events) noexcept override;
 
     /// Goes into this queue once, when there is input or at once.

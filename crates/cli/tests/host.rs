@@ -1,0 +1,255 @@
+//! Several programs in one process: they are loaded, replaced while clients come without a pause, bounded and unloaded,
+//! and what cannot be done is said and changes nothing.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use support::{LIMIT, Server, flux, free_port, text, wait_for};
+
+/// Sends back what it is sent.
+const ECHO: &str = "use std.tcp;
+option at : string = \"\";
+source tcp.Listen(at) => Echo;
+Echo = tcp.Read(64k) -> tcp.Send -> tcp.Return;
+";
+
+/// Answers each line with how many there have been, of all clients. It has a node of the same name as the other program.
+const COUNT: &str = "type line = unit { text : bytes &until = \"\\n\" &max_size = 1k; };
+
+global lines : integer
+
+proc Echo : (line/line client)
+  | client => counted => client
+
+fun counted : (what : line) -> (line)
+  lines := lines + 1
+  line(text: bytes(string(lines)))
+";
+
+/// The folder of both, built. A host builds what it is to run, and finds that done.
+fn programs() -> &'static PathBuf {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let folder = support::folder("host", "programs");
+        for (name, content) in [("echo.flux", ECHO), ("count.flick", COUNT)] {
+            std::fs::write(folder.join(name), content).unwrap();
+            let said = flux(&folder, &["build", "--shared", "--quiet", name]);
+            assert!(said.status.success(), "{}", text(&said.stderr));
+        }
+        folder
+    })
+}
+
+/// A host in a folder of its own, with these two programs.
+struct Site {
+    folder: PathBuf,
+    host: Server,
+    echo: u16,
+    count: u16,
+}
+
+impl Site {
+    fn start(test: &str) -> Self {
+        programs();
+        let folder = support::folder("host", test);
+        let (echo, count) = (free_port(), free_port());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
+        command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
+        command.stderr(File::create(folder.join("log")).unwrap());
+        let write = |line: &str| std::fs::write(folder.join("site.host"), line).unwrap();
+        write(&format!("{}\n{}\n", echo_line(echo, ""), count_line(count, "")));
+        let mut site = Self { host: Server::start(&mut command, echo), folder, echo, count };
+        wait_for("two programs", || {
+            let log = site.log();
+            assert!(site.host.try_wait().is_none(), "{log}");
+            (log.contains("echo is loaded") && log.contains("count is loaded")).then_some(())
+        });
+        site
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap()
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        std::fs::write(self.folder.join(name), content).unwrap();
+    }
+
+    /// What the command says of this, and whether all was done.
+    fn tell(&self, arguments: &[&str]) -> (String, bool) {
+        let said = flux(&self.folder, &[&["host", "site.host", "--quiet"], arguments].concat());
+        (text(&said.stdout) + &text(&said.stderr), said.status.success())
+    }
+
+    /// The programs are these from now on.
+    fn reload(&self, lines: &[String]) -> (String, bool) {
+        self.write("site.host", &lines.join("\n"));
+        self.tell(&["--reload"])
+    }
+}
+
+fn echo_line(port: u16, limits: &str) -> String {
+    format!("echo ../programs/echo.flux {limits}\n  -- --at=127.0.0.1:{port} --flux-workers=2")
+}
+
+fn count_line(port: u16, limits: &str) -> String {
+    format!("count ../programs/count.flick {limits} -- --client=127.0.0.1:{port} --flux-workers=1")
+}
+
+fn connect(port: u16) -> TcpStream {
+    let connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    connection.set_read_timeout(Some(LIMIT)).unwrap();
+    connection
+}
+
+/// Asks and is answered, the same bytes.
+fn exchange(connection: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    connection.write_all(bytes)?;
+    let mut back = vec![0; bytes.len()];
+    connection.read_exact(&mut back)?;
+    assert_eq!(back, bytes);
+    Ok(())
+}
+
+/// What a line is answered with.
+fn count(connection: &TcpStream) -> String {
+    (&*connection).write_all(b"one more\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(connection).read_line(&mut line).unwrap();
+    line
+}
+
+/// A client that connects, asks a few times and leaves, again and again, until it is to stop.
+fn ask_on(port: u16, client: usize, stop: &AtomicBool, answered: &AtomicUsize) -> std::io::Result<()> {
+    for round in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        connection.set_read_timeout(Some(LIMIT))?;
+        for asked in 0..3 {
+            exchange(&mut connection, format!("{client} {round} {asked}").as_bytes())?;
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_are_replaced_under_load_and_lose_no_request() {
+    let site = Site::start("replaced");
+    let (stop, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let mut kept = connect(site.echo);
+    exchange(&mut kept, b"before").unwrap();
+    std::thread::scope(|scope| {
+        let ask = |client| ask_on(site.echo, client, &stop, &answered);
+        let clients: Vec<_> = (0..3).map(|client| scope.spawn(move || ask(client))).collect();
+        for weight in 1..=5 {
+            let before = answered.load(Ordering::Relaxed);
+            wait_for("answers", || (answered.load(Ordering::Relaxed) > before + 50).then_some(()));
+            let (said, done) =
+                site.reload(&[echo_line(site.echo, &format!("weight={weight}")), count_line(site.count, "")]);
+            assert!(done && said.contains("echo is replaced: version "), "{said}");
+            assert!(said.contains("count is as it was"), "{said}");
+        }
+        stop.store(true, Ordering::Relaxed);
+        for client in clients {
+            client.join().unwrap().expect("each request is answered");
+        }
+    });
+    // One that was there before all of them has stayed.
+    exchange(&mut kept, b"and after").unwrap();
+    drop(kept);
+    wait_for("the end of all versions but the last", || {
+        let (said, done) = site.tell(&["--status"]);
+        assert!(done, "{said}");
+        (said.matches("echo version").count() == 1).then_some(())
+    });
+    assert!(site.log().contains("flux: echo: listening on 127.0.0.1:"), "{}", site.log());
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_the_program_runs_on() {
+    let mut site = Site::start("refused");
+    let (echo, counted) = (echo_line(site.echo, ""), count_line(site.count, ""));
+    let is_refused = |lines: &[String], why: &str| {
+        let (said, done) = site.reload(lines);
+        assert!(!done && said.contains(why), "{said}");
+        exchange(&mut connect(site.echo), b"it runs on").unwrap();
+    };
+    is_refused(&[echo.clone() + " --att=1", counted.clone()], "there is no option --att; did you mean --at?");
+    let taken = echo_line(site.count, "").replacen("echo", "other", 1);
+    is_refused(&[echo.clone(), counted.clone(), taken], "other is not loaded: tcp.Listen: cannot listen on 127.0.0.1:");
+    is_refused(&[echo.clone() + " --flux-runtime=pool", counted.clone()], "event loops alone");
+    is_refused(&[echo.clone(), counted.clone(), "x x.flux weight=0".to_owned()], "site.host:4: a weight is a number");
+    site.write("no.so", "no object");
+    is_refused(&[echo.clone(), counted.clone(), "x no.so".to_owned()], "x is not loaded: cannot load it: ");
+
+    let client = connect(site.count);
+    assert_eq!(count(&client), "1\n");
+    site.write("count.flick", &COUNT.replace("global lines : integer", "global lines : integer = 10"));
+    let other = counted.replace("../programs/", "");
+    is_refused(&[echo.clone(), other.clone()], "count runs on as it is, as its globals have changed");
+    assert_eq!(count(&client), "2\n");
+    drop(client);
+    let (said, done) = site.tell(&["--restart", "count"]);
+    assert!(done && said.contains("count is loaded, version"), "{said}");
+    assert_eq!(count(&connect(site.count)), "11\n");
+
+    let (said, done) = site.reload(&[echo]);
+    assert!(done && said.contains("count is unloaded"), "{said}");
+    wait_for("nobody at the port of what is unloaded", || {
+        let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, site.count)).err();
+        refused.filter(|error| error.kind() == ErrorKind::ConnectionRefused)
+    });
+    site.host.terminate();
+    assert!(site.host.wait().success(), "{}", site.log());
+}
+
+#[test]
+fn a_program_has_as_many_connections_as_it_may() {
+    let site = Site::start("connections");
+    let (said, done) = site.reload(&[echo_line(site.echo, "connections=2"), count_line(site.count, "")]);
+    assert!(done, "{said}");
+    let mut two = [connect(site.echo), connect(site.echo)];
+    for connection in &mut two {
+        exchange(connection, b"in").unwrap();
+    }
+    let mut third = connect(site.echo);
+    third.write_all(b"waits").unwrap();
+    third.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    assert_eq!(third.read(&mut [0; 5]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    assert_eq!(count(&connect(site.count)), "1\n", "others are served meanwhile");
+    drop(two);
+    third.set_read_timeout(Some(LIMIT)).unwrap();
+    let mut back = [0; 5];
+    third.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"waits");
+}
+
+#[test]
+fn a_file_that_is_wrong_is_refused_before_anything_is_built() {
+    let folder = support::folder("host", "wrong");
+    let refused = |content: &str, why: &str| {
+        std::fs::write(folder.join("site.host"), content).unwrap();
+        let said = flux(&folder, &["host", "site.host"]);
+        assert!(said.status.code() == Some(2) && text(&said.stderr).contains(why), "{}", text(&said.stderr));
+    };
+    refused("", "site.host:1: it names no program");
+    refused("echo echo.flux --port=1", "its options are behind `--`");
+    std::fs::write(folder.join("echo.flux"), ECHO).unwrap();
+    std::fs::write(folder.join("nodes.cpp"), "int own;\n").unwrap();
+    refused("echo echo.flux", "site.host:1: it has C++ of its own");
+    let said = flux(&folder, &["host", "site.host", "--status"]);
+    assert!(text(&said.stderr).contains("no host can be asked at site.host.sock"), "{}", text(&said.stderr));
+}
