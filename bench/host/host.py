@@ -55,7 +55,7 @@ class Bench:
     def host(self, names):
         self.write(names)
         command = [self.options.flux, "host", str(self.file), "--quiet"]
-        with open(self.home / "log", "w") as log, subprocess.Popen(command, stderr=log) as process:
+        with open(HERE / "build/log", "w") as log, subprocess.Popen(command, stderr=log) as process:
             try:
                 for name in names:
                     server.wait_until_reached(self.ports[name])
@@ -156,6 +156,7 @@ def reloads(bench, options):
               f"program; {sum(answers)} requests answered; lost: {len(lost)}")
         for each in lost:
             print(each)
+        time.sleep(1)
         print(subprocess.run([options.flux, "host", str(bench.file), "--status"], capture_output=True,
                              text=True).stdout, end="")
         return not lost

@@ -23,7 +23,7 @@ source tcp.Listen(at) => Echo;
 Echo = tcp.Read(64k) -> tcp.Send -> tcp.Return;
 ";
 
-/// Answers each line with how many there have been, of all clients. It has a node of the same name as the other program.
+/// Answers each line with how many there have been, of all clients. It has a flow that is called as that above.
 const COUNT: &str = "type line = unit { text : bytes &until = \"\\n\" &max_size = 1k; };
 
 global lines : integer

@@ -132,8 +132,8 @@ class stream
     enum class held_input : unsigned char { nothing, bytes, part };
     virtual held_input held() const noexcept { return held_input::nothing; }
 
-    /// One more descriptor of its socket, for another server that goes on with the peer when this one is closed; -1 where
-    /// none can, as something was received or is to be sent that only this one knows of.
+    /// One more descriptor of its socket, for another server that goes on with the peer when this one is closed; -1
+    /// where none can, as something was received or is to be sent that only this one knows of.
     virtual int copy_idle() noexcept { return -1; }
 
     /// The stream that I/O has made, which is what can be watched: this one, or the one below it (`stream_layer.hpp`).

@@ -166,8 +166,8 @@ io_result<connection *> connections::next_with_input() noexcept
     }
 }
 
-// Nothing is taken in while the server has more memory than it may have; who is late meanwhile is closed, as ever. Gives
-// the error where the wait was ended.
+// Nothing is taken in while the server has more memory than it may have; who is late meanwhile is closed, as ever.
+// Gives the error where the wait was ended.
 int connections::rest() noexcept
 {
     log_rarely("nothing is read, as there is more memory in use than there may be");
