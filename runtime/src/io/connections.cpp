@@ -379,15 +379,17 @@ void connections::close_entrance() noexcept
     }
 }
 
-// Whether another server goes on with it: it is between two messages, and nothing is known of it here but its peer. It
-// is to be ended then.
-bool connections::passes_on(connection &idle) noexcept
+// Whether another server could go on with it: it is between two messages, and nothing is known of it here but its peer.
+bool connections::may_pass_on(const connection &idle) const noexcept
 {
-    const bool is_clean = idle.carries_ == nullptr && idle.feed_ == nullptr && idle.unfinished_ == nullptr &&
-                          !idle.has_unread() && !idle.is_leaving_ && idle.states_.are_of_one_exchange();
-    if (!at_ || layer_ != nullptr || !on_loop_ || !is_clean || !entrances_->passes_on()) {
-        return false;
-    }
+    return at_ && layer_ == nullptr && on_loop_ && entrances_->passes_on() && idle.carries_ == nullptr &&
+           idle.feed_ == nullptr && idle.unfinished_ == nullptr && !idle.has_unread() && !idle.is_leaving_ &&
+           idle.states_.are_of_one_exchange();
+}
+
+// Whether another server goes on with it, which may. It is to be ended then.
+bool connections::pass_on(connection &idle) noexcept
+{
     descriptor socket(idle.through_->copy_idle());
     return socket.get() >= 0 && entrances_->pass_on(*at_, socket);
 }
@@ -397,10 +399,10 @@ void connections::pass_on_idle() noexcept
 {
     for (connection *each = all_.first(); each != nullptr;) {
         connection &idle = *std::exchange(each, intrusive_list<connection>::next(*each));
-        if (!arrivals_->forget(idle.through_->wire())) {
+        if (!may_pass_on(idle) || !arrivals_->forget(idle.through_->wire())) {
             continue;
         }
-        if (passes_on(idle)) {
+        if (pass_on(idle)) {
             served(idle);
             all_.remove(idle);
             idle.end_unlinked();
@@ -459,7 +461,7 @@ void connections::take_back(connection &unused) noexcept
 
 void connections::keep(connection &idle, bool soon) noexcept
 {
-    if (!accepts_ && passes_on(idle)) {
+    if (!accepts_ && may_pass_on(idle) && pass_on(idle)) {
         served(idle);
         return idle.end();
     }

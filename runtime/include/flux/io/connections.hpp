@@ -108,7 +108,8 @@ class connections final : public connection_home, public std::enable_shared_from
     void await_request(connection &of) noexcept;
     void served(connection &known) noexcept;
     void close_entrance() noexcept;
-    bool passes_on(connection &idle) noexcept;
+    bool may_pass_on(const connection &idle) const noexcept;
+    bool pass_on(connection &idle) noexcept;
     void pass_on_idle() noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
