@@ -106,7 +106,7 @@ class Bench:
                  "--seconds", str(seconds), "--warm-up", str(seconds / 4), "--servers", ",".join(map(str, pids))],
                 60 + 3 * seconds))
         answers = max(said["answers"], 1)
-        return Run(said["processor_ns"] / answers, said["answers"] / said["seconds"],
+        return Run(said["processor_ns"] / answers, answers / said["seconds"],
                    said["processor_ns"] / said["seconds"] / 1e9, said["p99_us"])
 
     def proxied(self, name, connections, at_once):
