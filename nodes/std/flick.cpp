@@ -32,17 +32,36 @@ std::any &global_state(std::size_t place)
 
 namespace {
 
-// The end of a connection that has come; of a new one, in a new run.
-end &own_end(flux::connection &on, process &of, std::size_t channel)
+// The end of a client that has come; of a new one, in a new run. Null where there are as many as may be, and it is sent
+// away.
+end *own_end(flux::connection &on, process &of, std::size_t number)
 {
     membership &known = *on.state<membership>();
     if (known.own == nullptr) [[unlikely]] {
-        const auto made = std::make_shared<end>(std::make_shared<run>(of), channel, std::size_t{0});
+        channel &at = of.at(number);
+        if (at.to.most != 0 && at.clients >= at.to.most) {
+            on.close_softly();
+            return nullptr;
+        }
+        const auto made = std::make_shared<end>(std::make_shared<run>(of), number, std::size_t{0});
         made->begin(on);
         made->of().add(*made);
+        made->count_in(at.clients);
         known.own = made.get();
     }
-    return *known.own;
+    return known.own;
+}
+
+// That of a server. Null where nobody has asked it: what it says is its end.
+end *asked_end(flux::connection &on)
+{
+    end *const own = on.state<membership>()->own;
+    if (own->is_kept()) {
+        on.close();
+        return nullptr;
+    }
+    own->begin_work();
+    return own;
 }
 
 // Clients have an end before their first message where there are rules for one that is wrong.
@@ -53,6 +72,10 @@ class early_end final : public flux::first_look
 
     void look(flux::connection &fresh) noexcept override
     {
+        const channel &at = of_.at(channel_);
+        if (at.to.most != 0 && at.clients >= at.to.most) {
+            return; // it is sent away with its first message
+        }
         try {
             own_end(fresh, of_, channel_);
         } catch (const std::bad_alloc &) {
@@ -85,26 +108,45 @@ void limit_flow(const limits &of)
     }
 }
 
+// What `next` gives of a channel: of those that instances make, or else by `accepted`.
+template <class Next, class Accepted>
+int next_of(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self, Next next,
+            Accepted accepted)
+{
+    process &by = process::of(channel.process);
+    by.bindings_in(channel.bindings);
+    const binding &to = by.bind(channel.number, channel.binding);
+    for (self.from = nullptr; self.from == nullptr;) {
+        int error = 0;
+        if (to.connects) {
+            error = next(made_for(of, by, channel.number));
+            limit_flow(of);
+        } else {
+            error = accepted(tcp::message_limits{of.idle, of.first_byte, of.message, of.request},
+                             to.addresses.front().c_str());
+        }
+        if (error != 0) {
+            return error;
+        }
+        self.from = to.connects ? asked_end(*connection) : own_end(*connection, by, channel.number);
+    }
+    return 0;
+}
+
 } // namespace
 
-int next_message(const limits &of, const char *process_text, std::size_t channel, const char *text,
-                 flux::connection *&connection, instance &self, flux::message_parse &into)
+int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
+                 flux::message_parse &into)
 {
-    process &by = process::of(process_text);
-    const binding &to = by.bind(channel, text);
-    int error = 0;
-    if (to.connects) {
-        error = flux::take(made_for(of, by, channel).next(into), connection);
-        limit_flow(of);
-    } else {
-        const tcp::message_limits limits{of.idle, of.first_byte, of.message, of.request};
-        early_end early(by, channel);
-        flux::first_look *const first = by.judges(channel) ? &early : nullptr;
-        error = tcp::next_message(to.addresses.front().c_str(), limits, of.unix_mode, connection, into, nullptr,
-                                  nullptr, first);
-    }
+    const auto next = [&](flux::connections &made) { return flux::take(made.next(into), connection); };
+    const auto accepted = [&](const tcp::message_limits &limits, const char *at) {
+        process &by = process::of(channel.process);
+        early_end early(by, channel.number);
+        flux::first_look *const first = by.judges(channel.number) ? &early : nullptr;
+        return tcp::next_message(at, limits, of.unix_mode, connection, into, nullptr, nullptr, first);
+    };
+    const int error = next_of(of, channel, connection, self, next, accepted);
     if (error == 0) {
-        self.from = &own_end(*connection, by, channel);
         self.from->has_input();
     }
     return error;
@@ -131,22 +173,14 @@ int NextFault(NextFault_in *in, NextFault_out *out)
 
 int NextBytes(NextBytes_in *in, NextBytes_out *out)
 {
-    process &by = process::of(in->process);
-    const binding &to = by.bind(in->channel, in->binding);
-    const limits of{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms), milliseconds(0),
+    const limits of{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms), milliseconds(in->message_ms),
                     milliseconds(in->request_ms), in->unix_mode};
-    int error = 0;
-    if (to.connects) {
-        error = flux::take(made_for(of, by, in->channel).next(), out->connection);
-        limit_flow(of);
-    } else {
-        const tcp::message_limits limits{of.idle, of.first_byte, of.message, of.request};
-        error = tcp::next_request(to.addresses.front().c_str(), limits, of.unix_mode, out->connection);
-    }
-    if (error == 0) {
-        out->self.from = &own_end(*out->connection, by, in->channel);
-    }
-    return error;
+    const bound_channel channel{in->process, in->channel, in->binding, in->bindings};
+    const auto next = [&](flux::connections &made) { return flux::take(made.next(), out->connection); };
+    const auto accepted = [&](const tcp::message_limits &limits, const char *at) {
+        return tcp::next_request(at, limits, of.unix_mode, out->connection);
+    };
+    return next_of(of, channel, out->connection, out->self, next, accepted);
 }
 
 int Join(Join_in *in, Join_out *out)
@@ -163,6 +197,7 @@ int Join(Join_in *in, Join_out *out)
         return claimed.emplace(std::string(in->process) + " has run", nullptr).second;
     };
     process &of = process::of(in->process);
+    of.bindings_in(in->bindings);
     const binding &to = of.bind(in->channel, in->binding);
     // Where nobody joins there is one run.
     if (!is_ours() || (to.connects && !is_first_run())) {
@@ -244,17 +279,31 @@ int Bind(Bind_in *in)
 namespace {
 
 // What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
-int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const char *servers)
+int send_one(run &of, const sending &what, milliseconds limit, const char *servers)
 {
-    for (const sending &each : sends) {
-        const auto to = of.reach(each.channel, each.element, milliseconds(connect_ms), servers);
+    while (true) {
+        const auto to = of.reach(what.channel, what.element, limit, servers);
         if (!to.has_value()) {
             return to.error();
         }
-        const flux::io_result<void> sent = *to == nullptr ? flux::io_result<void>() : (*to)->send(each.what);
-        const bool is_ours = !sent.has_value() && !(*to)->accepted();
-        if (is_ours && of.of().rules_for(each.channel, event::broken) == nullptr) {
-            return sent.error();
+        if (*to == nullptr) {
+            return 0;
+        }
+        const flux::io_result<void> sent = (*to)->send(request{what.what, what.replies, what.may_repeat});
+        if (sent.has_value() || (*to)->accepted()) {
+            return 0;
+        }
+        if (sent.error() != EAGAIN) {
+            return of.of().rules_for(what.channel, event::broken) == nullptr ? sent.error() : 0;
+        }
+    }
+}
+
+int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const char *servers)
+{
+    for (const sending &each : sends) {
+        if (const int error = send_one(of, each, milliseconds(connect_ms), servers); error != 0) {
+            return error;
         }
     }
     return 0;
@@ -271,7 +320,7 @@ int Send(Send_in *in)
         // What a rule for that answers comes before the answers to what follows.
         error = of.await_settled();
     }
-    return error != 0 ? error : flux::take(in->connection->give_back_behind_streams());
+    return error != 0 ? error : end_pass(*in->connection, *in->self.from);
 }
 
 int Reply(Reply_in *in)
@@ -322,28 +371,32 @@ int Fail(Fail_in *in)
         return in->error;
     }
     const int error = of.await_settled();
-    return error != 0 ? error : flux::take(in->connection->give_back_behind_streams());
+    return error != 0 ? error : end_pass(*in->connection, *in->self.from);
 }
 
-int Pass(Pass_in *in)
+int end_pass(flux::connection &connection, end &from)
 {
-    const auto to = in->self.of().reach(in->to, 0, milliseconds(in->connect_ms), in->servers);
-    if (!to.has_value()) {
-        return to.error();
+    if (!from.is_of_server()) {
+        return flux::take(connection.give_back_behind_streams());
     }
-    if (*to == nullptr) {
-        return flux::take(in->connection->close());
-    }
-    const flux::io_result<bool> ended = (*to)->relay(*in->connection);
+    const std::shared_ptr<end> stays = from.shared_from_this();
+    const int error = flux::take(connection.give_back_behind_streams());
+    from.end_work();
+    return error;
+}
+
+int pass_bytes(end &to, flux::connection &connection, end &from)
+{
+    const flux::io_result<bool> ended = to.relay(connection);
     if (!ended.has_value()) {
         // What is for a client that has left is nobody's.
-        return (*to)->accepted() && (*to)->is_over() ? flux::take(in->connection->close()) : ended.error();
+        return to.accepted() && to.is_over() ? flux::take(connection.close()) : ended.error();
     }
     if (*ended) {
-        in->self.from->end_input(*in->connection);
+        from.end_input(connection);
         return 0;
     }
-    return flux::take(in->connection->give_back());
+    return end_pass(connection, from);
 }
 
 } // namespace flick

@@ -1,16 +1,19 @@
 // What the processes of FLICK run on: instances, their channels, and what is sent there. Programs in `.flick` use it by
 // themselves; nothing here is meant for others.
 //
-// A process is written as `Proxy(client, [backends]): client > backends, backends > client`: its channels, those in
-// brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. A channel is bound to
-// addresses by a text:
+// A process is written as `Proxy(client, [backends?]): client > backends, backends > client`: its channels, those in
+// brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. Messages to those with a `?`
+// say how many replies they have. What a channel is bound to says a text, or else a file of bindings:
 //
 // - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
 //   them makes an instance of the process;
-// - `a:11211,b:11211`, of an array: each instance has a connection of its own to each of them, made when something is
+// - `a:11211, b:11211`, of an array: each instance has a connection of its own to each of them, made when something is
 //   first sent there; the hosts are names or addresses;
 // - `connect:a:11211` of a channel that is in no array, or that nothing comes out of: the same, of one connection;
 // - `7000*8` of an array that is merged: eight clients connect there, and make an instance together.
+//
+// Behind a semicolon each stands how many connections there may be, which are kept, and when a server is left out
+// (`docs/flick.md`).
 //
 // Rules for what goes wrong stand behind that: `…, backends > client; broken backends, malformed client`.
 //
@@ -23,23 +26,27 @@ include "flux/connection.hpp";
 include "flux/message.hpp";
 include "flick.h";
 
-// How long connecting may take.
+// How long connecting may take, and waiting for a connection where there are as many as may be.
 option connect : duration = 10s;
 
-// A message, and where it goes: the number of a channel of the process, and which it is of an array.
-record sending { channel : uint64; element : uint64; what : flux::message; };
+// A file that says what channels are bound to whose options do not, a line each, `servers = a:8001, b:8002; keep 32`.
+option bindings : path = "";
+
+// A message, and where it goes: the number of a channel of the process, and which it is of an array; how many replies it
+// has, less than none where that cannot be told; and whether it may be sent twice.
+record sending { channel : uint64; element : uint64; what : flux::message; replies : int64; may_repeat : bool; };
 
 // The next message of a channel of any instance, with its connection.
 Messages (const char *process, size_t channel, const char *binding, type M)
   => (flux::connection *connection, flick::instance self, M message) replicable;
-Messages = NextMessage(M, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
-NextMessage (type M, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+Messages = NextMessage(M, bindings, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
+NextMessage (type M, const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self, M message) replicable;
 
 // What has come on a channel of any instance, or its end, where the bytes themselves are sent on.
 Bytes (const char *process, size_t channel, const char *binding) => (flux::connection *connection, flick::instance self) replicable;
-Bytes = NextBytes(tcp.idle, tcp.first_byte, tcp.request, tcp.unix_mode);
-NextBytes (long idle_ms, long first_byte_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+Bytes = NextBytes(bindings, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
+NextBytes (const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self) replicable;
 
 // What goes wrong with a channel of any run and has a rule: `what` is the number of the event. The run waits for that rule.
@@ -107,15 +114,16 @@ GiveUp (flick::trouble wrong) => ();
 // A rule that reads from the channel has failed: its rule for that runs, and then the next message comes.
 Fail (size_t channel, flux::connection *connection, flick::instance self, int error) => ();
 
-// Sends what has come to the channel `to`, as it is, and gives the connection back.
-Relay (size_t to, flux::connection *connection, flick::instance self) => ();
-Relay = Pass(connect, dns.servers);
-Pass (long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self) => ();
+// Sends what has come to the channel `to`, as it is, and gives the connection back. Where the replies of its server are
+// counted, message by message. Gives the last of these.
+Relay (size_t to, type M, flux::connection *connection, flick::instance self) => (M last);
+Relay = Pass(M, connect, dns.servers);
+Pass (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self) => (M last);
 
 // A run of a process for so many clients of a channel: each connection joins it, until there are as many.
 Gather (const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
-Gather = Join(tcp.idle, tcp.unix_mode);
-Join (long idle_ms, const char *unix_mode, const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
+Gather = Join(bindings, tcp.idle, tcp.unix_mode);
+Join (const char *bindings, long idle_ms, const char *unix_mode, const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
 
 // Has what a process sends to them that does so once: what they send is not read.
 Enter (size_t channel, flick::instance self) => ();
@@ -134,3 +142,10 @@ Ready (size_t channel, flick::instance self) => ();
 // Reads the clients of the channel `from` to their ends, which are sorted, and sends what they have sent, sorted, to the
 // channel `to`; of elements of one key one is made. Gives the last of them. Fails with EBADMSG where one is not sorted.
 Merge (size_t from, size_t to, long connect_ms, const char *servers, type M, flick::instance self) => (M last);
+
+// What is done on each loop beside messages: checks of servers, and what is asked again as its connection has ended.
+source Watch => Watched;
+Watch () => (flick::duty what) replicable;
+Watched (flick::duty what) => ();
+Watched = Do(connect, dns.servers);
+Do (long connect_ms, const char *servers, flick::duty what) => ();

@@ -4,11 +4,15 @@
 #include "flick_end.h"
 #include "flick_merge.h"
 #include "flick_run.h"
+#include "flick_watch.h"
 
 #include "flux/connection.hpp"
+#include "flux/error.hpp"
 #include "flux/message/typed_parse.hpp"
+#include "flux/reading.hpp"
 
 #include <any>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 
@@ -23,27 +27,81 @@ struct limits {
     const char *unix_mode;
 };
 
+/// Which channel of a process it is, what it is bound to, and where that stands otherwise.
+struct bound_channel {
+    const char *process;
+    std::size_t number;
+    const char *binding;
+    const char *bindings;
+};
+
 /// As the node `NextMessage`: `into` is whole then.
-int next_message(const limits &of, const char *process, std::size_t channel, const char *binding,
-                 flux::connection *&connection, instance &self, flux::message_parse &into);
+int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
+                 flux::message_parse &into);
+
+/// As the node `Pass`, as they come.
+int pass_bytes(end &to, flux::connection &connection, end &from);
+/// Where this ends a flow that has passed on what has come: gives the connection back.
+int end_pass(flux::connection &connection, end &from);
 
 /// What all instances share at this place.
 std::any &global_state(std::size_t place);
 
 /// The node of that name for messages of this class.
 template <class Message>
-int NextMessage(long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode,
-                const char *process, std::size_t channel, const char *binding, flux::connection *&connection,
-                instance &self, Message &message)
+int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+                const char *unix_mode, const char *process, std::size_t channel, const char *binding,
+                flux::connection *&connection, instance &self, Message &message)
 {
     flux::typed_parse<Message> parse;
     const limits of{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
                     milliseconds(request_ms), unix_mode};
-    const int error = next_message(of, process, channel, binding, connection, self, parse);
+    const int error = next_message(of, {process, channel, binding, bindings}, connection, self, parse);
     if (error == 0) {
         message = parse.message();
+        if (self.from->counts()) {
+            self.from->came(role_of(message));
+        }
     }
     return error;
+}
+
+/// As `Pass`, message by message, as they are counted. Where the client has left, which is null then, they are dropped.
+template <class Message>
+int pass_messages(end *to, flux::connection &connection, end &from, Message &last)
+{
+    do {
+        flux::typed_parse<Message> parse;
+        const flux::io_result<void> read = connection.receive_message(parse);
+        if (!read.has_value()) {
+            if (read.error() == ENODATA || read.error() == flux::end_of_input) {
+                from.end_input(connection);
+                return 0;
+            }
+            return read.error();
+        }
+        last = parse.message();
+        from.came(role_of(last));
+        if (to != nullptr && !to->send(request{last}).has_value()) {
+            return flux::take(connection.close());
+        }
+    } while (from.counts() && connection.has_unread());
+    return end_pass(connection, from);
+}
+
+/// The node of that name for messages of this class.
+template <class Message>
+int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection *connection, const instance &self,
+         Message &last)
+{
+    const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
+    if (!there.has_value()) {
+        return there.error();
+    }
+    if (self.from->counts()) {
+        return pass_messages((*there).get(), *connection, *self.from, last);
+    }
+    return *there == nullptr ? flux::take(connection->close()) : pass_bytes(**there, *connection, *self.from);
 }
 
 /// What is in `place`, or `first` where nothing is. It stores nothing: there may be several who read.

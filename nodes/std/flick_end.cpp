@@ -8,17 +8,57 @@
 #include "flux/message_stream.hpp"
 #include "flux/send_message.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
 namespace flick {
+
+namespace {
+
+/// So many requests an end has to ask them again; where there are more it does not.
+constexpr std::size_t most_asked = 256;
+
+} // namespace
 
 /// A flow that waits for its turn to send.
 struct end::turn : flux::listed<turn> {
     flux::park wait{*flux::running_flow, flux::park_reason::flow};
 };
 
-void end::begin(flux::connection &on) noexcept
+end::~end()
+{
+    if (of_ != nullptr) {
+        of_->forget(*this);
+    }
+    if (servers_ != nullptr) {
+        servers_->free_place(server_);
+    }
+    if (clients_ != nullptr) {
+        --*clients_;
+    }
+}
+
+void end::use(std::shared_ptr<backends> servers, std::size_t server) noexcept
+{
+    const binding &to = servers->bound_to();
+    counts_ = of_->of().at(channel_).is_counted && (to.keep != 0 || to.retries != 0 || to.eject_after != 0);
+    repeats_ = to.retries;
+    servers_ = std::move(servers);
+    server_ = server;
+}
+
+void end::begin_again(std::shared_ptr<run> of, std::size_t element)
+{
+    of_ = std::move(of);
+    element_ = element;
+    is_finished_ = false;
+    // Its server may have ended it just now.
+    repeats_ = std::max<std::size_t>(servers_->bound_to().retries, 1);
+    was_used_ = true;
+}
+
+void end::begin(flux::connection &on)
 {
     on_ = &on;
     through_ = on.send_through(shared_from_this());
@@ -26,11 +66,106 @@ void end::begin(flux::connection &on) noexcept
     peer_ = on.peer().text();
 }
 
-void end::begin_alone(flux::connection &on) noexcept
+void end::begin_alone(flux::connection &on)
 {
     begin(on);
     is_left_ = true;
     on.detach();
+    counts_ = false; // nobody reads what comes
+}
+
+// It is about to be sent, and its replies are awaited.
+void end::note(const request &what) noexcept
+{
+    awaited_ += what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
+    counts_ = counts_ && what.replies >= 0;
+    const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr;
+    if (repeats_ != 0 && counts_ && may_repeat && asked_.size() < most_asked) {
+        try {
+            asked_.push_back(what);
+            return;
+        } catch (const std::bad_alloc &) {
+            // It cannot be asked again, as others cannot.
+        }
+    }
+    repeats_ = 0;
+    asked_.clear();
+}
+
+void end::came(message_role as) noexcept
+{
+    if (!counts_ || as == message_role::interim) {
+        return;
+    }
+    if (as == message_role::last_message || awaited_ == 0) {
+        counts_ = false; // what it says now nobody has asked
+        return;
+    }
+    --awaited_;
+    servers_->answered(server_);
+    if (!asked_.empty()) {
+        asked_.erase(asked_.begin());
+    }
+    if (awaited_ == 0) {
+        repeats_ = servers_->bound_to().retries; // no more on one that was kept
+        asked_.clear();
+    }
+    ends_next_ = as == message_role::last_of_connection;
+}
+
+void end::end_work() noexcept
+{
+    is_at_work_ = false;
+    // The flow has it as long as streams are to come.
+    counts_ = counts_ && on_->usable() != 0;
+    settle();
+}
+
+// Where nothing is sent there any more by this run: it is kept for another, or its output ends.
+void end::settle() noexcept
+{
+    if (!is_finished_ || senders_ != 0 || is_broken_ || is_output_ended_) {
+        return;
+    }
+    if (counts_ && servers_->bound_to().keep != 0) {
+        if (is_at_work_ || (awaited_ != 0 && !of_->is_over())) {
+            return;
+        }
+        if (awaited_ == 0 && !on_->has_unread() && !ends_next_) {
+            const std::shared_ptr<end> stays = shared_from_this();
+            const std::shared_ptr<run> last = std::exchange(of_, nullptr);
+            if (servers_->keep(stays)) {
+                asked_.clear();
+                return last->released(*this);
+            }
+            of_ = last;
+        }
+    }
+    is_output_ended_ = true;
+    end_output();
+}
+
+// Whether the end of what the server sends may not be the end of the run.
+bool end::goes_on_behind_end() const noexcept
+{
+    return counts_ && (awaited_ != 0 || (servers_->bound_to().retries != 0 && !ends_next_));
+}
+
+// Its connection has ended. Whether its run goes on: what was asked there is asked again, or there was nothing, and the
+// next is asked on another connection.
+bool end::goes_on() noexcept
+{
+    if (servers_ != nullptr && awaited_ != 0) {
+        servers_->failed(server_);
+    }
+    if (awaited_ == 0 && goes_on_behind_end() && !is_at_work_ && !is_finished_) {
+        of_->parted(*this);
+        is_repeated_ = true;
+        return true;
+    }
+    const bool may = counts_ && repeats_ != 0 && !is_at_work_ && awaited_ != 0 && asked_.size() == awaited_;
+    is_repeated_ = may && of_->ask_again(*this, std::move(asked_), repeats_);
+    return is_repeated_;
 }
 
 // What sends, as soon as nobody else does.
@@ -49,13 +184,25 @@ flux::io_result<void> end::in_turn(Send send) noexcept
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
             // A part may have gone: nothing can follow that.
             through_->cut();
-            of_->lost(*this, event::broken, flux::describe_error(sent.error()).c_str());
+            if (!goes_on()) {
+                lost(sent.error());
+            }
         }
         is_asked_ = true;
         pass_turn();
     }
     end_sending();
     return sent;
+}
+
+// Sending has failed. Without memory no rule learns of it.
+void end::lost(int error) noexcept
+{
+    try {
+        of_->lost(*this, event::broken, flux::describe_error(error).c_str());
+    } catch (const std::bad_alloc &) {
+        of_->lost(*this);
+    }
 }
 
 // One who sends does so no more.
@@ -67,8 +214,8 @@ void end::end_sending() noexcept
     if (is_left_ && is_broken_) {
         on_->attach();
         on_->close();
-    } else if (is_finished_) {
-        end_output();
+    } else {
+        settle();
     }
 }
 
@@ -96,9 +243,21 @@ void end::end_behind_rule() noexcept
     end_sending();
 }
 
-flux::io_result<void> end::send(const flux::message &what) noexcept
+flux::io_result<void> end::send(const request &what) noexcept
 {
-    return in_turn([&] { return send_alone(what); });
+    if (servers_ == nullptr) {
+        return in_turn([&] { return send_alone(what.what); });
+    }
+    bool is_noted = false;
+    const flux::io_result<void> sent = in_turn([&] {
+        is_noted = true;
+        note(what);
+        return send_alone(what.what);
+    });
+    if (!sent.has_value() && is_repeated_) {
+        return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
+    }
+    return sent;
 }
 
 flux::io_result<void> end::send(std::string_view bytes) noexcept
@@ -197,9 +356,8 @@ flux::io_result<void> end::send_alone(const flux::message &what) noexcept
 
 void end::finish() noexcept
 {
-    if (!std::exchange(is_finished_, true) && senders_ == 0) {
-        end_output();
-    }
+    is_finished_ = true;
+    settle();
 }
 
 // The peer's answer to that is the end of its own; one that has sent that already is closed now.
@@ -222,6 +380,12 @@ void end::end_output() noexcept
 bool end::leave(bool stops) noexcept
 {
     const std::shared_ptr<end> stays = shared_from_this();
+    if (is_kept()) {
+        is_broken_ = true;
+        servers_->forget(*this);
+        through_ = nullptr;
+        return true;
+    }
     if (!is_broken_ && !stops && accepted_ && what_ == event::malformed &&
         of_->raise(what_, channel_, std::move(why_), stays)) {
         // The peer is still to be told.
@@ -229,7 +393,7 @@ bool end::leave(bool stops) noexcept
         is_left_ = true;
         return false;
     }
-    if (!std::exchange(is_broken_, true)) {
+    if (!std::exchange(is_broken_, true) && (stops || !goes_on())) {
         stops ? of_->lost(*this) : of_->lost(*this, what_, std::move(why_));
     }
     if (senders_ != 0) {
@@ -243,7 +407,7 @@ bool end::leave(bool stops) noexcept
 
 bool end::input_ended() noexcept
 {
-    if (is_broken_) {
+    if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }
     if (!accepted_ && is_asked_ && !is_finished_ && of_->of().rules_for(channel_, event::broken) != nullptr) {

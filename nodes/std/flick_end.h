@@ -6,8 +6,13 @@
 //
 // An end that is `left` by the source, as its connection is over, stays until the last flow that sends there has left
 // it too, and that one closes the connection.
+//
+// Where the messages to a server say how many replies they have, its end counts: it knows when nothing is to come any
+// more, and then it may be kept for another run. What was asked last it still has, so that where the connection ends
+// before the reply has begun it can be asked again on another one, if all of it may be asked twice.
 #pragma once
 
+#include "flick_backends.h"
 #include "flick_run.h"
 
 #include "flux/io/multiplexer.hpp"
@@ -16,27 +21,56 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace flick {
+
+/// What a reply is to its request.
+enum class message_role : unsigned char { last, interim, last_of_connection, last_message };
 
 /// What an instance has of one connection.
 class end final : public flux::multiplexer, public std::enable_shared_from_this<end>
 {
   public:
-    end(std::shared_ptr<run> of, std::size_t channel, std::size_t element) noexcept
+    end(std::shared_ptr<run> of, std::size_t channel, std::size_t element)
         : of_(std::move(of)), channel_(channel), element_(element)
     {
     }
-    ~end() override { of_->forget(*this); }
+    ~end() override;
+
+    /// It is one of a server, whose place it has.
+    void use(std::shared_ptr<backends> servers, std::size_t server) noexcept;
+    std::size_t server() const noexcept { return server_; }
+    bool is_of_server() const noexcept { return servers_ != nullptr; }
+    /// It is one of so many, as long as it lasts.
+    void count_in(std::size_t &clients) noexcept
+    {
+        clients_ = &clients;
+        ++clients;
+    }
+    /// It was kept, and is of this run from now on.
+    void begin_again(std::shared_ptr<run> of, std::size_t element);
+    /// Whether one that was kept can be used again.
+    bool is_usable() const noexcept { return !is_broken_ && !through_->has_input(); }
+    /// Ends its connection now.
+    void cut() noexcept
+    {
+        if (through_ != nullptr) {
+            through_->cut();
+        }
+    }
+    /// What is asked there may be asked again so often.
+    void may_repeat(std::size_t times) noexcept { repeats_ = times; }
 
     /// What is sent to `on` by others goes through this from now on.
-    void begin(flux::connection &on) noexcept;
+    void begin(flux::connection &on);
     /// As above, and no source has it: nobody reads what comes there. The calling flow has it no longer.
-    void begin_alone(flux::connection &on) noexcept;
+    void begin_alone(flux::connection &on);
 
     /// Sends a message behind those that others send; with its streams, as they come. Fails as sending does, with EPIPE
-    /// where nothing is sent any more, and with ECONNRESET where the connection is over.
-    flux::io_result<void> send(const flux::message &what) noexcept;
+    /// where nothing is sent any more, with ECONNRESET where the connection is over, and with EAGAIN where another is
+    /// made in its place.
+    flux::io_result<void> send(const request &what) noexcept;
 
     /// As above, these bytes.
     flux::io_result<void> send(std::string_view bytes) noexcept;
@@ -45,6 +79,14 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// Gives whether it has come to its end. Fails as `send` does, and as receiving.
     flux::io_result<bool> relay(flux::connection &from) noexcept;
 
+    /// A flow has the connection, as something has come; where it is a whole message, with what that is.
+    void begin_work() noexcept { is_at_work_ = true; }
+    void came(message_role as) noexcept;
+    /// The flow has given the connection back.
+    void end_work() noexcept;
+    /// Whether what comes is to be read message by message: else it is not known any more where they end.
+    bool counts() const noexcept { return counts_; }
+
     /// The flow that has the connection has seen the end of what the peer sends: it has it no longer.
     void end_input(flux::connection &own) noexcept;
 
@@ -52,6 +94,8 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     void finish() noexcept;
 
     run &of() const noexcept { return *of_; }
+    /// Whether no run has it.
+    bool is_kept() const noexcept { return of_ == nullptr; }
     std::size_t channel() const noexcept { return channel_; }
     std::size_t element() const noexcept { return element_; }
     /// The address of the peer.
@@ -79,15 +123,37 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     template <class Send>
     flux::io_result<void> in_turn(Send send) noexcept;
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
+    void note(const request &what) noexcept;
+    void settle() noexcept;
+    bool goes_on_behind_end() const noexcept;
+    bool goes_on() noexcept;
+    void lost(int error) noexcept;
     flux::io_result<bool> relay_alone(flux::connection &from) noexcept;
     flux::io_result<void> await_turn() noexcept;
     void pass_turn() noexcept;
     void end_sending() noexcept;
     void end_output() noexcept;
 
-    const std::shared_ptr<run> of_;
+    // Null where it is kept.
+    std::shared_ptr<run> of_;
     const std::size_t channel_;
-    const std::size_t element_;
+    std::size_t element_;
+    // Of one that was made to a server.
+    std::shared_ptr<backends> servers_;
+    std::size_t server_ = 0;
+    // Of one that is a client's.
+    std::size_t *clients_ = nullptr;
+    // How many replies are to come, if that is known; what was asked for them, as long as it may be asked again; and
+    // how often that may be.
+    bool counts_ = false;
+    std::size_t awaited_ = 0;
+    std::vector<request> asked_;
+    std::size_t repeats_ = 0;
+    bool is_at_work_ = false;
+    // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
+    bool is_repeated_ = false;
+    // Its server has said that it will end it.
+    bool ends_next_ = false;
     flux::connection *on_ = nullptr;
     // Null after its end.
     flux::stream *through_ = nullptr;
@@ -99,6 +165,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     std::size_t senders_ = 0;
     // Nothing more is to be sent; nothing can be sent any more; the source has done with it.
     bool is_finished_ = false;
+    bool is_output_ended_ = false;
     bool is_broken_ = false;
     bool is_left_ = false;
     mutable bool was_used_ = false;
@@ -108,6 +175,24 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     event what_ = event::broken;
     std::string why_ = "its message did not come in time";
 };
+
+/// What a reply is to its request, as it says itself: the last of them, or another one comes; the last of its
+/// connection; or what comes next is no message any more.
+template <class Message>
+message_role role_of(const Message &message)
+{
+    message_role role = message_role::last;
+    if constexpr (requires { message.is_interim(); }) {
+        role = message.is_interim() ? message_role::interim : role;
+    }
+    if constexpr (requires { message.ends_connection(); }) {
+        role = message.ends_connection() && role == message_role::last ? message_role::last_of_connection : role;
+    }
+    if constexpr (requires { message.ends_messages(); }) {
+        role = message.ends_messages() ? message_role::last_message : role;
+    }
+    return role;
+}
 
 inline run &instance::of() const noexcept
 {

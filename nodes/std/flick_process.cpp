@@ -1,11 +1,28 @@
 #include "flick_process.h"
 
+#include "flick_watch.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
 
 namespace flick {
+
+namespace {
+
+std::vector<std::string> split(std::string_view text, std::string_view by)
+{
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(by), text.size());
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + by.size(), text.size()));
+    }
+    return parts;
+}
+
+} // namespace
 
 process::process(std::string_view text)
 {
@@ -19,6 +36,8 @@ process::process(std::string_view text)
             made.most = std::stoull(name.substr(end + 2)); // `[servers]{16}`
         }
         made.name = made.is_array ? name.substr(1, end - 1) : std::move(name);
+        made.is_counted = made.name.back() == '?';
+        made.name.resize(made.name.size() - (made.is_counted ? 1 : 0));
     }
     const std::string_view rest = text.substr(close + 3);
     const std::size_t feeds = std::min(rest.find("; "), rest.size());
@@ -46,6 +65,22 @@ process &process::of(const char *text)
         last = {text, found.get()};
     }
     return *last.second;
+}
+
+void process::bind_now(channel &of, const char *text)
+{
+    of.to = read_binding(of.name, of.is_array, text, file_);
+    limit(of.to, of.name, of.most);
+    if ((of.to.keep != 0 || of.to.is_shared) && !of.is_counted) {
+        refuse_binding(of.name,
+                       "its messages do not say how many replies they have, so nobody knows when another can use a "
+                       "connection: declare a variable `replies` in the message, or leave out `keep` and `shared`");
+    }
+    if (of.to.connects) {
+        of.servers = std::make_shared<backends>(of.name, of.to);
+        watch::of_loop().add(of.servers);
+    }
+    of.is_bound = true;
 }
 
 flux::connections &process::made(std::size_t number, const limits &of)

@@ -3,6 +3,7 @@
 
 #include "flick.flux.h"
 
+#include "flick_backends.h"
 #include "flick_binding.h"
 
 #include "flick_fault.h"
@@ -29,10 +30,16 @@ struct channel {
     bool is_array = false;
     // How many connections it is at most.
     std::size_t most = SIZE_MAX;
+    // What it takes says how many replies it has.
+    bool is_counted = false;
     // The channels that send to it.
     std::vector<std::size_t> fed_by;
     bool is_bound = false;
     binding to;
+    // Of one that connects.
+    std::shared_ptr<backends> servers;
+    // Of one that does not: how many have connected.
+    std::size_t clients = 0;
     // Those that runs make, and those of its messages; null before the first.
     std::shared_ptr<flux::connections> made;
     // What went wrong, for the rules for that; null where there is no such rule.
@@ -51,18 +58,19 @@ class process
 
     std::size_t size() const noexcept { return channels_.size(); }
     const channel &at(std::size_t number) const noexcept { return channels_[number]; }
+    channel &at(std::size_t number) noexcept { return channels_[number]; }
 
     /// Binds a channel, which is bound once.
     const binding &bind(std::size_t number, const char *text)
     {
         channel &of = channels_[number];
         if (!of.is_bound) [[unlikely]] {
-            of.to = read_binding(of.name, of.is_array, text);
-            limit(of.to, of.name, of.most);
-            of.is_bound = true;
+            bind_now(of, text);
         }
         return of.to;
     }
+    /// The file that says what channels are bound to whose options do not.
+    void bindings_in(const char *file) { file_ = file; }
 
     /// The connections that runs make for a channel. Throws `std::bad_alloc`.
     flux::connections &made(std::size_t number, const limits &of);
@@ -86,8 +94,10 @@ class process
 
   private:
     std::size_t number_of(std::string_view name) const noexcept;
+    void bind_now(channel &of, const char *text);
 
     std::vector<channel> channels_;
+    const char *file_ = "";
 };
 
 } // namespace flick

@@ -3,6 +3,7 @@
 #include "dns.h"
 #include "flick_end.h"
 #include "flick_process.h"
+#include "flick_watch.h"
 
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
@@ -94,40 +95,152 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
                                                    const char *servers)
 {
     const std::shared_ptr<run> stays = shared_from_this();
-    const std::string &to = of_.at(channel).to.addresses[element];
-    const flux::moment until = limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
     places_[channel][element].is_connecting = true;
-    const flux::io_result<flux::connection *> connected = dns::connect(to, servers, until);
+    flux::io_result<std::shared_ptr<end>> made = obtain(channel, element, limit, servers, false);
     places_[channel][element].is_connecting = false;
+    if (made.has_value() && *made != nullptr && is_over_) {
+        (*made)->finish();
+        made = flux::unexpected(ECONNRESET);
+    } else if (made.has_value() && *made != nullptr) {
+        add(**made);
+    }
     wake_all(waiting_);
-    if (!connected.has_value()) {
-        const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(connected.error());
-        const std::string why = to + ": " + flux::describe_error(connected.error()).c_str();
-        flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", of_.at(channel).name.c_str(),
-                              why.c_str());
-        if (raise(event::unreachable, channel, "cannot be connected to " + why)) {
-            return std::shared_ptr<end>();
+    return made;
+}
+
+// As `made_by`, within so long; without an exception, as others wait for what becomes of it.
+flux::io_result<std::shared_ptr<end>> run::obtain(std::size_t channel, std::size_t element, milliseconds limit,
+                                                  const char *servers, bool is_new) noexcept
+{
+    try {
+        const flux::moment until = limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
+        return made_by(channel, element, until, servers, is_new);
+    } catch (const std::bad_alloc &) {
+        return flux::unexpected(ENOMEM);
+    }
+}
+
+// A connection that was kept, or a new one; where it cannot be made, to the next server, as often as may be.
+flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::size_t element, flux::moment until,
+                                                   const char *servers, bool is_new)
+{
+    const std::shared_ptr<backends> all = of_.at(channel).servers;
+    for (std::size_t attempt = 0;; ++attempt) {
+        const std::size_t server = all->choose(element + attempt);
+        std::shared_ptr<end> kept;
+        if (const int error = all->take(server, until, kept); error != 0) {
+            return flux::unexpected(error);
         }
-        return flux::unexpected(connected.error());
+        if (kept != nullptr && (is_new || !kept->is_usable())) {
+            kept->cut(); // its place is free when that is over
+            --attempt;
+            continue;
+        }
+        if (kept != nullptr) {
+            kept->begin_again(shared_from_this(), element);
+            return kept;
+        }
+        const flux::io_result<flux::connection *> connected = dns::connect(all->address(server), servers, until);
+        if (connected.has_value()) {
+            return made_of(**connected, channel, element, server);
+        }
+        all->free_place(server);
+        const bool was_cancelled = connected.error() == ECANCELED;
+        if (!was_cancelled) {
+            all->failed(server);
+        }
+        if (was_cancelled || attempt >= all->bound_to().retries) {
+            return unreachable(channel, all->address(server), connected.error());
+        }
     }
-    flux::connection &on = **connected;
-    if (is_over_) {
-        on.close();
-        return flux::unexpected(ECONNRESET);
+}
+
+// Null where there is a rule for that.
+flux::io_result<std::shared_ptr<end>> run::unreachable(std::size_t channel, const std::string &to, int error)
+{
+    const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(error);
+    const std::string why = to + ": " + flux::describe_error(error).c_str();
+    flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", of_.at(channel).name.c_str(), why.c_str());
+    if (raise(event::unreachable, channel, "cannot be connected to " + why)) {
+        return std::shared_ptr<end>();
     }
-    const auto made = std::make_shared<end>(stays, channel, element);
+    return flux::unexpected(error);
+}
+
+flux::io_result<std::shared_ptr<end>> run::made_of(flux::connection &on, std::size_t channel, std::size_t element,
+                                                   std::size_t server)
+{
+    std::shared_ptr<end> made;
+    try {
+        made = std::make_shared<end>(shared_from_this(), channel, element);
+    } catch (const std::bad_alloc &) {
+        of_.at(channel).servers->free_place(server);
+        throw;
+    }
+    made->use(of_.at(channel).servers, server);
     flux::connections *const home = of_.made(channel);
     if (home == nullptr) {
         made->begin_alone(on);
-        add(*made);
         return made;
     }
     made->begin(on);
-    add(*made);
     on.state<membership>()->own = made.get();
     home->adopt(on);
     const flux::io_result<void> given = on.give_back();
     return given.has_value() ? flux::io_result<std::shared_ptr<end>>(made) : flux::unexpected(given.error());
+}
+
+bool run::ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept
+{
+    place &at = places_[of.channel()][of.element()];
+    if (is_over_ || (at.there != &of && at.repeating != &of)) {
+        return false;
+    }
+    try {
+        watch::of_loop().repeat({shared_from_this(), of.channel(), of.element(), std::move(asked), repeats});
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    at = {.is_connecting = true};
+    return true;
+}
+
+void run::parted(end &of) noexcept
+{
+    place &at = places_[of.channel()][of.element()];
+    if (at.there == &of) {
+        at = {};
+    } else if (at.repeating == &of) {
+        at.repeating = nullptr;
+        at.is_connecting = false;
+        wake_all(waiting_);
+    }
+}
+
+void run::repeat(std::size_t channel, std::size_t element, const std::vector<request> &asked, std::size_t repeats,
+                 milliseconds limit, const char *servers)
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    const auto made = obtain(channel, element, limit, servers, true);
+    place &at = places_[channel][element];
+    if (!made.has_value() || *made == nullptr) {
+        at.is_connecting = false;
+        wake_all(waiting_);
+        return made.has_value() ? void() : finish_all();
+    }
+    at.repeating = (*made).get();
+    (*made)->may_repeat(repeats - 1);
+    for (const request &each : asked) {
+        if (is_over_ || !(*made)->send(each).has_value()) {
+            break;
+        }
+    }
+    if (at.repeating == (*made).get()) {
+        add(**made);
+        wake_all(waiting_);
+        // Who sends there may have ended meanwhile.
+        is_over_ ? finish_all() : finish_fed();
+    }
 }
 
 // Whether nothing more comes of a channel. The recursion is as deep as there are channels.
@@ -149,6 +262,19 @@ void run::input_ended(end &of) noexcept
     if (!of.accepted()) {
         return finish_all();
     }
+    finish_fed();
+}
+
+void run::released(end &of) noexcept
+{
+    forget(of);
+    finish_fed();
+}
+
+// Nothing is sent any more to those that only get what comes of channels that have ended.
+void run::finish_fed() noexcept
+{
+    const std::shared_ptr<run> stays = shared_from_this(); // whose ends may leave it
     for (std::size_t channel = 0; channel != of_.size(); ++channel) {
         const std::vector<std::size_t> &fed_by = of_.at(channel).fed_by;
         const auto feeder_has_ended = [&](std::size_t feeder) { return has_ended(feeder, 0); };
@@ -223,6 +349,7 @@ void run::forget(end &gone) noexcept
 
 void run::finish_all() noexcept
 {
+    const std::shared_ptr<run> stays = shared_from_this(); // whose ends may leave it
     is_over_ = true;
     for (const std::vector<place> &channel : places_) {
         for (const place &each : channel) {

@@ -5,6 +5,7 @@
 
 #include "flux/connection.hpp"
 #include "flux/list/intrusive_list.hpp"
+#include "flux/message.hpp"
 
 #include <algorithm>
 #include <any>
@@ -19,10 +20,19 @@ namespace flick {
 
 using std::chrono::milliseconds;
 
+class backends;
 class end;
 class process;
 class run;
 struct waiting_flow;
+
+/// A message to be sent, and what it says of its replies: how many there are, less than none where that cannot be told,
+/// and whether it may be sent twice.
+struct request {
+    flux::message what;
+    std::int64_t replies = -1;
+    bool may_repeat = false;
+};
 
 /// One run of a process, as nodes have it: by the end from which the message came that is at work.
 struct instance {
@@ -62,6 +72,16 @@ class run : public std::enable_shared_from_this<run>
     void lost(end &of) noexcept;
     /// The same, as something went wrong: where there is a rule for that the run goes on.
     void lost(end &of, event what, std::string why) noexcept;
+    /// All that was asked there is answered, and nothing more will be.
+    void released(end &of) noexcept;
+    /// Its connection has ended; what was asked there is to be asked again. Whether that is so.
+    bool ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept;
+    /// Its connection has ended, and the next that is sent there has another one.
+    void parted(end &of) noexcept;
+    /// Asks again.
+    void repeat(std::size_t channel, std::size_t element, const std::vector<request> &asked, std::size_t repeats,
+                milliseconds limit, const char *servers);
+    bool is_over() const noexcept { return is_over_; }
     /// It is gone.
     void forget(end &gone) noexcept;
 
@@ -94,12 +114,22 @@ class run : public std::enable_shared_from_this<run>
     struct place {
         end *there = nullptr;
         bool is_connecting = false;
+        // The one that is made, while it is asked what another was before: nobody else sends there meanwhile.
+        end *repeating = nullptr;
         // It was there, and has ended what it sends.
         bool has_ended = false;
     };
 
     flux::io_result<std::shared_ptr<end>> connect(std::size_t channel, std::size_t element, milliseconds limit,
                                                   const char *servers);
+    flux::io_result<std::shared_ptr<end>> obtain(std::size_t channel, std::size_t element, milliseconds limit,
+                                                 const char *servers, bool is_new) noexcept;
+    flux::io_result<std::shared_ptr<end>> made_by(std::size_t channel, std::size_t element, flux::moment until,
+                                                  const char *servers, bool is_new);
+    flux::io_result<std::shared_ptr<end>> made_of(flux::connection &on, std::size_t channel, std::size_t element,
+                                                  std::size_t server);
+    flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
+    void finish_fed() noexcept;
     bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
 
     process &of_;

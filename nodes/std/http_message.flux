@@ -8,6 +8,14 @@ type request = unit {
   %max_size = 64k;
 
   head : request_head;
+  # One reply, which is read as a response but to HEAD and CONNECT; and what may be repeated, RFC 9110, 9.2.2.
+  var replies : int8 &parse = 1;
+  if (self.head.method == "HEAD" || self.head.method == "CONNECT") {
+    var counted : int8 &parse = -1 &update = self.replies = $$;
+  }
+  var may_repeat : bool
+    &parse = self.head.method == "GET" || self.head.method == "PUT" || self.head.method == "DELETE"
+      || self.head.method == "OPTIONS";
   if (self.head.is_chunked) {
     chunked : chunked_body;
   } else {
@@ -20,6 +28,10 @@ type response = unit {
   %max_size = 16M;
 
   head : response_head;
+  # RFC 9110, 15.2: another comes for the same request; but behind 101 comes what is no HTTP.
+  var is_interim : bool &parse = self.head.code < 200;
+  var ends_messages : bool &parse = self.head.code == 101;
+  var ends_connection : bool &parse = self.head.closes;
   if (self.head.has_body) {
     if (self.head.is_chunked) {
       chunked : chunked_body;
@@ -78,12 +90,14 @@ type response_head = unit {
   var has_length : bool &parse = false;
   var is_chunked : bool &parse = false;
   var length : uint64 &parse = 0;
+  var closes : bool &parse = self.minor_version == "0"; # "9.3"; whether HTTP/1.0 may keep it is of no account
   fields : field[] &until = "\r\n" &max_size = 100
     &requires = !$$.is_length || !self.has_length && !self.is_chunked # "6.3", 3 and 5
     &requires = !$$.is_coding || !self.has_length && !self.is_chunked && self.minor_version != "0" # "6.1", "6.3", 3
     &update = self.has_length = self.has_length || $$.is_length
     &update = self.is_chunked = self.is_chunked || $$.is_coding
-    &update = self.length = self.length + $$.length;
+    &update = self.length = self.length + $$.length
+    &update = self.closes = self.closes || $$.closes;
   var code : uint16 &parse = uint16(self.status);
   var has_body : bool &parse = self.code >= 200 && self.code != 204 && self.code != 304; # "6.3", 1
 };
@@ -98,6 +112,7 @@ type field = unit {
   var is_host : bool &parse = lower(self.name) == "host";
   var is_length : bool &parse = lower(self.name) == "content-length";
   var is_coding : bool &parse = lower(self.name) == "transfer-encoding";
+  var closes : bool &parse = lower(self.name) == "connection" && contains(lower(self.value), "close"); # "9.6"
   var length : uint64 &parse = 0;
   if (self.is_length) {
     var given : uint64 &parse = uint64(self.value) &update = self.length = $$; # RFC 9110, 8.6: digits, no list

@@ -10,7 +10,7 @@
 //! those of the element's module that say how a stream of these ends, if it has some.
 
 use super::kind::Kind;
-use super::lower::{Channel, MODULE, applied, described, number, parameter, parameter_of};
+use super::lower::{Channel, MODULE, applied, number, parameter, parameter_of};
 use super::made::Made;
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Expression, Foldt, Form, Process, Statement};
@@ -88,7 +88,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let all = self.chain_node(process.name.as_str(), (inputs, vec![]), steps, vec![], span);
 
         let targets = BTreeSet::from([u32::try_from(to).unwrap_or(u32::MAX)]);
-        let what = described(process.name.as_str(), channels, [(from, &targets)].into_iter());
+        let what = self.described(process.name.as_str(), channels, [(from, &targets)].into_iter());
         let constants = vec![Constant::Text(what), number(from), Constant::Option(source.binding)];
         let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
         self.scope.program.sources.push(Source { origin, session: None, target: all, arguments: None, span });

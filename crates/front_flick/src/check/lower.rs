@@ -8,9 +8,10 @@
 //!
 //! State is loaded before the computation and stored after it, and held from the one to the other by its constraint.
 
-use super::kind::Kind;
+use super::kind::{Kind, Ways};
 use super::limit::Limit;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
+use super::send::REPLIES;
 use super::{Binding, Checked, Checker, Reported, Stands};
 use super::{event, fold, once};
 use crate::ids as own_ids;
@@ -164,7 +165,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let answers = self.answers(process, &channels, &known)?;
         let feeds = lowered.iter().map(|(at, _, needs)| (*at, &needs.targets));
         let feeds = feeds.chain(answers.iter().map(|answer| (answer.at, &answer.needs.targets)));
-        let what = described(process.name.as_str(), &channels, feeds) + &event::described(&answers, &channels);
+        let what = self.described(process.name.as_str(), &channels, feeds) + &event::described(&answers, &channels);
         let all_needs = || lowered.iter().map(|(_, _, needs)| needs).chain(answers.iter().map(|answer| &answer.needs));
         let varied: BTreeSet<u32> = all_needs().flat_map(|needs| needs.varied.clone()).collect();
         let fed_by = |to: u32| all_needs().filter(|needs| needs.targets.contains(&to)).count();
@@ -175,7 +176,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 let is_array = channels.get(*at).is_some_and(|from| matches!(from.kind, Kind::Channels(_)));
                 // Of an array there is one connection where always the same is sent to, and no other is made.
                 let is_one = !is_array || fed_by(from) != 0 && !varied.contains(&from);
-                (is_one && fed_by(to) == 1).then_some(to)
+                // What asks a server is counted, where it can be.
+                let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind));
+                (is_one && !is_counted && fed_by(to) == 1).then_some(to)
             })
             .collect();
         for ((at, (computation, given), needs), relayed) in lowered.into_iter().zip(relayed) {
@@ -219,8 +222,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let option = ServerOption {
                 name: name::Name::of(module, name),
                 kind: OptionKind::Text,
-                default: None,
-                about: format!("The addresses of the channel `{own}` of `{}`", process.name.text),
+                default: Some(Constant::Text(String::new())),
+                about: format!(
+                    "The addresses of the channel `{own}` of `{}`, and what else binds it",
+                    process.name.text
+                ),
                 span: channel.span,
             };
             let binding = self.scope.add_option(option, channel.name.span);
@@ -354,6 +360,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     ) -> Checked<()> {
         let (span, channel) = (process.span, channels.get(at).ok_or(Reported)?);
         let target = channels.get(to as usize).ok_or(Reported)?;
+        let (Kind::Channel(Ways { gives: Some(given), .. }) | Kind::Channels(Ways { gives: Some(given), .. })) =
+            &channel.kind
+        else {
+            return Err(Reported);
+        };
         let node = self.standard("Bytes")?;
         let constants = vec![Constant::Text(what.to_owned()), number(at), Constant::Option(channel.binding)];
         let origin = Origin::Node(applied(node, constants, span));
@@ -361,7 +372,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             vec![parameter("flux::connection *", "connection", span), parameter("flick::instance", "self", span)];
         let steps = vec![
             (self.standard("Bind")?, vec![number(to as usize), Constant::Option(target.binding)]),
-            (self.standard("Relay")?, vec![number(to as usize)]),
+            (self.standard_of("Relay", given)?, vec![number(to as usize)]),
         ];
         let name = format!("{}_{}", process.name.text, channel.name);
         let target = self.chain_node(&name, (inputs, vec![]), steps, vec![], span);
@@ -500,6 +511,38 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             parameter_of(&one.ty, one.state.field.name.as_str(), span),
         ];
         Ok(self.chain_node(&name, (inputs, vec![]), vec![(store, vec![number(one.slot)])], vec![], span))
+    }
+
+    /// `Proxy(client, [backends?]): client > backends, backends > client`: what a process has, and which channel sends
+    /// to which. Of messages to those with a `?` it is known how many replies they have.
+    pub(super) fn described<'of>(
+        &self,
+        name: &str,
+        channels: &[Channel<'_>],
+        feeds: impl Iterator<Item = (usize, &'of BTreeSet<u32>)>,
+    ) -> String {
+        let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
+        let all = channels.iter().map(|channel| {
+            let counted = if self.counts(&channel.kind) { "?" } else { "" };
+            match channel.kind {
+                Kind::Channels(_) => {
+                    let most = channel.most.map_or_else(String::new, |most| format!("{{{most}}}"));
+                    format!("[{}{counted}]{most}", channel.name)
+                }
+                _ => format!("{}{counted}", channel.name),
+            }
+        });
+        let all: Vec<String> = all.collect();
+        let pairs = feeds.flat_map(|(from, targets)| targets.iter().map(move |to| (from, *to as usize)));
+        let pairs: Vec<String> = pairs.map(|(from, to)| format!("{} > {}", own(from), own(to))).collect();
+        format!("{name}({}): {}", all.join(", "), pairs.join(", "))
+    }
+
+    /// Whether messages that a channel takes say how many replies they have.
+    fn counts(&self, kind: &Kind) -> bool {
+        let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
+        let taken = ways.takes.as_ref();
+        ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, REPLIES))
     }
 
     /// A node of the module that processes run on.
@@ -644,27 +687,6 @@ fn lets(block: &[compute::Statement], variable: VariableId) -> Option<&compute::
         other => sets(std::slice::from_ref(other), variable),
     };
     given.next().filter(|_| !block.iter().any(is_changed))
-}
-
-/// `Proxy(client, [backends]): client > backends, backends > client`: what a process has, and which channel sends to
-/// which.
-pub(super) fn described<'of>(
-    name: &str,
-    channels: &[Channel<'_>],
-    feeds: impl Iterator<Item = (usize, &'of BTreeSet<u32>)>,
-) -> String {
-    let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
-    let all = channels.iter().map(|channel| match channel.kind {
-        Kind::Channels(_) => match channel.most {
-            Some(most) => format!("[{}]{{{most}}}", channel.name),
-            None => format!("[{}]", channel.name),
-        },
-        _ => channel.name.to_owned(),
-    });
-    let all: Vec<String> = all.collect();
-    let pairs = feeds.flat_map(|(from, targets)| targets.iter().map(move |to| (from, *to as usize)));
-    let pairs: Vec<String> = pairs.map(|(from, to)| format!("{} > {}", own(from), own(to))).collect();
-    format!("{name}({}): {}", all.join(", "), pairs.join(", "))
 }
 
 pub(super) fn number(value: usize) -> Constant {

@@ -10,7 +10,7 @@
 //!
 //! One that merges what its channels give is in [`super::fold`].
 
-use super::lower::{Channel, Known, Work, applied, described, number, parameter};
+use super::lower::{Channel, Known, Work, applied, number, parameter};
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Expression, Form, Process, Statement};
 use flux_ir::program::{Constant, Origin, Source};
@@ -36,7 +36,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.handle(all, abandon, span);
         let target = self.chain_node(name, (inputs, vec![]), vec![(all, vec![])], vec![], span);
 
-        let what = described(name, channels, [(0, &needs.targets)].into_iter());
+        let what = self.described(name, channels, [(0, &needs.targets)].into_iter());
         let constants = vec![Constant::Text(what), number(0), Constant::Option(first.binding)];
         let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
         self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span });

@@ -10,8 +10,13 @@ use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
 use flux_front_flux::syntax::QualifiedName;
 use flux_ir::compute::{Term, VariableId};
-use flux_ir::types::Type;
+use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
+
+/// By this variable a request says how many replies it has; less than none where that cannot be told.
+pub(super) const REPLIES: &str = "replies";
+/// By this one, whether a server may do twice what it asks for.
+const MAY_REPEAT: &str = "may_repeat";
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     /// `req => backends[target]`
@@ -165,10 +170,36 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             rule.elements.push((end.channel, element.clone()));
         }
         let element = end.element.unwrap_or_else(|| index(0));
+        let value = self.once("what", value);
+        let replies = self.said(&value, REPLIES, "int64", Term::Integer(-1))?;
+        let may_repeat = self.said(&value, MAY_REPEAT, "bool", Term::Truth(false))?;
         let what = self.fits(value, &Type::new("flux::message"))?;
-        let term = Term::Record(vec![index(i128::from(end.channel)), element, what]);
+        let term = Term::Record(vec![index(i128::from(end.channel)), element, what, replies, may_repeat]);
         let one = flux_ir::compute::Expression { term, ty: sending.clone(), span: at };
         self.set(sends, with_one_more(sends, &Type::list_of(&sending), one, at));
         Ok(())
+    }
+
+    /// What a message says by a variable of this name; else what is so where nobody says anything.
+    fn said(
+        &mut self,
+        of: &flux_ir::compute::Expression,
+        name: &str,
+        ty: &str,
+        otherwise: Term,
+    ) -> Checked<flux_ir::compute::Expression> {
+        let (ty, span) = (Type::new(ty), of.span);
+        let field = self.says(&of.ty, name).then(|| self.typing().field(of.clone(), name, span).ok()).flatten();
+        match field {
+            Some(field) => self.fits(field, &ty),
+            None => Ok(flux_ir::compute::Expression { term: otherwise, ty, span }),
+        }
+    }
+
+    /// Whether messages of a type have a variable of this name.
+    pub(super) fn says(&self, ty: &Type, name: &str) -> bool {
+        let TypeKind::Message(id) = ty.kind() else { return false };
+        let fields = &self.scope.program.messages[*id].fields;
+        fields.iter().any(|field| field.name == name && field.is_variable())
     }
 }

@@ -1,0 +1,466 @@
+//! How channels of FLICK are bound: connections to servers that are kept, servers that fail and come back, what is
+//! asked again, and limits. The proxy for memcached is before servers that speak its protocol, count who connects, and
+//! fail when they are told to; on event loops with both kinds of I/O.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock, RwLock};
+use support::memcached::{self, opaque_of, request};
+use support::{Server, folder, text, wait_for};
+
+/// Both kinds of I/O, on one loop, so that what is kept is kept for all.
+const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=1", "--flux-io=proactor"]];
+
+const GET: u8 = 0x00;
+const SET: u8 = 0x01;
+const QUIET_GET: u8 = 0x09;
+
+/// The proxy, built once.
+fn program() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let to = folder("flick_backends", "proxy");
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/listing_1.flick");
+        let built = to.join("proxy");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.arg("build").arg("--debug").arg(program).arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
+        let said = flux.output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        built
+    })
+}
+
+/// The proxy before these, bound so.
+fn proxy(backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
+    let all: Vec<String> = backends.iter().map(|each| format!("127.0.0.1:{}", each.port)).collect();
+    let mut command = Command::new(program());
+    Server::listening(command.args(["--client=0", &format!("--backends={}; {bound}", all.join(", "))]).args(loops))
+}
+
+/// A server that answers each request with its opcode and its number, and its own name as the value.
+struct Backend {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    name: String,
+    /// How many have connected, and how many requests there were.
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    /// So many requests are not answered: their connections end.
+    drops: AtomicUsize,
+    /// Nothing is answered meanwhile.
+    holds: AtomicBool,
+    is_down: AtomicBool,
+    open: RwLock<Vec<TcpStream>>,
+}
+
+impl Backend {
+    fn start(name: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let backend = Self {
+            port: listener.local_addr().unwrap().port(),
+            state: Arc::new(State { name: name.to_owned(), ..State::default() }),
+        };
+        backend.serve(listener);
+        backend
+    }
+
+    fn serve(&self, listener: TcpListener) {
+        let state = Arc::clone(&self.state);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if state.is_down.load(SeqCst) {
+                    return;
+                }
+                state.connections.fetch_add(1, SeqCst);
+                state.open.write().unwrap().push(client.try_clone().unwrap());
+                let state = Arc::clone(&state);
+                std::thread::spawn(move || answer(client, &state));
+            }
+        });
+    }
+
+    /// Nobody can connect, and all who have are reset or come to their end.
+    fn fall(&self) {
+        self.state.is_down.store(true, SeqCst);
+        // The thread that accepts looks, and ends.
+        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
+        wait_for("a server that is down", || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).err());
+        self.end_connections();
+    }
+
+    fn rise(&self) {
+        self.state.is_down.store(false, SeqCst);
+        self.serve(wait_for("its port", || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok()));
+    }
+
+    fn end_connections(&self) {
+        self.state.open.write().unwrap().drain(..).for_each(|each| drop(each.shutdown(Shutdown::Both)));
+    }
+
+    fn connections(&self) -> usize {
+        self.state.connections.load(SeqCst)
+    }
+
+    fn requests(&self) -> usize {
+        self.state.requests.load(SeqCst)
+    }
+}
+
+fn answer(client: TcpStream, state: &State) {
+    answer_all(&client, state);
+    let _ = client.shutdown(Shutdown::Both);
+}
+
+fn answer_all(mut client: &TcpStream, state: &State) {
+    let mut head = [0; 24];
+    while client.read_exact(&mut head).is_ok() {
+        let size = u32::from_be_bytes(head[8..12].try_into().unwrap()) as usize;
+        if client.read_exact(&mut vec![0; size]).is_err() {
+            return;
+        }
+        state.requests.fetch_add(1, SeqCst);
+        while state.holds.load(SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        if state.drops.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() {
+            return;
+        }
+        let mut reply = vec![0x81, head[1], 0, 0, 0, 0, 0, 0];
+        reply.extend(u32::try_from(state.name.len()).unwrap().to_be_bytes());
+        reply.extend(&head[12..16]);
+        reply.extend([0; 8]);
+        reply.extend(state.name.as_bytes());
+        if client.write_all(&reply).is_err() {
+            return;
+        }
+    }
+}
+
+/// Asks once, and gives who has answered; none where the connection has ended.
+fn ask(client: &mut TcpStream, opcode: u8, opaque: u32, key: &str) -> Option<String> {
+    let extras: &[u8] = if opcode == SET { &[0; 8] } else { &[] };
+    client.write_all(&request(opcode, opaque, 0, [extras, key.as_bytes(), &[]])).ok()?;
+    let mut head = [0; 24];
+    client.read_exact(&mut head).ok()?;
+    assert_eq!(opaque_of(&head), opaque, "the reply to another request");
+    let mut value = vec![0; u32::from_be_bytes(head[8..12].try_into().unwrap()) as usize];
+    client.read_exact(&mut value).ok()?;
+    Some(text(&value))
+}
+
+/// A new client, which asks once and leaves.
+fn ask_once(server: &Server, opcode: u8, opaque: u32, key: &str) -> Option<String> {
+    ask(&mut server.connect(), opcode, opaque, key)
+}
+
+#[test]
+fn a_connection_is_kept_for_the_next_client() {
+    for loops in LOOPS {
+        let backend = Backend::start("a");
+        let server = proxy(&[&backend], "keep 4 for 60s", loops);
+        for opaque in 0..40 {
+            assert_eq!(ask_once(&server, SET, opaque, "key").as_deref(), Some("a"), "{loops:?}");
+        }
+        // A client may come before the last one's connection is back.
+        assert!(backend.connections() <= 4, "{loops:?}: {}", backend.connections());
+
+        // Of what is not counted nobody knows when it is answered, so its connection ends with its client.
+        let (before, mut quiet) = (backend.connections(), server.connect());
+        quiet.write_all(&request(QUIET_GET, 50, 0, [&[], b"key", &[]])).unwrap();
+        assert_eq!(ask(&mut quiet, GET, 50, "key").as_deref(), Some("a"));
+        let mut second = vec![0; 25];
+        quiet.read_exact(&mut second).unwrap();
+        // What its client is not there to read any more concerns no other.
+        quiet.write_all(&request(QUIET_GET, 51, 0, [&[], b"key", &[]])).unwrap();
+        drop(quiet);
+        for opaque in 60..80 {
+            assert_eq!(ask_once(&server, GET, opaque, "key").as_deref(), Some("a"), "{loops:?}");
+        }
+        assert!(backend.connections() <= before + 5, "{loops:?}");
+    }
+}
+
+#[test]
+fn without_keep_each_client_has_a_connection() {
+    let backend = Backend::start("a");
+    let server = proxy(&[&backend], "own", LOOPS[0]);
+    for opaque in 0..5 {
+        assert_eq!(ask_once(&server, GET, opaque, "key").as_deref(), Some("a"));
+    }
+    assert_eq!(backend.connections(), 5);
+}
+
+#[test]
+fn what_may_be_asked_twice_is_asked_again_where_a_kept_connection_has_ended() {
+    for loops in LOOPS {
+        let backend = Backend::start("a");
+        let server = proxy(&[&backend], "keep 4", loops);
+        assert!(ask_once(&server, GET, 1, "key").is_some());
+        wait_for("the connection to be kept", || {
+            let before = backend.connections();
+            assert!(ask_once(&server, GET, 2, "key").is_some());
+            (backend.connections() == before).then_some(())
+        });
+        // It ends as it is asked: a get goes to the next, a set may have been done.
+        backend.state.drops.store(1, SeqCst);
+        assert_eq!(ask_once(&server, GET, 3, "key").as_deref(), Some("a"), "{loops:?}");
+        wait_for("the connection to be kept", || {
+            let before = backend.connections();
+            assert!(ask_once(&server, GET, 4, "key").is_some());
+            (backend.connections() == before).then_some(())
+        });
+        let requests = backend.requests();
+        backend.state.drops.store(1, SeqCst);
+        assert_eq!(ask_once(&server, SET, 5, "key"), None, "{loops:?}");
+        assert_eq!(backend.requests(), requests + 1, "{loops:?}");
+        // One that has ended while it was kept is not used.
+        backend.end_connections();
+        for opaque in 10..20 {
+            assert_eq!(ask_once(&server, SET, opaque, "key").as_deref(), Some("a"), "{loops:?}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_asked_twice_is_asked_so_often_as_it_is_said() {
+    for loops in LOOPS {
+        let backend = Backend::start("a");
+        let server = proxy(&[&backend], "retry 3", loops);
+        let mut client = server.connect();
+        for (dropped, answered) in [(3, true), (1, true), (20, false)] {
+            backend.state.drops.store(dropped, SeqCst);
+            assert_eq!(ask(&mut client, GET, 7, "key").is_some(), answered, "{loops:?}: {dropped} times");
+        }
+        backend.state.drops.store(0, SeqCst);
+    }
+}
+
+/// Gets of many clients while one of two servers falls and rises: each has its own answer, and none is lost.
+#[test]
+fn a_server_that_falls_and_rises_under_load_loses_no_request_that_may_be_asked_again() {
+    for loops in [LOOPS[0], &["--flux-workers=2", "--flux-io=proactor"]] {
+        let backends = [Backend::start("a"), Backend::start("b")];
+        let bound = "keep 8; retry 5; eject after 1 for 30ms";
+        let server = proxy(&[&backends[0], &backends[1]], bound, loops);
+        let is_over = AtomicBool::new(false);
+        let answered = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for number in 0..6_u32 {
+                let (server, is_over, answered) = (&server, &is_over, &answered);
+                scope.spawn(move || {
+                    let mut opaque = number << 24;
+                    while !is_over.load(SeqCst) {
+                        let mut client = server.connect();
+                        for _ in 0..5 {
+                            opaque += 1;
+                            let from = ask(&mut client, GET, opaque, &format!("key {opaque}"));
+                            assert!(from.is_some(), "{loops:?}: a get was lost");
+                            answered.fetch_add(1, SeqCst);
+                        }
+                    }
+                });
+            }
+            for _ in 0..4 {
+                let so_far = answered.load(SeqCst);
+                let more = |count| wait_for("answers", || (answered.load(SeqCst) >= so_far + count).then_some(()));
+                more(50);
+                backends[0].fall();
+                more(100);
+                backends[0].rise();
+                more(150);
+            }
+            is_over.store(true, SeqCst);
+        });
+        assert!(server.said().contains("has failed, and is left out for 30 ms"), "{}", server.said());
+    }
+}
+
+#[test]
+fn a_server_that_is_left_out_is_replaced_by_the_next_and_comes_back() {
+    for loops in LOOPS {
+        let backends = [Backend::start("a"), Backend::start("b"), Backend::start("c")];
+        let all: Vec<&Backend> = backends.iter().collect();
+        let server = proxy(&all, "retry 1; eject after 2 for 100ms", loops);
+        let keys: Vec<String> = (0..30).map(|at| format!("key {at}")).collect();
+        let homes = || -> Vec<String> { keys.iter().map(|key| ask_once(&server, SET, 1, key).unwrap()).collect() };
+        let before = homes();
+        assert!(["a", "b", "c"].iter().all(|name| before.iter().any(|home| home == name)));
+        backends[1].fall();
+        let meanwhile = homes();
+        for (home, now) in before.iter().zip(&meanwhile) {
+            assert_eq!(now, if home == "b" { "c" } else { home }, "{loops:?}: to the next, and others stay");
+        }
+        backends[1].rise();
+        wait_for("the server to be used again", || (homes() == before).then_some(()));
+        assert!(server.said().contains("is well again"), "{}", server.said());
+    }
+}
+
+#[test]
+fn checks_leave_a_server_out_before_anybody_asks_it() {
+    for loops in LOOPS {
+        let backends = [Backend::start("a"), Backend::start("b")];
+        // A no-operation, and how its answer begins.
+        let probe = format!("\\x80\\x0a{}", "\\0".repeat(22));
+        let bound = format!("check \"{probe}\" expects \"\\x81\\x0a\" every 20ms back after 2");
+        let server = proxy(&[&backends[0], &backends[1]], &bound, loops);
+        wait_for("checks", || (backends[0].requests() > 2 && backends[1].requests() > 2).then_some(()));
+        backends[0].fall();
+        wait_for("a check that fails", || server.said().contains("fails its checks").then_some(()));
+        for at in 0..10 {
+            assert_eq!(ask_once(&server, SET, at, &format!("key {at}")).as_deref(), Some("b"), "{loops:?}");
+        }
+        backends[0].rise();
+        wait_for("checks that are good", || server.said().contains("is well again").then_some(()));
+        let seen: Vec<_> = (0..20).map(|at| ask_once(&server, SET, at, &format!("key {at}")).unwrap()).collect();
+        assert!(seen.iter().any(|from| from == "a"), "{loops:?}: {seen:?}");
+    }
+}
+
+#[test]
+fn what_is_over_a_limit_waits_or_is_refused() {
+    for loops in LOOPS {
+        let backend = Backend::start("a");
+        let server = proxy(&[&backend], "keep 1; at most 1 queue 1", loops);
+        backend.state.holds.store(true, SeqCst);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| ask_once(&server, GET, 1, "key"));
+            wait_for("the first request", || (backend.requests() == 1).then_some(()));
+            let others: Vec<_> = (2..5)
+                .map(|opaque| {
+                    scope.spawn({
+                        let server = &server;
+                        move || ask_once(server, GET, opaque, "key")
+                    })
+                })
+                .collect();
+            wait_for("two to be refused", || {
+                (server.said().matches("(Device or resource busy)").count() > 0).then_some(())
+            });
+            wait_for("two to have ended", || {
+                (others.iter().filter(|each| each.is_finished()).count() == 2).then_some(())
+            });
+            backend.state.holds.store(false, SeqCst);
+            assert_eq!(first.join().unwrap().as_deref(), Some("a"), "{loops:?}");
+            let answered = others.into_iter().filter_map(|each| each.join().unwrap()).count();
+            assert_eq!(answered, 1, "{loops:?}: one had waited for the connection");
+        });
+        assert_eq!(backend.connections(), 1, "{loops:?}");
+
+        let address = format!("--backends=127.0.0.1:{}", backend.port);
+        let mut command = Command::new(program());
+        let server = Server::listening(command.args(["--client=0; at most 2", &address]).args(loops));
+        let mut clients = [server.connect(), server.connect()];
+        for client in &mut clients {
+            assert!(ask(client, GET, 1, "key").is_some(), "{loops:?}");
+        }
+        assert_eq!(ask_once(&server, GET, 2, "key"), None, "{loops:?}: the third is sent away");
+        drop(clients);
+        wait_for("room for another", || ask_once(&server, GET, 3, "key"));
+    }
+}
+
+#[test]
+fn a_file_says_what_channels_are_bound_to() {
+    let home = folder("flick_backends", "file");
+    let file = home.join("proxy.bindings");
+    let backends = [Backend::start("a"), Backend::start("b")];
+    let bindings = format!(
+        "# The proxy.\n\nclient = 0\nbackends = 127.0.0.1:{},\n           127.0.0.1:{} # two of them\n    ; keep 4\n",
+        backends[0].port, backends[1].port
+    );
+    std::fs::write(&file, bindings).unwrap();
+    let bound = format!("--flick-bindings={}", file.display());
+    let server = Server::listening(Command::new(program()).arg(&bound).args(LOOPS[0]));
+    for at in 0..20 {
+        assert!(ask_once(&server, SET, at, &format!("key {at}")).is_some());
+    }
+    assert!(backends.iter().all(|each| (1..=4).contains(&each.connections())));
+}
+
+#[test]
+fn mistakes_in_bindings_are_told_with_their_place_and_what_to_write() {
+    let home = folder("flick_backends", "mistakes");
+    let file = home.join("proxy.bindings");
+    let said = |arguments: &[&str]| {
+        let output = Command::new(program()).args(arguments).output().unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let cases = [
+        ("a:1; kep 3", "--backends:6: this cannot be `kep` here: write `own`, "),
+        ("a:1, ; own", "--backends:6: this cannot be `;` here: give it addresses"),
+        ("a:1; keep many", "--backends:11: this cannot be `many` here: write how many connections are kept"),
+        ("a:1; keep 3 for ever", "--backends:17: this cannot be `ever` here: write how long"),
+        ("a:1; check hourly", "--backends:12: this cannot be `hourly` here: write how often, `check every 2s`"),
+        ("a:1; check \"x\\q\" expects", "write one of `\\r`, `\\n`"),
+        ("a:1; eject after 0", "--backends:18: this cannot be `0` here: write after how many failures"),
+        ("a:1; at least 3", "--backends:9: this cannot be `least` here: write `at most 1000`"),
+        ("a:1 own", "--backends:5: this cannot be `own` here: separate what is said of a channel by semicolons"),
+        ("", "--backends:1: this cannot be `the end` here: give it addresses"),
+    ];
+    for (text, wanted) in cases {
+        let said = said(&["--client=0", &format!("--backends={text}")]);
+        assert!(said.contains(wanted), "{text}: {said}");
+    }
+    assert!(said(&["--client=0; keep 3", "--backends=a:1"]).contains("clients connect to this channel"));
+    let in_file = [
+        ("client = 0\nbackends = a:1;\n   kept 3\n", "proxy.bindings:3:4: this cannot be `kept` here: "),
+        ("client = 0\nbackends a:1\n", "proxy.bindings:2:1: this cannot be `backends` here: write `channel = "),
+        ("client = 0\n", "say what the channel `backends` is bound to, `backends = 127.0.0.1:7000`"),
+    ];
+    for (text, wanted) in in_file {
+        std::fs::write(&file, text).unwrap();
+        let said = said(&[&format!("--flick-bindings={}", file.display())]);
+        assert!(said.contains(wanted), "{text}: {said}");
+    }
+    let missing = said(&["--flick-bindings=/nowhere/there"]);
+    assert!(missing.contains("this file of bindings cannot be read"), "{missing}");
+}
+
+/// The servers of these tests answer as memcached does.
+#[test]
+fn memcached_itself_is_kept_too() {
+    let backend = memcached::server();
+    let bound = format!("--backends=127.0.0.1:{}; keep 2", backend.port);
+    let server = Server::listening(Command::new(program()).args(["--client=0", &bound]).args(LOOPS[1]));
+    let before = memcached::connections(&backend);
+    for opaque in 0..20 {
+        let mut client = server.connect();
+        client.write_all(&request(SET, opaque, 0, [&[0; 8], b"key", b"value"])).unwrap();
+        assert_eq!(opaque_of(&memcached::reply(&mut client)), opaque);
+    }
+    let kept = wait_for("those that are kept alone", || {
+        let more = memcached::connections(&backend) - before;
+        (more <= 2).then_some(more)
+    });
+    assert!(kept >= 1);
+}
+
+/// With servers that end connections as they are asked, clients that leave, and all that the network does to them: each
+/// reply goes to who has asked, in order, and at the end nothing is open.
+#[test]
+fn the_proxy_holds_in_simulated_worlds() {
+    let to = folder("flick_backends", "world");
+    let (own, built) = (Path::new(env!("CARGO_MANIFEST_DIR")), to.join("world"));
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.arg("build").arg("--debug").arg(own.join("../../examples/memcached_proxy/listing_1.flick"));
+    flux.arg(own.join("tests/flick_backends/world.cpp")).arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
+    let said = flux.output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    let bound = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; keep 1 for 50ms; at most 1; retry 2; \
+        eject after 2 for 20ms";
+    support::holds_in_simulated_worlds(&built, &["--client=127.0.0.1:7000", bound]);
+}

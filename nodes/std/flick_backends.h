@@ -1,0 +1,108 @@
+// The servers that a channel is bound to, on one loop: which of them are well, how many connections each has, and those
+// that no run has and that are kept for the next.
+//
+// A place is the right to one connection to a server; where there are no more of them, flows wait, first come, first
+// served. An end has the place of its connection as long as it lasts, also while it is kept.
+//
+// A server that has failed so often in a row as its binding says is not used for a time, which doubles each time up to
+// 32 times the first; then one failure more is enough. One that is checked is not used until it has answered well.
+// Whose turn a server's would be goes to the next that is well, in the order of the binding: so a choice by hash stays
+// what it was for all others. Where none is well, all are used.
+#pragma once
+
+#include "flick_binding.h"
+
+#include "flux/io/park.hpp"
+#include "flux/list/intrusive_list.hpp"
+#include "flux/moment.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace flick {
+
+class end;
+
+/// Of one channel.
+class backends
+{
+  public:
+    /// `name` is the channel's.
+    backends(std::string name, const binding &to);
+    backends(const backends &) = delete;
+    backends &operator=(const backends &) = delete;
+
+    const binding &bound_to() const noexcept { return to_; }
+    std::size_t size() const noexcept { return all_.size(); }
+    const std::string &address(std::size_t which) const noexcept { return to_.addresses[which]; }
+
+    /// The server that is used where this one is wanted.
+    std::size_t choose(std::size_t wanted) const noexcept;
+
+    /// For who is to use this server: a connection that was kept, or null with a place for a new one. Waits until then
+    /// for a place; fails with EBUSY where there is none in time, or as many wait as may.
+    int take(std::size_t which, flux::moment until, std::shared_ptr<end> &kept) noexcept;
+    /// The place of a connection that is over, or was not made.
+    void free_place(std::size_t which) noexcept;
+
+    /// Nobody has it any more, and its connection could be used again. Whether it is kept; else it is to be closed.
+    bool keep(std::shared_ptr<end> unused) noexcept;
+    /// It is kept no longer.
+    void forget(const end &kept) noexcept;
+    /// Closes what was kept for so long as it may be.
+    void close_old() noexcept;
+
+    /// A server could not be connected, or has ended a connection on which it was asked; or it has answered.
+    void failed(std::size_t which) noexcept;
+    void answered(std::size_t which) noexcept
+    {
+        if (all_[which].failures != 0) [[unlikely]] {
+            recovered(which);
+        }
+    }
+    /// What a check has found.
+    void checked(std::size_t which, bool is_well) noexcept;
+
+  private:
+    struct waiting_flow : flux::listed<waiting_flow> {
+        waiting_flow();
+
+        flux::park wait;
+        std::shared_ptr<end> given;
+        bool in_line = true;
+    };
+    struct kept_end {
+        std::shared_ptr<end> kept;
+        flux::moment since;
+    };
+    struct server {
+        // In a row.
+        std::size_t failures = 0;
+        std::size_t ejections = 0;
+        flux::moment ejected_until = flux::moment::min();
+        // By checks, and how many of them were good since.
+        bool is_down = false;
+        std::size_t good_checks = 0;
+
+        std::size_t connections = 0;
+        std::size_t waiting = 0;
+        flux::intrusive_list<waiting_flow> line;
+        // In the order in which they were given back.
+        std::deque<kept_end> kept;
+    };
+
+    bool is_well(const server &one) const noexcept;
+    bool is_last(std::size_t which) const noexcept;
+    void recovered(std::size_t which) noexcept;
+    static bool give(server &of, std::shared_ptr<end> unused) noexcept;
+
+    const std::string name_;
+    const binding to_;
+    std::deque<server> all_;
+};
+
+} // namespace flick
