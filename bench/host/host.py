@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE.parent))
 import server  # noqa: E402
 
 LOAD = HERE / "build/web_load"
-BALANCER = HERE.parent.parent / "examples/balancer/balancer.flick"
+BALANCER = HERE.parent.parent / "examples/balancer/build/balancer.so/balancer.so"
 CONTENT = 137
 CONNECTIONS = 16
 NAMES = ("attacked", "second", "third", "fourth")
@@ -152,8 +152,8 @@ def reloads(bench, options):
                 sys.exit(said)
         ended.set()
         thread.join()
-        print(f"replaced {options.reloads} times, {statistics.median(times) * 1000:.0f} ms each with the look at the "
-              f"program; {sum(answers)} requests answered; lost: {len(lost)}")
+        print(f"replaced {options.reloads} times, {statistics.median(times) * 1000:.0f} ms each by the command; "
+              f"{sum(answers)} requests answered; lost: {len(lost)}")
         for each in lost:
             print(each)
         time.sleep(1)
