@@ -160,7 +160,8 @@ flux::io_result<std::shared_ptr<end>> run::unreachable(std::size_t channel, cons
 {
     const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(error);
     const std::string why = to + ": " + flux::describe_error(error).c_str();
-    flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", of_.at(channel).name.c_str(), why.c_str());
+    const char *const name = of_.at(channel).name.c_str();
+    flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", name, why.c_str());
     if (raise(event::unreachable, channel, "cannot be connected to " + why)) {
         return std::shared_ptr<end>();
     }

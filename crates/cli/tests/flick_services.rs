@@ -224,7 +224,7 @@ fn connections_that_are_full_both_ways_go_on_with_their_own_answers() {
                             assert_eq!(opaque >> 24, client, "{loops:?}: another's answer");
                             let at = (opaque & 0xff_ffff) as usize;
                             assert!(!std::mem::replace(&mut answered[at], true), "{loops:?}: {at} is answered twice");
-                            if at % 4 != 0 {
+                            if !at.is_multiple_of(4) {
                                 let own = b'a' + u8::try_from(client).unwrap();
                                 assert!(reply.len() > SIZE && reply.ends_with(&[own; 100]), "{loops:?}: {at}");
                             }
