@@ -54,7 +54,7 @@ flux::run_facts some_facts(flux::runner &on)
     const flux::time_counts twice({{64, 66, 2}}, 130, 1);
     facts.time = std::chrono::milliseconds(12'500);
     facts.cpu_time = std::chrono::milliseconds(3'750);
-    facts.node_times = {{sample::node_One, twice, {twice}}};
+    facts.node_times = {{sample::node_One, twice, {twice}, {twice}}};
     return facts;
 }
 
@@ -180,7 +180,9 @@ TEST(Report, ForPrograms)
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
               R"("steps": [[64, 2]]}, "ran": {"times": 2, )"
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
-              R"("steps": [[64, 2]]}}
+              R"("steps": [[64, 2]]}, "parked_for": {"read": {"times": 2, )"
+              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
+              R"("steps": [[64, 2]]}}}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
