@@ -45,7 +45,7 @@ pub fn profile(arguments: &Arguments) -> Result {
             }
             Ok(())
         }
-        [before, after] if arguments.pprof.is_none() => {
+        [before, after] if arguments.pprof.is_none() && arguments.cache.is_none() => {
             let compared = compare(before, after).map_err(Failure::Bytes)?;
             match arguments.json {
                 true => compared::objects(&compared).iter().for_each(|row| print(&format!("{row}\n"))),
@@ -127,6 +127,7 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
             time(whole.quantile_ns(0.99) as f64),
             time(whole.sum_ns() as f64),
         ];
+    text += &held(of);
         line.extend(times.parts().map(|(_, of)| percent(part(of.sum_ns(), whole.sum_ns()))));
         line.push(if failed == 0 { "-".to_owned() } else { failed.to_string() });
         lines.push(line);
@@ -135,6 +136,22 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
         1 => String::new(),
         _ => format!("\n{}", table(cut(&lines, all))),
     }
+}
+
+/// What flows hold, and what waits; nothing of a profile that does not say.
+fn held(of: &Profile) -> String {
+    let memory = &of.memory;
+    let mut text = String::new();
+    if memory.flows > 0 {
+        let kib = memory.flow_bytes.div_ceil(1024);
+        text += &format!("memory: {} flows of {kib} KiB together, {} stacks\n", memory.flows, memory.stacks);
+    }
+    let waiting: Vec<_> = of.queues.iter().filter(|queue| queue.waiting > 0).collect();
+    if !waiting.is_empty() {
+        let each: Vec<_> = waiting.iter().map(|queue| format!("{} at {}", queue.waiting, queue.place)).collect();
+        text += &format!("waiting: {}\n", each.join(", "));
+    }
+    text
 }
 
 /// What nodes were parked for, longest first.

@@ -8,6 +8,7 @@ use crate::program::plain;
 use crate::screen::{Event, Screen};
 use crate::sim::table;
 use crate::terminal::print;
+use flux_profile::histogram::Histogram;
 use flux_profile::places::Place;
 use flux_profile::profile::{Flows, NodeTimes, Profile, Times};
 use serde_json::{Value, json};
@@ -132,14 +133,13 @@ impl Look {
             percent(worked),
             self.now.seconds
         );
-        let mut sources = vec![["source", "flows/s", "failed/s", "in progress"].map(str::to_owned).to_vec()];
-        for current in &self.now.sources {
-            let before = self.before.sources.iter().find(|before| before.name == current.name);
-            let (started, failed) = rates(self, &current.flows, &before.map(|before| before.flows).unwrap_or_default());
-            let row = [format!("{started:.0}"), format!("{failed:.0}"), self::in_progress(&current.flows).to_string()];
-            sources.push([vec![current.name.clone()], row.to_vec()].concat());
+        text += &format!("\n{}", table(&self.sources()));
+        let waiting: Vec<_> = self.now.queues.iter().filter(|queue| queue.waiting > 0).collect();
+        if !waiting.is_empty() {
+            let head = ["queue", "waiting"].map(str::to_owned).to_vec();
+            let rows = waiting.iter().map(|queue| vec![queue.place.clone(), queue.waiting.to_string()]);
+            text += &format!("\n{}", table(&[head].into_iter().chain(rows).collect::<Vec<_>>()));
         }
-        text += &format!("\n{}", table(&sources));
         if !self.places.is_empty() {
             text += &format!("\n{}", table(&self.places()));
         }
@@ -149,6 +149,34 @@ impl Look {
             text += &format!("\n{}", table(&constraints));
         }
         text
+    }
+
+    /// The flows of each source, and what those did that were in progress: how many did so at a time, on average, is how
+    /// long all have done it in a second (Little's law).
+    fn sources(&self) -> Vec<Vec<String>> {
+        let head = ["source", "flows/s", "failed/s", "in progress", "run", "are parked", "wait", "queue"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for current in &self.now.sources {
+            let before = self.before.sources.iter().find(|before| before.name == current.name);
+            let (started, failed) = rates(self, &current.flows, &before.map(|before| before.flows).unwrap_or_default());
+            let times = |of: &Profile| of.flow_times.iter().find(|one| one.source == current.name).cloned();
+            let (now, before) =
+                (times(&self.now).unwrap_or_default().times, times(&self.before).unwrap_or_default().times);
+            let mean = |now: &Histogram, before: &Histogram| {
+                format!("{:.2}", self.per_second(now.sum_ns(), before.sum_ns()) * 1e-9)
+            };
+            rows.push(vec![
+                current.name.clone(),
+                format!("{started:.0}"),
+                format!("{failed:.0}"),
+                in_progress(&current.flows).to_string(),
+                mean(&now.ran, &before.ran),
+                mean(&now.parked, &before.parked),
+                mean(&now.waited, &before.waited),
+                mean(&now.queued, &before.queued),
+            ]);
+        }
+        rows
     }
 
     /// The times of each node since the last look, by its name.
@@ -243,7 +271,7 @@ impl Look {
             "program": self.now.program, "seconds": self.now.seconds, "flows_per_s": started, "failed_per_s": failed,
             "in_progress": in_progress(&self.now.flows),
             "cpus": (self.now.cpu_seconds - self.before.cpu_seconds) / self.seconds, "nodes": nodes,
-            "places": places.collect::<Vec<_>>(),
+            "places": places.collect::<Vec<_>>(), "queues": self.now.queues, "memory": self.now.memory,
         })
     }
 }

@@ -246,6 +246,7 @@ fn its_profile_is_shown_compared_merged_and_converted() {
 #[test]
 fn a_terminal_is_as_before_when_top_ends() {
     let mut asked = Asked::start(RUNTIMES[1]);
+    assert!(looked["queues"].as_array().is_some_and(|queues| queues.len() > 3), "{looked}");
     let mut slow = BufReader::new(asked.server.connect());
     slow.get_ref().write_all(b"slow\nslow\nslow\n").unwrap();
     let mut top = Top::start(&[&asked.address, "--interval=0.1"]);
@@ -296,9 +297,12 @@ fn prometheus_reads_its_metrics_in_both_formats() {
                  1.0 * samples['flux_node_errors_total', ('code', '5'), ('node', 'Check')],\n\
                  samples['process_resident_memory_bytes',] > 1e6,\n\
                  samples['flux_constraint_hold_time_seconds_bucket', ('constraint', 'count'), \
-                 ('le', '+Inf'), mode] >= 1)"
+                 ('le', '+Inf'), mode] >= 1,\n\
+                 any(s.exemplar and s.exemplar.labels['exit'] == 'done' for f in read(given) for s in f.samples),\n\
+                 any(s.name == 'flux_queue_length' for f in read(given) for s in f.samples))"
         );
-        assert_eq!(python(&program, &metrics), "3.0 1.0 True True", "{metrics}");
+        let exemplars = if format.is_empty() { "False" } else { "True" };
+        assert_eq!(python(&program, &metrics), format!("3.0 1.0 True True {exemplars} True"), "{metrics}");
     }
 }
 

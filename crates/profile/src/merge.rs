@@ -54,6 +54,11 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
             add_times(&mut one.times, &more.times);
         },
     );
+    // What waited at different times is no sum, and what flows held then is of each server.
+    into.queues.clear();
+    add(&mut into.memory.flows, other.memory.flows);
+    add(&mut into.memory.flow_bytes, other.memory.flow_bytes);
+    add(&mut into.memory.stacks, other.memory.stacks);
     add_paths(into, other.paths, other.cut);
     add(&mut into.path_times_left_out, other.path_times_left_out);
     Ok(())

@@ -28,6 +28,10 @@ pub struct Profile {
     /// Each constraint.
     pub constraints: Vec<Constraint>,
     /// Errors of nodes.
+    /// What waited where, when it was asked.
+    pub queues: Vec<Queue>,
+    /// What flows held then.
+    pub memory: Memory,
     pub failures: Vec<Failures>,
     /// What whole flows took, for each source that has had any.
     pub flow_times: Vec<SourceTimes>,
@@ -74,6 +78,26 @@ pub struct Source {
 }
 
 /// How often a constraint was taken and waited for, and how long.
+/// How many flows, calls or peers wait somewhere.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Queue {
+    #[serde(rename = "where")]
+    pub place: String,
+    pub waiting: u64,
+}
+
+/// The flows that were made, for those in progress or kept for the next, with their memory and their stacks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct Memory {
+    pub flows: u64,
+    pub flow_bytes: u64,
+    pub stacks: u64,
+}
+
 #[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "their names say what they are")]

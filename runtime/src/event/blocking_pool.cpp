@@ -288,6 +288,12 @@ std::size_t blocking_pool::threads() const noexcept
     return threads_.size();
 }
 
+std::size_t blocking_pool::waiting() const noexcept
+{
+    const std::lock_guard alone(lock_);
+    return waiting_;
+}
+
 std::size_t blocking_pool::most_threads() const noexcept
 {
     const std::lock_guard alone(lock_);

@@ -107,7 +107,12 @@ class event final : public strategy
             }
             known.flows.push_back(each->flows());
             known.accepted.push_back(each->accepted());
+            known.stacks += each->stacks();
+            known.queues.push_back({"loop " + std::to_string(known.queues.size()), each->waiting()});
         }
+        known.queues.push_back({"threads for nodes that block", blocking_.waiting()});
+        known.queues.push_back({"threads for calls of files and names", calls_.waiting()});
+        known.queues.push_back({"threads for calls that wait for others", waits_.waiting()});
         return known;
     }
 

@@ -1,5 +1,7 @@
 #include "flux/flow/flow_store.hpp"
 
+#include <malloc.h>
+
 namespace flux {
 
 flow_store::flow_store(const source_info &of, std::size_t limit) : source_(of), limit_(limit)
@@ -41,6 +43,16 @@ void flow_store::give_back(flow &finished) noexcept
     if (returned_.push(finished)) {
         place_->wake();
     }
+}
+
+std::pair<std::size_t, std::size_t> flow_store::made() const noexcept
+{
+    std::size_t count = 0;
+    flow *const last = last_made_.load(std::memory_order_acquire);
+    for (const flow *each = last; each != nullptr; each = each->made_before) {
+        ++count;
+    }
+    return {count, malloc_usable_size(last)};
 }
 
 void flow_store::cancel_all() noexcept

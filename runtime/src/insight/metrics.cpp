@@ -9,11 +9,16 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace flux {
 namespace {
@@ -22,6 +27,12 @@ namespace {
 struct metric_label {
     std::string_view name;
     std::string_view value;
+};
+
+/// One of what a bucket of a histogram counts: what tells it from others, and its value, in nanoseconds.
+struct exemplar {
+    std::vector<std::pair<std::string_view, std::string>> labels;
+    std::uint64_t ns;
 };
 
 /// A text of metrics: each is begun once, and then has its values.
@@ -48,13 +59,28 @@ class metrics
         begin(name, "histogram", help);
     }
 
-    void add_histogram(metric_label first, metric_label second, const time_counts &counts)
+    // `example(begin, end)` gives one of what took from `begin` to before `end` nanoseconds, or none. Prometheus' own
+    // format has no exemplars.
+    template <class Example>
+    void add_histogram(std::initializer_list<metric_label> labels, const time_counts &counts, Example example)
     {
         const std::string_view begun = name_;
         const std::string family(begun);
         const std::string bucket = family + "_bucket";
         name_ = bucket;
+        std::vector<metric_label> with_bound(labels);
+        with_bound.push_back({"le", ""});
+        const auto add_bucket = [&](std::string_view bound, std::uint64_t times, std::uint64_t begin, std::uint64_t end) {
+            with_bound.back().value = bound;
+            add_name(with_bound);
+            text_.add(" %" PRIu64, times);
+            if (format_ == metrics_format::open_metrics) {
+                add_exemplar(example(begin, end));
+            }
+            text_.all += '\n';
+        };
         std::uint64_t so_far = 0;
+        std::uint64_t begin = 0;
         auto step = counts.steps().begin();
         for (std::uint64_t end = shortest_bucket; end <= longest_bucket; end *= 4) {
             for (; step != counts.steps().end() && step->begin < end; ++step) {
@@ -62,15 +88,16 @@ class metrics
             }
             formatted_text seconds;
             seconds.add("%.15g", static_cast<double>(end) * 1e-9);
-            add({first, second, {"le", seconds.all}}, so_far);
+            add_bucket(seconds.all, so_far, begin, end);
+            begin = end;
         }
-        add({first, second, {"le", "+Inf"}}, counts.times());
+        add_bucket("+Inf", counts.times(), begin, std::numeric_limits<std::uint64_t>::max());
         const std::string count = family + "_count";
         name_ = count;
-        add({first, second}, counts.times());
+        add(labels, counts.times());
         const std::string sum = family + "_sum";
         name_ = sum;
-        add_seconds({first, second}, static_cast<double>(counts.sum_ns()) * 1e-9);
+        add_seconds(labels, static_cast<double>(counts.sum_ns()) * 1e-9);
         name_ = begun;
     }
 
@@ -82,13 +109,13 @@ class metrics
 
     void add(std::initializer_list<metric_label> labels, std::uint64_t value)
     {
-        add_name(labels);
+        add_name({labels.begin(), labels.size()});
         text_.add(" %" PRIu64 "\n", value);
     }
 
     void add_seconds(std::initializer_list<metric_label> labels, double value)
     {
-        add_name(labels);
+        add_name({labels.begin(), labels.size()});
         text_.add(" %.15g\n", value);
     }
 
@@ -109,7 +136,20 @@ class metrics
         text_.add("# HELP %s %s\n# TYPE %s %s\n", name.c_str(), help, name.c_str(), type);
     }
 
-    void add_name(std::initializer_list<metric_label> labels)
+    // As OpenMetrics 1.0 has it, section 4.6.1: at most 128 letters of labels, which numbers and outcomes never are.
+    void add_exemplar(const std::optional<exemplar> &of)
+    {
+        if (!of) {
+            return;
+        }
+        const char *before = " # {";
+        for (const auto &[name, value] : of->labels) {
+            text_.add("%s%s=\"%s\"", std::exchange(before, ","), std::string(name).c_str(), value.c_str());
+        }
+        text_.add("} %.15g", static_cast<double>(of->ns) * 1e-9);
+    }
+
+    void add_name(std::span<const metric_label> labels)
     {
         text_.all += name_;
         const char *before = "{";
@@ -190,6 +230,41 @@ void add_paths(metrics &to, const program &of, const path_counts &counts)
     to.add({}, left_out);
 }
 
+// A flow of the path that most of those took that are in this part of a source's histogram, as far as paths have times.
+std::optional<exemplar> example_of(const std::vector<path_time_counts> &paths, std::size_t source, std::uint64_t begin,
+                                   std::uint64_t end)
+{
+    std::optional<exemplar> found;
+    std::uint64_t most = 0;
+    for (const path_time_counts &each : paths) {
+        std::uint64_t times = 0;
+        const step_count *longest = nullptr;
+        for (const step_count &step : each.whole.steps()) {
+            if (each.of.source == source && step.begin >= begin && step.begin < end) {
+                times += step.times;
+                longest = &step;
+            }
+        }
+        if (times > most) {
+            most = times;
+            found = {{{"path", std::to_string(each.of.path)}, {"exit", outcome_name(each.of.exit)}},
+                     longest->begin + (longest->end - longest->begin) / 2};
+        }
+    }
+    return found;
+}
+
+void add_flow_times(metrics &to, const program &of, const run_facts &facts)
+{
+    to.begin_histogram("flux_flow_seconds", "How long flows take, as those that are timed show it.");
+    for (const divided_counts &each : facts.source_times) {
+        to.add_histogram({{"source", of.sources[each.number].node.name}}, each.whole,
+                         [&](std::uint64_t begin, std::uint64_t end) {
+                             return example_of(facts.path_times, each.number, begin, end);
+                         });
+    }
+}
+
 void add_spans(metrics &to, const span_counts &counts)
 {
     to.begin_counter("flux_spans_sent_total", "Flows whose spans a collector has taken.");
@@ -251,8 +326,9 @@ void add_constraint_times(metrics &to, const program &of, const std::vector<cons
         to.begin_histogram(family, help);
         for (std::size_t number = 0; number < constraints.size(); ++number) {
             const metric_label name{"constraint", of.constraints[number].name};
-            to.add_histogram(name, {"mode", "read"}, constraints[number].readers.*times);
-            to.add_histogram(name, {"mode", "write"}, constraints[number].writers.*times);
+            const auto no_example = [](std::uint64_t, std::uint64_t) { return std::optional<exemplar>(); };
+            to.add_histogram({name, {"mode", "read"}}, constraints[number].readers.*times, no_example);
+            to.add_histogram({name, {"mode", "write"}}, constraints[number].writers.*times, no_example);
         }
     };
     to.begin_gauge("flux_constraint_distinct_keys", "How many keys of a constraint were taken, to 3.3 %.");
@@ -276,12 +352,24 @@ void add_loops(metrics &to, const program &of, const loop_facts &loops)
     };
     to.begin_counter("flux_loop_flows_total", "Flows that have begun on an event loop.");
     by_loop(loops.flows);
+    to.begin_gauge("flux_queue_length", "What waits now: flows to begin, calls for a thread, peers to be accepted.");
+    for (const queue_length &each : loops.queues) {
+        to.add({{"queue", each.where}}, each.waiting);
+    }
     to.begin_counter("flux_connections_accepted_total", "Connections that an event loop has accepted.");
     by_loop(loops.accepted);
     to.begin_counter("flux_loop_holds_total", "How often a node was seen that held its event loop for over 1 ms.");
     for (const loop_hold &each : loops.holds) {
         to.add({{"node", of.nodes[each.node].name}}, each.times);
     }
+}
+
+void add_memory(metrics &to, const run_facts &facts)
+{
+    to.begin_gauge("flux_flow_memory_bytes", "Memory of flows in progress, and of those kept for the next.");
+    to.add({}, facts.flow_bytes);
+    to.begin_gauge("flux_stacks", "Stacks of flows in progress on event loops, and those kept for the next.");
+    to.add({}, facts.loops.stacks);
 }
 
 // The moment at which the process was started, from the kernel's ticks since the machine was.
@@ -348,6 +436,7 @@ std::string metrics_text(const program &of, const run_facts &facts, const char *
     add_process(all, used);
     add_flows(all, of, facts.counts);
     add_paths(all, of, facts.counts);
+    add_flow_times(all, of, facts);
     add_errors(all, of, facts.failures);
     if (facts.spans) {
         add_spans(all, *facts.spans);
@@ -355,6 +444,7 @@ std::string metrics_text(const program &of, const run_facts &facts, const char *
     add_constraints(all, of, facts);
     add_constraint_times(all, of, facts.constraint_times);
     add_loops(all, of, facts.loops);
+    add_memory(all, facts);
     return std::move(all).whole();
 }
 

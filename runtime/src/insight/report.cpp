@@ -416,7 +416,11 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
                  json_flows(own, facts).c_str());
     });
     add_json_constraints(json, of, facts);
-    json.add("  \"stack_bytes\": %zu,\n", facts.loops.stack_bytes);
+    add_list(json, "queues", facts.loops.queues, ",", [&](const queue_length &each) {
+        json.add("\"where\": %s, \"waiting\": %zu", flux::quoted(each.where).c_str(), each.waiting);
+    });
+    json.add("  \"memory\": {\"flows\": %zu, \"flow_bytes\": %zu, \"stacks\": %zu},\n  \"stack_bytes\": %zu,\n",
+             facts.flows_made, facts.flow_bytes, facts.loops.stacks, facts.loops.stack_bytes);
     add_list(json, "stacks", facts.stacks, ",", [&](const node_stack_mark &each) {
         json.add("\"name\": %s, \"bytes\": %zu, \"used\": %zu", quoted(of.nodes[each.node].name).c_str(), each.size,
                  each.used);

@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 
 namespace flux {
 namespace {
@@ -160,12 +161,22 @@ void running_server::finish()
     strategy_->finish();
 }
 
+// What its strategy knows, and the peers that nobody has accepted yet.
+loop_facts running_server::facts_of_loops(facts_wanted wanted)
+{
+    loop_facts known = strategy_->facts(wanted);
+    for (const auto &[at, waiting] : runners_.io()->sockets.waiting_peers()) {
+        known.queues.push_back({"listener " + at, waiting});
+    }
+    return known;
+}
+
 run_facts running_server::facts(facts_wanted wanted)
 {
     const std::lock_guard alone(abandoning_);
-    return {runners_.total(),
+    run_facts known{runners_.total(),
             runners_.total_of_constraints(),
-            strategy_->facts(wanted),
+            facts_of_loops(wanted),
             runners_.total_of_failures(),
             abandoned_,
             wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>(),
@@ -177,6 +188,8 @@ run_facts running_server::facts(facts_wanted wanted)
             clock::now() - made_at_,
             processor_use::of_process().time,
             spans_ ? std::optional(spans_->counts()) : std::nullopt};
+    std::tie(known.flows_made, known.flow_bytes) = sources_->flows_made();
+    return known;
 }
 
 } // namespace flux

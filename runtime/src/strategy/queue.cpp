@@ -79,6 +79,12 @@ void queue::close() noexcept
     backlog_.notify_all();
 }
 
+std::size_t queue::size() const noexcept
+{
+    const std::lock_guard guard(lock_);
+    return size_ + branches_;
+}
+
 bool queue::await_backlog() noexcept
 {
     std::unique_lock guard(lock_);

@@ -71,6 +71,17 @@ void sources::look_at_flows(stragglers &by) const
     }
 }
 
+std::pair<std::size_t, std::size_t> sources::flows_made() const noexcept
+{
+    std::pair<std::size_t, std::size_t> all{0, 0};
+    for (const auto &each : all_) {
+        const auto [flows, bytes] = each->flows_made();
+        all.first += flows;
+        all.second += flows * bytes;
+    }
+    return all;
+}
+
 void sources::join()
 {
     for (const auto &each : all_) {

@@ -35,6 +35,7 @@ TEST(Stack, TheOneThatCameBackLastIsUsedNext)
     stacks.give_back(one);
     EXPECT_EQ(stacks.take()->bottom, one.bottom);
     EXPECT_EQ(stacks.take()->bottom, two.bottom);
+    EXPECT_EQ(stacks.made(), 2u);
 }
 
 TEST(Stack, TheHighWaterMarkIsThatOfTheDeepest)

@@ -24,6 +24,11 @@ flux::run_facts some_facts()
     facts.constraint_times[0].readers.holds = {{{64, 66, 4}}, 3000, 2};
     facts.constraint_times[0].writers.waits = {{{491'520, 507'904, 1}, {999'424, 1'015'808, 1}}, 1'500'000, 2};
     facts.loops.flows = {3, 1};
+    facts.loops.queues = {{"loop 0", 5}};
+    facts.loops.stacks = 4;
+    facts.source_times = {{sample::source_Listen, {{{1'000, 1'024, 2}, {9'000, 9'200, 1}}, 11'000, 3}, {}, {}}};
+    facts.path_times = {{{sample::source_Listen, flux::outcome::done, false, 0}, {{{1'000, 1'024, 2}}, 2'000, 2}, {}},
+                        {{sample::source_Listen, flux::outcome::done, false, 1}, {{{9'000, 9'200, 1}}, 9'000, 1}, {}}};
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, -7, 1, 0}};
     return facts;
 }
@@ -73,6 +78,24 @@ TEST(Metrics, AreHistogramsOfTimes)
     expect_lines(family + "_bucket" + writers + ",le=\"+Inf\"} 2\n" + family + "_count" + writers + "} 2\n" + family +
                  "_sum" + writers + "} 0.0015\n");
     expect_lines(family + "_count{constraint=\"shared\",mode=\"read\"} 0\n");
+}
+
+TEST(Metrics, HaveThePathsOfFlowsAsExemplarsWhereTheFormatHasThese)
+{
+    const std::string first = "flux_flow_seconds_bucket{source=\"Listen\",le=\"1.024e-06\"} 2";
+    const std::string later = "flux_flow_seconds_bucket{source=\"Listen\",le=\"1.6384e-05\"} 3";
+    expect_lines(first + "\n");
+    expect_lines(later + "\n");
+    const std::string open = text(flux::metrics_format::open_metrics);
+    expect_lines(first + " # {path=\"0\",exit=\"done\"} 1.012e-06\n", open);
+    expect_lines(later + " # {path=\"1\",exit=\"done\"} 9.1e-06\n", open);
+    expect_lines("flux_flow_seconds_bucket{source=\"Listen\",le=\"+Inf\"} 3\n", open);
+}
+
+TEST(Metrics, AreOfQueuesAndMemory)
+{
+    expect_lines("flux_queue_length{queue=\"loop 0\"} 5\n");
+    expect_lines("flux_stacks 4\n");
 }
 
 TEST(Metrics, AreOfTheProcess)

@@ -15,7 +15,7 @@ namespace {
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}};
 
 const flux::loop_facts some_loops = {
-    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2};
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2, {{"loop 0", 5}}, 4};
 
 /// What is known of a run with these counts.
 flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)
@@ -52,6 +52,8 @@ flux::run_facts some_facts(flux::runner &on)
     facts.abandoned = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
                          {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
     const flux::time_counts twice({{64, 66, 2}}, 130, 1);
+    facts.flows_made = 3;
+    facts.flow_bytes = 900;
     facts.time = std::chrono::milliseconds(12'500);
     facts.cpu_time = std::chrono::milliseconds(3'750);
     facts.node_times = {{sample::node_One, twice, {twice}, {twice}}};
@@ -155,6 +157,10 @@ TEST(Report, ForPrograms)
   "constraints": [
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
+  "queues": [
+    {"where": "loop 0", "waiting": 5}
+  ],
+  "memory": {"flows": 3, "flow_bytes": 900, "stacks": 4},
   "stack_bytes": 8192,
   "stacks": [],
   "blocking_threads": 7,

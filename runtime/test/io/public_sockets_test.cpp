@@ -67,6 +67,9 @@ TEST_F(PublicSockets, AListenerIsTheAdoptedSocketWithThosePeersThatHaveComeBefor
     EXPECT_FALSE(all.all_adopted_are_taken());
     const auto listener = flux::open_listener(at);
     ASSERT_TRUE(listener.has_value());
+    const auto waiting = all.waiting_peers();
+    ASSERT_EQ(waiting.size(), 1u);
+    EXPECT_EQ(waiting.front(), std::pair(at.text(), std::size_t{1}));
     flux::address from;
     EXPECT_TRUE(flux::try_accept(*listener, from).has_value());
     EXPECT_EQ(flux::try_accept(*listener, from).error(), EAGAIN) << "it does not block";

@@ -21,9 +21,11 @@ TEST(Queue, IsFirstInFirstOut)
     for (flux::flow &flow : flows) {
         queue.push(flow);
     }
+    EXPECT_EQ(queue.size(), flows.size());
     for (flux::flow &flow : flows) {
         EXPECT_EQ(queue.pop().started, &flow);
     }
+    EXPECT_EQ(queue.size(), 0u);
 }
 
 TEST(Queue, HoldsThePusherBackWhileItIsFull)

@@ -91,6 +91,9 @@ class blocking_pool
     /// The most threads there ever were at once. Any thread may ask.
     std::size_t most_threads() const noexcept;
 
+    /// How many calls wait for a thread. Any thread may ask.
+    std::size_t waiting() const noexcept;
+
   private:
     struct job;
     struct node_job;

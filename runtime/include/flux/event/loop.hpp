@@ -108,6 +108,10 @@ class loop
     /// The most bytes of stack that a flow has needed so far. Any thread may ask.
     std::size_t high_water_mark() const noexcept { return residents_.high_water_mark(); }
 
+    /// How many stacks were made for its flows, and how many flows wait to begin here. Any thread may ask.
+    std::size_t stacks() const noexcept { return residents_.stacks(); }
+    std::size_t waiting() const noexcept { return inbox_.size(); }
+
     /// How many flows have begun here so far. Any thread may ask.
     std::uint64_t flows() const noexcept { return flows_.value(); }
 

@@ -54,6 +54,9 @@ class resident_store
     /// The most bytes of stack that any has needed so far. Any thread may ask.
     std::size_t high_water_mark() const noexcept { return stacks_.high_water_mark(); }
 
+    /// How many stacks were made for them. Any thread may ask.
+    std::size_t stacks() const noexcept { return stacks_.made(); }
+
   private:
     resident *make() noexcept;
 

@@ -63,6 +63,9 @@ class flow_store
         }
     }
 
+    /// How many flows were made, and how many bytes each has. Any thread calls this.
+    std::pair<std::size_t, std::size_t> made() const noexcept;
+
     /// Cancels all flows that were ever made: those that nobody uses do not mind. Any thread calls this.
     void cancel_all() noexcept;
 

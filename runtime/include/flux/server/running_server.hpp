@@ -65,6 +65,7 @@ class running_server
     std::unique_ptr<strategy> make_strategy();
     std::unique_ptr<strategy> make_event_loops();
     void look();
+    loop_facts facts_of_loops(facts_wanted wanted);
     void say_where_they_are() const;
 
     const program &program_;

@@ -1,5 +1,5 @@
 /// \file
-/// What is known of event loops, for the report.
+/// What is known of event loops and of what waits for threads, for the report.
 #pragma once
 
 #include "flux/flow/flow.hpp"
@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace flux {
@@ -18,6 +19,13 @@ struct loop_hold {
     std::uint64_t times;
     /// At least so long, the longest time.
     std::chrono::nanoseconds longest;
+};
+
+/// What waits somewhere at the moment.
+struct queue_length {
+    /// Where: `pool`, `loop 0`, `threads for calls of files and names`, `listener 127.0.0.1:80`.
+    std::string where;
+    std::size_t waiting;
 };
 
 /// How much is asked for: all, or what costs little. How deep stacks are the kernel must be asked for each of them.
@@ -38,6 +46,10 @@ struct loop_facts {
     /// And for calls of other nodes: for those that end by themselves, and those that wait for others.
     std::size_t call_threads = 0;
     std::size_t wait_threads = 0;
+    /// Flows and branches that wait to begin, calls that wait for a thread.
+    std::vector<queue_length> queues = {};
+    /// How many stacks have been made, each for a flow in progress, or kept for the next.
+    std::size_t stacks = 0;
 };
 
 } // namespace flux

@@ -45,6 +45,9 @@ class queue
     /// Nothing will be pushed any more.
     void close() noexcept;
 
+    /// How many flows and branches are in it. Any thread may ask.
+    std::size_t size() const noexcept;
+
     // For the one who watches it.
 
     /// Returns when more stands in the queue than threads wait for; false when the queue is closed.
@@ -58,7 +61,7 @@ class queue
     void pushed(std::unique_lock<std::mutex> &guard) noexcept;
 
     const std::size_t capacity_;
-    std::mutex lock_;
+    mutable std::mutex lock_;
     std::condition_variable not_full_;
     std::condition_variable not_empty_;
     // For the one who watches.

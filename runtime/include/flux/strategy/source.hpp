@@ -105,6 +105,9 @@ class source
         flows_.visit_in_progress([&](const flow &each) { by.see(number_, each.id(), each.seen_at()); });
     }
 
+    /// How many flows were made for it, and how many bytes each has. Any thread calls this.
+    std::pair<std::size_t, std::size_t> flows_made() const noexcept { return flows_.made(); }
+
     /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
     void run(flow &started, runner &on) noexcept;
 

@@ -49,6 +49,9 @@ class sources
     /// As `source::look_at_flows`, for each.
     void look_at_flows(stragglers &by) const;
 
+    /// How many flows were made for all of them, and their memory together, in bytes. Any thread calls this.
+    std::pair<std::size_t, std::size_t> flows_made() const noexcept;
+
     /// Waits until their threads are gone; they have `ended`.
     void join();
 
