@@ -348,6 +348,9 @@ pub struct Profile {
     /// Write a file for pprof, with nodes in place of functions.
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub pprof: Option<PathBuf>,
+    /// Show how often caches of all sizes would have had the key that a flow takes of this constraint.
+    #[arg(long, value_name = "CONSTRAINT", conflicts_with_all = ["merge", "pprof"])]
+    pub cache: Option<String>,
     /// Show also what takes little, and differences that may be chance.
     #[arg(long)]
     pub all: bool,

@@ -39,6 +39,9 @@ pub fn profile(arguments: &Arguments) -> Result {
             if let Some(file) = &arguments.pprof {
                 return write(file, &pprof(one));
             }
+            if let Some(constraint) = &arguments.cache {
+                return caches(one, constraint, arguments.json);
+            }
             match arguments.json {
                 true => objects(one).iter().for_each(|row| print(&format!("{row}\n"))),
                 false => print(&shown(one, arguments.all)),
@@ -54,7 +57,8 @@ pub fn profile(arguments: &Arguments) -> Result {
             Ok(())
         }
         _ => Err(Failure::usage(
-            "one profile is shown, two are compared, and several are added up with --merge; --pprof takes one",
+            "one profile is shown, two are compared, and several are added up with --merge; --pprof and --cache take \
+             one",
         )),
     }
 }
@@ -62,6 +66,27 @@ pub fn profile(arguments: &Arguments) -> Result {
 fn write(file: &path::Path, bytes: &[u8]) -> Result {
     std::fs::write(file, bytes)
         .map_err(|error| Failure::usage(format!("cannot write {}: {}", file.display(), plain(&error))))
+}
+
+/// How often caches for so many keys of a constraint would have had the one that is taken.
+fn caches(of: &Profile, constraint: &str, as_json: bool) -> Result {
+    let known = of.constraints.iter().filter(|one| !one.reuse.is_empty());
+    let Some(found) = known.clone().find(|one| one.name == constraint) else {
+        let names: Vec<_> = known.map(|one| one.name.as_str()).collect();
+        let those = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        return Err(Failure::usage(format!(
+            "no keys of a constraint {constraint} were taken; constraints of which some were: {those}"
+        )));
+    };
+    let rates = found.reuse.sizes().into_iter().map(|keys| (keys, found.reuse.hit_rate(keys)));
+    if as_json {
+        rates.for_each(|(keys, hit)| print(&format!("{}\n", json!({"keys": keys, "hit_rate": hit}))));
+        return Ok(());
+    }
+    let head = ["cache for keys", "hits", "misses"].map(str::to_owned).to_vec();
+    let rows = rates.map(|(keys, hit)| vec![keys.to_string(), percent(hit), percent(1.0 - hit)]);
+    print(&table(&[head].into_iter().chain(rows).collect::<Vec<_>>()));
+    Ok(())
 }
 
 /// A time, with three digits.
@@ -102,6 +127,7 @@ fn shown(of: &Profile, all: bool) -> String {
         "{}: {} flows in {:.1} s under {}, {} failed; processors worked {:.2} s\n",
         of.program, flows.started, of.seconds, of.strategy, flows.failed, of.cpu_seconds
     );
+    text += &held(of);
     text += &section("flows of", of.flow_times.iter().map(|one| (one.source.as_str(), &one.times, 0)), all);
     let mut nodes: Vec<_> = of.node_times.iter().collect();
     nodes.sort_by_key(|node| std::cmp::Reverse(node.times.whole.sum_ns()));
@@ -110,6 +136,22 @@ fn shown(of: &Profile, all: bool) -> String {
     text += &parks(of, all);
     text += &constraints(&of.constraints, all);
     text + &paths(&of.paths, all)
+}
+
+/// What flows hold, and what waits; nothing of a profile that does not say.
+fn held(of: &Profile) -> String {
+    let memory = &of.memory;
+    let mut text = String::new();
+    if memory.flows > 0 {
+        let kib = memory.flow_bytes.div_ceil(1024);
+        text += &format!("memory: {} flows of {kib} KiB together, {} stacks\n", memory.flows, memory.stacks);
+    }
+    let waiting: Vec<_> = of.queues.iter().filter(|queue| queue.waiting > 0).collect();
+    if !waiting.is_empty() {
+        let each: Vec<_> = waiting.iter().map(|queue| format!("{} at {}", queue.waiting, queue.place)).collect();
+        text += &format!("waiting: {}\n", each.join(", "));
+    }
+    text
 }
 
 /// A table of times: what they are of, and how often that failed.
@@ -127,7 +169,6 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
             time(whole.quantile_ns(0.99) as f64),
             time(whole.sum_ns() as f64),
         ];
-    text += &held(of);
         line.extend(times.parts().map(|(_, of)| percent(part(of.sum_ns(), whole.sum_ns()))));
         line.push(if failed == 0 { "-".to_owned() } else { failed.to_string() });
         lines.push(line);
@@ -136,22 +177,6 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
         1 => String::new(),
         _ => format!("\n{}", table(cut(&lines, all))),
     }
-}
-
-/// What flows hold, and what waits; nothing of a profile that does not say.
-fn held(of: &Profile) -> String {
-    let memory = &of.memory;
-    let mut text = String::new();
-    if memory.flows > 0 {
-        let kib = memory.flow_bytes.div_ceil(1024);
-        text += &format!("memory: {} flows of {kib} KiB together, {} stacks\n", memory.flows, memory.stacks);
-    }
-    let waiting: Vec<_> = of.queues.iter().filter(|queue| queue.waiting > 0).collect();
-    if !waiting.is_empty() {
-        let each: Vec<_> = waiting.iter().map(|queue| format!("{} at {}", queue.waiting, queue.place)).collect();
-        text += &format!("waiting: {}\n", each.join(", "));
-    }
-    text
 }
 
 /// What nodes were parked for, longest first.

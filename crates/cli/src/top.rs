@@ -151,8 +151,8 @@ impl Look {
         text
     }
 
-    /// The flows of each source, and what those did that were in progress: how many did so at a time, on average, is how
-    /// long all have done it in a second (Little's law).
+    /// The flows of each source, and what those did that were in progress: how many did so at a time, on average, is
+    /// how long all have done it in a second (Little's law).
     fn sources(&self) -> Vec<Vec<String>> {
         let head = ["source", "flows/s", "failed/s", "in progress", "run", "are parked", "wait", "queue"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];

@@ -231,10 +231,22 @@ fn its_profile_is_shown_compared_merged_and_converted() {
     flux(&["profile", kept, "--pprof", pprof.to_str().unwrap()]);
     assert!(text(&std::fs::read(pprof).unwrap()).contains("nanoseconds"));
 
+    let no_keys = support::flux(Path::new("."), &["profile", kept, "--cache", "count"]);
+    assert_eq!(no_keys.status.code(), Some(2));
+    assert!(text(&no_keys.stderr).contains("constraints of which some were: none"), "{no_keys:?}");
+    let mut with_keys: Value = serde_json::from_str(&std::fs::read_to_string(kept).unwrap()).unwrap();
+    with_keys["constraints"][0]["reuse"] = serde_json::json!({"first_uses": 10, "distances": [[0, 20], [3, 70]]});
+    let keyed = folder.join("keyed.json");
+    std::fs::write(&keyed, with_keys.to_string()).unwrap();
+    let caches = flux(&["profile", keyed.to_str().unwrap(), "--cache", "count", "--json"]);
+    let hits = caches.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["hit_rate"].as_f64().unwrap());
+    assert_eq!(hits.collect::<Vec<_>>(), [0.2, 0.2, 0.9], "{caches}");
+
     let looked = flux(&["top", &asked.address, "--once", "--interval", "0.1", "--json"]);
     let looked: Value = serde_json::from_str(&looked).unwrap();
     assert_eq!((looked["program"].as_str(), looked["flows_per_s"].as_f64()), (Some("words"), Some(0.0)));
     assert!(looked["places"].is_array(), "{looked}");
+    assert!(looked["queues"].as_array().is_some_and(|queues| queues.len() > 3), "{looked}");
     let nobody = support::flux(Path::new("."), &["top", "127.0.0.1:1"]);
     assert_eq!(nobody.status.code(), Some(2));
     assert!(text(&nobody.stderr).contains("was the server started with --flux-admin"), "{nobody:?}");
@@ -246,7 +258,6 @@ fn its_profile_is_shown_compared_merged_and_converted() {
 #[test]
 fn a_terminal_is_as_before_when_top_ends() {
     let mut asked = Asked::start(RUNTIMES[1]);
-    assert!(looked["queues"].as_array().is_some_and(|queues| queues.len() > 3), "{looked}");
     let mut slow = BufReader::new(asked.server.connect());
     slow.get_ref().write_all(b"slow\nslow\nslow\n").unwrap();
     let mut top = Top::start(&[&asked.address, "--interval=0.1"]);

@@ -9,4 +9,5 @@ pub mod merge;
 pub mod places;
 pub mod pprof;
 pub mod profile;
+pub mod reuse;
 mod significance;

@@ -110,6 +110,7 @@ fn add_constraint(into: &mut Constraint, other: Constraint) {
     );
     // Which of them are the same keys is not known: there are as many at least.
     into.distinct_keys = into.distinct_keys.max(other.distinct_keys);
+    into.reuse.merge(&other.reuse);
     into.keys.sort_by_key(|key| std::cmp::Reverse(key.times));
 }
 

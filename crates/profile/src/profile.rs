@@ -1,6 +1,7 @@
 //! A profile, as far as it is used here. Members that are not known are left out, and what is missing is empty.
 
 use crate::histogram::Histogram;
+use crate::reuse::Reuse;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,11 +28,11 @@ pub struct Profile {
     pub sources: Vec<Source>,
     /// Each constraint.
     pub constraints: Vec<Constraint>,
-    /// Errors of nodes.
     /// What waited where, when it was asked.
     pub queues: Vec<Queue>,
     /// What flows held then.
     pub memory: Memory,
+    /// Errors of nodes.
     pub failures: Vec<Failures>,
     /// What whole flows took, for each source that has had any.
     pub flow_times: Vec<SourceTimes>,
@@ -77,7 +78,6 @@ pub struct Source {
     pub flows: Flows,
 }
 
-/// How often a constraint was taken and waited for, and how long.
 /// How many flows, calls or peers wait somewhere.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 #[serde(default)]
@@ -98,6 +98,7 @@ pub struct Memory {
     pub stacks: u64,
 }
 
+/// How often a constraint was taken and waited for, and how long.
 #[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "their names say what they are")]
@@ -116,6 +117,9 @@ pub struct Constraint {
     pub keys: Vec<HotKey>,
     /// How many keys were taken, to a few percent.
     pub distinct_keys: u64,
+    /// How soon they came again.
+    #[serde(skip_serializing_if = "Reuse::is_empty")]
+    pub reuse: Reuse,
 }
 
 /// How often a constraint was taken in one mode; how long each wait was, and each hold that was timed.

@@ -31,7 +31,8 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
         "sources": [source("Web"), source("Mail")],
         "constraints": [{"name": "table", "taken": 10, "waited": 2, "waited_ns": 700, "timed": 1, "held_ns": 50,
                          "keys": [{"key": "2a", "text": "alice", "times": 2, "surplus": 0}],
-                         "distinct_keys": look.len()}],
+                         "distinct_keys": look.len(),
+                         "reuse": {"first_uses": 10, "distances": [[0, 20], [1, 10], [1024, 60]]}}],
         "failures": [{"name": "Look", "code": 5, "meaning": "error 5", "times": failed, "unhandled": failed}],
         "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
         "node_times": [node("Look", look), node("Send", &[(64, 300)])],
@@ -96,6 +97,14 @@ fn histograms_say_what_is_in_them() {
 }
 
 #[test]
+fn reuse_tells_what_caches_of_all_sizes_have() {
+    let reuse = &profile(&[(1024, 200)], 3).constraints[0].reuse;
+    let rates = [0, 1, 2, 1024, 1040, 1056, 5000].map(|keys| (reuse.hit_rate(keys) * 100.0).round());
+    assert_eq!(rates, [0.0, 20.0, 30.0, 30.0, 60.0, 90.0, 90.0]);
+    assert_eq!(reuse.sizes(), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]);
+}
+
+#[test]
 fn what_is_merged_adds_up() {
     let mut all = profile(&[(1024, 200)], 3);
     let mut other = profile(&[(1024, 100), (2048, 100)], 0);
@@ -111,6 +120,7 @@ fn what_is_merged_adds_up() {
     assert_eq!((all.constraints[0].keys.len(), key.text.as_deref(), key.times), (1, Some("alice"), 4));
     other.program = "other".to_owned();
     assert_eq!(all.node_times[0].times.parked_for["read"].times(), 4);
+    assert_eq!(all.constraints[0].reuse.distances, [(0, 40), (1, 20), (1024, 120)]);
     assert_eq!(merge(&mut all, other).unwrap_err(), "it is of the program `other`, and the first is of `test`");
 }
 

@@ -70,12 +70,13 @@ class metrics
         name_ = bucket;
         std::vector<metric_label> with_bound(labels);
         with_bound.push_back({"le", ""});
-        const auto add_bucket = [&](std::string_view bound, std::uint64_t times, std::uint64_t begin, std::uint64_t end) {
+        const auto add_bucket = [&](std::string_view bound, std::uint64_t times, std::uint64_t from,
+                                    std::uint64_t end) {
             with_bound.back().value = bound;
             add_name(with_bound);
             text_.add(" %" PRIu64, times);
             if (format_ == metrics_format::open_metrics) {
-                add_exemplar(example(begin, end));
+                add_exemplar(example(from, end));
             }
             text_.all += '\n';
         };

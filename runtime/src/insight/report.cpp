@@ -226,18 +226,24 @@ std::string json_name(const program &of, node_number node)
     return node < of.nodes.size() ? quoted(of.nodes[node].name) : "null";
 }
 
+std::string json_steps(const std::vector<step_count> &steps)
+{
+    formatted_text json;
+    const char *separator = "";
+    for (const step_count &each : steps) {
+        json.add("%s[%" PRIu64 ", %" PRIu64 "]", std::exchange(separator, ", "), each.begin, each.times);
+    }
+    return "[" + json.all + "]";
+}
+
 std::string json_times(const time_counts &counts)
 {
     formatted_text json;
     json.add("{\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"sum_ns\": %" PRIu64 ", \"p50_ns\": %" PRIu64
-             ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 ", \"steps\": [",
+             ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 ", \"steps\": ",
              counts.times(), counts.measured(), counts.sum_ns(), counts.quantile_ns(0.5), counts.quantile_ns(0.9),
              counts.quantile_ns(0.99));
-    const char *separator = "";
-    for (const step_count &each : counts.steps()) {
-        json.add("%s[%" PRIu64 ", %" PRIu64 "]", std::exchange(separator, ", "), each.begin, each.times);
-    }
-    return json.all + "]}";
+    return json.all + json_steps(counts.steps()) + "}";
 }
 
 // Members of an object: the whole time, and each kind of which there is any.
@@ -306,6 +312,10 @@ void add_json_constraints(formatted_text &json, const program &of, const run_fac
                          std::exchange(separator, ", "), each.key, text.c_str(), each.times, each.surplus);
             }
             json.add("], \"distinct_keys\": %" PRIu64, times.distinct_keys);
+            if (times.reuse.first_uses != 0) {
+                json.add(", \"reuse\": {\"first_uses\": %" PRIu64 ", \"distances\": %s}", times.reuse.first_uses,
+                         json_steps(times.reuse.distances).c_str());
+            }
         }
     });
 }

@@ -15,7 +15,9 @@ namespace {
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}};
 
 const flux::loop_facts some_loops = {
-    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2, {{"loop 0", 5}}, 4};
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2,
+    {{"loop 0", 5}},
+    4};
 
 /// What is known of a run with these counts.
 flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)

@@ -1,6 +1,6 @@
 /// \file
 /// How long flows waited for a constraint and held it, in histograms, those that read apart from those that change; and
-/// for which keys they waited most, and how many keys there are.
+/// for which keys they waited most, how many keys there are, and how soon they come again.
 ///
 /// There is one for each constraint of a server. All threads add to it, but only where a flow had to wait, for the few
 /// holds that are timed (`constraint_counts.hpp`), and for keys that have not come before.
@@ -8,6 +8,7 @@
 
 #include "flux/flow/distinct_keys.hpp"
 #include "flux/flow/hot_keys.hpp"
+#include "flux/flow/reuse_distances.hpp"
 #include "flux/flow/time_histogram.hpp"
 
 #include <vector>
@@ -29,6 +30,8 @@ struct constraint_time_counts {
     std::vector<hot_key> keys;
     /// How many keys were taken, to a few percent (`distinct_keys.hpp`).
     std::uint64_t distinct_keys = 0;
+    /// How many others came between two uses of a key (`reuse_distances.hpp`).
+    reuse_counts reuse = {};
 };
 
 /// The times of one constraint.
@@ -47,11 +50,16 @@ class constraint_times
     /// Keys are left out from now on: they may be what nobody is to know. Before any comes.
     void leave_out_keys() noexcept { names_keys_ = false; }
     /// A key was taken that has this hash.
-    void took(std::uint64_t hash) noexcept { distinct_keys_.add(hash); }
+    void took(std::uint64_t hash) noexcept
+    {
+        distinct_keys_.add(hash);
+        reuse_.add(hash);
+    }
     /// A hold that was timed took so long, and stands for so many, itself among them.
     void held(std::chrono::nanoseconds time, bool reads, std::uint32_t holds) noexcept
     {
         of(reads).holds.add(time, holds);
+        reuse_.used(holds);
     }
 
     /// What has been counted. Throws `std::bad_alloc`.
@@ -60,7 +68,8 @@ class constraint_times
         return {{readers_.waits.counts(), readers_.holds.counts()},
                 {writers_.waits.counts(), writers_.holds.counts()},
                 keys_.most(),
-                distinct_keys_.count()};
+                distinct_keys_.count(),
+                reuse_.counts()};
     }
 
   private:
@@ -76,6 +85,7 @@ class constraint_times
     bool names_keys_ = true;
     hot_keys keys_;
     distinct_keys distinct_keys_;
+    reuse_distances reuse_;
 };
 
 } // namespace flux

@@ -31,11 +31,11 @@
 ///                                             (`flow/hot_keys.hpp`). None with --flux-keys=off
 ///            {"key": "5851f42d4c957f2d", "text": "alice", "times": 12, "surplus": 0}
 ///          ],
-///          "distinct_keys": 5120}             how many keys were taken, with a standard error of 3.3 %
+///          "distinct_keys": 5120,             how many keys were taken, with a standard error of 3.3 %
+///          "reuse": {"first_uses": 5000,      how many others came between two uses of a key: pairs of the least
+///            "distances": [[0, 70], [1, 20]]}}    number of a step, and how many uses are in it
+///                                             (`flow/reuse_distances.hpp`); left out where there are no keys
 ///       ],
-///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
-///       "stacks": [                           of nodes that ask for a stack: its size, and the most that was used
-///         {"name": "Render", "bytes": 8388608, "used": 53248}
 ///       "queues": [                           what waits now: flows and branches at event loops or for a thread of the
 ///                                             pool, calls for their threads, and peers to be accepted
 ///         {"where": "loop 0", "waiting": 2}, {"where": "listener 127.0.0.1:80", "waiting": 0}
@@ -43,6 +43,9 @@
 ///       "memory": {                           of flows in progress, and kept for the next: how many were made, and
 ///                                             their bytes; their stacks on event loops
 ///         "flows": 12, "flow_bytes": 9216, "stacks": 4},
+///       "stack_bytes": 8192,                  the most that a flow needed, where flows are fibers; else 0
+///       "stacks": [                           of nodes that ask for a stack: its size, and the most that was used
+///         {"name": "Render", "bytes": 8388608, "used": 53248}
 ///       ],
 ///       "blocking_threads": 3,                beside event loops, for nodes that block: the most at once
 ///       "call_threads": 2,                    the same, for calls of other nodes that end by themselves
@@ -138,12 +141,12 @@ struct run_facts {
     std::optional<span_counts> spans = {};
     /// Flows that have not ended are in progress: they were not cancelled.
     bool is_running = false;
-
-    /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
-    double held_each_ns(constraint_number number) const noexcept;
     /// How many flows were made, for those in progress or kept for the next, and their memory, in bytes.
     std::size_t flows_made = 0;
     std::size_t flow_bytes = 0;
+
+    /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
+    double held_each_ns(constraint_number number) const noexcept;
 };
 
 /// The report for people.
