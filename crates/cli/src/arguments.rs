@@ -411,6 +411,9 @@ pub struct Simulated {
     /// How many flows come in a second, independent of each other.
     #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", conflicts_with = "clients")]
     pub rate: Vec<f64>,
+    /// Flows come as they have before: a file of their times, in seconds, one a line; faster or slower with --rate.
+    #[arg(long, value_name = "FILE", conflicts_with = "clients")]
+    pub arrivals: Option<PathBuf>,
     /// How many clients there are, each of which waits for its answer before its next request.
     #[arg(long, value_delimiter = ',', value_name = "NUMBER,…",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -13,6 +13,7 @@ use flux_sim::measured::measured;
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
+use flux_sim::recorded::Recorded;
 use serde_json::{Value, json};
 
 /// What comes.
@@ -41,6 +42,8 @@ pub struct Server {
     /// The loads that are asked for.
     pub loads: Vec<Load>,
     think: Distribution,
+    /// How flows come that come by themselves; where there is none, independent of each other.
+    recorded: Option<Recorded>,
 }
 
 impl Server {
@@ -50,7 +53,8 @@ impl Server {
         program.report(Notes::Hidden, terminal)?;
         let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
         let estimates = estimates(arguments, flow)?;
-        let loads = loads(arguments, flow)?;
+        let recorded = recorded(arguments)?;
+        let loads = loads(arguments, recorded.as_ref(), flow)?;
         let think = distribution(&arguments.think).ok_or_else(|| {
             Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
         })?;
@@ -59,7 +63,7 @@ impl Server {
                 terminal.show(&format!("note: {assumed}\n"));
             }
         }
-        Ok(Self { program, estimates, loads, think })
+        Ok(Self { program, estimates, loads, think, recorded })
     }
 
     /// What its flows do.
@@ -127,11 +131,21 @@ fn is_timer(flow: &Flow, source: usize) -> bool {
     matches!(flow.program.sources.get(source).map(|source| &source.origin), Some(Origin::Timer(_)))
 }
 
-fn loads(arguments: &Simulated, flow: &Flow) -> Result<Vec<Load>> {
+/// Arrivals that are to be replayed.
+fn recorded(arguments: &Simulated) -> Result<Option<Recorded>> {
+    let Some(file) = &arguments.arrivals else { return Ok(None) };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {}", file.display(), plain(&error))))?;
+    let wrong = |wrong| Failure::usage(format!("{}: {wrong}", file.display()));
+    Recorded::read(&text).map(Some).map_err(wrong)
+}
+
+fn loads(arguments: &Simulated, recorded: Option<&Recorded>, flow: &Flow) -> Result<Vec<Load>> {
     if let Some(rate) = arguments.rate.iter().find(|rate| !(rate.is_finite() && **rate > 0.0)) {
         return Err(Failure::usage(format!("no load comes at {rate} flows a second: --rate takes numbers above 0")));
     }
-    let rates = arguments.rate.iter().map(|rate| Load::Rate(*rate));
+    let as_recorded = recorded.filter(|_| arguments.rate.is_empty()).map(Recorded::rate);
+    let rates = arguments.rate.iter().copied().chain(as_recorded).map(Load::Rate);
     let loads: Vec<_> = rates.chain(arguments.clients.iter().map(|clients| Load::Clients(*clients))).collect();
     let has_others = (0..flow.entries.len()).any(|source| !is_timer(flow, source));
     match (loads.is_empty(), has_others) {
@@ -149,7 +163,10 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
     let mut seen = 0;
     let arrivals = sources.map(|source| match (&source.origin, load) {
         (Origin::Timer(milliseconds), _) => Arrivals::Every(*milliseconds as f64 / 1000.0),
-        (Origin::Node(_), Load::Rate(rate)) => Arrivals::Poisson(rate / others as f64),
+        (Origin::Node(_), Load::Rate(rate)) => match &server.recorded {
+            Some(recorded) => Arrivals::Recorded(recorded.at(rate / others as f64)),
+            None => Arrivals::Poisson(rate / others as f64),
+        },
         (Origin::Node(_), Load::Clients(clients)) => {
             // The first sources have one more where they do not share evenly.
             seen += 1;
@@ -193,7 +210,8 @@ fn header(loads: &[Load]) -> Vec<String> {
 /// A load, without its unit.
 pub fn load_text(load: Load) -> String {
     match load {
-        Load::Rate(rate) => rate.to_string(),
+        // That of recorded arrivals has any number of digits.
+        Load::Rate(rate) => ((rate * 1000.0).round() / 1000.0).to_string(),
         Load::Clients(clients) => clients.to_string(),
         Load::Timers => "timers".to_owned(),
     }

@@ -20,6 +20,7 @@ pub mod plot;
 pub mod predict;
 mod processors;
 pub mod random;
+pub mod recorded;
 pub mod script;
 mod threads;
 pub mod walk;

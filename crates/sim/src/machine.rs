@@ -7,6 +7,7 @@ use crate::fork::Forked;
 use crate::observe::{Observed, Observer, Reason};
 use crate::processors::Processors;
 use crate::random::{Distribution, Random};
+use crate::recorded::Recorded;
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::threads::{Begins, Threads};
 use std::collections::VecDeque;
@@ -35,6 +36,7 @@ impl Setting {
             Arrivals::Never => Some(0.0),
             Arrivals::Poisson(rate) => Some(*rate),
             Arrivals::Every(period) => Some(1.0 / period),
+            Arrivals::Recorded(recorded) => Some(recorded.rate()),
             Arrivals::Clients(..) => None,
         });
         rates.sum()
@@ -50,6 +52,8 @@ pub enum Arrivals {
     Poisson(f64),
     /// One whenever so many seconds have passed.
     Every(f64),
+    /// As they were recorded, again and again, from any of them on.
+    Recorded(Recorded),
     /// So many clients, each of which waits for its answer and thinks before the next request.
     Clients(usize, Distribution),
 }
@@ -129,6 +133,8 @@ struct SourceThread {
     is_busy: bool,
     in_progress: usize,
     waiting: VecDeque<usize>,
+    /// Which recorded arrival is next.
+    replayed: usize,
 }
 
 struct Machine<'a> {
@@ -158,7 +164,13 @@ struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     fn new(setting: &'a Setting, workload: &'a mut dyn Workload, mut random: Random, rate: Option<f64>) -> Self {
-        let arriving = random.split();
+        let mut arriving = random.split();
+        let mut begin = |arrivals: &Arrivals| match arrivals {
+            Arrivals::Recorded(recorded) => arriving.below(recorded.len() as u64) as usize,
+            _ => 0,
+        };
+        let sources = setting.arrivals.iter();
+        let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
         Self {
             setting,
             rate,
@@ -169,7 +181,7 @@ impl<'a> Machine<'a> {
             agenda: Agenda::default(),
             processors: Processors::new(setting.cpus),
             threads: Threads::new(setting.runtime),
-            sources: setting.arrivals.iter().map(|_| SourceThread::default()).collect(),
+            sources,
             locks: vec![],
             executions: vec![],
             free: vec![],
@@ -204,6 +216,11 @@ impl<'a> Machine<'a> {
             Arrivals::Never => return,
             Arrivals::Poisson(rate) => Distribution::Exponential(1.0 / rate).sample(&mut self.arriving),
             Arrivals::Every(period) => *period,
+            Arrivals::Recorded(recorded) => {
+                let number = self.sources[source].replayed;
+                self.sources[source].replayed = (number + 1) % recorded.len();
+                recorded.gap(number)
+            }
             Arrivals::Clients(_, think) => think.sample(&mut self.arriving),
         };
         self.agenda.put(self.now + after, Event::Arrival(source));

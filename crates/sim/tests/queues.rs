@@ -11,6 +11,7 @@ use flux_sim::interval::Interval;
 use flux_sim::machine::{Arrivals, Runtime, Setting, run, run_saturated, saturating};
 use flux_sim::observe::Observed;
 use flux_sim::random::{Distribution, Random};
+use flux_sim::recorded::Recorded;
 use flux_sim::script::{Action, Branch, Fork, Lock, Script};
 use std::rc::Rc;
 
@@ -282,4 +283,29 @@ fn a_seed_decides_all() {
     let seen = |seed| run(&queue, &mut computing(UNIT), Random::new(seed));
     assert_eq!(seen(7), seen(7));
     assert_ne!(seen(7), seen(8));
+}
+
+#[test]
+fn what_was_recorded_is_replayed_with_its_bursts() {
+    // Ten at once, and nobody for long: each waits for those before it.
+    let times = (0..50).flat_map(|burst| std::iter::repeat_n(format!("{}  # burst {burst}\n", burst * 200), 10));
+    let recorded = Recorded::read(&times.collect::<String>()).expect("times");
+    assert!((recorded.rate() - 499.0 / 9800.0).abs() < 1e-9);
+    let queue = Setting { arrivals: vec![Arrivals::Recorded(recorded)], ..setting(1, Runtime::Event(1), 1.0) };
+    let workload = computing(Distribution::Constant(1.0));
+    let seen = run(&queue, &mut |at, random: &mut _| workload(at, random), Random::new(3));
+    assert!((seen.mean() - 5.5).abs() < 0.05, "{}", seen.mean());
+    // Twenty times as many come, and the bursts run into each other.
+    let Some(Arrivals::Recorded(recorded)) = queue.arrivals.first() else { return };
+    let faster = Setting { arrivals: vec![Arrivals::Recorded(recorded.at(0.99))], ..queue.clone() };
+    let seen = run(&faster, &mut |at, random: &mut _| workload(at, random), Random::new(3));
+    assert!(seen.mean() > 5.6 && seen.mean() < 20.0, "{}", seen.mean());
+}
+
+#[test]
+fn what_are_no_arrivals_is_told() {
+    let wrong = |text: &str| Recorded::read(text).expect_err("no arrivals");
+    assert_eq!(wrong("1\nsoon\n"), "line 2: `soon` is no time: write seconds, as 12.5");
+    assert_eq!(wrong("# two\n2\n1.5\n"), "line 3: 1.5 is before the line above: sort the times (sort -n)");
+    assert_eq!(wrong("3\n"), "there are no two arrivals at different times: write one time a line, in seconds");
 }
