@@ -15,9 +15,7 @@ namespace {
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}};
 
 const flux::loop_facts some_loops = {
-    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2,
-    {{"loop 0", 5}},
-    4};
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2};
 
 /// What is known of a run with these counts.
 flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)
@@ -58,7 +56,7 @@ flux::run_facts some_facts(flux::runner &on)
     facts.flow_bytes = 900;
     facts.time = std::chrono::milliseconds(12'500);
     facts.cpu_time = std::chrono::milliseconds(3'750);
-    facts.node_times = {{sample::node_One, twice, {twice}, {twice}}};
+    facts.node_times = {{sample::node_One, twice, {twice}, {}}};
     return facts;
 }
 
@@ -75,6 +73,23 @@ TEST(Report, FlowsOfAServerThatRunsAreInProgressAndNotCancelled)
     EXPECT_NE(json.find(R"("flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 0})"),
               std::string::npos)
         << json;
+}
+
+TEST(Report, WhatWaitsAndWhatNodesAreParkedForAreInItsJson)
+{
+    flux::runner on(sample::program);
+    flux::run_facts facts = some_facts(on);
+    facts.loops.queues = {{"loop 0", 5}};
+    facts.loops.stacks = 4;
+    facts.node_times[0].parked_for[static_cast<std::size_t>(flux::park_reason::sleep)] = {{{64, 66, 2}}, 130, 1};
+    facts.constraint_times.resize(1);
+    facts.constraint_times[0].reuse = {7, {{0, 1, 3}, {64, 66, 2}}};
+    const std::string json = flux::json_report(sample::program, facts, "event");
+    for (const char *const part : {R"({"where": "loop 0", "waiting": 5})", R"("stacks": 4})",
+                                   R"("parked_for": {"sleep": {"times": 2, "measured": 1, "sum_ns": 130, )",
+                                   R"("reuse": {"first_uses": 7, "distances": [[0, 3], [64, 2]]})"}) {
+        EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
+    }
 }
 
 TEST(Report, ForPeople)
@@ -159,10 +174,8 @@ TEST(Report, ForPrograms)
   "constraints": [
     {"name": "shared", "taken": 6, "waited": 2, "waited_ns": 1500000, "timed": 2, "held_ns": 1500}
   ],
-  "queues": [
-    {"where": "loop 0", "waiting": 5}
-  ],
-  "memory": {"flows": 3, "flow_bytes": 900, "stacks": 4},
+  "queues": [],
+  "memory": {"flows": 3, "flow_bytes": 900, "stacks": 0},
   "stack_bytes": 8192,
   "stacks": [],
   "blocking_threads": 7,
@@ -188,9 +201,7 @@ TEST(Report, ForPrograms)
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
               R"("steps": [[64, 2]]}, "ran": {"times": 2, )"
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
-              R"("steps": [[64, 2]]}, "parked_for": {"read": {"times": 2, )"
-              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
-              R"("steps": [[64, 2]]}}}
+              R"("steps": [[64, 2]]}}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"

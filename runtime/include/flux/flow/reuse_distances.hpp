@@ -6,11 +6,11 @@
 ///
 /// Few keys are followed: those whose hashes are below a threshold, of which all uses are seen (SHARDS: Waldspurger,
 /// Park, Garthwaite, Ahmad, "Efficient MRC construction with SHARDS", FAST 2015). A distance among them stands for one
-/// that is longer by as much as they are fewer, and a use for as many. Where more are to be followed than there is room
-/// for, the threshold is halved, and those above it are forgotten. So memory is fixed, 112 KiB for each constraint that
-/// has keys. Where keys are not all followed, a few that are used much decide how many uses are seen: what that
-/// is off by is added to the shortest distance, as the paper's SHARDS-adj does. Hit rates of the tests' traces are off by
-/// 0.03 at most.
+/// that is longer by as much as they are fewer, and a use for as many. Where more are to be followed than there is
+/// room for, the threshold is halved, and those above it are forgotten. So memory is fixed, 112 KiB for each
+/// constraint that has keys. Where keys are not all followed, a few that are used much decide how many uses are seen:
+/// what that is off by is added to the shortest distance, as the paper's SHARDS-adj does. Hit rates of the tests'
+/// traces are off by 0.03 at most.
 ///
 /// Keys are followed for so many of their uses; then none is for 15 times as many, so that few uses cost more than a
 /// comparison. The first use of a key after that counts as its first use ever: a hit rate is too low by 4096 of 65,536
