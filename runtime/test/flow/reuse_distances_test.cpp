@@ -160,15 +160,15 @@ TEST(ReuseDistances, AnyThreadAddsAndAsks)
     for (int number = 0; number < 4; ++number) {
         threads.emplace_back([&] {
             follow(all, zipf(20'000, 0.9, 20'000));
-            EXPECT_GT(all.counts().first_uses, 0u);
+            EXPECT_LE(all.counts().first_uses, 100'000u);
         });
     }
     for (std::thread &each : threads) {
         each.join();
     }
-    const double hits = hits_by(all.counts(), 1'000'000);
-    EXPECT_GT(hits, 0.5);
-    EXPECT_LT(hits, 1);
+    // Uses that find another thread there are not seen; the very first one is.
+    EXPECT_GT(all.counts().first_uses, 0u);
+    EXPECT_LT(hits_by(all.counts(), 1'000'000), 1);
 }
 
 } // namespace
