@@ -448,19 +448,3 @@ fn memcached_itself_is_kept_too() {
     });
     assert!(kept >= 1);
 }
-
-/// With servers that end connections as they are asked, clients that leave, and all that the network does to them: each
-/// reply goes to who has asked, in order, and at the end nothing is open.
-#[test]
-fn the_proxy_holds_in_simulated_worlds() {
-    let to = folder("flick_backends", "world");
-    let (own, built) = (Path::new(env!("CARGO_MANIFEST_DIR")), to.join("world"));
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg("--debug").arg(own.join("../../examples/memcached_proxy/listing_1.flick"));
-    flux.arg(own.join("tests/flick_backends/world.cpp")).arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
-    let said = flux.output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    let bound = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; keep 1 for 50ms; at most 1; retry 2; \
-        eject after 2 for 20ms";
-    support::holds_in_simulated_worlds(&built, &["--client=127.0.0.1:7000", bound]);
-}
