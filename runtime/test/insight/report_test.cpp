@@ -200,8 +200,7 @@ TEST(Report, ForPrograms)
     {"name": "One", "file": "sample.flux", "line": 4, "whole": {"times": 2, )"
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
               R"("steps": [[64, 2]]}, "ran": {"times": 2, )"
-              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
-              R"("steps": [[64, 2]]}}
+              R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, "steps": [[64, 2]]}}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
