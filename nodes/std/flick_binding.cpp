@@ -190,11 +190,7 @@ void read_addresses(reader &from, binding &into, bool is_array)
 
 void read_clause(reader &from, binding &into)
 {
-    if (from.takes("own")) {
-        into.is_shared = false;
-    } else if (from.takes("shared")) {
-        into.is_shared = true;
-    } else if (from.takes("keep")) {
+    if (from.takes("keep")) {
         into.keep = from.number("write how many connections are kept, `keep 32 for 60s`", 1);
         into.keep_for = from.takes("for") ? from.duration("write how long, `keep 32 for 60s`") : into.keep_for;
     } else if (from.takes("check")) {
@@ -228,8 +224,8 @@ void read_clause(reader &from, binding &into)
         into.most = from.number("write how many at most, `at most 1000`", 1);
         into.queue = from.takes("queue") ? from.number("write how many may wait, `queue 100`", 0) : into.queue;
     } else {
-        from.fail("write `own`, `shared`, `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1` or "
-                  "`at most 1000 queue 100`");
+        from.fail("write `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1` or `at most 1000 queue "
+                  "100`");
     }
 }
 
@@ -243,8 +239,8 @@ binding read_all(reader from, bool is_array)
             read_clause(from, made);
         }
     }
-    const bool says_of_servers = made.is_shared || made.keep != 0 || made.check_every.count() != 0 ||
-                                 made.eject_after != 0 || made.retries != 0;
+    const bool says_of_servers = made.keep != 0 || made.check_every.count() != 0 || made.eject_after != 0 ||
+                                 made.retries != 0;
     if (!made.connects && says_of_servers) {
         from.fail("clients connect to this channel, so say no more of it than `at most 1000`; one that connects is "
                   "`connect:127.0.0.1:7000`");

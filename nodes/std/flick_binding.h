@@ -4,8 +4,7 @@
 // bindings  = { [ channel "=" binding ] [ "#" … ] NEWLINE }              a binding may go on in lines further right
 // binding   = addresses { ";" clause }
 // addresses = [ "connect:" ] address { "," address } [ "*" NUMBER ]
-// clause    = "own" | "shared"
-//           | "keep" NUMBER [ "for" DURATION ]
+// clause    = "keep" NUMBER [ "for" DURATION ]
 //           | "check" [ TEXT "expects" TEXT ] "every" DURATION [ "back" "after" NUMBER ]
 //           | "eject" "after" NUMBER [ "for" DURATION ] [ "even" "the" "last" ]
 //           | "retry" NUMBER
@@ -32,8 +31,6 @@ struct binding {
     std::size_t joined = 1;
     std::vector<std::string> addresses;
 
-    /// Whether runs send over one connection to each server.
-    bool is_shared = false;
     /// How many connections to a server are kept that no run has, and for how long.
     std::size_t keep = 0;
     milliseconds keep_for{60'000};

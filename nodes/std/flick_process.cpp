@@ -71,10 +71,10 @@ void process::bind_now(channel &of, const char *text)
 {
     of.to = read_binding(of.name, of.is_array, text, file_);
     limit(of.to, of.name, of.most);
-    if ((of.to.keep != 0 || of.to.is_shared) && !of.is_counted) {
+    if (of.to.keep != 0 && !of.is_counted) {
         refuse_binding(of.name,
                        "its messages do not say how many replies they have, so nobody knows when another can use a "
-                       "connection: declare a variable `replies` in the message, or leave out `keep` and `shared`");
+                       "connection: declare a variable `replies` in the message, or leave out `keep`");
     }
     if (of.to.connects) {
         of.servers = std::make_shared<backends>(of.name, of.to);

@@ -195,7 +195,7 @@ fn a_connection_is_kept_for_the_next_client() {
 #[test]
 fn without_keep_each_client_has_a_connection() {
     let backend = Backend::start("a");
-    let server = proxy(&[&backend], "own", LOOPS[0]);
+    let server = proxy(&[&backend], "", LOOPS[0]);
     for opaque in 0..5 {
         assert_eq!(ask_once(&server, GET, opaque, "key").as_deref(), Some("a"));
     }
@@ -400,7 +400,7 @@ fn mistakes_in_bindings_are_told_with_their_place_and_what_to_write() {
         text(&output.stderr)
     };
     let cases = [
-        ("a:1; kep 3", "--backends:6: this cannot be `kep` here: write `own`, "),
+        ("a:1; kep 3", "--backends:6: this cannot be `kep` here: write `keep 32 for 60s`, "),
         ("a:1, ; own", "--backends:6: this cannot be `;` here: give it addresses"),
         ("a:1; keep many", "--backends:11: this cannot be `many` here: write how many connections are kept"),
         ("a:1; keep 3 for ever", "--backends:17: this cannot be `ever` here: write how long"),
@@ -408,7 +408,7 @@ fn mistakes_in_bindings_are_told_with_their_place_and_what_to_write() {
         ("a:1; check \"x\\q\" expects", "write one of `\\r`, `\\n`"),
         ("a:1; eject after 0", "--backends:18: this cannot be `0` here: write after how many failures"),
         ("a:1; at least 3", "--backends:9: this cannot be `least` here: write `at most 1000`"),
-        ("a:1 own", "--backends:5: this cannot be `own` here: separate what is said of a channel by semicolons"),
+        ("a:1 keep", "--backends:5: this cannot be `keep` here: separate what is said of a channel by semicolons"),
         ("", "--backends:1: this cannot be `the end` here: give it addresses"),
     ];
     for (text, wanted) in cases {
