@@ -24,7 +24,7 @@ class runners_in_use
     void run_one() noexcept
     {
         starting_.counts().started(0);
-        const flux::flow ended;
+        const flux::flow ended{};
         ending_->counts().finished(0, ended, flux::outcome::done);
     }
 
