@@ -224,8 +224,8 @@ void read_clause(reader &from, binding &into)
         into.most = from.number("write how many at most, `at most 1000`", 1);
         into.queue = from.takes("queue") ? from.number("write how many may wait, `queue 100`", 0) : into.queue;
     } else {
-        from.fail("write `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1` or `at most 1000 queue "
-                  "100`");
+        from.fail("write `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1` or "
+                  "`at most 1000 queue 100`");
     }
 }
 
