@@ -66,7 +66,10 @@ flux::datagram_socket &socket_at(const flux::endpoint &at)
             return *socket;
         }
     }
-    return *own.emplace_back(at, &open(at)).second;
+    // Whatever needs memory comes first: a socket that is open and not known would hold its address for ever.
+    own.reserve(own.size() + 1);
+    flux::endpoint known = at;
+    return *own.emplace_back(std::move(known), &open(at)).second;
 }
 
 using std::chrono::milliseconds;
