@@ -388,13 +388,11 @@ Publish (resp.command message) => (int64 number);
 Publish = Arrays -> channels.Publish -> First -> Pushes -> channels.Publish -> Both;
 Arrays (resp.command message) => (text channel, resp.published content) {
   channel = "2" + value(message.first).content;
-  content = resp.published(form: "*", channel: value(message.first).content,
-      content: value(message.second).content);
+  content = resp.published(form: "*", channel: value(message.first).content, content: value(message.second).content);
 };
 Pushes (resp.command message) => (text channel, resp.published content) {
   channel = "3" + value(message.first).content;
-  content = resp.published(form: ">", channel: value(message.first).content,
-      content: value(message.second).content);
+  content = resp.published(form: ">", channel: value(message.first).content, content: value(message.second).content);
 };
 First (int64 receivers) => (int64 first) { first = receivers; };
 Both (int64 first, int64 receivers) => (int64 number) { number = first + receivers; };
