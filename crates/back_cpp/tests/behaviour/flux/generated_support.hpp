@@ -20,7 +20,7 @@ using node_number = std::uint32_t;
 using function_number = std::uint32_t;
 using path_number = std::uint64_t;
 enum class outcome : unsigned char { done, failed, ended };
-enum class mode { read, write };
+enum class mode { read, intent, write };
 enum class scope { program, session, keyed };
 
 class flow
@@ -146,6 +146,13 @@ class within
   public:
     within(flow &, std::int64_t) noexcept {}
     within(const within &) = delete;
+};
+
+class state_changes
+{
+  public:
+    state_changes(flow &, const outcome &) noexcept {}
+    state_changes(const state_changes &) = delete;
 };
 
 class hold
