@@ -10,8 +10,8 @@ namespace flux {
 
 void cannot_serve(const std::string &why)
 {
-    if (const server_io &here = *server_io::current(); here.on_failure) {
-        here.on_failure(why);
+    if (const server_io *const here = server_io::of_this_thread(); here != nullptr && here->on_failure) {
+        here->on_failure(why);
         throw server_failed();
     }
     std::fprintf(stderr, "flux: %s\n", why.c_str());

@@ -462,12 +462,13 @@ bool log_writer::write_batch(int patience_ms) noexcept
 // has several servers, the name of this one is behind the mark.
 std::size_t format_line(char *line, const char *mark, const char *format, std::va_list values) noexcept
 {
-    const std::string &name = server_io::current()->name;
+    const server_io *const server = server_io::of_this_thread();
+    const char *const name = server == nullptr ? "" : server->name.c_str();
     const auto cut = [](int length, std::size_t room) {
         return std::min(static_cast<std::size_t>(std::max(length, 0)), room - 1);
     };
     const std::size_t marked = cut(
-        std::snprintf(line, longest_line, "%s%s%s", mark, name.c_str(), name.empty() ? "" : ": "), longest_line);
+        std::snprintf(line, longest_line, "%s%s%s", mark, name, *name == '\0' ? "" : ": "), longest_line);
     return marked + cut(std::vsnprintf(line + marked, longest_line - marked, format, values), longest_line - marked);
 }
 
