@@ -117,17 +117,19 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
 // The caller owns it.
 io_result<connection *> connections::next_with_input() noexcept
 {
-    if (connection *const same = std::exchange(asks_more_, nullptr)) {
-        same->use_by_caller();
-        return same;
-    }
-    in_a_row_ = 1;
     while (true) {
+        // Whatever the source has waited for since it looked last, a flow may have given one back meanwhile.
+        if (connection *const same = std::exchange(asks_more_, nullptr)) {
+            same->use_by_caller();
+            return same;
+        }
         if (server_io::current()->memory.is_over()) [[unlikely]] {
             if (const int error = rest(); error != 0) {
                 return unexpected(error);
             }
+            continue;
         }
+        in_a_row_ = 1;
         waits_ = true;
         io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         waits_ = false;
