@@ -52,11 +52,11 @@ end *own_end(flux::connection &on, process &of, std::size_t number)
     return known.own;
 }
 
-// That of a server. Null where nobody has asked it: what it says is its end.
+// That of a server. Null where nobody has asked it, or what was asked is asked elsewhere: then that is its end.
 end *asked_end(flux::connection &on)
 {
     end *const own = on.state<membership>()->own;
-    if (own->is_kept()) {
+    if (own->is_kept() || own->is_over()) {
         on.close();
         return nullptr;
     }

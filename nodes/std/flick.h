@@ -81,6 +81,9 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
             return read.error();
         }
         last = parse.message();
+        if (from.is_over()) {
+            return flux::take(connection.close());
+        }
         from.came(role_of(last));
         if (to != nullptr && !to->send(request{last}).has_value()) {
             return flux::take(connection.close());

@@ -92,12 +92,30 @@ void end::note(const request &what) noexcept
     asked_.clear();
 }
 
+// All of it is noted before the first is sent: where this connection ends, too, all goes on to the next.
+void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
+{
+    const std::shared_ptr<end> stays = shared_from_this();
+    asked_ = std::move(asked);
+    repeats_ = repeats;
+    awaited_ = asked_.size();
+    unsent_ = asked_.size();
+    const auto send_next = [&] {
+        const request next = asked_[asked_.size() - unsent_];
+        --unsent_;
+        return send_alone(next.what);
+    };
+    while (unsent_ != 0 && !of_->is_over() && in_turn(send_next).has_value()) {
+        // The next.
+    }
+}
+
 void end::came(message_role as) noexcept
 {
     if (!counts_ || as == message_role::interim) {
         return;
     }
-    if (as == message_role::last_message || awaited_ == 0) {
+    if (as == message_role::last_message || awaited_ == unsent_) {
         counts_ = false; // what it says now nobody has asked
         return;
     }

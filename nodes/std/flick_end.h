@@ -10,6 +10,12 @@
 // Where the messages to a server say how many replies they have, its end counts: it knows when nothing is to come any
 // more, and then it may be kept for another run. What was asked last it still has, so that where the connection ends
 // before the reply has begun it can be asked again on another one, if all of it may be asked twice.
+//
+// So that each reply comes once, and in the order of the requests, what is asked and not answered is one list, and one
+// end has it. A request enters it before its first byte is sent, and its reply takes it out. Where the connection ends
+// the whole list goes to the end that is made next at this place of the run, with what had not been sent yet; nobody
+// else sends there before all of it is sent. An end that is over passes nothing on any more, whatever of its connection
+// is still to be read.
 #pragma once
 
 #include "flick_backends.h"
@@ -59,8 +65,9 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
             through_->cut();
         }
     }
-    /// What is asked there may be asked again so often.
-    void may_repeat(std::size_t times) noexcept { repeats_ = times; }
+    /// It is asked what an end before it was, which may be asked again so often; nobody else sends there meanwhile.
+    /// Waits until all of it is sent, or the connection has ended: then another has it, or the run ends.
+    void ask_all(std::vector<request> asked, std::size_t repeats) noexcept;
 
     /// What is sent to `on` by others goes through this from now on.
     void begin(flux::connection &on);
@@ -149,6 +156,8 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     std::size_t awaited_ = 0;
     std::vector<request> asked_;
     std::size_t repeats_ = 0;
+    // Of the last of `asked_` so many have not been sent yet.
+    std::size_t unsent_ = 0;
     bool is_at_work_ = false;
     // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
     bool is_repeated_ = false;

@@ -218,8 +218,8 @@ void run::parted(end &of) noexcept
     }
 }
 
-void run::repeat(std::size_t channel, std::size_t element, const std::vector<request> &asked, std::size_t repeats,
-                 milliseconds limit, const char *servers)
+void run::repeat(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
+                 milliseconds limit, const char *servers) noexcept
 {
     const std::shared_ptr<run> stays = shared_from_this();
     const auto made = obtain(channel, element, limit, servers, true);
@@ -230,12 +230,7 @@ void run::repeat(std::size_t channel, std::size_t element, const std::vector<req
         return made.has_value() ? void() : finish_all();
     }
     at.repeating = (*made).get();
-    (*made)->may_repeat(repeats - 1);
-    for (const request &each : asked) {
-        if (is_over_ || !(*made)->send(each).has_value()) {
-            break;
-        }
-    }
+    (*made)->ask_all(std::move(asked), repeats - 1);
     if (at.repeating == (*made).get()) {
         add(**made);
         wake_all(waiting_);
@@ -343,8 +338,13 @@ int run::await_settled() noexcept
 void run::forget(end &gone) noexcept
 {
     std::vector<place> &all = places_[gone.channel()];
-    if (gone.element() < all.size() && all[gone.element()].there == &gone) {
-        all[gone.element()] = {.has_ended = true};
+    if (gone.element() >= all.size()) {
+        return;
+    }
+    place &at = all[gone.element()];
+    if (at.there == &gone || at.repeating == &gone) {
+        at = {.has_ended = true};
+        wake_all(waiting_);
     }
 }
 

@@ -79,8 +79,8 @@ class run : public std::enable_shared_from_this<run>
     /// Its connection has ended, and the next that is sent there has another one.
     void parted(end &of) noexcept;
     /// Asks again.
-    void repeat(std::size_t channel, std::size_t element, const std::vector<request> &asked, std::size_t repeats,
-                milliseconds limit, const char *servers);
+    void repeat(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
+                milliseconds limit, const char *servers) noexcept;
     bool is_over() const noexcept { return is_over_; }
     /// It is gone.
     void forget(end &gone) noexcept;

@@ -32,7 +32,7 @@ void watch::add(std::shared_ptr<backends> servers)
 
 void watch::repeat(repetition what)
 {
-    duties_.push_back({std::make_shared<const repetition>(std::move(what)), nullptr});
+    duties_.push_back({std::make_shared<repetition>(std::move(what)), nullptr});
     wake();
 }
 
@@ -123,8 +123,8 @@ int Watch(Watch_out *out)
 int Do(Do_in *in)
 {
     if (const auto &again = in->what.repeats) {
-        again->of->repeat(again->channel, again->element, again->asked, again->repeats, milliseconds(in->connect_ms),
-                          in->servers);
+        again->of->repeat(again->channel, again->element, std::move(again->asked), again->repeats,
+                          milliseconds(in->connect_ms), in->servers);
     } else {
         in->what.of->checked(in->what.server, is_well(*in->what.of, in->what.server, in->servers));
     }

@@ -26,7 +26,7 @@ struct repetition {
 
 /// One thing to do: a repetition, or else a check of a server.
 struct duty {
-    std::shared_ptr<const repetition> repeats;
+    std::shared_ptr<repetition> repeats;
     std::shared_ptr<backends> of;
     std::size_t server = 0;
 };
