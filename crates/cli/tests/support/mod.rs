@@ -220,9 +220,12 @@ impl Drop for Server {
 pub fn holds_in_simulated_worlds(server: &Path, arguments: &[&str]) {
     let setting = |name, usual| std::env::var(name).map_or(usual, |value: String| value.parse().unwrap());
     let first: u64 = setting("FLUX_SIMULATION_SEED", 0);
-    for seed in first..first + setting("FLUX_SIMULATION_SEEDS", 200) {
-        let world = format!("--flux-io=simulation:{seed}");
-        let output = Command::new(server).arg(&world).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{} {world}\n{}", server.display(), text(&output.stderr));
-    }
+    (first..first + setting("FLUX_SIMULATION_SEEDS", 200)).for_each(|seed| holds_in_world(server, arguments, seed));
+}
+
+/// As above, in the world of this seed.
+pub fn holds_in_world(server: &Path, arguments: &[&str], seed: u64) {
+    let world = format!("--flux-io=simulation:{seed}");
+    let output = Command::new(server).arg(&world).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{} {world}\n{}", server.display(), text(&output.stderr));
 }
