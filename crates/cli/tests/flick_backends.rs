@@ -451,8 +451,8 @@ fn memcached_itself_is_kept_too() {
     assert!(kept >= 1);
 }
 
-/// With servers that end connections as they are asked, clients that leave or do not read, and all that the network does
-/// to them: each reply goes to who has asked, in order, and at the end nothing is open.
+/// With servers that end connections as they are asked, clients that leave or do not read, and all that the network
+/// does to them: each reply goes to who has asked, in order, and at the end nothing is open.
 #[test]
 fn the_proxy_holds_in_simulated_worlds() {
     let servers = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; ";

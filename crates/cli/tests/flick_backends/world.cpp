@@ -47,7 +47,8 @@ std::string message(int magic, int opcode, std::uint32_t opaque, const std::stri
 {
     return number(static_cast<std::uint64_t>(magic), 1) + number(static_cast<std::uint64_t>(opcode), 1) +
            number(key.size(), 2) + number(extras.size(), 1) + number(0, 3) +
-           number(extras.size() + key.size() + value.size(), 4) + number(opaque, 4) + number(0, 8) + extras + key + value;
+           number(extras.size() + key.size() + value.size(), 4) + number(opaque, 4) + number(0, 8) + extras + key +
+           value;
 }
 
 // What a request for this key is answered by. The key of the last client is answered by much.
