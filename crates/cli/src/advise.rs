@@ -1,31 +1,106 @@
 //! `flux advise`
 
-use crate::arguments::Advise;
+use crate::arguments::{Advise, Simulated};
 use crate::failure::Result;
+use crate::live::{Found, percent, tried};
 use crate::sim::{Load, Server, load_text, number, setting, table};
 use crate::terminal::{Terminal, print};
 use flux_ir::flow::Flow;
 use flux_sim::advice::{Advice, Change, advise as advices};
+use flux_sim::interval::Interval;
 use serde_json::json;
 
 /// Says which changes of a server would help, the best first.
 pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result {
-    let server = Server::read(&arguments.server, !arguments.json, terminal)?;
-    let flow = server.flow()?;
-    for cpus in &arguments.server.cpus {
-        for load in &server.loads {
-            let setting = setting(&arguments.server, &server, flow, *cpus, *load);
-            let all = advices(flow, &server.estimates, &setting, arguments.server.seed);
-            match arguments.json {
-                true => all.iter().for_each(|advice| print(&format!("{}\n", object(flow, *cpus, *load, advice)))),
-                false => print(&shown(flow, *cpus, *load, &all)),
-            }
+    let has_load = !arguments.server.rate.is_empty() || !arguments.server.clients.is_empty();
+    let Some(address) = &arguments.live else { return simulate(&arguments.server, arguments, terminal).map(drop) };
+    let mut simulated = vec![];
+    if has_load {
+        let mut server = arguments.server.clone();
+        if server.profile.is_none() && server.file.is_none() && server.estimates.is_empty() {
+            server.profile = Some(address.into());
         }
+        simulated = simulate(&server, arguments, terminal)?;
+    }
+    let found = tried(arguments, address, terminal)?;
+    match arguments.json {
+        true => found.iter().for_each(|one| print(&format!("{}\n", live_object(arguments, address, one)))),
+        false => print(&live_shown(arguments, address, &found, &simulated)),
     }
     Ok(())
 }
 
-fn shown(flow: &Flow, cpus: u32, load: Load, all: &[Advice]) -> String {
+/// Prints what the simulation says; gives what it says of faster nodes at the first point.
+fn simulate(simulated: &Simulated, arguments: &Advise, terminal: &Terminal) -> Result<Vec<(String, Interval)>> {
+    let server = Server::read(simulated, !arguments.json, terminal)?;
+    let flow = server.flow()?;
+    let left = 1.0 - f64::from(arguments.faster) / 100.0;
+    let mut first = vec![];
+    for cpus in &simulated.cpus {
+        for load in &server.loads {
+            let setting = setting(simulated, &server, flow, *cpus, *load);
+            let all = advices(flow, &server.estimates, &setting, left, simulated.seed);
+            let faster = arguments.faster;
+            match arguments.json {
+                true => {
+                    all.iter().for_each(|advice| print(&format!("{}\n", object(flow, *cpus, *load, faster, advice))));
+                }
+                false => print(&shown(flow, *cpus, *load, faster, &all)),
+            }
+            if first.is_empty() {
+                first = all.into_iter().filter_map(faster_node).collect();
+            }
+        }
+    }
+    Ok(first)
+}
+
+fn faster_node(advice: Advice) -> Option<(String, Interval)> {
+    match advice.change {
+        Change::Faster(node) => Some((node, advice.throughput)),
+        _ => None,
+    }
+}
+
+fn live_shown(arguments: &Advise, address: &str, found: &[Found], simulated: &[(String, Interval)]) -> String {
+    let mut rows = vec![vec!["change", "throughput", "latency", "slower by"]];
+    if !simulated.is_empty() {
+        rows.iter_mut().for_each(|row| row.push("simulated throughput"));
+    }
+    let mut rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect();
+    for one in found {
+        let slower = format!("{:.0} %", 100.0 * one.slower - 100.0);
+        let mut row = vec![less(&one.node, arguments.faster), percent(one.throughput), percent(one.latency), slower];
+        if let Some((_, throughput)) = simulated.iter().find(|(node, _)| *node == one.node) {
+            row.push(percent(*throughput));
+        }
+        rows.push(row);
+    }
+    format!("live at {address}:\n{}", table(&rows))
+}
+
+fn live_object(arguments: &Advise, address: &str, one: &Found) -> serde_json::Value {
+    let figure = |interval: Interval| json!({ "mean": interval.mean, "within": interval.within });
+    json!({
+        "live": address,
+        "change": less(&one.node, arguments.faster),
+        "throughput": figure(one.throughput),
+        "latency": figure(one.latency),
+        "slower": one.slower,
+    })
+}
+
+/// A node that is faster, as its author would make it.
+fn less(node: &str, percent: u32) -> String {
+    match percent {
+        10 => format!("{node} takes a tenth less"),
+        25 => format!("{node} takes a quarter less"),
+        50 => format!("{node} takes half as long"),
+        other => format!("{node} takes {other} % less"),
+    }
+}
+
+fn shown(flow: &Flow, cpus: u32, load: Load, faster: u32, all: &[Advice]) -> String {
     let unit = match load {
         Load::Rate(_) => " flows/s",
         Load::Clients(_) => " clients",
@@ -36,15 +111,15 @@ fn shown(flow: &Flow, cpus: u32, load: Load, all: &[Advice]) -> String {
     for advice in all {
         let percent = |interval| format!("{} %", number(interval, 100.0));
         let latency = if advice.overloaded { "grows".to_owned() } else { percent(advice.latency) };
-        rows.push(vec![name(flow, &advice.change), percent(advice.throughput), latency]);
+        rows.push(vec![name(flow, faster, &advice.change), percent(advice.throughput), latency]);
     }
     format!("{cpus} CPU{plural}, {}{unit}:\n{}", load_text(load), table(&rows))
 }
 
 /// A change, as its author would make it.
-fn name(flow: &Flow, change: &Change) -> String {
+fn name(flow: &Flow, faster: u32, change: &Change) -> String {
     match change {
-        Change::Faster(node) => format!("{node} takes a tenth less"),
+        Change::Faster(node) => less(node, faster),
         Change::Readers(constraint) => {
             format!("{0}? in place of {0}", flow.program.constraints[*constraint].name)
         }
@@ -53,12 +128,12 @@ fn name(flow: &Flow, change: &Change) -> String {
     }
 }
 
-fn object(flow: &Flow, cpus: u32, load: Load, advice: &Advice) -> serde_json::Value {
-    let figure = |interval: flux_sim::interval::Interval| json!({ "mean": interval.mean, "within": interval.within });
+fn object(flow: &Flow, cpus: u32, load: Load, faster: u32, advice: &Advice) -> serde_json::Value {
+    let figure = |interval: Interval| json!({ "mean": interval.mean, "within": interval.within });
     json!({
         "cpus": cpus,
         "load": load_text(load),
-        "change": name(flow, &advice.change),
+        "change": name(flow, faster, &advice.change),
         "throughput": figure(advice.throughput),
         "latency": if advice.overloaded { serde_json::Value::Null } else { figure(advice.latency) },
     })

@@ -307,15 +307,30 @@ pub struct Sim {
 /// `flux advise`
 #[derive(Args)]
 #[command(after_help = "\
-Example: flux advise image.flux --estimates image.estimates --cpus 4 --rate 40
+Examples: flux advise image.flux --estimates image.estimates --cpus 4 --rate 40
+          flux advise image.flux --live 9100 --node Compress --clients 32 --faster 25
 
-Estimates are those of flux sim.
+Estimates are those of flux sim. With --live they are the profile of that server, where none are given; without a load it is \
+tried alone, and nothing is simulated.
 
 Exit status: 0 when there is advice, 1 when the program has errors, 2 when the call or an estimate is wrong.")]
 pub struct Advise {
     /// The server and its load.
     #[command(flatten)]
     pub server: Simulated,
+    /// How much less a node is to take, in percent.
+    #[arg(long, default_value_t = 10, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=90))]
+    pub faster: u32,
+    /// Try it on the running server with this admin interface, too: all else is slowed down there, in every second slice of
+    /// 250 ms, as if the node took so much less.
+    #[arg(long, value_name = "ADDRESS")]
+    pub live: Option<String>,
+    /// With --live: which nodes [default: the three that take most].
+    #[arg(long = "node", value_name = "NODE", value_delimiter = ',', requires = "live")]
+    pub nodes: Vec<String>,
+    /// With --live: how many slices for each node.
+    #[arg(long, default_value_t = 40, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(4..=1000))]
+    pub slices: u32,
     /// Print one JSON object a change.
     #[arg(long)]
     pub json: bool,
@@ -389,7 +404,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A server that is simulated, and what comes to it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Simulated {
     /// The program, or a folder with one program [default: the current folder].
     #[arg(value_name = "PROGRAM.flux", default_value = ".", hide_default_value = true)]
@@ -401,7 +416,7 @@ pub struct Simulated {
     #[arg(long = "estimates", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// What a running server has measured: the file of --flux-report=json:FILE, or what its admin interface gives as
-    /// /profile. Estimates replace what it says of the same.
+    /// /profile, or its address. Estimates replace what it says of the same.
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// How many CPUs the machine has.

@@ -18,6 +18,7 @@ mod graph;
 mod host;
 mod host_file;
 mod ir;
+mod live;
 mod man;
 mod message;
 mod new;

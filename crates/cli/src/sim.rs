@@ -2,6 +2,7 @@
 
 use crate::arguments::{Sim, Simulated, SimulatedRuntime};
 use crate::failure::{Failure, Result};
+use crate::profile_source;
 use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::{Terminal, print};
 use flux_ir::flow::Flow;
@@ -108,8 +109,7 @@ fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
     };
     let known = match &arguments.profile {
         Some(path) => {
-            let read = |error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error)));
-            let json = std::fs::read_to_string(path).map_err(read)?;
+            let json = profile_source::text(path)?;
             measured(flow, &json).map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?
         }
         None => Estimates::default(),

@@ -242,6 +242,16 @@ fn its_profile_is_shown_compared_merged_and_converted() {
     let hits = caches.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["hit_rate"].as_f64().unwrap());
     assert_eq!(hits.collect::<Vec<_>>(), [0.2, 0.2, 0.9], "{caches}");
 
+    let tried = flux(&["advise", "--live", &asked.address, "--node", "Check", "--faster", "25", "--slices", "4", "--json"]);
+    let tried: Value = serde_json::from_str(&tried).unwrap();
+    assert_eq!(tried["change"], "Check takes a quarter less", "{tried}");
+    let experiment = asked.json("/speed-up");
+    assert_eq!((&experiment["node"], &experiment["left"]), (&"Check".into(), &0.into()), "{experiment}");
+    let post = |more: &[&str], path| asked.page(&[&["-X", "POST", "-w", "%{http_code}"], more].concat(), path);
+    assert!(post(&[], "/speed-up?node=Chekc").ends_with("400"));
+    assert!(post(&[], "/profile").ends_with("405"));
+    assert!(post(&["-H", "Sec-Fetch-Site: cross-site"], "/speed-up?node=Check").ends_with("403"));
+
     let looked = flux(&["top", &asked.address, "--once", "--interval", "0.1", "--json"]);
     let looked: Value = serde_json::from_str(&looked).unwrap();
     assert_eq!((looked["program"].as_str(), looked["flows_per_s"].as_f64()), (Some("words"), Some(0.0)));

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// A change of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// A node or a handler takes a tenth less.
+    /// A node or a handler takes less.
     Faster(String),
     /// Who takes this constraint only reads.
     Readers(ConstraintId),
@@ -40,11 +40,9 @@ pub struct Advice {
     pub overloaded: bool,
 }
 
-/// How much less time a node takes.
-const FASTER: f64 = 0.9;
-
-/// All changes, the best first: by throughput where that is the limit, else by latency.
-pub fn advise(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64) -> Vec<Advice> {
+/// All changes, the best first: by throughput where that is the limit, else by latency. A faster node takes the part `left`
+/// of its time.
+pub fn advise(flow: &Flow, estimates: &Estimates, setting: &Setting, left: f64, seed: u64) -> Vec<Advice> {
     let runs = |estimates: &Estimates, setting: &Setting, readers: Option<ConstraintId>| -> Vec<Observed> {
         let mut random = Random::new(seed);
         let mut one = || run(setting, &mut Flows::new(flow, estimates).with_readers(readers), random.split());
@@ -55,7 +53,7 @@ pub fn advise(flow: &Flow, estimates: &Estimates, setting: &Setting, seed: u64) 
         .into_iter()
         .map(|change| {
             let then = match &change {
-                Change::Faster(name) => runs(&estimates.scaled(name, FASTER), setting, None),
+                Change::Faster(name) => runs(&estimates.scaled(name, left), setting, None),
                 Change::Readers(constraint) => runs(estimates, setting, Some(*constraint)),
                 Change::Cpu => runs(estimates, &with_a_cpu(setting), None),
                 Change::Threads => runs(estimates, &with_threads(setting), None),

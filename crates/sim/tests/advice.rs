@@ -33,7 +33,7 @@ fn advised(estimates: &[&str], cpus: usize, runtime: Runtime, arrivals: Arrivals
     let flow = flow();
     let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
     let setting = Setting { cpus, runtime, arrivals: vec![arrivals], warm_up: 1000.0, flows: 5000.0 };
-    advise(&flow, &estimates, &setting, 1)
+    advise(&flow, &estimates, &setting, 0.9, 1)
 }
 
 fn of(all: &[Advice], change: &Change) -> Advice {

@@ -85,7 +85,7 @@ std::string whole(const admin_answer &answer, bool with_body)
              "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
              "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n%s\r\n",
              answer.status, reason_of(answer.status), answer.type.c_str(), answer.body.size(),
-             answer.status == 405 ? "Allow: GET, HEAD\r\n" : "");
+             answer.status == 405 ? "Allow: GET, HEAD, POST\r\n" : "");
     return with_body ? head.all + answer.body : head.all;
 }
 
@@ -230,8 +230,13 @@ std::string admin_server::answer_to(const admin_reading &read) const
                      true);
     }
     const bool with_body = request.method != "HEAD";
-    if (with_body && request.method != "GET") {
-        return whole(refusal(405, "There is nothing here but to GET."), true);
+    const bool changes = request.method == "POST";
+    if (with_body && !changes && request.method != "GET") {
+        return whole(refusal(405, "There is nothing here but to GET, and to POST what changes the server."), true);
+    }
+    if (changes && !is_local_) {
+        return whole(refusal(403, "The server can only be changed from its own machine: other machines reach this address."),
+                     true);
     }
     try {
         return whole(pages_(request), with_body);

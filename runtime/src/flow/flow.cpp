@@ -140,23 +140,35 @@ void flow::run_on(runner &on) noexcept
     position_.store(&place_->position, std::memory_order_relaxed);
     move_to(no_node);
     constraint_counts_ = on.constraint_counts();
-    crowded_ = trace_.is_on() || timing_.is_on() || spans_.is_on() ? &somebody_waits : &on.crowded();
+    crowded_ = trace_.is_on() || timing_.is_on() || spans_.is_on() ? &somebody_waits : &on.looked_at();
 }
 
 void flow::look_up(node_number called) noexcept
 {
-    if (trace_.is_on()) {
-        trace_.called(*this, called);
-    }
-    if (timing_.is_on()) {
-        timing_.called(position());
-    }
-    if (spans_.is_on()) {
-        spans_.called(position());
+    if (crowded_ == &somebody_waits) {
+        tell(called);
     }
     if (held_ == 0 && runner_->crowded().load(std::memory_order_relaxed)) {
         const time_away queues(timing_, time_kind::queued);
         place_->give_way();
+    }
+}
+
+// To who wants to know of all its nodes.
+void flow::tell(node_number called) noexcept
+{
+    if (trace_.is_on()) {
+        trace_.called(*this, called);
+    }
+    // A source that makes values is not followed.
+    if (runner_->speed_up().is_on() && stage_.load(std::memory_order_relaxed) == stage::running) {
+        timing_.follow(runner_->speed_up(), source_->times());
+    }
+    if (timing_.is_on()) {
+        timing_.called(position(), called);
+    }
+    if (spans_.is_on()) {
+        spans_.called(position());
     }
 }
 

@@ -8,7 +8,9 @@
 #include "flux/process/log_tail.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cinttypes>
+#include <optional>
 #include <string_view>
 
 namespace flux {
@@ -17,6 +19,30 @@ namespace {
 constexpr const char *plain = "text/plain; charset=utf-8";
 constexpr const char *json = "application/json";
 constexpr const char *html = "text/html; charset=utf-8";
+
+// What a query says of this: `node=A&percent=25`. Empty where it says nothing.
+std::string_view value_in(std::string_view query, std::string_view name) noexcept
+{
+    while (!query.empty()) {
+        const std::string_view one = query.substr(0, query.find('&'));
+        query.remove_prefix(std::min(one.size() + 1, query.size()));
+        if (one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=') {
+            return one.substr(name.size() + 1);
+        }
+    }
+    return {};
+}
+
+// A number from 1 to `most`, or what is usual; nothing where it is none.
+std::optional<std::uint64_t> number_in(std::string_view query, std::string_view name, std::uint64_t usual,
+                                       std::uint64_t most) noexcept
+{
+    const std::string_view text = value_in(query, name);
+    std::uint64_t number = usual;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_right = error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most;
+    return text.empty() ? usual : is_right ? std::optional(number) : std::nullopt;
+}
 
 } // namespace
 
@@ -34,6 +60,8 @@ const admin_pages_of_server::page admin_pages_of_server::all_pages[] = {
     {"/flows", "the flows that are in progress, and where, as JSON", &admin_pages_of_server::flows},
     {"/metrics", "counts for Prometheus and for what reads OpenMetrics", &admin_pages_of_server::metrics},
     {"/log", "the last lines of the log; /log?json as JSON", &admin_pages_of_server::log},
+    {"/speed-up", "what a faster node would give; to try it, POST /speed-up?node=NODE&percent=25&slices=40&slice_ms=250",
+     &admin_pages_of_server::speed_up},
     {"/healthz", "status 200 while the server serves, 503 before and after", &admin_pages_of_server::health},
     {"/graph.json", "what the graph is drawn of", &admin_pages_of_server::graph_data},
     {"/", "this list", &admin_pages_of_server::index},
@@ -48,6 +76,9 @@ admin_pages_of_server::admin_pages_of_server(const program &of, running_server &
 admin_answer admin_pages_of_server::answer(const admin_request &request)
 {
     const auto found = std::ranges::find(all_pages, request.path, &page::path);
+    if (request.method == "POST" && request.path != "/speed-up") {
+        return {405, plain, "There is nothing to POST here.\n"};
+    }
     if (found != std::end(all_pages)) {
         return (this->*found->make)(request);
     }
@@ -128,6 +159,35 @@ admin_answer admin_pages_of_server::flows(const admin_request &)
                  static_cast<std::uint64_t>(each.time.count()));
     });
     return {200, json, text.all + "}\n"};
+}
+
+// A POST begins an experiment, or ends the one that goes on where no node is named; it has an end, as whoever began it may
+// be gone then.
+admin_answer admin_pages_of_server::speed_up(const admin_request &request)
+{
+    live_experiment &experiment = server_.experiment();
+    if (request.method == "POST") {
+        constexpr std::uint64_t usual_slices = 40;
+        constexpr std::uint64_t most_slices = 1000;
+        const std::string_view node = value_in(request.query, "node");
+        if (node.empty()) {
+            experiment.end();
+            return {200, json, experiment.json()};
+        }
+        const std::string_view percent = value_in(request.query, "percent");
+        std::optional<experiment_plan> plan =
+            parse_experiment(std::string(node) + (percent.empty() ? "" : "=") + std::string(percent), program_);
+        const std::optional<std::uint64_t> slices = number_in(request.query, "slices", usual_slices, most_slices);
+        const std::optional<std::uint64_t> slice_ms = number_in(request.query, "slice_ms", 250, 10'000);
+        if (!plan || !slices || !slice_ms) {
+            return {400, plain, "Name a node of the program, what it takes less (percent, 1 to 90), how many slices (1 to "
+                                "1000) and how long each is (slice_ms, 1 to 10000).\n"};
+        }
+        plan->slices = *slices;
+        plan->slice = std::chrono::milliseconds(*slice_ms);
+        experiment.begin(*plan);
+    }
+    return {200, json, experiment.json()};
 }
 
 admin_answer admin_pages_of_server::graph(const admin_request &)

@@ -141,6 +141,12 @@ const option all_options[] = {
      set_admin},
     {"keys", "on|off", "whether the profile names keys of constraints: who may read it reads them, too (on)",
      set_keys},
+    {"speed-up", "NODE[=PERCENT]",
+     "slow all else down, half of the time, as if the node took so much less: what would that give? (25%)",
+     [](options &into, std::string_view value) {
+         into.speed_up = value;
+         return std::string();
+     }},
     {"report", "[text|json][:FILE]", "say at the end which paths flows took, to standard error or a file", set_report},
     {"trace", "[N]", "say of each flow, or of one in N, what happens to it, as it happens, on standard error",
      [](options &into, std::string_view value) {
@@ -295,6 +301,9 @@ std::string read_options(options &into, int &argc, char **argv, environment vari
     }
     if (problem.empty() && into.admin && into.io == io_kind::simulation) {
         return "a simulated server has no admin interface: leave out " + std::string(prefix) + "admin";
+    }
+    if (problem.empty() && !into.speed_up.empty() && into.io == io_kind::simulation) {
+        return "nothing is slowed down in a simulation: leave out " + std::string(prefix) + "speed-up";
     }
     return problem;
 }

@@ -47,6 +47,9 @@ void running_server::start()
     }
     sources_.emplace(program_, flows, *strategy_, runners_);
     sources_->start();
+    if (!options_.speed_up.empty()) {
+        experiment_.begin(parse_experiment(options_.speed_up, program_).value());
+    }
 }
 
 std::unique_ptr<strategy> running_server::make_strategy()
@@ -89,6 +92,7 @@ std::unique_ptr<strategy> running_server::make_event_loops()
 
 bool running_server::drain(clock::duration patience)
 {
+    experiment_.end();
     const clock::time_point begin = clock::now();
     accepting &entrances = io().entrances;
     entrances.drain();

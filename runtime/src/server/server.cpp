@@ -113,7 +113,7 @@ class served_process
         if (!options_.takeover.empty()) {
             takeover_.emplace(options_.takeover, signals_, server_.io().sockets);
         }
-        if (options_.report != report_kind::none) {
+        if (options_.report != report_kind::none || !options_.speed_up.empty()) {
             reporting = this;
             std::atexit([] {
                 served_process *const here = reporting.load();
@@ -163,6 +163,11 @@ class served_process
             return;
         }
         try {
+            if (!options_.speed_up.empty()) {
+                const live_experiment::gain found = server_.experiment().throughput();
+                log_line("%s: if it took so much less, throughput would change by %+.1f %% (within %.1f %%, of %zu pairs of "
+                         "slices)", options_.speed_up.c_str(), 100 * found.mean, 200 * found.error, found.pairs);
+            }
             report_end(program_, server_.facts(), options_);
         } catch (const std::bad_alloc &) {
             log_line("there is no memory for the report");
@@ -215,6 +220,10 @@ std::string read_all_options(options &into, const program &served, int &argc, ch
     }
     if (problem.empty() && host_of_thread != nullptr) {
         problem = why_not_hosted(into);
+    }
+    if (problem.empty() && !into.speed_up.empty() && !parse_experiment(into.speed_up, served)) {
+        problem = "--flux-speed-up is to be a node of " + std::string(served.name) +
+                  ", and what it takes less, 1 to 90 %, as Compress=25%: not `" + into.speed_up + "`";
     }
     return !problem.empty() || into.run != run_kind::serve
                ? problem

@@ -69,7 +69,9 @@ TEST_F(AdminServer, AnswersHeadWithoutTheBody)
 
 TEST_F(AdminServer, RefusesWhatItIsNotFor)
 {
-    EXPECT_TRUE(answer(server, "POST /here HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    EXPECT_TRUE(answer(server, "PUT /here HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    const std::string foreign = "POST /here HTTP/1.1\r\nHost: localhost\r\nOrigin: http://example.org\r\n\r\n";
+    EXPECT_TRUE(answer(server, foreign).starts_with("HTTP/1.1 403 "));
     EXPECT_TRUE(answer(server, "GET /here HTTP/1.1\r\nHost: example.org\r\n\r\n").starts_with("HTTP/1.1 403 "));
     EXPECT_TRUE(answer(server, "no request\r\n\r\n").starts_with("HTTP/1.1 400 "));
     EXPECT_TRUE(answer(server, std::string(9'000, 'x')).starts_with("HTTP/1.1 431 "));

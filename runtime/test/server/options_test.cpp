@@ -138,6 +138,8 @@ TEST_F(Options, ChooseWhichFlowsAreTraced)
     EXPECT_TRUE(read({"--flux-keys", "on"}).options.names_keys);
     EXPECT_EQ(read({"--flux-keys=no"}).problem, "--flux-keys is to be on or off, not `no`");
     EXPECT_EQ(read({}).options.trace_one_in, 0u);
+    EXPECT_EQ(read({"--flux-speed-up=Work=25%"}).options.speed_up, "Work=25%");
+    EXPECT_NE(read({"--flux-speed-up=Work", "--flux-io=simulation:1"}).problem, "");
     EXPECT_EQ(read({"--flux-trace"}).options.trace_one_in, 1u);
     EXPECT_EQ(read({"--flux-trace=100"}).options.trace_one_in, 100u);
     EXPECT_NE(read({"--flux-trace=0"}).problem, "");

@@ -32,7 +32,7 @@ struct admin_answer {
     std::string body;
 };
 
-/// Gives the answer to a request with the method GET. Called on the interface's thread. What it throws is answered with
+/// Gives the answer to a request with the method GET or HEAD, or, where only this machine reaches the interface, POST. Called on the interface's thread. What it throws is answered with
 /// status 500.
 using admin_pages = std::function<admin_answer(const admin_request &)>;
 

@@ -366,6 +366,7 @@ class flow : public listed<flow>
     void run_blocking(blocking_call call);
     void run_on_stack(std::size_t bytes, blocking_call call);
     void look_up(node_number called) noexcept;
+    void tell(node_number called) noexcept;
 
     path_number path_ = 0;
     counters counters_;

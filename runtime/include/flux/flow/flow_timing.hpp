@@ -17,6 +17,7 @@
 #pragma once
 
 #include "flux/flow/flow_times.hpp"
+#include "flux/flow/virtual_speed_up.hpp"
 #include "flux/moment.hpp"
 #include "flux/processor_use.hpp"
 #include "flux/waiting/node_number.hpp"
@@ -38,15 +39,22 @@ class flow_timing
     void begin(flow_times &to, std::uint32_t flows) noexcept;
     /// A branch of a flow begins to run; it is timed if that is.
     void begin_branch(const flow_timing &parent) noexcept;
+    /// It is followed for a virtual speed-up from here on, if it is not yet; where it is not timed, what it takes goes
+    /// nowhere.
+    void follow(virtual_speed_up &by, flow_times &to) noexcept;
     /// It is not timed any more.
-    void end() noexcept { to_ = nullptr; }
+    void end() noexcept
+    {
+        to_ = nullptr;
+        owed_.end();
+    }
 
     // Of a flow that is timed. Where it stops and where it goes on may be different threads.
 
     /// It runs for the first time.
     void runs() noexcept;
     /// It has been at `before` (`no_node` where it was at none), and calls the next node now.
-    void called(node_number before) noexcept;
+    void called(node_number before, node_number next = no_node) noexcept;
     /// It does not run until it goes on; the time between was of this kind, or it was parked for this.
     void stops() noexcept;
     void goes_on(time_kind away) noexcept;
@@ -60,6 +68,10 @@ class flow_timing
   private:
     std::chrono::nanoseconds lap() noexcept;
     std::chrono::nanoseconds lap_away() noexcept;
+    void pay(owed_delay::owed owed) noexcept;
+    template <class Wait>
+    void pay_parked(std::chrono::nanoseconds owed, Wait wait) noexcept;
+    void park_longer(std::chrono::nanoseconds time) noexcept;
     void leave_node(node_number node) noexcept;
 
     flow_times *to_ = nullptr;
@@ -74,6 +86,9 @@ class flow_timing
     divided_time of_node_;
     std::chrono::nanoseconds waited_for_next_;
     divided_time of_flow_;
+    // For a virtual speed-up, and since when it is followed.
+    owed_delay owed_;
+    moment followed_since_;
 };
 
 /// Counts the time from here to the end of the block as time in which a flow did not run, if the flow is timed: of a

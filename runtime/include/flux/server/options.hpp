@@ -64,6 +64,8 @@ struct options {
     std::optional<span_collector> spans;
     /// `--flux-spans-one-in`
     std::uint64_t spans_one_in = 1000;
+    /// `--flux-speed-up`: the node that is faster, virtually, and by how much (`live_experiment.hpp`); empty for none.
+    std::string speed_up;
     /// Where the report goes; empty for standard error.
     std::string report_file;
     /// `--flux-help`, `--flux-version`

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/flow/program.hpp"
+#include "flux/insight/live_experiment.hpp"
 #include "flux/insight/report.hpp"
 #include "flux/insight/span_exporter.hpp"
 #include "flux/io/server_io.hpp"
@@ -58,6 +59,9 @@ class running_server
     /// What is known so far. Any thread may ask. Throws `std::bad_alloc`.
     run_facts facts(facts_wanted wanted = facts_wanted::all);
 
+    /// What a faster node would give.
+    live_experiment &experiment() noexcept { return experiment_; }
+
     /// Has each flow that is in progress seen. Any thread may ask, after the start. Throws `std::bad_alloc`.
     void look_at_flows(stragglers &by) const;
 
@@ -76,6 +80,7 @@ class running_server
     runners runners_;
     std::unique_ptr<strategy> strategy_;
     std::optional<sources> sources_;
+    live_experiment experiment_{runners_};
     stragglers stragglers_;
     std::mutex abandoning_;
     std::vector<straggler_group> abandoned_;

@@ -16,6 +16,7 @@
 #include "flux/flow/path_counts.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/flow/program.hpp"
+#include "flux/flow/virtual_speed_up.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +26,9 @@
 
 namespace flux {
 
+/// Of runners that have no server.
+inline constinit virtual_speed_up no_speed_up;
+
 /// What runs flows.
 class runner : public listed<runner>
 {
@@ -32,8 +36,8 @@ class runner : public listed<runner>
     /// The times of constraints go to `times`, one for each, which outlive it; nowhere if that is empty. Throws
     /// `std::bad_alloc`.
     explicit runner(const program &of, const std::shared_ptr<server_io> &through = server_io::current(),
-                    std::span<constraint_times> times = {})
-        : io_(through), constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
+                    std::span<constraint_times> times = {}, virtual_speed_up &by = no_speed_up)
+        : io_(through), speed_up_(by), constraint_counts_(std::make_unique<constraint_count[]>(of.constraints.size())), counts_(of)
     {
         for (std::size_t number = 0; number < times.size(); ++number) {
             constraint_counts_[number].add_times_to(times[number]);
@@ -50,6 +54,14 @@ class runner : public listed<runner>
     const std::atomic<bool> &crowded() const noexcept { return crowded_; }
     /// Others wait from now on, where `update_crowded` finds them. Any thread says so.
     void set_crowded() noexcept { crowded_.store(true); }
+
+    /// What its next flows look at between two nodes: whether others wait, or, while they are all to be followed,
+    /// something that has them look up at each.
+    const std::atomic<bool> &looked_at() const noexcept { return *looked_at_.load(std::memory_order_relaxed); }
+    /// The same, for those that begin from now on. Any thread says so.
+    void follow_all(bool all) noexcept { looked_at_.store(all ? &somebody_waits : &crowded_, std::memory_order_relaxed); }
+    /// For which they are followed.
+    virtual_speed_up &speed_up() const noexcept { return speed_up_; }
 
     /// Whether others wait is what `some_wait` finds, or what somebody says meanwhile. For its thread.
     template <class Look>
@@ -92,6 +104,8 @@ class runner : public listed<runner>
     thread_waiter own_place_;
     waiter *place_ = &own_place_;
     std::atomic<bool> crowded_{false};
+    std::atomic<const std::atomic<bool> *> looked_at_{&crowded_};
+    virtual_speed_up &speed_up_;
     signal_stack stack_;
     std::unique_ptr<constraint_count[]> constraint_counts_;
     path_counts counts_;
@@ -128,6 +142,11 @@ class runners
     /// How long the flows take that are timed.
     flow_times &times() noexcept { return times_; }
 
+    /// Has all flows that begin from now on followed, for the virtual speed-up, or none.
+    void follow_all(bool all) noexcept;
+    /// The one of this server.
+    virtual_speed_up &speed_up() noexcept { return speed_up_; }
+
     /// One that nobody else uses, until it is given back; null where there is no memory.
     runner *borrow() noexcept;
 
@@ -149,14 +168,22 @@ class runners
     /// What nodes have used so far of the stacks that they ask for, the most first. Throws `std::bad_alloc`.
     std::vector<node_stack_mark> marks_of_stacks();
 
+    /// How many flows have ended so far.
+    std::uint64_t flows_ended() noexcept;
+
     /// How many flows have started and not ended.
     std::uint64_t flows_in_progress() noexcept;
 
   private:
+    template <class Count>
+    std::uint64_t sum_of_sources(Count count) noexcept;
+
     const program &program_;
     const std::shared_ptr<server_io> io_;
     flow_times times_;
     std::vector<constraint_times> constraint_times_;
+    virtual_speed_up speed_up_;
+    bool follows_all_ = false;
     lock lock_;
     std::vector<std::unique_ptr<runner>> all_;
     intrusive_list<runner> idle_;

@@ -120,6 +120,9 @@ class source
     /// The name of a node of the program; the source's own for `no_node`.
     const char *node_name(node_number node) const noexcept;
 
+    /// Where goes what its flows take.
+    flow_times &times() const noexcept { return times_; }
+
     /// The strategy that runs its flows.
     strategy &started_by() const noexcept { return strategy_; }
 

@@ -1,0 +1,137 @@
+#include "flux/insight/live_experiment.hpp"
+
+#include "flux/sleep.hpp"
+#include "../support/running_source.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(LiveExperiment, ItsPlanIsReadFromText)
+{
+    EXPECT_EQ(flux::parse_experiment("End", sample::program)->percent, 25u);
+    EXPECT_EQ(flux::parse_experiment("End=40%", sample::program)->percent, 40u);
+    EXPECT_EQ(flux::parse_experiment("End=40", sample::program)->node, flux::node_number{sample::node_End});
+    for (const char *const wrong : {"", "Ende", "End=", "End=0%", "End=91%", "End=x", "End=4%%", "End=-4"}) {
+        EXPECT_FALSE(flux::parse_experiment(wrong, sample::program)) << wrong;
+    }
+}
+
+void spin(std::chrono::nanoseconds time)
+{
+    const auto begin = flux::clock::now();
+    while (flux::clock::now() - begin < time) {
+    }
+}
+
+class LiveExperiment : public testing::TestWithParam<flux::strategy_kind>
+{
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, LiveExperiment,
+                         testing::Values(flux::strategy_kind::thread, flux::strategy_kind::pool,
+                                         flux::strategy_kind::event),
+                         [](const auto &of) { return flux::strategy_name(of.param); });
+
+// How much of delays there was for each flow in those slices in which the node was faster, or in the others.
+std::chrono::nanoseconds delays_of(const std::vector<flux::experiment_slice> &all, bool faster)
+{
+    std::chrono::nanoseconds delays{0};
+    std::uint64_t flows = 0;
+    for (const flux::experiment_slice &each : all) {
+        if ((each.percent != 0) == faster) {
+            delays += each.delays;
+            flows += each.flows;
+        }
+    }
+    return delays / std::max<std::uint64_t>(flows, 1);
+}
+
+TEST_P(LiveExperiment, InEverySecondSliceWhatTheNodeWorksIsAdded)
+{
+    sample::work = [](const sample::Listen_out &) {
+        spin(flux::running_flow->position() == sample::node_One ? 500us : 10us);
+    };
+    sample::listen = [](sample::Listen_out &out) {
+        out = sample::Listen_out{1, 2, -1};
+        return true;
+    };
+    sample::running_source running(sample::program, sample::source_Listen, GetParam(), 1);
+    {
+        flux::live_experiment experiment(running.all);
+        flux::experiment_plan plan{sample::node_One, 50, 40ms, 8};
+        experiment.begin(plan);
+        while (experiment.slices().size() < 8) {
+            std::this_thread::sleep_for(5ms);
+        }
+        const std::vector<flux::experiment_slice> all = experiment.slices();
+        EXPECT_EQ(std::ranges::count(all, 50u, &flux::experiment_slice::percent), 4);
+        EXPECT_GT(delays_of(all, true), 100us);
+        EXPECT_LT(delays_of(all, false), 50us);
+        EXPECT_EQ(experiment.throughput().pairs, 4u);
+        EXPECT_NE(experiment.json().find("\"node\": \"One\", \"percent\": 50"), std::string::npos);
+        experiment.begin({sample::node_End, 50, 20ms, 0});
+        while (experiment.slices().size() < 4) {
+            std::this_thread::sleep_for(5ms);
+        }
+        EXPECT_LT(delays_of(experiment.slices(), true), 100us);
+        EXPECT_NE(experiment.json().find("\"left\": null"), std::string::npos);
+        experiment.end();
+    }
+    EXPECT_FALSE(running.all.speed_up().is_on());
+}
+
+// Two threads, and a node in a constraint of which only one flow has its turn. Nodes sleep, so a busy machine does no harm.
+double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_constraint,
+                 const std::function<void(sample::running_source &)> &meanwhile)
+{
+    sample::work = [=](const sample::Listen_out &) {
+        const flux::node_number at = flux::running_flow->position();
+        const auto time = at == sample::node_One ? in_constraint : at == sample::node_Begin ? before : 300us;
+        flux::sleep_for(at == sample::node_Choose ? 0us : time);
+    };
+    sample::listen = [](sample::Listen_out &out) {
+        out = sample::Listen_out{1, 2, -1};
+        return true;
+    };
+    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::pool, 4);
+    running.await_finished(4);
+    const std::uint64_t flows = running.all.flows_ended();
+    const flux::moment begin = flux::clock::now();
+    meanwhile(running);
+    const std::chrono::duration<double> time = flux::clock::now() - begin;
+    return static_cast<double>(running.all.flows_ended() - flows) / time.count();
+}
+
+double said_of(sample::node node, sample::running_source &running)
+{
+    flux::live_experiment experiment(running.all);
+    experiment.begin({node, 25, 80ms, 12});
+    while (experiment.slices().size() < 12) {
+        std::this_thread::sleep_for(5ms);
+    }
+    return experiment.throughput().mean;
+}
+
+TEST(LiveExperiment, SaysWhatABottleneckThatIsTrulyFasterGives)
+{
+    const auto wait = [](sample::running_source &) { std::this_thread::sleep_for(500ms); };
+    const double before = rate_with(1200us, 4000us, wait);
+    const double then = rate_with(1200us, 3000us, wait);
+    double bottleneck = 0;
+    double other = 0;
+    rate_with(1200us, 4000us, [&](sample::running_source &running) {
+        bottleneck = said_of(sample::node_One, running);
+        other = said_of(sample::node_Begin, running);
+    });
+    EXPECT_NEAR((1 + bottleneck) / (then / before), 1, 0.15) << then / before;
+    EXPECT_NEAR(other, 0, 0.08);
+}
+
+} // namespace
