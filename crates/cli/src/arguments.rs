@@ -310,8 +310,8 @@ pub struct Sim {
 Examples: flux advise image.flux --estimates image.estimates --cpus 4 --rate 40
           flux advise image.flux --live 9100 --node Compress --clients 32 --faster 25
 
-Estimates are those of flux sim. With --live they are the profile of that server, where none are given; without a load it is \
-tried alone, and nothing is simulated.
+Estimates are those of flux sim. With --live they are the profile of that server, where none are given; without a \
+load it is tried alone, and nothing is simulated.
 
 Exit status: 0 when there is advice, 1 when the program has errors, 2 when the call or an estimate is wrong.")]
 pub struct Advise {
@@ -321,8 +321,8 @@ pub struct Advise {
     /// How much less a node is to take, in percent.
     #[arg(long, default_value_t = 10, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=90))]
     pub faster: u32,
-    /// Try it on the running server with this admin interface, too: all else is slowed down there, in every second slice of
-    /// 250 ms, as if the node took so much less.
+    /// Try it on the running server with this admin interface, too: all else is slowed down there, in every second
+    /// slice of 250 ms, as if the node took so much less.
     #[arg(long, value_name = "ADDRESS")]
     pub live: Option<String>,
     /// With --live: which nodes [default: the three that take most].

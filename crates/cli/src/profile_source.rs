@@ -101,12 +101,7 @@ fn requested(address: &str, method: &str, path: &str) -> std::result::Result<Str
     }
 }
 
-fn ask(
-    mut stream: impl Read + Write,
-    host: &str,
-    method: &str,
-    path: &str,
-) -> std::result::Result<String, String> {
+fn ask(mut stream: impl Read + Write, host: &str, method: &str, path: &str) -> std::result::Result<String, String> {
     let failed = |error: std::io::Error| format!("the server does not answer: {}", plain(&error));
     write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").map_err(failed)?;
     let mut answer = vec![];

@@ -242,7 +242,8 @@ fn its_profile_is_shown_compared_merged_and_converted() {
     let hits = caches.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["hit_rate"].as_f64().unwrap());
     assert_eq!(hits.collect::<Vec<_>>(), [0.2, 0.2, 0.9], "{caches}");
 
-    let tried = flux(&["advise", "--live", &asked.address, "--node", "Check", "--faster", "25", "--slices", "4", "--json"]);
+    let tried =
+        flux(&["advise", "--live", &asked.address, "--node", "Check", "--faster", "25", "--slices", "4", "--json"]);
     let tried: Value = serde_json::from_str(&tried).unwrap();
     assert_eq!(tried["change"], "Check takes a quarter less", "{tried}");
     let experiment = asked.json("/speed-up");

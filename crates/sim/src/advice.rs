@@ -40,8 +40,8 @@ pub struct Advice {
     pub overloaded: bool,
 }
 
-/// All changes, the best first: by throughput where that is the limit, else by latency. A faster node takes the part `left`
-/// of its time.
+/// All changes, the best first: by throughput where that is the limit, else by latency. A faster node takes the part
+/// `left` of its time.
 pub fn advise(flow: &Flow, estimates: &Estimates, setting: &Setting, left: f64, seed: u64) -> Vec<Advice> {
     let runs = |estimates: &Estimates, setting: &Setting, readers: Option<ConstraintId>| -> Vec<Observed> {
         let mut random = Random::new(seed);

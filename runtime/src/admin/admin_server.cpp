@@ -235,7 +235,7 @@ std::string admin_server::answer_to(const admin_reading &read) const
         return whole(refusal(405, "There is nothing here but to GET, and to POST what changes the server."), true);
     }
     if (changes && !is_local_) {
-        return whole(refusal(403, "The server can only be changed from its own machine: other machines reach this address."),
+        return whole(refusal(403, "The server can only be changed where its own machine alone reaches this address."),
                      true);
     }
     try {

@@ -60,7 +60,7 @@ const admin_pages_of_server::page admin_pages_of_server::all_pages[] = {
     {"/flows", "the flows that are in progress, and where, as JSON", &admin_pages_of_server::flows},
     {"/metrics", "counts for Prometheus and for what reads OpenMetrics", &admin_pages_of_server::metrics},
     {"/log", "the last lines of the log; /log?json as JSON", &admin_pages_of_server::log},
-    {"/speed-up", "what a faster node would give; to try it, POST /speed-up?node=NODE&percent=25&slices=40&slice_ms=250",
+    {"/speed-up", "what a faster node would give; to try it, POST /speed-up?node=NODE&percent=25",
      &admin_pages_of_server::speed_up},
     {"/healthz", "status 200 while the server serves, 503 before and after", &admin_pages_of_server::health},
     {"/graph.json", "what the graph is drawn of", &admin_pages_of_server::graph_data},
@@ -161,8 +161,8 @@ admin_answer admin_pages_of_server::flows(const admin_request &)
     return {200, json, text.all + "}\n"};
 }
 
-// A POST begins an experiment, or ends the one that goes on where no node is named; it has an end, as whoever began it may
-// be gone then.
+// A POST begins an experiment, or ends the one that goes on where no node is named; it has an end, as whoever began it
+// may be gone then.
 admin_answer admin_pages_of_server::speed_up(const admin_request &request)
 {
     live_experiment &experiment = server_.experiment();
@@ -180,8 +180,9 @@ admin_answer admin_pages_of_server::speed_up(const admin_request &request)
         const std::optional<std::uint64_t> slices = number_in(request.query, "slices", usual_slices, most_slices);
         const std::optional<std::uint64_t> slice_ms = number_in(request.query, "slice_ms", 250, 10'000);
         if (!plan || !slices || !slice_ms) {
-            return {400, plain, "Name a node of the program, what it takes less (percent, 1 to 90), how many slices (1 to "
-                                "1000) and how long each is (slice_ms, 1 to 10000).\n"};
+            return {400, plain,
+                    "Name a node of the program, what it takes less (percent, 1 to 90), how many slices (1 to 1000) and "
+                    "how long each is (slice_ms, 1 to 10000).\n"};
         }
         plan->slices = *slices;
         plan->slice = std::chrono::milliseconds(*slice_ms);

@@ -1,8 +1,8 @@
 /// \file
-/// A node that is faster, virtually: whenever it has worked for a time, all else is delayed by a part of that, so that the
-/// node is faster in comparison. What a second server whose node truly was so much faster did in a second, this one does
-/// in a second and all delays (Curtsinger and Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP 2015,
-/// section 3).
+/// A node that is faster, virtually: whenever it has worked for a time, all else is delayed by a part of that, so that
+/// the node is faster in comparison. What a second server whose node truly was so much faster did in a second, this one
+/// does in a second and all delays (Curtsinger and Berger, "Coz: Finding Code that Counts with Causal Profiling", SOSP
+/// 2015, section 3).
 ///
 /// Coz samples; here a node begins and ends where the flow calls the next, so nothing is missed. Who owes a delay is
 /// decided for each stretch of a flow by what it did while the delay was added:
@@ -11,7 +11,8 @@
 ///   the processor that the node ran on cannot have run at the same time, and owes nothing: so two loops that share a
 ///   processor are right, too.
 /// - It was parked for the world, a peer or a time: it owes, and its park lasts longer. Its loop goes on.
-/// - It waited for a constraint, a lock, another flow, its branches, its loop or a processor: who let it go on has paid,
+/// - It waited for a constraint, a lock, another flow, its branches, its loop or a processor: who let it go on has
+/// paid,
 ///   so it owes nothing.
 ///
 /// Sources owe nothing: their clients are taken to ask again as soon as they are answered.
@@ -72,8 +73,8 @@ class virtual_speed_up
     /// As its thread sees it now.
     reading read() const noexcept;
 
-    /// Parks end when the kernel wakes a thread, so a millisecond late on a loop: what was paid too much so, others need not
-    /// pay. Takes of that, at most so much.
+    /// Parks end when the kernel wakes a thread, so a millisecond late on a loop: what was paid too much so, others
+    /// need not pay. Takes of that, at most so much.
     void overpaid(std::chrono::nanoseconds time) noexcept;
     std::chrono::nanoseconds take_overpaid(std::chrono::nanoseconds most) noexcept;
 

@@ -1,7 +1,7 @@
 /// \file
 /// An experiment on a running server: what a node that is faster would give. For a slice of time the node is faster,
-/// virtually (`virtual_speed_up.hpp`), for the next it is as it is, and so on, so that what changes with time alone is in
-/// both. Flows are followed in all slices, as that costs something, too.
+/// virtually (`virtual_speed_up.hpp`), for the next it is as it is, and so on, so that what changes with time alone is
+/// in both. Flows are followed in all slices, as that costs something, too.
 #pragma once
 
 #include "flux/flow/program.hpp"
