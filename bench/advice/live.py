@@ -2,8 +2,8 @@
 """Servers that run: what a live experiment says that a faster node would give, and what it gives.
 
 Each server is one of small nodes, as those of advice.py, with as many flows at once as there are clients. It runs with
-one node as it is and truly faster, in turns, which is what is found; and once more with the experiment, which is what is
-said: by how much throughput changes, and within what, at 95 of 100.
+one node as it is and truly faster, in turns, which is what is found; and once more with the experiment, which is what
+is said: by how much throughput changes, and within what, at 95 of 100.
 """
 
 import argparse

@@ -69,7 +69,7 @@ pub fn tried(arguments: &Advise, address: &str, terminal: &Terminal) -> Result<V
 /// Those that take most of all time.
 fn dearest(profile: &Profile) -> Vec<String> {
     let mut all: Vec<_> = profile.node_times.iter().map(|node| (node.times.whole.sum_ns(), &node.name)).collect();
-    all.sort_by(|a, b| b.0.cmp(&a.0));
+    all.sort_by_key(|one| std::cmp::Reverse(one.0));
     all.into_iter().take(TRIED).map(|(_, name)| name.clone()).collect()
 }
 

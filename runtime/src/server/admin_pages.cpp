@@ -181,8 +181,8 @@ admin_answer admin_pages_of_server::speed_up(const admin_request &request)
         const std::optional<std::uint64_t> slice_ms = number_in(request.query, "slice_ms", 250, 10'000);
         if (!plan || !slices || !slice_ms) {
             return {400, plain,
-                    "Name a node of the program, what it takes less (percent, 1 to 90), how many slices (1 to 1000) and "
-                    "how long each is (slice_ms, 1 to 10000).\n"};
+                    "Name a node of the program, what it takes less (percent, 1 to 90), how many slices (1 to 1000) "
+                    "and how long each is (slice_ms, 1 to 10000).\n"};
         }
         plan->slices = *slices;
         plan->slice = std::chrono::milliseconds(*slice_ms);

@@ -165,8 +165,8 @@ class served_process
         try {
             if (!options_.speed_up.empty()) {
                 const live_experiment::gain found = server_.experiment().throughput();
-                log_line("%s: if it took so much less, throughput would change by %+.1f %% (within %.1f %%, of %zu pairs "
-                         "of slices)",
+                log_line("%s: if it took so much less, throughput would change by %+.1f %% (within %.1f %%, of %zu "
+                         "pairs of slices)",
                          options_.speed_up.c_str(), 100 * found.mean, 200 * found.error, found.pairs);
             }
             report_end(program_, server_.facts(), options_);
