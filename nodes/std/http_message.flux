@@ -9,10 +9,7 @@ type request = unit {
 
   head : request_head;
   # One reply, which is read as a response but to HEAD and CONNECT; and what may be repeated, RFC 9110, 9.2.2.
-  var replies : int8 &parse = 1;
-  if (self.head.method == "HEAD" || self.head.method == "CONNECT") {
-    var counted : int8 &parse = -1 &update = self.replies = $$;
-  }
+  var replies : int8 &parse = self.head.method == "HEAD" || self.head.method == "CONNECT" ? -1 : 1;
   var may_repeat : bool
     &parse = self.head.method == "GET" || self.head.method == "PUT" || self.head.method == "DELETE"
       || self.head.method == "OPTIONS";

@@ -38,11 +38,9 @@ type command = unit {
 
   # What a request has for replies: one; of quiet ones, of statistics, and of what leaves the connection in another state
   # than it was in it cannot be told. What only reads may be asked twice.
-  var replies : int8 &parse = -1;
-  if (self.opcode <= 0x0f && self.opcode != 0x07 && self.opcode != 0x09 && self.opcode != 0x0d
-      || self.opcode == 0x1b || self.opcode == 0x1c || self.opcode == 0x1d || self.opcode == 0x23) {
-    var counted : int8 &parse = 1 &update = self.replies = $$;
-  }
+  var replies : int8
+    &parse = self.opcode <= 0x0f && self.opcode != 0x07 && self.opcode != 0x09 && self.opcode != 0x0d
+      || self.opcode == 0x1b || self.opcode == 0x1c || self.opcode == 0x1d || self.opcode == 0x23 ? 1 : -1;
   var may_repeat : bool &parse = self.opcode == 0x00 || self.opcode == 0x0c || self.opcode == 0x0a || self.opcode == 0x0b;
 };
 

@@ -592,10 +592,12 @@ fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
     let strength = |symbol: &str| match symbol {
         "||" | "&&" => 1,
         "==" | "!=" | "<" | "<=" | ">" | ">=" => 2,
-        "+=" | "=" => 0,
+        "+=" | "=" | "?" | ":" => 0,
         _ => 3,
     };
     match *inner == operator {
+        // `c ? a : b`
+        _ if *inner == ":" => false,
         true => is_right && !matches!(operator, "&&" | "||"),
         false => operator == "!" || strength(inner) <= strength(operator),
     }

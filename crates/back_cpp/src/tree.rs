@@ -37,7 +37,7 @@ pub enum Expression {
     All(Vec<Self>),
     /// `object[key]`
     Element(Box<[Self; 2]>),
-    /// `left + right`, with whichever operator.
+    /// `left + right`, with whichever operator; `c ? a : b` is `?` of `c`, and of `:` of the others.
     Infix(Box<Self>, &'static str, Box<Self>),
     /// `!value`
     Prefix(&'static str, Box<Self>),

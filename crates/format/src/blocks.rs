@@ -16,6 +16,8 @@ pub struct Blocks<'text> {
     depth: usize,
     /// The brackets that are open, each with whether a comprehension is in it.
     brackets: Vec<bool>,
+    /// Each `?` whose `:` comes, in so many brackets.
+    choices: Vec<usize>,
     /// The two tokens before: spelled so.
     last: [&'text str; 2],
     /// Whether what comes is the type of a variable.
@@ -28,7 +30,17 @@ const WORDS: [&str; 8] = ["if", "else", "let", "fail", "in", "for", "return", "s
 impl<'text> Blocks<'text> {
     /// None open.
     pub fn new(text: &'text str, kind: StatementKind, breaks_all: bool) -> Self {
-        Self { text, kind, breaks_all, open: vec![], depth: 0, brackets: vec![], last: [""; 2], in_type: false }
+        Self {
+            text,
+            kind,
+            breaks_all,
+            open: vec![],
+            depth: 0,
+            brackets: vec![],
+            choices: vec![],
+            last: [""; 2],
+            in_type: false,
+        }
     }
 
     /// Whether what comes is in braces, or closes them.
@@ -44,6 +56,12 @@ impl<'text> Blocks<'text> {
             self.brackets.push(next.is_some_and(|next| self.spelling(next) == "for"));
         } else if closes(token.kind) {
             self.brackets.pop();
+        }
+        match token.kind {
+            TokenKind::Question if !self.in_type && self.kind != StatementKind::Type => self.choices.push(self.depth),
+            TokenKind::Colon if self.choices.last() == Some(&self.depth) => _ = self.choices.pop(),
+            TokenKind::Semicolon => self.choices.clear(),
+            _ => {}
         }
         self.in_type = match token.kind {
             TokenKind::Colon => self.after_variable(),
@@ -113,6 +131,7 @@ impl<'text> Blocks<'text> {
             (_, T::Comma | T::Semicolon) | (T::Dot, _) | (_, T::Dot) => false,
             (T::OpenBrace | T::Comma | T::Semicolon, _) | (_, T::OpenBrace | T::CloseBrace) => true,
             _ if opens(first.kind) || closes(second.kind) => false,
+            (_, T::Colon) if self.choices.last() == Some(&self.depth) => true,
             (_, T::Colon) => {
                 let in_comprehension = self.brackets.last().is_some_and(|comprehension| *comprehension);
                 self.kind == StatementKind::Type || in_comprehension || self.after_variable()

@@ -86,6 +86,8 @@ pub enum Form<'text> {
     Negate(Box<Value<'text>>),
     /// `e + e`
     Binary(Operator, Box<[Value<'text>; 2]>),
+    /// `e ? e : e`
+    Choose(Box<[Value<'text>; 3]>),
     /// `name(e, e)`, `name(field: e)`: what is called is a name, or what becomes one.
     Call(Box<Value<'text>>, Vec<Argument<'text>>),
     /// `[e, e]`
@@ -115,6 +117,7 @@ impl<'text> Value<'text> {
         match &self.form {
             Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => vec![one],
             Form::Binary(_, two) | Form::Element(two) => two.iter().collect(),
+            Form::Choose(three) => three.iter().collect(),
             Form::Call(callee, arguments) => {
                 std::iter::once(&**callee).chain(arguments.iter().map(|argument| &argument.value)).collect()
             }
@@ -133,6 +136,7 @@ impl<'text> Value<'text> {
         match &mut self.form {
             Form::Field(one, _) | Form::Not(one) | Form::Negate(one) => vec![one],
             Form::Binary(_, two) | Form::Element(two) => two.iter_mut().collect(),
+            Form::Choose(three) => three.iter_mut().collect(),
             Form::Call(callee, arguments) => {
                 std::iter::once(&mut **callee).chain(arguments.iter_mut().map(|argument| &mut argument.value)).collect()
             }

@@ -17,6 +17,8 @@ pub(crate) enum Number {
     Joined(char, Box<[Self; 2]>),
     /// `-n`
     Negated(Box<Self>),
+    /// `c ? n : m`
+    Chosen(Box<(Condition, Self, Self)>),
     /// `sum`, `min`, `max` or `length` of what is made of these elements, of those for which the condition holds.
     Aggregate(&'static str, Vec<i64>, Box<(Self, Condition)>),
     /// `length(t)`
@@ -98,7 +100,7 @@ impl Number {
     pub(crate) fn any(random: &mut Random, kit: &Kit<'_>, depth: usize) -> Self {
         let one = |random: &mut Random| Box::new(Self::any(random, kit, depth - 1));
         let two = |random: &mut Random| Box::new([*one(random), *one(random)]);
-        match random.below(if depth == 0 { 4 } else { 20 }) {
+        match random.below(if depth == 0 { 4 } else { 21 }) {
             0 | 4 => Self::input(random, kit),
             1 if kit.variables > 0 => Self::Variable(random.below(kit.variables)),
             2 if !kit.loops.is_empty() => {
@@ -127,6 +129,7 @@ impl Number {
                 Self::At(elements, Box::new(one(random).below(most)))
             }
             11 => Self::Lookup(some(random), Box::new(Words::short_of(random, kit, depth - 1)), 70),
+            20 => Self::Chosen(Box::new((Condition::any(random, kit, depth - 1), *one(random), *one(random)))),
             12 => Self::Quarter(one(random)),
             13 => Self::Second(two(random)),
             14 | 15 => match kit.callable(random) {
@@ -172,6 +175,7 @@ impl Number {
                 format!("({left} {symbol} {right})")
             }
             Self::Negated(one) => format!("(-{})", of(one)),
+            Self::Chosen(it) => format!("({} ? {} : {})", it.0.text(inputs, depth), of(&it.1), of(&it.2)),
             Self::Aggregate(name, elements, made) => {
                 let (number, condition) = &**made;
                 let (x, number, condition) =
@@ -224,6 +228,7 @@ impl Number {
                 }
             }
             Self::Negated(one) => one.value(scope)?.checked_neg(),
+            Self::Chosen(it) => if it.0.holds(scope)? { &it.1 } else { &it.2 }.value(scope),
             Self::Aggregate(name, elements, made) => {
                 let mut values = vec![];
                 for element in elements {

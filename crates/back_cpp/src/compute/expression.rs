@@ -29,6 +29,12 @@ pub(super) fn is_loop(expression: &Expression) -> bool {
     matches!(expression.term, Term::Comprehension(..) | Term::Call(Sum | Min | Max | Any | All, _))
 }
 
+/// `c ? a : b`
+pub(crate) fn chosen(condition: Cpp, one: Cpp, other: Cpp) -> Cpp {
+    let sides = Cpp::Infix(Box::new(one), ":", Box::new(other));
+    Cpp::Infix(Box::new(condition), "?", Box::new(sides))
+}
+
 /// The function that makes a list, or what is made of it.
 fn aggregate(function: Option<Called>, ty: &Type) -> Cpp {
     let (symbol, is_typed) = match function {
@@ -91,6 +97,7 @@ impl<'a> Writer<'a> {
             Term::Not(inner) => Cpp::Prefix("!", Box::new(self.value(inner))),
             Term::Negate(inner) => call(contract::COMPUTE_NEGATE, vec![self.value(inner)]),
             Term::Binary(operator, two) => self.binary(*operator, two, ty),
+            Term::Choose(three) => self.choose(three, ty),
             Term::Convert(inner) => self.convert(inner, ty),
             Term::Record(values) | Term::List(values) => {
                 Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
@@ -121,6 +128,18 @@ impl<'a> Writer<'a> {
             Term::Call(function, arguments) => self.call(*function, arguments, ty),
             Term::Apply(callee, arguments) => self.apply(*callee, arguments),
         }
+    }
+
+    /// `c ? a : b`: both sides have the C++ type, which literals have not.
+    fn choose(&self, [condition, one, other]: &[Expression; 3], ty: &Type) -> Cpp {
+        let side = |side: &Expression| match side.term {
+            Term::Integer(_) | Term::Real(_) => Cpp::Made(ty.cpp().to_owned(), vec![self.value(side)]),
+            Term::Text(_) | Term::None if !ty.is_dynamic() => {
+                Cpp::name(ty.cpp()).call(vec![self.value(side)])
+            }
+            _ => self.value(side),
+        };
+        chosen(self.value(condition), side(one), side(other))
     }
 
     /// A value with members: a text that is a literal becomes one.

@@ -12,7 +12,7 @@ mod expression;
 mod statement;
 
 pub use as_value::conversions;
-pub(crate) use expression::exact;
+pub(crate) use expression::{chosen, exact};
 
 use crate::Context;
 use crate::function::declare_error;

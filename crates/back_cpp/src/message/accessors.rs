@@ -209,7 +209,7 @@ impl Messages<'_> {
                     body.push(Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true"))));
                 }
                 let ty = result_type(&said.known, field);
-                let is_exact = field.convert.is_none();
+                let is_exact = field.convert.is_none() && plan.stores.get(at.index()) != Some(&Store::Computed);
                 let value = match (&said.known, is_exact) {
                     (Known::Integer { .. }, false) => {
                         Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(&ty)]).call(vec![said.cpp])

@@ -1,7 +1,7 @@
 //! Formulas of messages as C++: integers of 64 bits that do not wrap. Where the values that fields can have show that
 //! a result fits, it is plain arithmetic; else a function of the runtime says by `fits` whether it did.
 
-use crate::compute::exact;
+use crate::compute::{chosen, exact};
 use crate::tree::Expression as Cpp;
 use flux_contract::message as runtime;
 use flux_ir::compute::{Expression, Function, Operator, Term};
@@ -140,6 +140,10 @@ impl Writer<'_> {
                 let value = self.checked("subtract", "std::int64_t", vec![Cpp::name("0"), inner.cpp]);
                 Said::integer(value, (-high, -low), true)
             }
+            Term::Choose(three) => {
+                let [condition, one, other] = three.each_ref().map(part);
+                choose(condition.cpp, one, other)
+            }
             Term::Convert(inner) => self.convert(part(inner), &expression.ty),
             Term::Binary(operator, two) => {
                 let [left, right] = &**two;
@@ -222,9 +226,13 @@ impl Writer<'_> {
             _ => one.cpp.clone(),
         };
         let (left, right) = (with_sign(&left), with_sign(&right));
-        match result.filter(|(low, high)| *low >= limits.0 && *high <= limits.1) {
-            Some(range) => Said::integer(infix(operator.symbol(), left, right), range, signed),
-            None => Said::integer(self.checked(name, wide(signed), vec![left, right]), limits, signed),
+        let fits = |(low, high): &(i128, i128)| *low >= limits.0 && *high <= limits.1;
+        match result {
+            Some(range) if fits(&range) => Said::integer(infix(operator.symbol(), left, right), range, signed),
+            _ => {
+                let range = result.map_or(limits, |(low, high)| (low.max(limits.0), high.min(limits.1)));
+                Said::integer(self.checked(name, wide(signed), vec![left, right]), range, signed)
+            }
         }
     }
 
@@ -285,6 +293,22 @@ impl Writer<'_> {
             _ => truth(Cpp::name("false")),
         }
     }
+}
+
+/// `c ? a : b`
+fn choose(condition: Cpp, one: Said, other: Said) -> Said {
+    let (known, sides) = match (one.known, other.known) {
+        (Known::Integer { low: a, high: b, signed }, Known::Integer { low: c, high: d, signed: is_other }) => {
+            (Known::Integer { low: a.min(c), high: b.max(d), signed: signed || is_other }, [one.cpp, other.cpp])
+        }
+        (Known::Truth, _) => (Known::Truth, [one.cpp, other.cpp]),
+        (Known::View, Known::View) => {
+            (Known::View, [one.cpp, other.cpp].map(|text| Cpp::name("std::string_view").call(vec![text])))
+        }
+        _ => (Known::Made, [one.cpp, other.cpp].map(|text| Cpp::name("std::string").call(vec![text]))),
+    };
+    let [one, other] = sides;
+    Said { cpp: chosen(condition, one, other), known }
 }
 
 /// Of what is made as `lower` of a text that stands somewhere, that text.

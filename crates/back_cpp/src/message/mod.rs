@@ -7,6 +7,7 @@
 
 mod accessors;
 mod byte_range;
+mod derived;
 mod files;
 mod formula;
 mod meaning;
@@ -82,7 +83,8 @@ impl<'p> Messages<'p> {
             }
             looks_back.extend(more);
         }
-        let plans = program.messages.ids().map(|id| plan(program, id)).collect();
+        let derived = derived::derived(program);
+        let plans = program.messages.ids().map(|id| plan(program, id, &derived)).collect();
         Self { program, firsts: Firsts::of(program), plans, nothing: Plan::default(), inner, depths, looks_back }
     }
 
@@ -193,10 +195,13 @@ impl<'p> Messages<'p> {
     fn needs_places(&self, id: MessageId) -> bool {
         let plan = self.plan(id);
         let message: &Message = &self.program.messages[id];
-        let is_noted = |store: &plan::Store| !matches!(store, plan::Store::Nothing | plan::Store::Offset(..));
+        let is_noted = |(index, store): (usize, &plan::Store)| {
+            let is_read = !plan.derived.contains(&FieldId::new(index));
+            is_read && !matches!(store, plan::Store::Nothing | plan::Store::Offset(..))
+        };
         !plan.choices.is_empty()
             || !plan.anchors.is_empty()
-            || plan.stores.iter().any(is_noted)
+            || plan.stores.iter().enumerate().any(is_noted)
             || !message.parameters.is_empty() && message.fields.iter().any(|field| !field.formulas().is_empty())
     }
 }

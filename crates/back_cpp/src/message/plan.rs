@@ -2,10 +2,11 @@
 //! one that is noted, and which are noted themselves. And the order of reading, in which fields of a fixed size that
 //! follow each other are one run.
 
+use super::derived::{Fields, conditions};
 use super::stored::{machine, type_name};
 use flux_ir::compute::Term;
 use flux_ir::message::{
-    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, all_lists, has_streams,
+    Extent, Field, FieldId, Form, Formula, Item, Message, MessageId, Repeat, Root, Switch, has_streams,
     is_inside_itself,
 };
 use flux_ir::program::Program;
@@ -29,7 +30,7 @@ pub(super) enum Store {
     Places(String, MessageId),
     /// The member is where it is, and its places are found when somebody asks.
     Passed(String, MessageId),
-    /// It is a text that is computed again.
+    /// It is computed again.
     Computed,
 }
 
@@ -81,6 +82,8 @@ pub(super) struct Plan<'p> {
     pub late: Vec<Vec<String>>,
     /// The fields that formulas of the message name.
     pub asked: HashSet<FieldId>,
+    /// The variables that are computed when somebody asks.
+    pub derived: HashSet<FieldId>,
     /// Whether there is anything that is to be done once, also where what is before it is looked at again.
     pub has_updates: bool,
 }
@@ -139,16 +142,13 @@ fn member_name(name: &str) -> String {
 }
 
 /// The plan of a message.
-pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
+pub(super) fn plan<'p>(program: &'p Program, id: MessageId, derived: &Fields) -> Plan<'p> {
     let message = &program.messages[id];
     let count = message.fields.len();
     let mut asked = HashSet::new();
-    let conditions = all_lists(&message.items).into_iter().flatten().filter_map(|item| match item {
-        Item::If(condition, ..) => Some(condition),
-        Item::Switch(switch) => switch.on.as_ref(),
-        Item::Field(_) => None,
-    });
-    for formula in message.fields.iter().flat_map(Field::formulas).chain(conditions) {
+    let derived: HashSet<_> = derived.iter().filter(|(of, _)| *of == id).map(|(_, field)| *field).collect();
+    let read = message.fields.iter().enumerate().filter(|(index, _)| !derived.contains(&FieldId::new(*index)));
+    for formula in read.flat_map(|(_, field)| field.formulas()).chain(conditions(message)) {
         for reference in &formula.names {
             if let (Root::Own, [first, ..]) = (reference.root, reference.path.as_slice()) {
                 asked.insert(*first);
@@ -164,6 +164,7 @@ pub(super) fn plan(program: &Program, id: MessageId) -> Plan<'_> {
         anchors: vec![],
         late: vec![],
         asked,
+        derived,
         has_updates: false,
     };
     let names = message.fields.iter().map(|field| member_name(&field.name));
@@ -237,7 +238,7 @@ pub(super) fn only_size(message: &Message) -> Option<u64> {
 }
 
 /// Whether nothing is asked or computed of a field.
-fn is_plain(field: &Field) -> bool {
+pub(super) fn is_plain(field: &Field) -> bool {
     field.requires.is_empty() && field.convert.is_none() && field.updates.is_empty()
 }
 
@@ -375,7 +376,7 @@ impl<'p> Planner<'p> {
         for id in later.drain(..) {
             if let Some(field) = self.message.field(id) {
                 self.field(id, field);
-                steps.push(Step::Field(id));
+                steps.extend((!self.plan.derived.contains(&id)).then_some(Step::Field(id)));
             }
         }
     }
@@ -474,7 +475,7 @@ impl<'p> Planner<'p> {
             |field: &Field| field.value_type().is_some_and(|ty| ty.integer().is_none() && ty.to_string() != "bool");
         let store = match &field.form {
             _ if field.is_list() => Store::Parts(member(self, "list", MemberType::Parts)),
-            Form::Variable(..) if is_text(field) => Store::Computed,
+            Form::Variable(..) if is_text(field) || self.plan.derived.contains(&id) => Store::Computed,
             Form::Variable(..) | Form::Digits(..) | Form::Integer(..) | Form::Bits(_) => {
                 Store::Value(member(self, "value", MemberType::Value(value_type(field))))
             }

@@ -352,7 +352,10 @@ impl<'m, 'p> Writing<'m, 'p> {
                         self.steps(steps, &mut inner);
                         inner
                     };
-                    body.push(Statement::If(holds.cpp, way(then), way(otherwise)));
+                    match (way(then), way(otherwise)) {
+                        (then, otherwise) if then.is_empty() && otherwise.is_empty() => {}
+                        (then, otherwise) => body.push(Statement::If(holds.cpp, then, otherwise)),
+                    }
                 }
                 Step::Switch(switch, ways, _) => {
                     let way = |index: usize| {

@@ -248,9 +248,4 @@ impl<'text> Parser<'text, '_> {
         let error = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, self.peek().span);
         self.fail(error.help("give parts of it names: `let x = …;`, or make a node of them"))
     }
-
-    /// A value: what `=` gives, `if` asks, or a predicate says.
-    pub(super) fn value(&mut self) -> Parsed<Value<'text>> {
-        self.joined(1)
-    }
 }

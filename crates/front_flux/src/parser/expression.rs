@@ -14,6 +14,22 @@ const VALUES: &str =
     "a value is a name, a number, a string, `true`, `false`, `[…]`, or a function of values, `length(…)`";
 
 impl<'text> Parser<'text, '_> {
+    /// A value: what `=` gives, `if` asks, or a predicate says. `… "?" … ":" …` binds less tightly than any operator.
+    pub(super) fn value(&mut self) -> Parsed<Value<'text>> {
+        let start = self.position;
+        let first = self.joined(1)?;
+        if self.take(TokenKind::Question).is_none() {
+            return Ok(first);
+        }
+        self.nest()?;
+        let one = self.value()?;
+        let help = format_args!("write what it is if not: `is_old ? 1 : 2`");
+        self.expect(TokenKind::Colon, format_args!("after what the value is if so"), help)?;
+        let other = self.value()?;
+        self.depth -= 1;
+        Ok(Value { form: Form::Choose(Box::new([first, one, other])), span: self.span_from(start) })
+    }
+
     /// Values joined by operators that bind at least as tightly as `strength`.
     pub(super) fn joined(&mut self, strength: u8) -> Parsed<Value<'text>> {
         self.nest()?;

@@ -53,6 +53,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
                 let (left, right) = (self.value(left), self.value(right));
                 self.typing().binary(*operator, left?, right?)
             }
+            Form::Choose(three) => {
+                let [condition, one, other] = three.each_ref().map(|one| self.value(one));
+                self.typing().choose(condition?, one?, other?)
+            }
             Form::List(elements) => {
                 let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
                 self.typing().list(elements.into_iter().collect::<Result<_, _>>()?, span)

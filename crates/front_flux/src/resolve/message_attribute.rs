@@ -518,7 +518,7 @@ fn is_for_messages(expression: &Expression) -> bool {
         |ty: &Type| ty.integer().is_some() || matches!(ty.kind(), TypeKind::Bool | TypeKind::Text | TypeKind::Bytes);
     let is_known = match &expression.term {
         Term::Integer(_) | Term::Truth(_) | Term::Text(_) | Term::Variable(_) | Term::Not(_) | Term::Negate(_) => true,
-        Term::Binary(..) | Term::Convert(_) | Term::Slice(..) => true,
+        Term::Binary(..) | Term::Choose(_) | Term::Convert(_) | Term::Slice(..) => true,
         Term::Call(function, _) => matches!(
             function,
             Function::Length

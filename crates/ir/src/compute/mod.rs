@@ -192,6 +192,8 @@ pub enum Term {
     Negate(Box<Expression>),
     /// Two values of one type, but where integers are compared.
     Binary(Operator, Box<[Expression; 2]>),
+    /// `c ? a : b`: the second where the first is true, else the third; the other one is not looked at.
+    Choose(Box<[Expression; 3]>),
     /// The same value, of the type of this expression; fails where that does not have it. A `value` becomes what it
     /// is, and anything becomes a `value`: a record a map of its fields, an enumerator its name, `none` undefined.
     Convert(Box<Expression>),
@@ -474,6 +476,7 @@ impl Expression {
                 vec![one]
             }
             Term::Binary(_, two) | Term::Element(two) => two.iter().collect(),
+            Term::Choose(three) => three.iter().collect(),
             Term::Record(all) | Term::List(all) | Term::Call(_, all) | Term::Apply(_, all) => all.iter().collect(),
             Term::Message(given) => given.iter().map(|(_, value)| value).collect(),
             Term::Map(all) => all.iter().flatten().collect(),

@@ -232,6 +232,10 @@ impl Counter<'_> {
                 (sum(sum(most, Some(1)), extent.own), extent)
             }
             Term::Binary(operator, two) => self.binary(*operator, two),
+            Term::Choose(three) => {
+                let (most, all) = self.made(three.iter());
+                (sum(most, Some(1)), self.of_part(&expression.ty, all.part()))
+            }
             Term::Record(all) | Term::List(all) => self.made(all.iter()),
             Term::Message(all) => {
                 let (most, _) = self.made(all.iter().map(|(_, value)| value));

@@ -70,7 +70,11 @@ pub(super) fn is_string(ty: &Type) -> bool {
 }
 
 fn is_literal(expression: &Expression) -> bool {
-    matches!(expression.term, Term::Integer(_) | Term::Real(_))
+    match &expression.term {
+        Term::Integer(_) | Term::Real(_) => true,
+        Term::Choose(three) => three.iter().skip(1).all(is_literal),
+        _ => false,
+    }
 }
 
 /// What a value is counted and found by.
@@ -111,6 +115,10 @@ impl Typing<'_> {
             (Term::List(elements), TypeKind::List(element)) => {
                 let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
                 as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
+            }
+            (Term::Choose(three), _) if is_literal(&expression) || is_unsettled(&expression) => {
+                let [condition, one, other] = (**three).clone();
+                as_wanted(Term::Choose(Box::new([condition, self.coerce(one, wanted)?, self.coerce(other, wanted)?])))
             }
             (_, TypeKind::Value) => self.value_of(expression, BecomesValue::Always),
             (_, TypeKind::Optional(inner)) if !matches!(expression.ty.kind(), TypeKind::Optional(_)) => {
@@ -219,7 +227,7 @@ impl Typing<'_> {
         let is_number = |ty: &Type| ty.integer().is_some() || takes_floats && is_float(ty);
         let (is_left, is_right) = (is_number(&left.ty), is_number(&right.ty));
         if is_left && is_right {
-            return self.meet(operator, left, right);
+            return self.meet(operator.symbol(), left, right);
         }
         if adds && (is_string(&left.ty) || is_list(&left.ty)) {
             let wanted = left.ty.clone();
@@ -239,8 +247,36 @@ impl Typing<'_> {
         mistake(culprit.span, headline, help)
     }
 
-    /// Two numbers of one type.
-    fn meet(self, operator: Operator, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
+    /// `c ? a : b`
+    pub fn choose(self, condition: Expression, one: Expression, other: Expression) -> Typed {
+        let span = condition.span.to(other.span);
+        let condition = self.coerce(condition, &truth_type())?;
+        let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
+        let is_none_of = |one: &Expression, other: &Expression| {
+            is_untyped_none(one) && !matches!(other.ty.kind(), TypeKind::Optional(_) | TypeKind::Value)
+        };
+        let [one, other] = match () {
+            () if is_none_of(&one, &other) || is_none_of(&other, &one) => {
+                let some = if is_untyped_none(&one) { &other } else { &one };
+                let wanted = Type::of_kind(TypeKind::Optional(some.ty.clone()));
+                [self.coerce(one, &wanted)?, self.coerce(other, &wanted)?]
+            }
+            () if one.ty != other.ty && is_number(&one.ty) && is_number(&other.ty) => self.meet(":", one, other)?,
+            () if is_unsettled(&one) || widens(&one.ty, &other.ty) => {
+                let wanted = other.ty.clone();
+                [self.coerce(one, &wanted)?, other]
+            }
+            () => {
+                let wanted = one.ty.clone();
+                [one, self.coerce(other, &wanted)?]
+            }
+        };
+        let ty = one.ty.clone();
+        Ok(Expression { term: Term::Choose(Box::new([condition, one, other])), ty, span })
+    }
+
+    /// Two numbers of one type, on either side of this.
+    fn meet(self, symbol: &str, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
         let is_whole = matches!(left.term, Term::Integer(_));
         if is_literal(&left) && (!is_literal(&right) || is_whole) {
             let wanted = right.ty.clone();
@@ -255,7 +291,7 @@ impl Typing<'_> {
             return Ok([self.coerce(left, &wanted)?, right]);
         }
         let (one, other) = (&left.ty, &right.ty);
-        let headline = format!("`{}` has {one:#} on its left and {other:#} on its right", operator.symbol());
+        let headline = format!("`{symbol}` has {one:#} on its left and {other:#} on its right");
         let help = format!(
             "no type holds the values of both: convert one, `{other}(…)` on the left or `{one}(…)` on the right"
         );
@@ -274,7 +310,7 @@ impl Typing<'_> {
         }
         let is_number = |ty: &Type| ty.integer().is_some() || is_float(ty);
         if is_number(&left.ty) && is_number(&right.ty) {
-            return self.meet(operator, left, right);
+            return self.meet(operator.symbol(), left, right);
         }
         // What has no type by itself is of the other's, and a value is compared with what becomes one.
         let two = if is_unsettled(&left) || right.ty.is_dynamic() {
@@ -527,6 +563,7 @@ fn is_unsettled(expression: &Expression) -> bool {
         Term::None => is_untyped_none(expression),
         Term::List(elements) => elements.is_empty(),
         Term::Comprehension(None, it) => is_unsettled(&it.value),
+        Term::Choose(three) => three.iter().skip(1).all(is_unsettled),
         _ => false,
     }
 }

@@ -244,6 +244,9 @@ fn of_parts(name: &str, operator: Option<Operator>, index: usize, parts: Vec<Exp
     match (name, operator, count, parts.next(), parts.next(), parts.next()) {
         (_, Some(operator), 2, Some(left), Some(right), _) => Some(Term::Binary(operator, Box::new([left, right]))),
         ("element", _, 2, Some(of), Some(key), _) => Some(Term::Element(Box::new([of, key]))),
+        ("choose", _, 3, Some(condition), Some(one), Some(other)) => {
+            Some(Term::Choose(Box::new([condition, one, other])))
+        }
         ("slice", _, 2 | 3, Some(of), Some(from), to) => {
             Some(Term::Slice(Box::new(of), Box::new(from), to.map(Box::new)))
         }

@@ -164,6 +164,7 @@ fn term_name(term: &Term) -> &'static str {
         Term::Not(_) => "not",
         Term::Negate(_) => "negate",
         Term::Binary(operator, _) => operator.symbol(),
+        Term::Choose(_) => "choose",
         Term::Convert(_) => "convert",
         Term::Record(_) => "record",
         Term::Message(_) => "message",

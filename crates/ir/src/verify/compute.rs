@@ -293,6 +293,10 @@ impl<'a, 'b> Checker<'a, 'b> {
             Term::Not(one) => is_bool && one.ty == *ty,
             Term::Negate(one) => one.ty == *ty && (is_float || ty.integer().is_some_and(|integer| integer.signed)),
             Term::Binary(operator, two) => is_joined(*operator, two, ty),
+            Term::Choose(three) => {
+                let [condition, one, other] = &**three;
+                *condition.ty.kind() == TypeKind::Bool && one.ty == *ty && other.ty == *ty
+            }
             Term::Convert(one) if ty.is_dynamic() => self.becomes_value(&one.ty),
             Term::Convert(one) => is_converted(&one.ty, ty),
             Term::Record(fields) => {

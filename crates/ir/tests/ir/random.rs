@@ -395,7 +395,7 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
     let (ty, span) = (choices.parameter().ty, choices.span());
     let one = |choices: &mut Choices| any_expression(choices, depth.saturating_sub(1));
     let boxed = |choices: &mut Choices| Box::new(one(choices));
-    let terms = if depth == 0 { 8 } else { 21 };
+    let terms = if depth == 0 { 8 } else { 22 };
     let term = match choices.below(terms) {
         0 => Term::Integer(choices.of(&[0, i128::from(u64::MAX), i128::from(i64::MIN)])),
         1 => Term::Real(choices.number()),
@@ -423,6 +423,7 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
             let (of, from, ends) = (boxed(choices), boxed(choices), choices.chance());
             Term::Slice(of, from, if ends { Some(boxed(choices)) } else { None })
         }
+        20 => Term::Choose(Box::new([one(choices), one(choices), one(choices)])),
         17 => Term::Map(choices.list(2, |choices| [one(choices), one(choices)])),
         18 => Term::Apply(
             if choices.chance() { Callable::Node(choices.id(2)) } else { Callable::Predicate(choices.id(2)) },
