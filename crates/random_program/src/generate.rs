@@ -413,8 +413,13 @@ impl Generator<'_> {
         let length = self.random.between(2, 4);
         let Some(failing) = walk.last().copied().flatten().filter(|_| walk.len() >= length) else { return };
         let end = walk.get(walk.len() - length..).unwrap_or_default();
+        // The function of a handler has an overload for each node that its `*` may be; of what a computed node takes there
+        // is a struct only where some handler takes that.
+        let is_computed = |(_, node): (NodeId, &Node)| matches!(node.body, Body::Computed(_));
+        let names_last = self.model.nodes.iter().any(is_computed);
         let part = |(at, node): (usize, &Option<NodeId>)| {
-            node.filter(|_| !self.random.chance(if at + 1 == length { 80 } else { 250 }))
+            let is_last = at + 1 == length;
+            node.filter(|_| !self.random.chance(if is_last { 80 } else { 250 }) || is_last && names_last)
         };
         let path: Vec<_> = end.iter().enumerate().map(part).collect();
         let alike = |(one, other): (&Option<NodeId>, &Option<NodeId>)| one.is_none() || other.is_none() || one == other;

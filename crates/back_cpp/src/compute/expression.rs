@@ -134,9 +134,7 @@ impl<'a> Writer<'a> {
     fn choose(&self, [condition, one, other]: &[Expression; 3], ty: &Type) -> Cpp {
         let side = |side: &Expression| match side.term {
             Term::Integer(_) | Term::Real(_) => Cpp::Made(ty.cpp().to_owned(), vec![self.value(side)]),
-            Term::Text(_) | Term::None if !ty.is_dynamic() => {
-                Cpp::name(ty.cpp()).call(vec![self.value(side)])
-            }
+            Term::Text(_) | Term::None if !ty.is_dynamic() => Cpp::name(ty.cpp()).call(vec![self.value(side)]),
             _ => self.value(side),
         };
         chosen(self.value(condition), side(one), side(other))
