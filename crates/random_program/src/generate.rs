@@ -413,8 +413,8 @@ impl Generator<'_> {
         let length = self.random.between(2, 4);
         let Some(failing) = walk.last().copied().flatten().filter(|_| walk.len() >= length) else { return };
         let end = walk.get(walk.len() - length..).unwrap_or_default();
-        // The function of a handler has an overload for each node that its `*` may be; of what a computed node takes there
-        // is a struct only where some handler takes that.
+        // The function of a handler has an overload for each node that its `*` may be; of what a computed node takes
+        // there is a struct only where some handler takes that.
         let is_computed = |(_, node): (NodeId, &Node)| matches!(node.body, Body::Computed(_));
         let names_last = self.model.nodes.iter().any(is_computed);
         let part = |(at, node): (usize, &Option<NodeId>)| {

@@ -283,11 +283,7 @@ impl Evaluator<'_> {
             Term::Not(inner) => owned(Value::Truth(!self.value(inner, scope)?.truth()?)),
             Term::Negate(inner) => owned(negate(&*self.value(inner, scope)?, ty)?),
             Term::Binary(operator, two) => self.binary(*operator, two, ty, scope),
-            Term::Choose(three) => {
-                let [condition, one, other] = &**three;
-                let is_so = self.value(condition, scope)?.truth()?;
-                self.value(if is_so { one } else { other }, scope)
-            }
+            Term::Choose(three) => self.choose(three, scope),
             Term::Convert(inner) => owned(self.convert(inner, ty, scope)?),
             Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
             Term::Message(given) => {
@@ -329,6 +325,11 @@ impl Evaluator<'_> {
                 given.into_iter().next().map(Cow::Owned).ok_or_else(no_value)
             }
         }
+    }
+
+    fn choose<'s>(&mut self, [condition, one, other]: &[Expression; 3], scope: &Scope<'s>) -> Evaluated<'s> {
+        let is_so = self.value(condition, scope)?.truth()?;
+        self.value(if is_so { one } else { other }, scope)
     }
 
     /// A value as one of the type `to`.
